@@ -30,6 +30,7 @@ std::string RequesterOf(const wire::Hello& hello) {
 Registrar::Registrar(Loop& loop, const AgentConfig& config)
     : loop_(loop),
       config_(config),
+      members_(std::chrono::seconds(config.node_lost_seconds)),
       node_queries_(loop, [this](std::int32_t node,
                                  const wire::ToNode& message) { return SendTo(node, message); }),
       views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
@@ -52,6 +53,7 @@ Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
   std::string history_note;
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
+  publisher_ = std::make_unique<Publisher>(WorldOfPublisher(), *history_);
   register_ = std::make_unique<EmbeddedRegister>(*journal_);
   snapshots_ = std::make_unique<SnapshotDesk>(WorldOfSnapshots());
   TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
@@ -63,9 +65,7 @@ Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
   if (!history_note.empty()) AddEvent(engine::Severity::kError, "history", history_note);
   loop_.Watch(*router_, [this] { OnReady(); });
   loop_.Every(kTick, [this] { OnTick(); });
-  loop_.Every(kPublishPeriod, [this] {
-    if (dirty_ || Clock::now() - last_snapshot_ > kTick) PublishSnapshot();
-  });
+  loop_.Every(kPublishPeriod, [this] { publisher_->Tick(Clock::now()); });
   return OkStatus();
 }
 
@@ -104,7 +104,7 @@ void Registrar::SendReply(const std::string& identity, const wire::Reply& reply)
 }
 
 Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
-  const Node* to = FindNode(node);
+  const Node* to = members_.Find(node);
   if (!to || to->identity.empty()) {
     return Unavailable(fmt::format("n{} is not connected", node));
   }
@@ -246,10 +246,8 @@ void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
 
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_register_()) return OnRegister(identity, m.register_());
-  Node* node = FindNode(m.node());
-  // A node that was silent registers again, even if its connection has never been lost: so it gets
-  // whatever it has missed.
-  if (!node || node->incarnation != m.incarnation() || IsSilent(*node)) {
+  Node* node = members_.Accept(identity, m, Clock::now());
+  if (!node) {
     wire::ToNode unknown;
     unknown.mutable_unknown();
     std::vector<Frame> frames;
@@ -258,8 +256,6 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     static_cast<void>(router_->Send(std::move(frames)));
     return;
   }
-  node->identity = identity;
-  node->last_seen = Clock::now();
   switch (m.body_case()) {
     case wire::FromNode::kHeartbeat:
       return OnHeartbeat(*node, m.heartbeat());
@@ -307,49 +303,21 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
 
 // ---- publishing
 
-void Registrar::Publish(wire::Published message) {
-  message.set_sequence(++published_);
-  std::vector<Frame> frames;
-  frames.push_back(Frame::Of(message.SerializeAsString()));
-  static_cast<void>(events_->Send(std::move(frames)));
-}
-
-void Registrar::PublishSnapshot() {
-  dirty_ = false;
-  last_snapshot_ = Clock::now();
-  wire::Published message;
-  Encode(Snapshot(), message.mutable_snapshot());
-  Publish(std::move(message));
+Publisher::World Registrar::WorldOfPublisher() {
+  Publisher::World world;
+  world.send = [this](std::string bytes) {
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(std::move(bytes)));
+    static_cast<void>(events_->Send(std::move(frames)));
+  };
+  world.snapshot = [this] { return Snapshot(); };
+  world.wall_clock = WallClock;
+  return world;
 }
 
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
-  engine::Event event{0, WallClock(), severity, source, text};
-  NoteRecorded(
-      history_->AddEvent(event));  // published even if it cannot be stored, then with sequence 0
-  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
-               text.c_str());
-  wire::Published message;
-  Encode(event, message.mutable_event());
-  Publish(std::move(message));
-}
-
-bool Registrar::NoteRecorded(const Status& written) {
-  const std::string problem = written ? std::string() : written.error().ToString();
-  if (problem.empty() != history_problem_.empty()) {
-    std::fprintf(stderr, "history: %s\n", written ? "written again" : problem.c_str());
-    dirty_ = true;
-  }
-  history_problem_ = problem;
-  return written.has_value();
-}
-
-void Registrar::Record(const engine::HistoryEntry& entry) {
-  if (NoteRecorded(history_->PutTransaction(entry))) {
-    unwritten_.erase(entry.id);
-  } else {
-    unwritten_[entry.id] = entry;
-  }
+  publisher_->AddEvent(severity, source, text);
 }
 
 engine::TxnStatus Registrar::TxnStatusNow() const {
@@ -380,10 +348,10 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
 engine::ClusterSnapshot Registrar::Snapshot() const {
   engine::ClusterSnapshot out;
   out.cluster = config_.cluster;
-  out.sequence = static_cast<std::int64_t>(published_);
+  out.sequence = static_cast<std::int64_t>(publisher_->sequence());
   out.link_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
   std::set<std::string> hosts;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (node.incarnation != 0) hosts.insert(node.peer.host());
     engine::NodeStatus row;
     row.node = number;
@@ -422,8 +390,8 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     }
     out.nodes.push_back(std::move(row));
   }
-  out.one_host = hosts.size() == 1 && nodes_.size() > 1;
-  out.history_problem = history_problem_;
+  out.one_host = hosts.size() == 1 && members_.nodes().size() > 1;
+  out.history_problem = publisher_->problem();
   for (const auto& [name, job] : jobs_) {
     engine::JobStatus row;
     row.name = name;

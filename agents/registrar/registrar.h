@@ -23,7 +23,9 @@
 #include "agents/node/peers.h"
 #include "agents/registrar/crash_guard.h"
 #include "agents/registrar/data_opener.h"
+#include "agents/registrar/membership.h"
 #include "agents/registrar/node_query_client.h"
+#include "agents/registrar/publisher.h"
 #include "agents/registrar/rendezvous.h"
 #include "agents/registrar/snapshot_desk.h"
 #include "agents/registrar/start_watch.h"
@@ -61,22 +63,7 @@ class Registrar {
   class PendingReply;
   using ReplyPtr = std::shared_ptr<PendingReply>;
 
-  struct Node {
-    std::int32_t number = 0;
-    engine::NodeState state = engine::NodeState::kJoining;
-    std::string identity;  // routing id of its connection
-    std::int64_t incarnation = 0;
-    std::int64_t keeper_pid = 0;
-    Clock::time_point last_seen;
-    bool killed = false;    // on request: dead as soon as it is silent
-    std::string machine;    // nodes with equal machines share cores
-    std::string version;    // of the agent
-    std::string link_mark;  // see LinkMarkOf
-    wire::Peer peer;
-    std::vector<wire::NodeDevice> devices;
-    std::int64_t view_bytes = 0;
-    std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
-  };
+  using Node = Membership::Node;
   /// The usable devices that a job could continue on.
   struct Remaining {
     std::vector<ptc::DeviceId> own, spare;
@@ -256,40 +243,25 @@ class Registrar {
   void SendReply(const std::string& identity, const wire::Reply& reply);
   /// \error kUnavailable if the node is not connected
   Status SendTo(std::int32_t node, const wire::ToNode& message);
-  void Publish(wire::Published message);
-  void PublishSnapshot();
-  void MarkDirty() { dirty_ = true; }
+  Publisher::World WorldOfPublisher();
+  void MarkDirty() { publisher_->MarkDirty(); }
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
-  /// Stores why a write of the history failed, and publishes a change of that.
-  /// \return whether the write succeeded
-  bool NoteRecorded(const Status& written);
-  /// Writes the record of a transaction, or keeps it until the history is writable.
-  void Record(const engine::HistoryEntry& entry);
   engine::ClusterSnapshot Snapshot() const;
   engine::TxnStatus TxnStatusNow() const;
 
   // ---- nodes (registrar_nodes.cpp)
   void OnRegister(const std::string& identity, const wire::Register& message);
   void OnTick();
-  void OnNodeSilent(Node& node);
-  /// Whether nothing is heard from the node any more.
-  static bool IsSilent(const Node& node);
-  std::string SilentText(const Node& node) const;
+  void OnNodeSilent(const Node& node);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
   /// Names ranks that have become slower than their peers, and those that no longer are.
   void NoteSlowRanks(Job& job);
-  /// Lists a node that the journal names and that has not registered with this registrar. If it
-  /// does not, it counts as lost like any silent node.
-  void ExpectNode(std::int32_t number);
   /// The node without which the job can make no step, or nullptr.
   const Node* FindLostNode(const Job& job, Clock::time_point now) const;
   void OnDecide(std::int32_t node, const wire::Decide& message);
   void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
   void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
   void OnShutdown(const ReplyPtr& reply);
-  Peers AllPeers() const;
-  Node* FindNode(std::int32_t number);
-  const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
   /// \error naming the device and why `job` cannot use it
   Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
 
@@ -465,7 +437,6 @@ class Registrar {
   ptc::Cluster ClusterOf(ptc::Topology topology, bool usable_only) const;
   Status RecoverLinks();
   Status JournalLinks();
-  static std::string LinkMarkOf(const wire::Register& message);
   /// Drops the bandwidths of `node` that were measured with another machine, address or port.
   void ForgetChangedLinks(const Node& node);
   void OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply);
@@ -489,8 +460,6 @@ class Registrar {
   static void DescribeShare(const Node& node, wire::ViewShare* share);
   SnapshotDesk::World WorldOfSnapshots();
   void ConsiderSnapshot(const Job& job);
-  void NoteSnapshots(Node& node,
-                     const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held);
   void OnJobs(const ReplyPtr& reply);
   void OnView(const std::string& request_id, const wire::ViewRequest& request,
               const ReplyPtr& reply);
@@ -555,9 +524,10 @@ class Registrar {
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::History> history_;
+  std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<EmbeddedRegister> register_;
 
-  std::map<std::int32_t, Node> nodes_;
+  Membership members_;
   std::map<std::string, Job> jobs_;
   std::set<std::string> ended_;  // names of stopped jobs whose memory was freed
   std::optional<JobOperation> operation_;
@@ -578,11 +548,6 @@ class Registrar {
   Rendezvous rendezvous_;
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
-  std::map<std::int64_t, engine::HistoryEntry> unwritten_;  // by id
-  std::string history_problem_;  // why the last write of the history failed; else empty
-  std::uint64_t published_ = 0;
-  bool dirty_ = true;
-  Clock::time_point last_snapshot_{};
 };
 
 }  // namespace tessera::agents

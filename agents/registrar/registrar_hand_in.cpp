@@ -75,7 +75,7 @@ Result<Registrar::Planned> Registrar::PlanHandIn(const Job& job,
   engine::PlanSummary summary;
   for (const ptc::DeviceId device : job.layout.mesh().devices()) {
     TESSERA_RETURN_IF_ERROR(CheckDevice(device, job.name));
-    const wire::NodeDevice* info = FindDevice(device);
+    const wire::NodeDevice* info = members_.FindDevice(device);
     const std::int64_t capacity = info ? info->capacity() : 0;
     const std::int64_t needed = engine::BytesNeededDuringMove(job.layout, job.layout, device, plan);
     if (needed > capacity) {

@@ -84,7 +84,7 @@ Status Registrar::Recover() {
       job.reason = "the registrar's agent restarted while it started";
     }
     DescribeJournaledData(job);
-    for (const std::int32_t node : NodesOf(job.layout.mesh())) ExpectNode(node);
+    for (const std::int32_t node : NodesOf(job.layout.mesh())) members_.Expect(node, Clock::now());
     jobs_.emplace(job.name, std::move(job));
   }
   TESSERA_RETURN_IF_ERROR(snapshots_->Recover());
@@ -429,7 +429,7 @@ void Registrar::SendStop(std::int32_t node, const std::string& job, bool forget)
 }
 
 void Registrar::StopJob(const std::string& name, bool forget) {
-  for (const auto& [number, node] : nodes_) SendStop(number, name, forget);
+  for (const auto& [number, node] : members_.nodes()) SendStop(number, name, forget);
   rendezvous_.Forget(name);
   if (forget) ended_.insert(name);
 }

@@ -22,13 +22,13 @@ constexpr auto kLinkDeadline = std::chrono::seconds(15);
 // ---- what plans use
 
 ptc::Topology Registrar::TopologyNow() const {
-  ptc::Topology topology = TopologyOf(AllPeers());
+  ptc::Topology topology = TopologyOf(members_.peers());
   if (config_.link_bytes_per_second > 0) {
     topology.network_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
     topology.source = "the links of this emulated cluster";
   }
   std::set<std::int32_t> nodes;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (node.state != engine::NodeState::kDead) nodes.insert(number);
   }
   engine::UseMeasured(links_, nodes, &topology);
@@ -37,7 +37,7 @@ ptc::Topology Registrar::TopologyNow() const {
 
 ptc::Cluster Registrar::ClusterOf(ptc::Topology topology, bool usable_only) const {
   ptc::Cluster cluster{std::move(topology), {}};
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (usable_only && node.state != engine::NodeState::kAlive) continue;
     for (const wire::NodeDevice& device : node.devices) {
       if (!usable_only || !device.failed()) cluster.devices.push_back({number, device.index()});
@@ -67,11 +67,6 @@ Status Registrar::JournalLinks() {
   return journal_->Put(kLinksKey, engine::ToJson(links_));
 }
 
-/// Identifies the machine, address and emulated port for which a bandwidth was measured.
-std::string Registrar::LinkMarkOf(const wire::Register& m) {
-  return fmt::format("{} {} {} {}", m.machine(), m.host(), m.address(), m.link_bytes_per_second());
-}
-
 void Registrar::ForgetChangedLinks(const Node& node) {
   const auto measured = links_.marks.find(node.number);
   if (measured == links_.marks.end() || measured->second == node.link_mark) return;
@@ -93,7 +88,7 @@ void Registrar::OnTopology(const wire::TopologyRequest& request, const ReplyPtr&
   if (!can) return reply->Fail(can.error());
   // Nodes of one host share its port, so one of them measures for all.
   std::map<std::string, std::int32_t> first_of_host;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (node.state == engine::NodeState::kAlive) first_of_host.emplace(node.peer.host(), number);
   }
   LinkRound round;
@@ -122,7 +117,7 @@ void Registrar::MeasureNextLink() {
   query.mutable_links()->set_memory(true);
   if (nodes.size() > 1) {
     const std::int32_t source = nodes[(at + nodes.size() - 1) % nodes.size()];
-    *query.mutable_links()->add_sources() = FindNode(source)->peer;
+    *query.mutable_links()->add_sources() = members_.Find(source)->peer;
   }
   node_queries_.Query({node}, std::move(query), kLinkDeadline,
                       [this, node](const NodeQueryClient::Answers& answers) {
@@ -142,7 +137,7 @@ Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) 
     speeds.links.push_back(
         {link.from(), node, {link.bytes_per_second().begin(), link.bytes_per_second().end()}});
     for (const std::int32_t end : {link.from(), node}) {
-      const Node* known = FindNode(end);
+      const Node* known = members_.Find(end);
       if (!known) return DataLoss(fmt::format("n{} measured a link from n{}", node, end));
       const auto [mark, is_new] = speeds.marks.try_emplace(end, known->link_mark);
       if (!is_new && mark->second != known->link_mark) {
@@ -164,7 +159,7 @@ void Registrar::EndLinkRound() {
   auto speeds = engine::ParseLinkSpeeds(engine::ToJson(round.speeds));
   if (!speeds) return round.reply->Fail(DataLoss(speeds.error().ToString()));
   for (const auto& [node, mark] : speeds->marks) {
-    const Node* known = FindNode(node);
+    const Node* known = members_.Find(node);
     if (known && known->link_mark != mark) {
       return round.reply->Fail(
           FailedPrecondition(fmt::format("n{} changed while links were measured", node)));

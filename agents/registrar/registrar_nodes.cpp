@@ -8,63 +8,15 @@
 #include "ptc/base/counted.h"
 
 namespace tessera::agents {
-namespace {
-/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat, but
-/// never because of a single heartbeat that is late.
-constexpr double kSuspectFraction = 0.3;
-constexpr std::chrono::duration<double> kLeastSuspect(2);
-}  // namespace
-
-Registrar::Node* Registrar::FindNode(std::int32_t number) {
-  const auto it = nodes_.find(number);
-  return it == nodes_.end() ? nullptr : &it->second;
-}
-
-const wire::NodeDevice* Registrar::FindDevice(ptc::DeviceId id) const {
-  const auto node = nodes_.find(id.node);
-  if (node == nodes_.end()) return nullptr;
-  const std::vector<wire::NodeDevice>& devices = node->second.devices;
-  // Agents list their devices by index, so this is the usual case.
-  const auto at = static_cast<std::size_t>(id.index);
-  if (id.index >= 0 && at < devices.size() && devices[at].index() == id.index) return &devices[at];
-  for (const wire::NodeDevice& device : devices) {
-    if (device.index() == id.index) return &device;
-  }
-  return nullptr;
-}
 
 Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
-  const wire::NodeDevice* device = FindDevice(id);
-  if (!device) {
-    std::int64_t count = 0;
-    for (const auto& [number, node] : nodes_) count += std::ssize(node.devices);
-    return NotFound(fmt::format("device {} does not exist: the cluster has {} devices on {} nodes",
-                                ToString(id), count, nodes_.size()));
-  }
-  const Node& node = nodes_.at(id.node);
-  if (node.state != engine::NodeState::kAlive) {
-    return FailedPrecondition(fmt::format(
-        "device {} cannot be used: n{} is {}, last seen {} s ago", ToString(id), id.node,
-        ToString(node.state),
-        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count()));
-  }
-  if (device->failed()) {
-    return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
-  }
+  TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, Clock::now()));
   for (const auto& [name, other] : jobs_) {
     if (name != job && other.layout.mesh().RankOf(id)) {
       return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
     }
   }
   return OkStatus();
-}
-
-Peers Registrar::AllPeers() const {
-  Peers peers;
-  for (const auto& [number, node] : nodes_) {
-    if (node.incarnation != 0) *peers.Add() = node.peer;
-  }
-  return peers;
 }
 
 void Registrar::OnRegister(const std::string& identity, const wire::Register& m) {
@@ -81,30 +33,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     AddEvent(engine::Severity::kError, fmt::format("n{}", m.node()), welcome.welcome().error());
     return;
   }
-  Node& node = nodes_[m.node()];
-  const bool fresh = node.incarnation == 0;
-  const bool restarted = !fresh && node.incarnation != m.incarnation();
-  const bool new_keeper = !fresh && node.keeper_pid != m.keeper_pid();
-  const bool was_away = !fresh && node.state != engine::NodeState::kAlive;
-  node.number = m.node();
-  node.identity = identity;
-  node.incarnation = m.incarnation();
-  node.keeper_pid = m.keeper_pid();
-  node.last_seen = Clock::now();
-  node.state = engine::NodeState::kAlive;
-  node.killed = false;
-  node.peer.set_node(m.node());
-  node.peer.set_host(m.host());
-  node.peer.set_address(m.address());
-  *node.peer.mutable_lanes() = m.lanes();
-  node.peer.set_public_key(m.public_key());
-  node.peer.clear_arena_paths();
-  for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
-  node.devices.assign(m.devices().begin(), m.devices().end());
-  node.peer.set_master_port(m.master_port());
-  node.machine = m.machine();
-  node.version = m.version();
-  node.link_mark = LinkMarkOf(m);
+  const Membership::Arrival arrival = members_.Register(identity, m, Clock::now());
+  Node& node = *members_.Find(m.node());
   ForgetChangedLinks(node);
   for (auto& [job_name, job] : jobs_) {
     (*welcome.mutable_welcome()->mutable_steps())[job_name] = job.recorded;
@@ -114,20 +44,21 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   MarkDirty();
 
   const std::string name = fmt::format("n{}", m.node());
-  if (fresh || new_keeper) {
+  if (arrival.is_new || arrival.has_new_keeper) {
     AddEvent(engine::Severity::kInfo, name,
              fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
-  } else if (restarted || was_away) {
-    AddEvent(engine::Severity::kInfo, name,
-             restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
+  } else if (arrival.restarted || arrival.was_away) {
+    AddEvent(
+        engine::Severity::kInfo, name,
+        arrival.restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
   }
 
-  if (restarted) {
+  if (arrival.restarted) {
     const std::string why = "the agent of " + name + " restarted";
     views_.OnNodeGone(m.node(), why);
     snapshots_->OnNodeGone(m.node(), why, Clock::now());
   }
-  NoteSnapshots(node, m.snapshots());
+  snapshots_->OnHeld(m.node(), m.snapshots());
 
   // The state of the transaction in the journal of the node.
   if (txn_) {
@@ -135,7 +66,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     const bool verified = m.transaction() == txn_->id && state &&
                           (*state == engine::ParticipantState::kVerified ||
                            *state == engine::ParticipantState::kCommitted);
-    if (restarted) {
+    if (arrival.restarted) {
       Feed(engine::NodeRestarted{m.node(), verified});
     } else {
       Feed(engine::NodeReconnected{m.node()});
@@ -187,19 +118,9 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   }
 }
 
-void Registrar::ExpectNode(std::int32_t number) {
-  const auto [it, fresh] = nodes_.try_emplace(number);
-  if (!fresh) return;
-  it->second.number = number;
-  it->second.state = engine::NodeState::kSuspect;
-  it->second.last_seen = Clock::now();
-}
-
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
-  if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
-  node.devices.assign(m.devices().begin(), m.devices().end());
-  node.view_bytes = m.view_bytes();
-  NoteSnapshots(node, m.snapshots());
+  members_.NoteHeartbeat(node, m);
+  snapshots_->OnHeld(node.number, m.snapshots());
   for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
   // Every node of a job reports its steps, so that a cut link of one of them hides none.
   for (const wire::NodeDevice& device : node.devices) {
@@ -219,7 +140,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
 void Registrar::NoteSlowRanks(Job& job) {
   std::vector<double> busy;
   for (const ptc::DeviceId id : job.layout.mesh().devices()) {
-    const wire::NodeDevice* device = FindDevice(id);
+    const wire::NodeDevice* device = members_.FindDevice(id);
     const bool is_its = device && device->job() == job.name && device->epoch() == job.epoch;
     busy.push_back(is_its ? device->busy_seconds() : 0);
   }
@@ -254,11 +175,11 @@ const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point
   const Node* silent = nullptr;
   bool heard = false;
   for (const std::int32_t number : NodesOf(job.layout.mesh())) {
-    const auto it = nodes_.find(number);
-    if (it == nodes_.end()) continue;
-    if (it->second.state == engine::NodeState::kDead) return &it->second;
-    if (it->second.state == engine::NodeState::kUnmanaged) silent = &it->second;
-    if (it->second.state == engine::NodeState::kAlive) heard = true;
+    const Node* node = members_.Find(number);
+    if (!node) continue;
+    if (node->state == engine::NodeState::kDead) return node;
+    if (node->state == engine::NodeState::kUnmanaged) silent = node;
+    if (node->state == engine::NodeState::kAlive) heard = true;
   }
   if (!silent || !heard || job.state != engine::JobState::kRunning) return nullptr;
   const auto patience = std::max(std::chrono::duration<double>(config_.node_lost_seconds),
@@ -268,22 +189,14 @@ const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point
 
 void Registrar::OnTick() {
   const auto now = Clock::now();
-  const std::chrono::duration<double> lost_after(config_.node_lost_seconds);
-  const auto suspect_after = std::max(kSuspectFraction * lost_after, kLeastSuspect);
-  for (auto& [number, node] : nodes_) {
-    const std::chrono::duration<double> silent = now - node.last_seen;
-    const auto before = node.state;
-    if (node.state == engine::NodeState::kAlive && silent > suspect_after) {
-      node.state = engine::NodeState::kSuspect;
-      AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
-               fmt::format("suspect: no heartbeat for {:.0f} s", suspect_after.count()));
+  for (const Membership::Change& change : members_.Tick(now)) {
+    MarkDirty();
+    if (change.state == engine::NodeState::kSuspect) {
+      AddEvent(engine::Severity::kWarning, fmt::format("n{}", change.node),
+               fmt::format("suspect: no heartbeat for {:.0f} s", members_.suspect_after().count()));
+    } else if (change.state != engine::NodeState::kAlive) {
+      OnNodeSilent(*members_.Find(change.node));
     }
-    const bool is_known = node.incarnation != 0;  // else the journal has named it
-    if (node.state == engine::NodeState::kSuspect && is_known && silent <= suspect_after) {
-      node.state = engine::NodeState::kAlive;
-    }
-    if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
-    if (node.state != before) MarkDirty();
   }
   std::map<std::string, std::int32_t> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
@@ -315,18 +228,8 @@ void Registrar::OnTick() {
   RetainHistory();
 }
 
-bool Registrar::IsSilent(const Node& node) {
-  return node.state == engine::NodeState::kUnmanaged || node.state == engine::NodeState::kDead ||
-         node.state == engine::NodeState::kLeft;
-}
-
-std::string Registrar::SilentText(const Node& node) const {
-  return fmt::format("n{} was silent for {} s", node.number, config_.node_lost_seconds);
-}
-
-void Registrar::OnNodeSilent(Node& node) {
-  node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
-  const std::string text = SilentText(node);
+void Registrar::OnNodeSilent(const Node& node) {
+  const std::string text = members_.SilentText(node);
   AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
            node.killed ? "dead: its keeper was killed"
                        : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
@@ -363,10 +266,10 @@ void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
 // ---- acts on nodes
 
 void Registrar::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply) {
-  Node* node = FindNode(request.node());
+  Node* node = members_.Find(request.node());
   if (!node) {
     return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
-                                            request.node(), nodes_.size())));
+                                            request.node(), members_.nodes().size())));
   }
   if (node->state == engine::NodeState::kDead) {
     return reply->Fail(FailedPrecondition(fmt::format("node n{} is dead already", request.node())));
@@ -388,7 +291,7 @@ void Registrar::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr&
 void Registrar::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply) {
   const auto id = Decode(request.device());
   if (!id) return reply->Fail(id.error());
-  if (!FindDevice(*id)) {
+  if (!members_.FindDevice(*id)) {
     return reply->Fail(NotFound(fmt::format("device {} does not exist", ToString(*id))));
   }
   wire::ToNode message;
@@ -409,7 +312,7 @@ void Registrar::OnShutdown(const ReplyPtr& reply) {
   loop_.After(std::chrono::milliseconds(100), [this] {
     wire::ToNode die;
     die.mutable_die()->set_clean(true);
-    for (const auto& [number, node] : nodes_) {
+    for (const auto& [number, node] : members_.nodes()) {
       if (number != config_.node) static_cast<void>(SendTo(number, die));
     }
     loop_.After(std::chrono::milliseconds(100),

@@ -84,7 +84,7 @@ void Registrar::WatchJoining(Txn& txn, const Job& job) {
 }
 
 std::string Registrar::LateText(const StartWatch::Late& late) {
-  const Node* node = FindNode(late.rank.node);
+  const Node* node = members_.Find(late.rank.node);
   return fmt::format("{}{} {}", ToString(late.rank),
                      node ? fmt::format(" on '{}'", node->peer.host()) : "", late.what);
 }

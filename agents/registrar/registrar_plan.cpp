@@ -50,7 +50,7 @@ engine::SearchInput Registrar::SearchInputOf(const std::string& name,
   input.settings = settings;
   input.devices = std::move(devices);
   std::map<std::string, std::int32_t> machines;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     const auto next = static_cast<std::int32_t>(machines.size());
     input.machines.machine_of_node[number] = machines.emplace(node.machine, next).first->second;
     for (const wire::NodeDevice& device : node.devices) {
@@ -192,7 +192,7 @@ Result<Registrar::Planned> Registrar::MakePlanOn(const Job& job, const wire::Pla
   for (const auto& [device, bytes] : plan.peak_memory) {
     const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
     if (is_lost && !mesh->RankOf(device)) continue;
-    const wire::NodeDevice* info = FindDevice(device);
+    const wire::NodeDevice* info = members_.FindDevice(device);
     const std::int64_t capacity = info ? info->capacity() : 0;
     const std::int64_t needed =
         engine::BytesNeededDuringMove(job.layout, to, device, plan, is_lost);

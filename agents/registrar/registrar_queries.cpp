@@ -67,7 +67,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   }
   // Nodes of one machine share its cores, so one of them measures for all.
   std::map<std::string, std::int32_t> first_of_machine;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (node.state == engine::NodeState::kAlive) first_of_machine.emplace(node.machine, number);
   }
   std::set<std::int32_t> nodes;
@@ -103,7 +103,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
 void Registrar::OnDoctor(const ReplyPtr& reply) {
   std::vector<engine::Check> silent;
   std::set<std::int32_t> alive;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     if (node.state == engine::NodeState::kAlive) {
       alive.insert(number);
       continue;
@@ -149,9 +149,9 @@ void Registrar::OnDoctor(const ReplyPtr& reply) {
 }
 
 void Registrar::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
-  if (!FindNode(request.node())) {
+  if (!members_.Find(request.node())) {
     return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
-                                            request.node(), nodes_.size())));
+                                            request.node(), members_.nodes().size())));
   }
   if (request.lines() < 0 || request.lines() > kMostLines) {
     return reply->Fail(

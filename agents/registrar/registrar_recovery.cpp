@@ -31,9 +31,9 @@ engine::ConsistentCut Registrar::CutOf(const Job& job) const {
   for (const ptc::DeviceId id : job.layout.mesh().devices()) {
     State& s = states.emplace_back();
     s.device = id;
-    const auto node = nodes_.find(id.node);
-    if (node == nodes_.end()) continue;
-    switch (node->second.state) {
+    const Node* node = members_.Find(id.node);
+    if (!node) continue;
+    switch (node->state) {
       case engine::NodeState::kAlive:
         s.node = job.unreported.contains(id.node) ? State::Node::kSilent : State::Node::kThere;
         break;
@@ -47,7 +47,7 @@ engine::ConsistentCut Registrar::CutOf(const Job& job) const {
         s.node = State::Node::kGone;
         break;
     }
-    const wire::NodeDevice* device = FindDevice(id);
+    const wire::NodeDevice* device = members_.FindDevice(id);
     if (!device) continue;
     s.holds_state = device->job() == job.name && device->epoch() == job.epoch;
     s.failed = device->failed();
@@ -86,7 +86,7 @@ Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
   Remaining out;
   const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
   for (const bool on_its_nodes : {true, false}) {
-    for (const auto& [number, node] : nodes_) {
+    for (const auto& [number, node] : members_.nodes()) {
       if (nodes.contains(number) != on_its_nodes) continue;
       for (const wire::NodeDevice& device : node.devices) {
         const ptc::DeviceId id{number, device.index()};
@@ -134,7 +134,7 @@ std::optional<Registrar::UsableSnapshot> Registrar::FindSnapshot(const Job& job)
   out.shares.set_view(row->id);
   Encode(row->state, out.shares.mutable_job());
   std::set<std::int32_t> nodes;
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     const auto held = node.snapshots.find(row->id);
     if (node.state != engine::NodeState::kAlive || held == node.snapshots.end()) continue;
     nodes.insert(number);

@@ -16,7 +16,7 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   std::string reason = first_reason;
   // Ranks report the broken collective earlier than the registrar misses the node.
   for (const std::int32_t number : NodesOf(job.layout.mesh())) {
-    const Node* node = FindNode(number);
+    const Node* node = members_.Find(number);
     if (node && (node->killed || node->state == engine::NodeState::kUnmanaged)) {
       reason = fmt::format("n{} was lost", number);
     }

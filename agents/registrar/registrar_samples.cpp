@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "agents/registrar/registrar.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
@@ -72,9 +71,7 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
     }
     if (follows) job.gap_since.reset();
     job.recorded = next->first;
-    wire::Published message;
-    Encode(next->second, message.mutable_sample());
-    Publish(std::move(message));
+    publisher_->Publish(next->second);
     samples_.push_back(std::move(next->second));
     job.ahead.erase(next);
   }
@@ -85,11 +82,11 @@ void Registrar::FlushSamples() {
   if (samples_.empty()) return;
   std::set<std::string> jobs;
   for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
-  const bool added = NoteRecorded(history_->AddSamples(samples_));
+  const bool added = publisher_->NoteRecorded(history_->AddSamples(samples_));
   if (!added && samples_.size() < kMostWaiting)
     return;  // tried again: the disk may have room later
   samples_.clear();
-  if (added && !unwritten_.empty()) Record(engine::HistoryEntry(unwritten_.begin()->second));
+  if (added) publisher_->RecordKept();
   for (const std::string& name : jobs) {
     const Job* job = FindJob(name);
     if (!job) continue;

@@ -105,7 +105,7 @@ Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobReques
   TESSERA_TRY(std::vector<ptc::DeviceId> devices, UsableDevices(request.devices(), ""));
   const bool given = !devices.empty();
   if (!given) {
-    for (const auto& [number, node] : nodes_) {
+    for (const auto& [number, node] : members_.nodes()) {
       for (const wire::NodeDevice& device : node.devices) {
         const ptc::DeviceId id{number, device.index()};
         if (CheckDevice(id, "")) devices.push_back(id);
@@ -220,7 +220,7 @@ wire::ToNode Registrar::StartMessage(const Job& job) const {
   out->set_attempt(job.attempt);
   out->set_timeline(job.timeline);
   out->set_micro_batch(job.options.micro_batch);
-  *out->mutable_peers() = AllPeers();
+  *out->mutable_peers() = members_.peers();
   return message;
 }
 

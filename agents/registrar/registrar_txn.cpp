@@ -103,8 +103,8 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   }
   setup.participants.merge(NodesOf(planned.to.mesh()));
   for (const std::int32_t number : setup.participants) {
-    const Node* node = FindNode(number);
-    if (node && !IsSilent(*node)) continue;
+    const Node* node = members_.Find(number);
+    if (node && !Membership::IsSilent(*node)) continue;
     return FailedPrecondition(fmt::format("n{} is {}: a change of job '{}' needs it", number,
                                           node ? ToString(node->state) : "not there", job.name));
   }
@@ -129,7 +129,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
   if (const Status put = history_->PutTransaction(entry);
-      !NoteRecorded(put) && !request.unrecorded) {
+      !publisher_->NoteRecorded(put) && !request.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
   txn_.emplace(std::move(planned));
@@ -167,7 +167,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
     static_cast<void>(journal_->Erase(kTxnKey));
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";
-    Record(refused);
+    publisher_->Record(refused);
     return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
   }
   if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;
@@ -187,8 +187,8 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
   if (wanted != 0) query.id = wanted;
   query.limit = 1;
   std::vector<engine::HistoryEntry> entries;
-  if (const auto kept = unwritten_.find(wanted); kept != unwritten_.end()) {
-    entries.push_back(kept->second);
+  if (const auto* kept = publisher_->FindKept(wanted)) {
+    entries.push_back(*kept);
   } else {
     auto found = history_->Transactions(query);
     if (!found) return reply->Fail(found.error());
@@ -284,8 +284,9 @@ void Registrar::FeedSilence() {
   if (!txn_) return;
   const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
   for (const std::int32_t number : waiting) {
-    const Node* node = FindNode(number);
-    if (node && IsSilent(*node)) Feed(engine::NodeSilent{number, SilentText(*node)});
+    const Node* node = members_.Find(number);
+    if (node && Membership::IsSilent(*node))
+      Feed(engine::NodeSilent{number, members_.SilentText(*node)});
   }
 }
 
@@ -293,15 +294,15 @@ void Registrar::RepeatOutcome() {
   constexpr auto kPatience = std::chrono::seconds(3);
   if (!txn_ || Clock::now() - txn_->phase_began < kPatience) return;
   for (const std::int32_t number : txn_->run->machine().waiting_for()) {
-    const Node* const node = FindNode(number);
+    const Node* const node = members_.Find(number);
     if (node && node->state == engine::NodeState::kAlive) txn_->run->RepeatOutcome(number);
   }
 }
 
 bool Registrar::IsPausedSince(std::int64_t transaction) {
   std::string name;
-  if (const auto kept = unwritten_.find(transaction); kept != unwritten_.end()) {
-    name = kept->second.job;
+  if (const auto* kept = publisher_->FindKept(transaction)) {
+    name = kept->job;
   } else if (const auto found = history_->Transaction(transaction); found && *found) {
     name = (*found)->job;
   }
@@ -371,7 +372,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
     AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->run->machine().reason());
   }
   MarkDirty();
-  PublishSnapshot();
+  publisher_->PublishSnapshot(Clock::now());
 }
 
 Status Registrar::SendRequest(const engine::CoordinatorAction& action) {
@@ -436,7 +437,7 @@ wire::ToNode Registrar::PrepareMessage() const {
   p->set_timeline(txn_->timeline);
   p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
   p->set_relay(txn_->planned.summary.relayed);
-  *p->mutable_peers() = AllPeers();
+  *p->mutable_peers() = members_.peers();
   p->set_topology(txn_->planned.cluster);
   if (txn_->hand_in) *p->mutable_hand_in() = txn_->hand_in->source;
   if (txn_->recovery) {
@@ -481,7 +482,7 @@ engine::DigestsCompared Registrar::CompareDigests() {
   }
   // Recorded before the decision, so that a restarted registrar finds the digests.
   txn_->entry.bytes_moved = txn_->count.bytes();
-  Record(txn_->entry);
+  publisher_->Record(txn_->entry);
   return {true, {}};
 }
 
@@ -528,7 +529,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   entry.epoch = job->epoch;
   entry.flows = txn_->count.flows();
   if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
-  Record(entry);
+  publisher_->Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
   rendezvous_.Forget(txn_->job, txn_->epoch, txn_->id);
@@ -557,7 +558,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   MarkPausedIfAllStopped(
       *job);  // ranks of the new layout may have paused while the transaction ended
   MarkDirty();
-  PublishSnapshot();
+  publisher_->PublishSnapshot(Clock::now());
   if (!fail.empty()) InterruptJob(*job, fail);
 }
 
@@ -656,7 +657,7 @@ Status Registrar::RecoverTxn() {
                                                  : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
            "the registrar's agent restarted: reading the outcome from the register");
-  for (const std::int32_t node : setup.participants) ExpectNode(node);
+  for (const std::int32_t node : setup.participants) members_.Expect(node, Clock::now());
   txn_->run = MakeRun(engine::Coordinator::Recovered(setup));
   txn_->run->Recover();
   return OkStatus();

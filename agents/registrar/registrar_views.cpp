@@ -24,7 +24,7 @@ ViewDesk::World Registrar::WorldOfViews() {
     return SendTo(node, message);
   };
   world.describe = [this](std::int32_t number, wire::ViewShare* share) {
-    if (const Node* node = FindNode(number)) DescribeShare(*node, share);
+    if (const Node* node = members_.Find(number)) DescribeShare(*node, share);
   };
   return world;
 }
@@ -86,18 +86,12 @@ SnapshotDesk::World Registrar::WorldOfSnapshots() {
 }
 
 void Registrar::ConsiderSnapshot(const Job& job) {
-  const bool changes = txn_ && txn_->job == job.name;
+  // It trains while the ranks of a new layout start, which may take long.
+  const bool trains_on = txn_ && txn_->job == job.name && !txn_->was_paused && !txn_->recovery &&
+                         IsBeforeTransfer(txn_->run->phase());
+  const bool runs = job.state == engine::JobState::kRunning || trains_on;
   snapshots_->Consider(
-      {job.name, job.snapshots, job.state == engine::JobState::kRunning && !changes, job.step,
-       job.timeline, UsualStepSeconds(job)},
-      Clock::now());
-}
-
-void Registrar::NoteSnapshots(Node& node,
-                              const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
-  node.snapshots.clear();
-  for (const wire::HeldSnapshot& share : held) node.snapshots.emplace(share.view(), share);
-  snapshots_->OnHeld(node.number, held);
+      {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)}, Clock::now());
 }
 
 void Registrar::OnJobs(const ReplyPtr& reply) {
@@ -112,7 +106,7 @@ void Registrar::OnJobs(const ReplyPtr& reply) {
     row->set_layout(ptc::ToJson(job.layout));
     row->set_settings(engine::ToJson(job.settings));
   }
-  for (const auto& [number, node] : nodes_) {
+  for (const auto& [number, node] : members_.nodes()) {
     out.mutable_jobs()->add_agent_keys(node.peer.public_key());
   }
   reply->Done(std::move(out));
@@ -137,7 +131,7 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
 
 void Registrar::ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
                              const Status& status) {
-  for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
+  for (const auto& [number, node] : members_.nodes()) static_cast<void>(SendTo(number, message));
   if (!status) return reply->Fail(status.error());
   wire::Reply out;
   out.mutable_done();

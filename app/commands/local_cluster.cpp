@@ -2,8 +2,10 @@
 #include "app/commands/local_cluster.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -312,6 +314,35 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
                fmt::format("was not alive within {} s", kClusterPatience.count()));
 }
 
+/// Excludes other processes that hold the lock of the same folder.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder)
+      : m_fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (m_fd >= 0 && ::flock(m_fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FolderLock() {
+    if (m_fd >= 0) ::close(m_fd);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int m_fd;
+};
+
+/// \error kNotFound if the cluster has no such node; kFailedPrecondition if the node runs
+Status checkEnded(const agents::Profile& profile, int node) {
+  const std::vector<ProcessId> keepers = savedKeepers(profile.directory);
+  if (node >= std::ssize(keepers))
+    return NotFound(fmt::format("node n{} does not exist: cluster '{}' has {}", node, profile.name,
+                                Counted(std::ssize(keepers), "node")));
+  if (keeps(keepers[static_cast<std::size_t>(node)], profile.directory, node))
+    return FailedPrecondition(fmt::format("node n{} is running", node));
+  return OkStatus();
+}
+
 /// Waits until the registrar no longer takes the node for alive, which it does for some seconds
 /// after the node's end.
 Status waitMissed(const agents::Profile& profile, int node) {
@@ -387,22 +418,23 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
 
 Status startLocalNode(const agents::Profile& profile, int node, const MemoryProgress& progress) {
   const fs::path directory = profile.directory;
-  std::vector<ProcessId> keepers = savedKeepers(directory);
-  if (node >= std::ssize(keepers))
-    return NotFound(fmt::format("node n{} does not exist: cluster '{}' has {}", node, profile.name,
-                                Counted(std::ssize(keepers), "node")));
-  ProcessId& keeper = keepers[static_cast<std::size_t>(node)];
-  if (keeps(keeper, directory, node))
-    return FailedPrecondition(fmt::format("node n{} is running", node));
+  TESSERA_RETURN_IF_ERROR(checkEnded(profile, node));
   TESSERA_RETURN_IF_ERROR(waitMissed(profile, node));
   const std::string config = configOf(directory, node);
   TESSERA_TRY(const agents::AgentConfig read, agents::LoadAgentConfig(config));
-  TESSERA_TRY(keeper, startDaemon({programFolder() + "/tessera-agent", "--config", config},
-                                  nodeFolder(directory, node).string(),
-                                  agentLog(directory.string(), node), {}));
-  if (Status saved = saveKeepers(directory, keepers); !saved) {
-    endKeepers({keeper}, std::chrono::milliseconds(0));
-    return saved;
+  ProcessId keeper;
+  {
+    const FolderLock lock(directory);  // another node may be started at the same time, or this one
+    TESSERA_RETURN_IF_ERROR(checkEnded(profile, node));
+    std::vector<ProcessId> keepers = savedKeepers(directory);
+    TESSERA_TRY(keeper, startDaemon({programFolder() + "/tessera-agent", "--config", config},
+                                    nodeFolder(directory, node).string(),
+                                    agentLog(directory.string(), node), {}));
+    keepers[static_cast<std::size_t>(node)] = keeper;
+    if (Status saved = saveKeepers(directory, keepers); !saved) {
+      endKeepers({keeper}, std::chrono::milliseconds(0));
+      return saved;
+    }
   }
   return waitAlive(profile, {{node, keeper}}, read.devices, progress);
 }

@@ -2,21 +2,16 @@
 // Failures in the middle of a transaction: an agent is held at a named point of it
 // (agents/DESIGN.md) while a rank, an agent or a node fails. In every case the old layout runs or
 // the new one does, and the losses are those of one process.
-#include <unistd.h>
-
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
-#include <algorithm>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
@@ -29,27 +24,6 @@ constexpr int kLost = 3;  // seconds of silence after which a node is lost
 // The job's mesh on the first node, and its mesh on both.
 const QString kSmall = QStringLiteral("dp=1,tp=2");
 const QString kLarge = QStringLiteral("dp=2,tp=2");
-
-/// The fields of /proc/PID/stat from the state on.
-std::vector<std::string> StatOf(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-  return {std::istream_iterator<std::string>(fields), {}};
-}
-bool IsStopped(std::int64_t pid) {
-  const auto stat = StatOf(pid);
-  return !stat.empty() && stat[0] == "T";
-}
-/// In seconds.
-double AgeOf(std::int64_t pid) {
-  const auto stat = StatOf(pid);
-  double up = 0;
-  std::ifstream("/proc/uptime") >> up;
-  if (stat.size() < 20) return 0;
-  return up - std::stod(stat[19]) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 }  // namespace
 
 class E2eFaultsTest : public QObject {

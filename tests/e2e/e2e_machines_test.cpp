@@ -9,6 +9,8 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+#include <csignal>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -17,6 +19,8 @@
 #include "tests/e2e/losses.h"
 #include "tests/e2e/network_nodes.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/proc_stat.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -31,6 +35,7 @@ class E2eMachinesTest : public QObject {
   Q_OBJECT
 
   QTemporaryDir folder{QStringLiteral("/tmp/tsm.XXXXXX")};
+  QTemporaryDir faults;
   std::unique_ptr<NetworkNodes> machines;
   std::vector<std::unique_ptr<QProcess>> agents;
 
@@ -60,6 +65,20 @@ class E2eMachinesTest : public QObject {
   }
   QString Config(int node) const { return Path(QStringLiteral("n%1/agent.json").arg(node)); }
 
+  /// 0 if there is none within a few seconds.
+  static std::int64_t StoppedChildOf(std::int64_t keeper) {
+    std::int64_t found = 0;
+    LocalCluster::WaitFor(
+        [&] {
+          std::ifstream list("/proc/" + std::to_string(keeper) + "/task/" + std::to_string(keeper) +
+                             "/children");
+          for (std::int64_t pid = 0; list >> pid;) found = IsStopped(pid) ? pid : found;
+          return found != 0;
+        },
+        10);
+    return found;
+  }
+
   bool WaitAlive(int count) const {
     return LocalCluster::WaitFor(
         [&] {
@@ -74,6 +93,8 @@ class E2eMachinesTest : public QObject {
 
  private slots:
   void initTestCase() {
+    QVERIFY(faults.isValid());
+    qputenv("TESSERA_FAULT_FOLDER", faults.path().toUtf8());  // agents inherit it
     machines = std::make_unique<NetworkNodes>(kNodes);
     if (!machines->problem().isEmpty()) {
       const QByteArray why = machines->problem().toUtf8();
@@ -207,6 +228,48 @@ class E2eMachinesTest : public QObject {
     QVERIFY(WaitAlive(kNodes));
     QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > before + 5; }, 30));
     QCOMPARE(job()["state"].get<std::string>(), std::string("running"));
+    const Outcome metrics = Run(-1, {"job", "metrics", "gpt-nano", "--json"});
+    QVERIFY2(NumStepsWithoutGap(metrics.output) >= before, metrics.Text());
+    QCOMPARE(Run(-1, {"job", "stop", "gpt-nano", "--yes"}).code, 0);
+  }
+
+  // The machine that joins is cut off while it transfers, and comes back after the transaction.
+  void theLinkIsCutWithinATransaction() {
+    const Outcome start = Run(-1,
+                              {"job", "start", "gpt-nano", "--mesh", "dp=1,tp=1", "--devices",
+                               "n1g0", "--steps", "100000"},
+                              90);
+    QVERIFY2(start.code == 0, start.Text());
+    const auto job = [&] {
+      const Json status = Ask({"status"});
+      return status.is_object() && !status["jobs"].empty() ? status["jobs"][0] : Json();
+    };
+    QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > 3; }, 30));
+    QFile fault(faults.filePath("n2.participant.transferring"));
+    QVERIFY(fault.open(QIODevice::WriteOnly));
+    fault.write("stop");
+    fault.close();
+    QProcess apply;
+    Begin(apply, -1,
+          {"tesseractl", "apply", "gpt-nano", "--mesh", "dp=2", "--devices", "n1g0,n2g0", "--yes",
+           "--json"},
+          Path("operator"));
+    QVERIFY(LocalCluster::WaitFor([&] { return !fault.exists(); }, 30));
+    QVERIFY(machines->SetLink(2, false));
+    const std::int64_t stopped = StoppedChildOf(agents[2]->processId());
+    QVERIFY(SendSignal(stopped, SIGCONT));  // it transfers into the void
+    const Json result = LocalCluster::Finish(apply, 60).LastJson();
+    QVERIFY(result.is_object());
+    QCOMPARE(result["result"].get<std::string>(), std::string("rolled_back"));
+    const auto before = job()["step"].get<std::int64_t>();
+    QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > before + 3; }, 30));
+    QVERIFY(machines->SetLink(2, true));
+    QVERIFY(WaitAlive(kNodes));
+    // The machine is as good as new.
+    const Json again =
+        Ask({"apply", "gpt-nano", "--mesh", "dp=2", "--devices", "n1g0,n2g0", "--yes"});
+    QVERIFY(again.is_object());
+    QCOMPARE(again["result"].get<std::string>(), std::string("committed"));
     const Outcome metrics = Run(-1, {"job", "metrics", "gpt-nano", "--json"});
     QVERIFY2(NumStepsWithoutGap(metrics.output) >= before, metrics.Text());
     QCOMPARE(Run(-1, {"job", "stop", "gpt-nano", "--yes"}).code, 0);

@@ -5,8 +5,8 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

@@ -169,6 +169,12 @@ class E2eSnapshotTest : public QObject {
       return job["decision"].is_object() && job["decision"]["lost"].size() == 4;
     }));
     QCOMPARE(m_cluster->Job(kJob)["decision"]["case"].get<std::string>(), "checkpoint_only");
+    // Both nodes are started at the same time.
+    const auto one = m_cluster->Start({"node", "start", "n1"});
+    const auto other = m_cluster->Start({"node", "start", "n2"});
+    QCOMPARE(LocalCluster::Finish(*one).code, 0);
+    QCOMPARE(LocalCluster::Finish(*other).code, 0);
+    for (const int node : {1, 2}) QVERIFY(m_cluster->Agent(node).has_value());
   }
 
   void offFreesTheMemory() {

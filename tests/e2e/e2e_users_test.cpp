@@ -76,7 +76,8 @@ class E2eUsersTest : public QObject {
     const QString home = first->home();
     QVERIFY(!ProcessesOf(home).isEmpty());
 
-    const Outcome down = first->Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
+    const Outcome down =
+        first->Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
     QVERIFY2(down.code == 0, down.Text());
     QVERIFY(LocalCluster::WaitFor([&] { return ProcessesOf(home).isEmpty(); }, 10));
     QCOMPARE(SocketsIn(home), QStringList());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 24 changes of a running job: larger and smaller meshes, finer and coarser cuts, layers that change
-// their stage, ZeRO on and off.
+// 24 changes of a running job: larger and smaller meshes, finer and coarser cuts, layers that
+// change their stage, ZeRO on and off.
 #include <QTest>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -81,8 +81,8 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
     if (result["moved_bytes"] != result["volume_bound_bytes"])
       complaints << name + QStringLiteral(": bytes moved are not the volume bound");
     std::int64_t counted = 0;  // by the receiving nodes
-    const Json latest = cluster.Ask(
-        {QStringLiteral("history"), QStringLiteral("--limit"), QStringLiteral("1")})["transactions"];
+    const Json latest = cluster.Ask({QStringLiteral("history"), QStringLiteral("--limit"),
+                                     QStringLiteral("1")})["transactions"];
     for (const Json& record : latest)
       for (const Json& flow : record["flows"]) counted += flow["bytes"].get<std::int64_t>();
     if (result["moved_bytes"] != counted)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/membership.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::agents {
+namespace {
+/// A node is suspect after this fraction of the time until it is lost, but never because of a
+/// single heartbeat that is late.
+constexpr double kSuspectFraction = 0.3;
+constexpr std::chrono::duration<double> kLeastSuspect(2);
+}  // namespace
+
+std::chrono::duration<double> Membership::suspect_after() const {
+  return std::max<std::chrono::duration<double>>(kSuspectFraction * lost_after_, kLeastSuspect);
+}
+
+Membership::Arrival Membership::Register(const std::string& identity, const wire::Register& m,
+                                         Clock::time_point now) {
+  Node& node = nodes_[m.node()];
+  Arrival arrival;
+  arrival.is_new = node.incarnation == 0;
+  arrival.restarted = !arrival.is_new && node.incarnation != m.incarnation();
+  arrival.has_new_keeper = !arrival.is_new && node.keeper_pid != m.keeper_pid();
+  arrival.was_away = !arrival.is_new && node.state != engine::NodeState::kAlive;
+  node.number = m.node();
+  node.identity = identity;
+  node.incarnation = m.incarnation();
+  node.keeper_pid = m.keeper_pid();
+  node.last_seen = now;
+  node.state = engine::NodeState::kAlive;
+  node.killed = false;
+  node.peer.set_node(m.node());
+  node.peer.set_host(m.host());
+  node.peer.set_address(m.address());
+  *node.peer.mutable_lanes() = m.lanes();
+  node.peer.set_public_key(m.public_key());
+  node.peer.clear_arena_paths();
+  for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
+  node.peer.set_master_port(m.master_port());
+  node.devices.assign(m.devices().begin(), m.devices().end());
+  node.machine = m.machine();
+  node.version = m.version();
+  node.link_mark = LinkMarkOf(m);
+  node.snapshots.clear();
+  for (const wire::HeldSnapshot& share : m.snapshots()) node.snapshots.emplace(share.view(), share);
+  return arrival;
+}
+
+Membership::Node* Membership::Accept(const std::string& identity, const wire::FromNode& message,
+                                     Clock::time_point now) {
+  Node* node = Find(message.node());
+  if (!node || node->incarnation != message.incarnation() || IsSilent(*node)) return nullptr;
+  node->identity = identity;
+  node->last_seen = now;
+  return node;
+}
+
+void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m) {
+  if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
+  node.devices.assign(m.devices().begin(), m.devices().end());
+  node.view_bytes = m.view_bytes();
+  node.snapshots.clear();
+  for (const wire::HeldSnapshot& share : m.snapshots()) node.snapshots.emplace(share.view(), share);
+}
+
+void Membership::Expect(std::int32_t number, Clock::time_point now) {
+  const auto [it, is_new] = nodes_.try_emplace(number);
+  if (!is_new) return;
+  it->second.number = number;
+  it->second.state = engine::NodeState::kSuspect;
+  it->second.last_seen = now;
+}
+
+std::vector<Membership::Change> Membership::Tick(Clock::time_point now) {
+  std::vector<Change> changes;
+  for (auto& [number, node] : nodes_) {
+    const std::chrono::duration<double> silent = now - node.last_seen;
+    const auto become = [&](engine::NodeState state) {
+      node.state = state;
+      changes.push_back({number, state});
+    };
+    if (node.state == engine::NodeState::kAlive && silent > suspect_after()) {
+      become(engine::NodeState::kSuspect);
+    }
+    const bool is_known = node.incarnation != 0;  // else the journal has named it
+    if (node.state == engine::NodeState::kSuspect && is_known && silent <= suspect_after()) {
+      become(engine::NodeState::kAlive);
+    }
+    if (node.state == engine::NodeState::kSuspect && silent > lost_after_) {
+      become(node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged);
+    }
+  }
+  return changes;
+}
+
+Membership::Node* Membership::Find(std::int32_t number) {
+  const auto it = nodes_.find(number);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const Membership::Node* Membership::Find(std::int32_t number) const {
+  const auto it = nodes_.find(number);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const wire::NodeDevice* Membership::FindDevice(ptc::DeviceId id) const {
+  const Node* node = Find(id.node);
+  if (!node) return nullptr;
+  // Agents list their devices by index, so this is the usual case.
+  const auto at = static_cast<std::size_t>(id.index);
+  const std::vector<wire::NodeDevice>& devices = node->devices;
+  if (id.index >= 0 && at < devices.size() && devices[at].index() == id.index) return &devices[at];
+  for (const wire::NodeDevice& device : devices) {
+    if (device.index() == id.index) return &device;
+  }
+  return nullptr;
+}
+
+Status Membership::CheckDevice(ptc::DeviceId id, Clock::time_point now) const {
+  const wire::NodeDevice* device = FindDevice(id);
+  if (!device) {
+    std::int64_t count = 0;
+    for (const auto& [number, node] : nodes_) count += std::ssize(node.devices);
+    return NotFound(fmt::format("device {} does not exist: the cluster has {} devices on {} nodes",
+                                ToString(id), count, nodes_.size()));
+  }
+  const Node& node = nodes_.at(id.node);
+  if (node.state != engine::NodeState::kAlive) {
+    return FailedPrecondition(fmt::format(
+        "device {} cannot be used: n{} is {}, last seen {} s ago", ToString(id), id.node,
+        ToString(node.state),
+        std::chrono::duration_cast<std::chrono::seconds>(now - node.last_seen).count()));
+  }
+  if (device->failed()) {
+    return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
+  }
+  return OkStatus();
+}
+
+Peers Membership::peers() const {
+  Peers peers;
+  for (const auto& [number, node] : nodes_) {
+    if (node.incarnation != 0) *peers.Add() = node.peer;
+  }
+  return peers;
+}
+
+bool Membership::IsSilent(const Node& node) {
+  return node.state == engine::NodeState::kUnmanaged || node.state == engine::NodeState::kDead ||
+         node.state == engine::NodeState::kLeft;
+}
+
+std::string Membership::SilentText(const Node& node) const {
+  return fmt::format("n{} was silent for {} s", node.number, lost_after_.count());
+}
+
+std::string Membership::LinkMarkOf(const wire::Register& m) {
+  return fmt::format("{} {} {} {}", m.machine(), m.host(), m.address(), m.link_bytes_per_second());
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The nodes of the cluster, as their messages and their silence show them.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agents/node/peers.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// Has no clock, socket or thread of its own.
+class Membership {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Node {
+    std::int32_t number = 0;
+    engine::NodeState state = engine::NodeState::kJoining;
+    std::string identity;          // routing id of its connection; empty: it has not registered
+    std::int64_t incarnation = 0;  // of its agent; 0: it has not registered
+    std::int64_t keeper_pid = 0;
+    Clock::time_point last_seen;
+    bool killed = false;    // on request: dead as soon as it is silent
+    std::string machine;    // nodes with equal machines share cores
+    std::string version;    // of the agent
+    std::string link_mark;  // machine, address and emulated port, for measured bandwidths
+    wire::Peer peer;
+    std::vector<wire::NodeDevice> devices;
+    std::int64_t view_bytes = 0;
+    std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
+  };
+
+  /// A node is lost after `lost_after` of silence.
+  explicit Membership(std::chrono::seconds lost_after) : lost_after_(lost_after) {}
+
+  /// How a node that registers differs from what was known of it.
+  struct Arrival {
+    bool is_new = false;          // it has never registered
+    bool restarted = false;       // its agent is another process
+    bool has_new_keeper = false;  // so its memory is empty
+    bool was_away = false;        // it was not alive
+  };
+  Arrival Register(const std::string& identity, const wire::Register& message,
+                   Clock::time_point now);
+  /// The node that has sent a message; nullptr: it has to register first. A node that was silent
+  /// registers again even if its connection was never lost: so it gets what it has missed.
+  Node* Accept(const std::string& identity, const wire::FromNode& message, Clock::time_point now);
+  void NoteHeartbeat(Node& node, const wire::Heartbeat& message);
+  /// Lists a node that the journal names and that has not registered with this registrar. If it
+  /// does not, it counts as lost like any silent node.
+  void Expect(std::int32_t number, Clock::time_point now);
+
+  struct Change {
+    std::int32_t node = 0;
+    engine::NodeState state = engine::NodeState::kAlive;
+  };
+  /// \return the nodes that have become alive, suspect, or, after too long a silence, dead or
+  ///     unmanaged
+  std::vector<Change> Tick(Clock::time_point now);
+
+  const std::map<std::int32_t, Node>& nodes() const { return nodes_; }
+  /// nullptr if there is no such node.
+  Node* Find(std::int32_t number);
+  const Node* Find(std::int32_t number) const;
+  /// nullptr if there is no such device.
+  const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
+  /// \error naming the device: it does not exist, its node is not alive, or it has failed
+  Status CheckDevice(ptc::DeviceId id, Clock::time_point now) const;
+  /// Of all nodes that have registered.
+  Peers peers() const;
+
+  /// Whether nothing is heard from the node any more.
+  static bool IsSilent(const Node& node);
+  /// "n1 was silent for 10 s".
+  std::string SilentText(const Node& node) const;
+  /// The silence after which a node is suspect.
+  std::chrono::duration<double> suspect_after() const;
+  /// For the marks of measured bandwidths.
+  static std::string LinkMarkOf(const wire::Register& message);
+
+ private:
+  const std::chrono::seconds lost_after_;
+  std::map<std::int32_t, Node> nodes_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/publisher.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+
+namespace tessera::agents {
+
+void Publisher::Send(wire::Published message) {
+  message.set_sequence(++sequence_);
+  world_.send(message.SerializeAsString());
+}
+
+void Publisher::AddEvent(engine::Severity severity, const std::string& source,
+                         const std::string& text) {
+  engine::Event event{0, world_.wall_clock(), severity, source, text};
+  NoteRecorded(history_.AddEvent(event));
+  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
+               text.c_str());
+  wire::Published message;
+  Encode(event, message.mutable_event());
+  Send(std::move(message));
+}
+
+void Publisher::Publish(const engine::Sample& sample) {
+  wire::Published message;
+  Encode(sample, message.mutable_sample());
+  Send(std::move(message));
+}
+
+void Publisher::PublishSnapshot(Clock::time_point now) {
+  is_dirty_ = false;
+  last_snapshot_ = now;
+  wire::Published message;
+  Encode(world_.snapshot(), message.mutable_snapshot());
+  Send(std::move(message));
+}
+
+void Publisher::Tick(Clock::time_point now) {
+  if (is_dirty_ || now - last_snapshot_ > kLongestPause) PublishSnapshot(now);
+}
+
+void Publisher::Record(const engine::HistoryEntry& entry) {
+  if (NoteRecorded(history_.PutTransaction(entry))) {
+    kept_.erase(entry.id);
+  } else {
+    kept_[entry.id] = entry;
+  }
+}
+
+void Publisher::RecordKept() {
+  if (!kept_.empty()) Record(engine::HistoryEntry(kept_.begin()->second));
+}
+
+const engine::HistoryEntry* Publisher::FindKept(std::int64_t transaction) const {
+  const auto found = kept_.find(transaction);
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
+bool Publisher::NoteRecorded(const Status& written) {
+  const std::string problem = written ? std::string() : written.error().ToString();
+  if (problem.empty() != problem_.empty()) {
+    std::fprintf(stderr, "history: %s\n", written ? "written again" : problem.c_str());
+    is_dirty_ = true;
+  }
+  problem_ = problem;
+  return written.has_value();
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the registrar tells all panels and command lines that watch, and what the history keeps of
+/// it. The history may be unwritable for a while: nothing waits for it.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "agents/wire/messages_fwd.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/history.h"
+
+namespace tessera::agents {
+
+/// Has no clock, socket or thread of its own.
+class Publisher {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct World {
+    /// Sends one message to all subscribers.
+    std::function<void(std::string bytes)> send;
+    std::function<engine::ClusterSnapshot()> snapshot;
+    std::function<double()> wall_clock;
+  };
+  /// A snapshot is published at least this often.
+  static constexpr std::chrono::seconds kLongestPause{1};
+
+  /// \param history outlives the publisher
+  Publisher(World world, engine::History& history) : world_(std::move(world)), history_(history) {}
+
+  /// Publishes an event and records it; prints it on stderr too. An event that cannot be recorded
+  /// is published with sequence 0.
+  void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  void Publish(const engine::Sample& sample);
+  /// The snapshot has changed.
+  void MarkDirty() { is_dirty_ = true; }
+  void PublishSnapshot(Clock::time_point now);
+  /// Publishes a snapshot if it has changed or the last one is old.
+  void Tick(Clock::time_point now);
+
+  /// Writes the record of a transaction, or keeps it until the history is writable.
+  void Record(const engine::HistoryEntry& entry);
+  /// Writes a record that is kept, if there is one: the history is writable again.
+  void RecordKept();
+  /// A record that is kept, or nullptr.
+  const engine::HistoryEntry* FindKept(std::int64_t transaction) const;
+  /// Notes whether a write of the history succeeded.
+  /// \return whether it did
+  bool NoteRecorded(const Status& written);
+  /// Why the last write of the history failed; else empty.
+  const std::string& problem() const { return problem_; }
+  /// Of the last message. A subscriber that misses one asks for a snapshot.
+  std::uint64_t sequence() const { return sequence_; }
+
+ private:
+  void Send(wire::Published message);
+
+  const World world_;
+  engine::History& history_;
+  std::map<std::int64_t, engine::HistoryEntry> kept_;  // by id
+  std::string problem_;
+  std::uint64_t sequence_ = 0;
+  bool is_dirty_ = true;
+  Clock::time_point last_snapshot_{};
+};
+
+}  // namespace tessera::agents

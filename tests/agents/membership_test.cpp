@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/membership.h"
+
+#include <QTest>
+
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using engine::NodeState;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+wire::Register RegisterOf(std::int32_t node, std::int64_t incarnation = 1,
+                          std::int64_t keeper = 10) {
+  wire::Register message;
+  message.set_node(node);
+  message.set_incarnation(incarnation);
+  message.set_keeper_pid(keeper);
+  message.set_host("h" + std::to_string(node));
+  message.set_address("127.0.0.1");
+  message.set_machine("m");
+  message.add_lanes("tcp://127.0.0.1:1");
+  for (int index = 0; index < 2; ++index) {
+    message.add_devices()->set_index(index);
+    message.mutable_devices(index)->set_arena_path("/proc/10/fd/" + std::to_string(index));
+  }
+  return message;
+}
+
+wire::FromNode From(std::int32_t node, std::int64_t incarnation = 1) {
+  wire::FromNode message;
+  message.set_node(node);
+  message.set_incarnation(incarnation);
+  return message;
+}
+
+}  // namespace
+
+class MembershipTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aNodeMustRegisterFirst() {
+    Membership members(seconds(10));
+    QVERIFY(!members.Accept("a", From(1), at(0)));
+    const auto arrival = members.Register("a", RegisterOf(1), at(0));
+    QVERIFY(arrival.is_new && !arrival.restarted && !arrival.has_new_keeper && !arrival.was_away);
+    Membership::Node* node = members.Accept("b", From(1), at(5));
+    QVERIFY(node);
+    QCOMPARE(node->identity, std::string("b"));  // of its newest connection
+    QVERIFY(node->last_seen == at(5));
+    QVERIFY(!members.Accept("b", From(1, 2), at(6)));  // another agent
+    QVERIFY(!members.Accept("b", From(2), at(6)));
+    QCOMPARE(members.peers().size(), 1);
+    QCOMPARE(members.peers()[0].arena_paths().size(), 2);
+  }
+
+  void itSaysWhatIsNewOfANode() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    auto arrival = members.Register("b", RegisterOf(1), at(1));  // a new connection
+    QVERIFY(!arrival.is_new && !arrival.restarted && !arrival.has_new_keeper);
+    arrival = members.Register("b", RegisterOf(1, 2), at(2));
+    QVERIFY(!arrival.is_new && arrival.restarted && !arrival.has_new_keeper);
+    arrival = members.Register("b", RegisterOf(1, 3, 11), at(3));
+    QVERIFY(arrival.restarted && arrival.has_new_keeper && !arrival.was_away);
+    members.Tick(at(10));
+    arrival = members.Register("b", RegisterOf(1, 3, 11), at(10));
+    QVERIFY(arrival.was_away && !arrival.restarted);
+    QVERIFY(members.Find(1)->state == NodeState::kAlive);
+  }
+
+  void silenceMakesANodeSuspectAndThenLost() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    members.Register("b", RegisterOf(2), at(0));
+    QVERIFY(members.Tick(at(3)).empty());
+    QVERIFY(members.Accept("b", From(2), at(3)));
+    auto changes = members.Tick(at(4));
+    QCOMPARE(changes.size(), std::size_t{1});
+    QVERIFY(changes[0].node == 1 && changes[0].state == NodeState::kSuspect);
+    QVERIFY(members.Tick(at(5)).empty());  // said once
+
+    QVERIFY(members.Accept("a", From(1), at(5)));  // a message is enough
+    changes = members.Tick(at(6));
+    QVERIFY(changes.size() == 1 && changes[0].state == NodeState::kAlive);
+
+    QVERIFY(members.Accept("b", From(2), at(16)));
+    changes = members.Tick(at(16));
+    QCOMPARE(changes.size(), std::size_t{2});  // the tick was late: suspect and lost at once
+    QVERIFY(changes[1].node == 1 && changes[1].state == NodeState::kUnmanaged);
+    QVERIFY(Membership::IsSilent(*members.Find(1)));
+    QCOMPARE(members.SilentText(*members.Find(1)), std::string("n1 was silent for 10 s"));
+    // It has missed things, so a message is no longer enough.
+    QVERIFY(!members.Accept("a", From(1), at(17)));
+    QVERIFY(members.Register("a", RegisterOf(1), at(17)).was_away);
+    QVERIFY(members.Accept("a", From(1), at(18)));
+  }
+
+  void aKilledNodeIsDead() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    members.Find(1)->killed = true;
+    const auto changes = members.Tick(at(11));
+    QVERIFY(changes.back().state == NodeState::kDead);
+    QVERIFY(Membership::IsSilent(*members.Find(1)));
+    members.Register("a", RegisterOf(1, 2, 11), at(12));
+    QVERIFY(!members.Find(1)->killed);
+  }
+
+  // With a short time until a node is lost, a heartbeat that is late by a second means nothing.
+  void oneLateHeartbeatMeansNothing() {
+    Membership members(seconds(3));
+    QVERIFY(members.suspect_after() == seconds(2));
+    members.Register("a", RegisterOf(1), at(0));
+    QVERIFY(members.Tick(at(0) + milliseconds(1900)).empty());
+    QVERIFY(Membership(seconds(100)).suspect_after() == seconds(30));
+  }
+
+  void aNodeOfTheJournalCountsAsLostIfItNeverComes() {
+    Membership members(seconds(10));
+    members.Expect(1, at(0));
+    members.Expect(2, at(0));
+    QVERIFY(members.Find(1)->state == NodeState::kSuspect);
+    QVERIFY(members.peers().empty());  // nothing is known of it
+    QVERIFY(members.Register("b", RegisterOf(2), at(1)).is_new);
+    members.Expect(2, at(2));  // changes nothing
+    QVERIFY(members.Find(2)->state == NodeState::kAlive);
+    QVERIFY(members.Accept("b", From(2), at(10)));
+    QVERIFY(members.Tick(at(10)).empty());  // it is not alive just because little time has passed
+    const auto changes = members.Tick(at(11));
+    QVERIFY(changes.size() == 1 && changes[0].node == 1 &&
+            changes[0].state == NodeState::kUnmanaged);
+  }
+
+  void heartbeatsReplaceWhatIsKnown() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    wire::Heartbeat heartbeat;
+    heartbeat.add_devices()->set_index(1);
+    heartbeat.mutable_devices(0)->set_job("nano");
+    heartbeat.set_view_bytes(7);
+    heartbeat.add_snapshots()->set_view(9);
+    members.NoteHeartbeat(*members.Find(1), heartbeat);
+    QVERIFY(!members.FindDevice({1, 0}));
+    QCOMPARE(members.FindDevice({1, 1})->job(), std::string("nano"));  // not at its usual place
+    QCOMPARE(members.Find(1)->view_bytes, 7);
+    QVERIFY(members.Find(1)->snapshots.contains(9));
+    members.NoteHeartbeat(*members.Find(1), {});
+    QVERIFY(members.Find(1)->snapshots.empty() && !members.FindDevice({1, 1}));
+  }
+
+  void devicesThatCannotBeUsedAreNamed() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    QVERIFY(members.CheckDevice({1, 1}, at(0)));
+    for (const ptc::DeviceId id :
+         {ptc::DeviceId{1, 2}, ptc::DeviceId{1, -1}, ptc::DeviceId{7, 0}}) {
+      const Status missing = members.CheckDevice(id, at(0));
+      QVERIFY(!missing && missing.error().code == ErrorCode::kNotFound);
+      QCOMPARE(missing.error().message,
+               "device " + ToString(id) + " does not exist: the cluster has 2 devices on 1 nodes");
+    }
+    members.Tick(at(4));
+    QCOMPARE(members.CheckDevice({1, 0}, at(4)).error().message,
+             std::string("device n1g0 cannot be used: n1 is suspect, last seen 4 s ago"));
+    wire::Heartbeat heartbeat;
+    heartbeat.add_devices()->set_failed(true);
+    members.NoteHeartbeat(*members.Find(1), heartbeat);
+    QCOMPARE(members.CheckDevice({1, 0}, at(4)).error().message,
+             std::string("device n1g0 cannot be used: it failed"));
+  }
+
+  void anotherMachineOrLinkHasAnotherMark() {
+    wire::Register one = RegisterOf(1), other = RegisterOf(1, 2, 3);
+    QCOMPARE(Membership::LinkMarkOf(one), Membership::LinkMarkOf(other));
+    other.set_link_bytes_per_second(1000);
+    QVERIFY(Membership::LinkMarkOf(one) != Membership::LinkMarkOf(other));
+  }
+
+ private:
+  static Membership::Clock::time_point at(int second) {
+    return Membership::Clock::time_point(seconds(1000 + second));
+  }
+};
+
+TESSERA_TEST_APPLESS(MembershipTest)
+#include "membership_test.moc"

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/publisher.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+/// While it lives, no file of this process can grow: as on a full disk.
+class FullDisk {
+ public:
+  FullDisk() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+struct Office {
+  QTemporaryDir folder;
+  std::unique_ptr<engine::History> history;
+  std::vector<wire::Published> sent;
+  engine::ClusterSnapshot snapshot;
+  std::unique_ptr<Publisher> publisher;
+
+  Office() {
+    history = *engine::History::Open(folder.filePath(QStringLiteral("history.db")).toStdString());
+    snapshot.cluster = "lab";
+    Publisher::World world;
+    world.send = [this](const std::string& bytes) {
+      QVERIFY(sent.emplace_back().ParseFromString(bytes));
+    };
+    world.snapshot = [this] { return snapshot; };
+    world.wall_clock = [] { return 1000.0; };
+    publisher = std::make_unique<Publisher>(std::move(world), *history);
+  }
+  std::size_t NumEvents() const { return history->Events(engine::EventQuery())->size(); }
+};
+
+engine::HistoryEntry EntryOf(std::int64_t id) {
+  engine::HistoryEntry entry;
+  entry.id = id;
+  entry.job = "nano";
+  entry.result = "committed";
+  return entry;
+}
+
+}  // namespace
+
+class PublisherTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyMessageHasTheNextNumber() {
+    Office office;
+    office.publisher->AddEvent(engine::Severity::kWarning, "n1", "suspect");
+    engine::Sample sample;
+    sample.job = "nano";
+    sample.step = 3;
+    office.publisher->Publish(sample);
+    office.publisher->PublishSnapshot(at(0));
+    QCOMPARE(office.sent.size(), std::size_t{3});
+    for (std::size_t i = 0; i < 3; ++i) QCOMPARE(office.sent[i].sequence(), i + 1);
+    QCOMPARE(office.publisher->sequence(), std::uint64_t{3});
+    QCOMPARE(office.sent[0].event().text(), std::string("suspect"));
+    QVERIFY(office.sent[0].event().sequence() > 0 && office.sent[0].event().time() == 1000);
+    QCOMPARE(office.sent[1].sample().step(), 3);
+    QCOMPARE(office.sent[2].snapshot().cluster(), std::string("lab"));
+    QCOMPARE(office.NumEvents(), std::size_t{1});
+  }
+
+  void aSnapshotIsPublishedWhenItChangesOrIsOld() {
+    Office office;
+    office.publisher->Tick(at(0));  // the first
+    office.publisher->Tick(at(0) + milliseconds(100));
+    QCOMPARE(office.sent.size(), std::size_t{1});
+    office.publisher->MarkDirty();
+    office.publisher->Tick(at(0) + milliseconds(200));
+    office.publisher->Tick(at(0) + milliseconds(300));
+    QCOMPARE(office.sent.size(), std::size_t{2});
+    office.publisher->Tick(at(0) + milliseconds(1201));
+    QCOMPARE(office.sent.size(), std::size_t{3});
+  }
+
+  void nothingWaitsForTheHistory() {
+    Office office;
+    office.publisher->Tick(at(0));
+    office.sent.clear();
+    {
+      const FullDisk full;
+      office.publisher->AddEvent(engine::Severity::kError, "nano", "suspended");
+      office.publisher->Record(EntryOf(5));
+      office.publisher->Record(EntryOf(6));
+    }
+    QCOMPARE(office.sent.size(), std::size_t{1});
+    QCOMPARE(office.sent[0].event().sequence(), std::int64_t{0});  // it is in no history
+    QVERIFY(!office.publisher->problem().empty());
+    office.publisher->Tick(at(0) + milliseconds(100));  // watchers see the problem
+    QCOMPARE(office.sent.size(), std::size_t{2});
+    QVERIFY(office.publisher->FindKept(5) && office.publisher->FindKept(6));
+    QVERIFY(!office.publisher->FindKept(7));
+
+    office.publisher->RecordKept();
+    office.publisher->RecordKept();
+    office.publisher->RecordKept();
+    QVERIFY(!office.publisher->FindKept(5) && !office.publisher->FindKept(6));
+    QVERIFY(office.publisher->problem().empty());
+    const auto known = office.history->Transaction(6);
+    QVERIFY(known && *known && (*known)->result == "committed");
+    office.publisher->Tick(at(0) + milliseconds(200));
+    QCOMPARE(office.sent.size(), std::size_t{3});
+  }
+
+ private:
+  static Publisher::Clock::time_point at(int second) {
+    return Publisher::Clock::time_point(seconds(1000 + second));
+  }
+};
+
+TESSERA_TEST_APPLESS(PublisherTest)
+#include "publisher_test.moc"

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/e2e/chaos.h"
+
+#include <QDir>
+#include <QFile>
+#include <QThread>
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/e2e/losses.h"
+#include "tests/support/send_signal.h"
+
+namespace tessera::test {
+namespace {
+
+const QString kJob = QStringLiteral("nano");
+constexpr int kNodes = 3, kDevices = 2, kBatch = 16;
+/// Steps that are compared with one process: rounding in another order changes later ones more.
+constexpr std::int64_t kCompared = 3000;
+const std::string kTrainer = TESSERA_BIN_DIR "/tessera-train";
+
+struct Mesh {
+  const char* text;
+  int ranks;
+};
+constexpr Mesh kMeshes[] = {{"dp=2", 2},      {"tp=2", 2},      {"pp=2", 2}, {"dp=2,tp=2", 4},
+                            {"dp=2,pp=2", 4}, {"tp=2,pp=2", 4}, {"dp=4", 4}};
+
+QStringList Words(const char* text) { return QString::fromLatin1(text).split(QLatin1Char(' ')); }
+
+bool SpansNodes(const Json& devices) {
+  std::set<char> nodes;
+  for (const Json& device : devices) nodes.insert(device.get<std::string>()[1]);
+  return nodes.size() > 1;
+}
+
+}  // namespace
+
+Chaos::Chaos(std::uint64_t seed)
+    : random_(seed),
+      cluster_({.nodes = kNodes,
+                .devices = kDevices,
+                .memory = QStringLiteral("64M"),
+                .link = {},
+                .one_host = false}) {
+  cluster_.Configure({{"node_lost_seconds", 3}, {"start_stall_seconds", 10}});
+  cluster_.StartJob(kJob, QStringLiteral("dp=2,tp=2"), QStringLiteral("n0g0,n0g1,n1g0,n1g1"),
+                    Words("--on-failure shrink --snapshot-every 10 --set collective_timeout=5 "
+                          "--global-batch 16"));
+}
+
+QString Chaos::Round() {
+  story_.clear();
+  spans_nodes_ = SpansNodes(cluster_.Job(kJob)["devices"]);
+  if (Chance(0.9)) BeginChange();
+  const int faults = Chance(0.3) ? 2 : 1;
+  for (int i = 0; i < faults; ++i) {
+    const int delay = Pick(0, 1200);
+    story_ << QStringLiteral("after %1 ms").arg(delay);
+    QThread::msleep(static_cast<unsigned long>(delay));
+    InjectFault();
+  }
+  for (const QString& wrong : {Repair(), WaitUntilItTrains(), CheckState()}) {
+    if (!wrong.isEmpty()) return wrong;
+  }
+  return {};
+}
+
+void Chaos::BeginChange() {
+  const Mesh& mesh = kMeshes[Pick(0, std::size(kMeshes) - 1)];
+  QStringList devices;
+  for (int node = 0; node < kNodes; ++node) {
+    for (int device = 0; device < kDevices; ++device) {
+      devices << QStringLiteral("n%1g%2").arg(node).arg(device);
+    }
+  }
+  std::shuffle(devices.begin(), devices.end(), random_);
+  devices = devices.first(mesh.ranks);
+  spans_nodes_ = spans_nodes_ && SpansNodes([&] {
+                   Json names = Json::array();
+                   for (const QString& device : devices) names.push_back(device.toStdString());
+                   return names;
+                 }());
+  story_ << QStringLiteral("change to %1 on %2")
+                .arg(QLatin1String(mesh.text), devices.join(QLatin1Char(',')));
+  change_ = cluster_.Start({QStringLiteral("apply"), kJob, QStringLiteral("--mesh"),
+                            QString::fromLatin1(mesh.text), QStringLiteral("--devices"),
+                            devices.join(QLatin1Char(',')), QStringLiteral("--yes"),
+                            QStringLiteral("--json")});
+}
+
+void Chaos::InjectFault() {
+  const int node = Pick(0, kNodes - 1);
+  const int kind = Pick(0, 7);
+  const auto agent = cluster_.Agent(node);
+  const auto ranks = cluster_.Children(node, kTrainer);
+  const std::string name = "n" + std::to_string(node);
+  if (kind <= 1) {
+    story_ << QString::fromStdString("kill the agent of " + name);
+    if (agent) LocalCluster::Kill(*agent);
+  } else if (kind == 2) {
+    const int length = Pick(200, 5000);
+    story_ << QString::fromStdString("stop the agent of " + name) +
+                  QStringLiteral(" for %1 ms").arg(length);
+    if (!agent || !SendSignal(agent->pid, SIGSTOP)) return;
+    stopped_.push_back(agent->pid);
+    QThread::msleep(static_cast<unsigned long>(length));
+  } else if (kind == 3 && !ranks.empty()) {
+    story_ << QString::fromStdString("kill a rank on " + name);
+    SendSignal(ranks[static_cast<std::size_t>(Pick(0, 1)) % ranks.size()], SIGKILL);
+  } else if (kind == 4 && !ranks.empty()) {
+    story_ << QString::fromStdString("stop a rank on " + name + " for good");
+    SendSignal(ranks.front(), SIGSTOP);
+  } else if (kind == 5 || kind == 6) {
+    KillNode(node);
+  } else if (change_) {
+    story_ << QStringLiteral("kill the client");
+    change_->kill();
+  }
+}
+
+// The registrar's node is not lost: nothing can be decided without it. Neither is a node that may
+// hold all of the job, snapshot included.
+void Chaos::KillNode(int node) {
+  const Json job = cluster_.Job(kJob);
+  const bool is_covered =
+      job.is_object() && !job["snapshots"]["step"].is_null() && job["snapshots"]["nodes"] != 1;
+  if (node == 0 || !dead_.empty() || !spans_nodes_ || !is_covered) {
+    story_ << QStringLiteral("nothing");
+    return;
+  }
+  story_ << QStringLiteral("kill the node n%1").arg(node);
+  LocalCluster::Kill(cluster_.Keeper(node));
+  dead_.push_back(node);
+}
+
+QString Chaos::Repair() {
+  for (const std::int64_t pid : std::exchange(stopped_, {})) SendSignal(pid, SIGCONT);
+  if (change_) {
+    const Json result = LocalCluster::Finish(*change_, 90).LastJson();
+    change_.reset();
+    const bool is_known = result.is_object() && result.contains("result");
+    if (!is_known) {
+      ++count_.unknown;
+    } else {
+      ++(result["result"] == "committed" ? count_.committed : count_.rolled_back);
+    }
+  }
+  for (const int node : std::exchange(dead_, {})) {
+    // Usually only after the job has continued without it, if it was on it.
+    if (Chance(0.7)) {
+      story_ << QStringLiteral("start it later");
+      if (const QString wrong = WaitUntilItTrains(); !wrong.isEmpty()) return wrong;
+    }
+    const Outcome started = cluster_.Run(
+        {QStringLiteral("node"), QStringLiteral("start"), QStringLiteral("n%1").arg(node)});
+    if (started.code != 0) return QStringLiteral("node start: ") + started.Text();
+  }
+  if (!cluster_.WaitAllAlive()) return QStringLiteral("a node does not come back");
+  return {};
+}
+
+QString Chaos::WaitUntilItTrains() {
+  const bool idle = LocalCluster::WaitFor([&] {
+    const std::string phase = cluster_.Phase();
+    return phase.empty() || phase == "done" || phase == "rolled_back";
+  });
+  if (!idle)
+    return QStringLiteral("the transaction does not end: ") +
+           QString::fromStdString(cluster_.Phase());
+  bool resumed = false;
+  const bool runs = cluster_.WaitJob(kJob, [&](const Json& job) {
+    const std::string reason = job["reason"];
+    if (!resumed && reason.find("not started again") != std::string::npos) {
+      resumed = cluster_.Run(Words("job resume nano")).code == 0;  // three crashes in ten steps
+    }
+    return job["state"] == "running";
+  });
+  if (!runs) return QStringLiteral("the job does not run");
+  if (!cluster_.GoesOn(kJob, 11)) return QStringLiteral("the job makes no steps");
+  const std::int64_t step = cluster_.Step(kJob);
+  const bool covered = cluster_.WaitJob(kJob, [&](const Json& job) {
+    return !job["snapshots"]["step"].is_null() &&
+           job["snapshots"]["step"].get<std::int64_t>() >= step;
+  });
+  return covered ? QString() : QStringLiteral("no further snapshot is taken");
+}
+
+// `digest` compares all replicas. What the history calls committed had equal digests.
+QString Chaos::CheckState() {
+  const Outcome digest = cluster_.Run(Words("digest nano --json"));
+  if (digest.code != 0) return QStringLiteral("digest: ") + digest.Text();
+  const Json history = cluster_.Ask(Words("history"));
+  if (!history.is_object()) return QStringLiteral("no history");
+  for (const Json& entry : history["transactions"]) {
+    const std::string result = entry["result"];
+    if (result != "committed" && result != "rolled_back") {
+      return QString::fromStdString("an unfinished transaction: " + entry.dump());
+    }
+    if (result == "committed" && entry["digest_before"] != entry["digest_after"]) {
+      return QString::fromStdString("unequal digests: " + entry.dump());
+    }
+  }
+  return {};
+}
+
+QString Chaos::Finish() {
+  const Outcome metrics = cluster_.Run(
+      {QStringLiteral("job"), QStringLiteral("metrics"), kJob, QStringLiteral("--json")});
+  if (NumStepsWithoutGap(metrics.output) < 10)
+    return QStringLiteral("a step is missing or twice in the history");
+  const Run run = RunOf(cluster_, kJob);
+  const std::int64_t compared = std::min(run.rbegin()->first, kCompared);
+  const Run solo = SoloRun(QStringLiteral("gpt-nano"), compared, kBatch);
+  if (std::ssize(solo) < compared) return QStringLiteral("no run to compare with");
+  const double difference = LargestDifference(run, solo);
+  if (difference > 1e-4) return QStringLiteral("losses differ by %1").arg(difference);
+  for (const Json& entry : cluster_.Ask(Words("history --limit 1000"))["transactions"]) {
+    const std::string reason = entry["reason"];
+    count_.recoveries += reason.starts_with("replicas_live") ? 1 : 0;
+    count_.returns += reason.starts_with("snapshot") ? 1 : 0;
+  }
+  count_.restarts = static_cast<int>(
+      cluster_.Run(Words("events --limit 10000")).output.count(QStringLiteral("started again on")));
+  const Outcome down = cluster_.Run(Words("down"));
+  if (down.code != 0) return QStringLiteral("down: ") + down.Text();
+  // Nothing is left: all processes of the cluster have its home in their environment.
+  const QByteArray home = "TESSERA_HOME=" + cluster_.home().toUtf8();
+  for (const QString& pid : QDir(QStringLiteral("/proc")).entryList(QDir::Dirs)) {
+    QFile environment(QStringLiteral("/proc/%1/environ").arg(pid));
+    if (!environment.open(QIODevice::ReadOnly) || !environment.readAll().contains(home)) continue;
+    QFile command(QStringLiteral("/proc/%1/cmdline").arg(pid));
+    const QByteArray words = command.open(QIODevice::ReadOnly) ? command.readAll() : QByteArray();
+    if (words.isEmpty() || words.contains("home-guard")) continue;
+    return QStringLiteral("left behind: ") +
+           QString::fromUtf8(words).replace(QChar(0), QLatin1Char(' '));
+  }
+  return {};
+}
+
+}  // namespace tessera::test
