@@ -392,6 +392,9 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   header.decision_clip.store(std::bit_cast<std::uint64_t>(decision->clip));
   header.decision_skip.store(static_cast<std::uint64_t>(decision->skip));
   header.decision_pause.store(decision->pause);
+  header.decision_loss.store(std::bit_cast<std::uint64_t>(decision->loss));
+  header.decision_norm2.store(std::bit_cast<std::uint64_t>(decision->norm2));
+  header.decision_tokens.store(static_cast<std::uint64_t>(decision->tokens));
   header.decision_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
   const Clock::time_point now = Clock::now();

@@ -190,6 +190,9 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     row->mutable_decision()->set_step(static_cast<std::int64_t>(header.decision_step.load()));
     row->mutable_decision()->set_clip(header.decision_clip.load());
     row->mutable_decision()->set_skip(header.decision_skip.load() != 0);
+    row->mutable_decision()->set_loss(header.decision_loss.load());
+    row->mutable_decision()->set_norm2(header.decision_norm2.load());
+    row->mutable_decision()->set_tokens(static_cast<std::int64_t>(header.decision_tokens.load()));
     const auto rank = ranks_.find(RankId{device.table->job(), id});
     row->set_has_rank(rank != ranks_.end());
     if (rank != ranks_.end()) row->set_busy_seconds(MedianBusy(rank->second.busy));
@@ -285,9 +288,11 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         return;
       }
       welcomed_ = true;
-      RepeatSteps(m.welcome());
+      for (const auto& [job, recorded] : m.welcome().steps()) RepeatSteps(job, recorded);
       rendezvous_.Repeat();
       return;
+    case wire::ToNode::kRepeatSteps:
+      return RepeatSteps(m.repeat_steps().job(), m.repeat_steps().after());
     case wire::ToNode::kHeartbeat:
       return;
     case wire::ToNode::kUnknown:

@@ -159,8 +159,8 @@ class NodeAgent {
   /// The pause that all ranks of the job on this node share, or nullopt.
   std::optional<Rank::Pause> AllPaused(const std::string& job) const;
   void JournalJob(const Job& job);
-  /// Sends again the steps that the registrar has not recorded.
-  void RepeatSteps(const wire::Welcome& welcome);
+  /// Sends again the steps after `after`, which the registrar has not recorded.
+  void RepeatSteps(const std::string& job, std::int64_t after);
 
   // ---- views (node_views.cpp)
   /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
@@ -228,7 +228,8 @@ class NodeAgent {
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
   std::map<std::int64_t, wire::RankExited> exits_;  // by pid; not noted by the registrar yet
-  std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reports
+  /// By job and step, the last reports.
+  std::map<std::string, std::map<std::int64_t, wire::StepReport>> recent_steps_;
   std::shared_ptr<engine::TokenBucket> egress_, ingress_;
   NodeQueries queries_;
   const std::int32_t master_port_;

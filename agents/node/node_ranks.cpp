@@ -218,6 +218,9 @@ Result<bool> NodeAgent::CheckHeldState(const wire::StartJob& message, ptc::Devic
   header.decision_step.store(0);
   header.decision_clip.store(message.decision().clip());
   header.decision_skip.store(message.decision().skip() ? 1 : 0);
+  header.decision_loss.store(message.decision().loss());
+  header.decision_norm2.store(message.decision().norm2());
+  header.decision_tokens.store(static_cast<std::uint64_t>(message.decision().tokens()));
   header.decision_step.store(step);
   return true;
 }
@@ -273,6 +276,7 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
     KillRanks(message.job());
     ForgetJob(message.job());
   }
+  recent_steps_.erase(message.job());  // of an earlier job with this name
   TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(message.layout()));
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(message.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, layout));
@@ -415,7 +419,12 @@ void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
     if (decision.busy > 0) rank->busy.push_back(decision.busy);
     if (rank->busy.size() > kBusySteps) rank->busy.pop_front();
   }
-  if (job == jobs_.end() || job->second.row.layout.mesh().RankOf(id.device) != 0) return;
+  if (job == jobs_.end()) return;
+  // All ranks know the decision. The node of rank 0 reports it; the others keep it, in case that
+  // node and the registrar are lost together.
+  const bool reports = job->second.row.layout.mesh().RankOf(id.device) == 0;
+  std::map<std::int64_t, wire::StepReport>& recent = recent_steps_[id.job];
+  if (!reports && recent.contains(decision.step)) return;
   wire::FromNode message;
   wire::StepReport* step = message.mutable_step();
   step->set_job(id.job);
@@ -427,22 +436,19 @@ void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
   step->set_seconds(decision.seconds);
   step->set_epoch(job->second.row.epoch);
   step->set_time(decision.time);
-  std::deque<wire::StepReport>& recent = recent_steps_[id.job];
-  recent.push_back(*step);
-  if (recent.size() > kMaxRecentSteps) recent.pop_front();
-  Send(std::move(message));
+  step->set_timeline(job->second.row.timeline);
+  recent.insert_or_assign(decision.step, *step);
+  if (recent.size() > kMaxRecentSteps) recent.erase(recent.begin());
+  if (reports) Send(std::move(message));
 }
 
-void NodeAgent::RepeatSteps(const wire::Welcome& welcome) {
-  for (const auto& [job, recorded] : welcome.steps()) {
-    const auto recent = recent_steps_.find(job);
-    if (recent == recent_steps_.end()) continue;
-    for (const wire::StepReport& step : recent->second) {
-      if (step.step() <= recorded) continue;
-      wire::FromNode message;
-      *message.mutable_step() = step;
-      Send(std::move(message));
-    }
+void NodeAgent::RepeatSteps(const std::string& job, std::int64_t after) {
+  const auto recent = recent_steps_.find(job);
+  if (recent == recent_steps_.end()) return;
+  for (auto step = recent->second.upper_bound(after); step != recent->second.end(); ++step) {
+    wire::FromNode message;
+    *message.mutable_step() = step->second;
+    Send(std::move(message));
   }
 }
 

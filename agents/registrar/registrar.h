@@ -309,6 +309,9 @@ class Registrar {
   /// Publishes and records the samples that follow the last recorded step without a gap; with
   /// `all`, all samples.
   void ReleaseSamples(Job& job, bool all);
+  /// Takes the sample of the step that a suspended job continues after from the decision in its
+  /// arenas, if nobody has reported it.
+  void RecordDecided(Job& job, std::int64_t step);
   void FlushSamples();
   /// Deletes a bounded number of old rows if the history exceeds its limits.
   void RetainHistory();

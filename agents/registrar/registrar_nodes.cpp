@@ -74,6 +74,12 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   }
   if (m.transaction() != 0 && (!txn_ || m.transaction() != txn_->id)) SendPastOutcome(m.node(), m);
 
+  // Before, nothing could be heard of the steps of its jobs: FindLostNode begins to wait now.
+  if (arrival.was_away) {
+    for (auto& [job_name, job] : jobs_) {
+      if (NodesOf(job.layout.mesh()).contains(m.node())) job.last_step = Clock::now();
+    }
+  }
   ResendStops(m);
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {

@@ -55,7 +55,9 @@ engine::ConsistentCut Registrar::CutOf(const Job& job) const {
     s.begin = device->begin();
     s.end = device->end();
     s.grads_step = device->grads_step();
-    s.decision = {device->decision().step(), device->decision().clip(), device->decision().skip()};
+    const wire::StepDecision& decision = device->decision();
+    s.decision = {decision.step(), decision.clip(),  decision.skip(),
+                  decision.loss(), decision.norm2(), decision.tokens()};
   }
   // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
   const bool can_follow =
@@ -305,6 +307,7 @@ Status Registrar::BeginRecovery(Job& job) {
     return FailedPrecondition("parts of its state have no live copy");
   } else {
     job.step = std::max(job.step, recovery.step);
+    RecordDecided(job, recovery.step);
   }
   TxnRequestInfo request;
   request.unrecorded = true;  // a full disk must not keep a job from coming back

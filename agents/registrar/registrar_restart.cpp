@@ -91,6 +91,7 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   job.device_loss.reset();
   job.waits = false;
   job.step = std::max(job.step, cut.step);
+  RecordDecided(job, cut.step);
   job.not_ready = NodesOf(job.layout.mesh());
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
   const wire::ToNode message = RestartMessage(job, cut);
@@ -108,6 +109,9 @@ wire::ToNode Registrar::RestartMessage(const Job& job, const engine::ConsistentC
     decision->set_step(cut.decision->step);
     decision->set_clip(cut.decision->clip);
     decision->set_skip(cut.decision->skip);
+    decision->set_loss(cut.decision->loss);
+    decision->set_norm2(cut.decision->norm2);
+    decision->set_tokens(cut.decision->tokens);
   }
   return message;
 }

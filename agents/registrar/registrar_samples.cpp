@@ -3,6 +3,7 @@
 // in order, even across restarts of agents. Agents repeat the steps after the last recorded one.
 #include <fmt/format.h>
 
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -32,7 +33,8 @@ std::string KeyOf(const std::string& job) { return "recorded/" + job; }
 
 void Registrar::OnStep(const wire::StepReport& m) {
   Job* job = FindJob(m.job());
-  if (!job || m.step() <= job->recorded || job->ahead.contains(m.step())) return;
+  if (!job || m.timeline() != job->timeline) return;
+  if (m.step() <= job->recorded || job->ahead.contains(m.step())) return;
   if (m.step() > job->step) {
     job->step = m.step();
     job->loss = m.loss();
@@ -60,13 +62,40 @@ void Registrar::OnStep(const wire::StepReport& m) {
   MarkDirty();
 }
 
+// Its ranks may have ended between the decision of the step and their reports.
+void Registrar::RecordDecided(Job& job, std::int64_t step) {
+  if (step <= job.recorded || job.ahead.contains(step)) return;
+  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
+    const wire::NodeDevice* device = members_.FindDevice(id);
+    const bool knows = device && device->job() == job.name && device->epoch() == job.epoch &&
+                       device->decision().step() == step;
+    if (!knows) continue;
+    engine::Sample sample;
+    sample.job = job.name;
+    sample.step = step;
+    sample.loss = std::bit_cast<double>(device->decision().loss());
+    sample.grad_norm = std::sqrt(std::bit_cast<double>(device->decision().norm2()));
+    sample.time = WallClock();
+    job.ahead.emplace(step, std::move(sample));
+    return ReleaseSamples(job, false);
+  }
+}
+
 void Registrar::ReleaseSamples(Job& job, bool all) {
   while (!job.ahead.empty()) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
     if (!follows && !all) {
       const auto now = Clock::now();
-      if (!job.gap_since) job.gap_since = now;
+      if (!job.gap_since) {
+        job.gap_since = now;
+        wire::ToNode message;
+        message.mutable_repeat_steps()->set_job(job.name);
+        message.mutable_repeat_steps()->set_after(job.recorded);
+        for (const auto& [number, node] : members_.nodes()) {
+          static_cast<void>(SendTo(number, message));
+        }
+      }
       if (now - *job.gap_since < kPatience) return;
     }
     if (follows) job.gap_since.reset();

@@ -21,6 +21,8 @@ struct HeldDecision {
   std::int64_t step = 0;
   std::uint64_t clip = 0;  // the bits of a double
   bool skip = false;
+  std::uint64_t loss = 0, norm2 = 0;  // likewise; with the tokens of the step, for the history
+  std::int64_t tokens = 0;
   friend bool operator==(const HeldDecision&, const HeldDecision&) = default;
 };
 

@@ -48,6 +48,9 @@ struct ArenaHeader {
   Word request;         // transaction that requests a pause; 0: none
   Word request_step;    // the request applies from the decision of this step on
   Word hold;            // 0: no hold. Otherwise updates of steps >= hold wait; 1 holds all.
+  Word decision_loss;   // of the decision above, for the history: the bits of two doubles,
+  Word decision_norm2;
+  Word decision_tokens;  // and a number
 };
 static_assert(sizeof(ArenaHeader) <= kEmptyTableOffset);
 
