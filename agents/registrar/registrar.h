@@ -375,12 +375,13 @@ class Registrar {
 
   // ---- jobs that have lost devices (registrar_recovery.cpp)
   engine::ConsistentCut CutOf(const Job& job) const;
-  /// A snapshot that the job can return to, with the shares that are left.
+  /// A snapshot that the job can return to, and the living nodes with shares of it.
   struct UsableSnapshot {
     const SnapshotRow* row = nullptr;
-    wire::ViewReply shares;
+    std::set<std::int32_t> nodes;
   };
   std::optional<UsableSnapshot> FindSnapshot(const Job& job) const;
+  wire::ViewReply SharesOf(const UsableSnapshot& snapshot) const;
   Remaining RemainingDevices(const Job& job) const;
   Result<Planned> PlanRecovery(const Job& job, const std::vector<ptc::DeviceId>& lost) const;
   /// Plans to read all state from a snapshot.

@@ -133,21 +133,27 @@ std::optional<Registrar::UsableSnapshot> Registrar::FindSnapshot(const Job& job)
   const SnapshotRow* row = snapshots_->Find(job.name, job.timeline);
   if (!row) return std::nullopt;
   UsableSnapshot out{row, {}};
-  out.shares.set_view(row->id);
-  Encode(row->state, out.shares.mutable_job());
-  std::set<std::int32_t> nodes;
   for (const auto& [number, node] : members_.nodes()) {
-    const auto held = node.snapshots.find(row->id);
-    if (node.state != engine::NodeState::kAlive || held == node.snapshots.end()) continue;
-    nodes.insert(number);
-    wire::ViewShare* share = out.shares.add_shares();
+    const bool is_there = node.state == engine::NodeState::kAlive;
+    if (is_there && node.snapshots.contains(row->id)) out.nodes.insert(number);
+  }
+  if (!snapshots_->IsCovered(job.name, out.nodes)) return std::nullopt;
+  return out;
+}
+
+wire::ViewReply Registrar::SharesOf(const UsableSnapshot& snapshot) const {
+  wire::ViewReply out;
+  out.set_view(snapshot.row->id);
+  Encode(snapshot.row->state, out.mutable_job());
+  for (const std::int32_t number : snapshot.nodes) {
+    const Node& node = *members_.Find(number);
+    const wire::HeldSnapshot& held = node.snapshots.at(snapshot.row->id);
+    wire::ViewShare* share = out.add_shares();
     share->set_node(number);
-    share->set_bytes(held->second.bytes());
-    share->set_path(held->second.path());
+    share->set_bytes(held.bytes());
+    share->set_path(held.path());
     DescribeShare(node, share);
   }
-  const auto plan = engine::ViewPlan::OfSnapshot(row->state.layout);
-  if (!plan.IsCoveredBy(nodes)) return std::nullopt;
   return out;
 }
 
@@ -296,13 +302,13 @@ Status Registrar::BeginRecovery(Job& job) {
   TESSERA_TRY(Planned planned, returns ? PlanReturn(job) : PlanRecovery(job, status.lost));
   Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
   if (returns) {
-    auto snapshot = FindSnapshot(job);
+    const auto snapshot = FindSnapshot(job);
     if (!snapshot) return Unavailable("its snapshot is no longer complete");
     recovery.lost = job.layout.mesh().devices();
     recovery.step = snapshot->row->state.step;
     recovery.steps_lost = status.steps_lost;
     recovery.digest = snapshot->row->digest;
-    recovery.snapshot = std::move(snapshot->shares);
+    recovery.snapshot = SharesOf(*snapshot);
   } else if (!planned.plan.reads.empty()) {
     return FailedPrecondition("parts of its state have no live copy");
   } else {

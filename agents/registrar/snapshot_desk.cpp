@@ -23,10 +23,10 @@ Status SnapshotDesk::Recover() {
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(key, text));
     Entry& entry = entries_[row.state.job];
-    const auto plan = engine::ViewPlan::OfSnapshot(row.state.layout);
-    for (const auto& [node, bytes] : plan.bytes_of_node()) entry.nodes.insert(node);
+    entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout);
+    for (const auto& [node, bytes] : entry.plan->bytes_of_node()) entry.nodes.insert(node);
     entry.status.step = row.state.step;
-    entry.status.bytes = plan.total_bytes();
+    entry.status.bytes = entry.plan->total_bytes();
     entry.status.num_nodes = std::ssize(entry.nodes);
     entry.newest = std::move(row);
   }
@@ -131,7 +131,10 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
     return GiveUp(job, entry, kept.error(), now);
   }
   if (entry.newest) SendDrop(entry.newest->id, entry.nodes);
+  const bool has_same_plan =
+      entry.newest && entry.newest->state.layout.hash() == making.row.state.layout.hash();
   entry.newest = std::move(making.row);
+  if (!has_same_plan) entry.plan = engine::ViewPlan::OfSnapshot(entry.newest->state.layout);
   entry.nodes = std::move(making.nodes);
   engine::SnapshotStatus& status = entry.status;
   status.step = entry.newest->state.step;
@@ -209,6 +212,11 @@ const SnapshotRow* SnapshotDesk::Find(const std::string& job, std::int64_t timel
   if (found == entries_.end() || !found->second.newest) return nullptr;
   const SnapshotRow& row = *found->second.newest;
   return row.of_timeline == timeline ? &row : nullptr;
+}
+
+bool SnapshotDesk::IsCovered(const std::string& job, const std::set<std::int32_t>& nodes) const {
+  const auto found = entries_.find(job);
+  return found != entries_.end() && found->second.plan && found->second.plan->IsCoveredBy(nodes);
 }
 
 engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {

@@ -67,6 +67,8 @@ class SnapshotDesk {
 
   /// The newest complete snapshot of `job` that it may return to, or nullptr.
   const SnapshotRow* Find(const std::string& job, std::int64_t timeline) const;
+  /// Whether these nodes together have all of that snapshot.
+  bool IsCovered(const std::string& job, const std::set<std::int32_t>& nodes) const;
   engine::SnapshotStatus StatusOf(const std::string& job) const;
 
  private:
@@ -79,8 +81,9 @@ class SnapshotDesk {
   };
   struct Entry {
     std::optional<SnapshotRow> newest;
-    std::set<std::int32_t> nodes;  // of the newest
-    bool is_taking = false;        // the nodes copy
+    std::optional<engine::ViewPlan> plan;  // of the newest, with its nodes
+    std::set<std::int32_t> nodes;
+    bool is_taking = false;  // the nodes copy
     std::optional<Making> making;
     Clock::time_point began;                      // of the last one
     std::optional<Clock::time_point> not_before;  // after one that was given up

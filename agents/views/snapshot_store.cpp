@@ -138,7 +138,9 @@ Status SnapshotStore::KeepShare(const HeldShare& share) {
       share.stamp.view,
       {share.job, share.stamp.epoch, share.stamp.timeline, share.stamp.step, share.layout}};
   TESSERA_RETURN_IF_ERROR(world_.journal->Put(NameOf(row.id), ToText(row)));
-  return world_.keep(NameOf(row.id), share.memory.fd());
+  Status kept = world_.keep(NameOf(row.id), share.memory.fd());
+  if (!kept) static_cast<void>(world_.journal->Erase(NameOf(row.id)));
+  return kept;
 }
 
 void SnapshotStore::Drop(std::uint64_t id) {

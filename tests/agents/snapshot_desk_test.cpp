@@ -117,8 +117,11 @@ class SnapshotDeskTest : public QObject {
     d.Complete(0, 7);
     d.Complete(0, 7);  // repeated
     QCOMPARE(d.Newest(), std::nullopt);
+    QVERIFY(!d.desk->IsCovered(kJob, {0, 1}));
     d.Complete(1, 7);
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(3));
+    QVERIFY(d.desk->IsCovered(kJob, {0}) && d.desk->IsCovered(kJob, {1, 2}));
+    QVERIFY(!d.desk->IsCovered(kJob, {2}) && !d.desk->IsCovered("other", {0, 1}));
     const engine::SnapshotStatus status = d.desk->StatusOf(kJob);
     QCOMPARE(status.step, std::optional<std::int64_t>(3));
     QCOMPARE(status.bytes, 2001);

@@ -226,6 +226,7 @@ class SnapshotStoreTest : public QObject {
     QVERIFY(missing.error().ToString().find("no node that is left holds it") != std::string::npos);
     m_keeper.refusal = ResourceExhausted("256 descriptors are kept already");
     QVERIFY(!complete(SharesOf(shares), shares[0]));
+    QVERIFY(m_disk.rows.empty());
     m_keeper.refusal = OkStatus();
     m_disk.refused = "snapshot/";
     QVERIFY(!complete(SharesOf(shares), shares[0]));

@@ -217,7 +217,8 @@ QString Chaos::Finish() {
   if (std::ssize(solo) < compared) return QStringLiteral("no run to compare with");
   const double difference = LargestDifference(run, solo);
   if (difference > 1e-4) return QStringLiteral("losses differ by %1").arg(difference);
-  for (const Json& entry : cluster_.Ask(Words("history --limit 1000"))["transactions"]) {
+  const Json history = cluster_.Ask(Words("history --limit 1000"));
+  for (const Json& entry : history["transactions"]) {
     const std::string reason = entry["reason"];
     count_.recoveries += reason.starts_with("replicas_live") ? 1 : 0;
     count_.returns += reason.starts_with("snapshot") ? 1 : 0;
