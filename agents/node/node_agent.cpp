@@ -244,6 +244,7 @@ void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
   FillDevices(message.mutable_heartbeat()->mutable_devices());
   message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
+  message.mutable_heartbeat()->set_order(last_order_);
   snapshots_->Describe(message.mutable_heartbeat()->mutable_snapshots());
   Send(std::move(message));
 }

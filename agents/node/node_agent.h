@@ -237,6 +237,7 @@ class NodeAgent {
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
+  std::uint64_t last_order_ = 0;              // of the last FinishUpdate
   std::unique_ptr<ViewStore> views_;          // outlives the lanes that serve it
   std::unique_ptr<SnapshotStore> snapshots_;  // likewise
   /// The last plan, with the hash of its layout.

@@ -226,6 +226,7 @@ Result<bool> NodeAgent::CheckHeldState(const wire::StartJob& message, ptc::Devic
 }
 
 void NodeAgent::OnFinishUpdate(const wire::FinishUpdate& message) {
+  last_order_ = message.order();
   const wire::StartJob& start = message.job();
   const auto job = jobs_.find(start.job());
   if (job == jobs_.end()) return;

@@ -11,6 +11,13 @@ namespace {
 /// single heartbeat that is late.
 constexpr double kSuspectFraction = 0.3;
 constexpr std::chrono::duration<double> kLeastSuspect(2);
+
+std::map<std::uint64_t, wire::HeldSnapshot> SharesById(
+    const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
+  std::map<std::uint64_t, wire::HeldSnapshot> shares;
+  for (const wire::HeldSnapshot& share : held) shares.emplace(share.view(), share);
+  return shares;
+}
 }  // namespace
 
 std::chrono::duration<double> Membership::suspect_after() const {
@@ -44,8 +51,8 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.machine = m.machine();
   node.version = m.version();
   node.link_mark = LinkMarkOf(m);
-  node.snapshots.clear();
-  for (const wire::HeldSnapshot& share : m.snapshots()) node.snapshots.emplace(share.view(), share);
+  node.snapshots = SharesById(m.snapshots());
+  node.awaited_order = 0;
   return arrival;
 }
 
@@ -62,8 +69,8 @@ void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m) {
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
-  node.snapshots.clear();
-  for (const wire::HeldSnapshot& share : m.snapshots()) node.snapshots.emplace(share.view(), share);
+  if (m.order() == node.awaited_order) node.awaited_order = 0;
+  node.snapshots = SharesById(m.snapshots());
 }
 
 void Membership::Expect(std::int32_t number, Clock::time_point now) {

@@ -37,6 +37,7 @@ class Membership {
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
+    std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none
   };
 
   /// A node is lost after `lost_after` of silence.

@@ -72,7 +72,7 @@ class Registrar {
   /// Lost devices of a suspended job.
   struct DeviceLoss {
     Remaining remaining;                    // when `status` was computed
-    std::optional<std::uint64_t> snapshot;  // likewise: the one that it could return to
+    std::optional<std::uint64_t> snapshot;  // to which the job could return then
     engine::ConsistentCut cut;
     engine::DecisionStatus status;  // without `chosen` and `seconds_left`
     bool by_itself = false;         // it continues on its own devices, and no step is lost
@@ -552,6 +552,7 @@ class Registrar {
   Rendezvous rendezvous_;
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
+  std::uint64_t last_order_ = 0;  // that was sent
 };
 
 }  // namespace tessera::agents

@@ -127,7 +127,9 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   members_.NoteHeartbeat(node, m);
   snapshots_->OnHeld(node.number, m.snapshots());
-  for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
+  if (node.awaited_order == 0) {
+    for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
+  }
   // Every node of a job reports its steps, so that a cut link of one of them hides none.
   for (const wire::NodeDevice& device : node.devices) {
     Job* job = device.job().empty() ? nullptr : FindJob(device.job());

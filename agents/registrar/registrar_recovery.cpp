@@ -78,7 +78,11 @@ void Registrar::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
   AddEvent(engine::Severity::kInfo, job.name,
            fmt::format("the update of step {} is made on {} first", cut.step,
                        Counted(std::ssize(cut.behind), "GPU")));
-  for (const std::int32_t node : nodes) static_cast<void>(SendTo(node, message));
+  finish->set_order(++last_order_);
+  for (const std::int32_t node : nodes) {
+    members_.Find(node)->awaited_order = last_order_;
+    static_cast<void>(SendTo(node, message));
+  }
   job.unreported.merge(nodes);
 }
 

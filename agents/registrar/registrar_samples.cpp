@@ -64,20 +64,22 @@ void Registrar::OnStep(const wire::StepReport& m) {
 
 // Its ranks may have ended between the decision of the step and their reports.
 void Registrar::RecordDecided(Job& job, std::int64_t step) {
-  if (step <= job.recorded || job.ahead.contains(step)) return;
   for (const ptc::DeviceId id : job.layout.mesh().devices()) {
     const wire::NodeDevice* device = members_.FindDevice(id);
     const bool knows = device && device->job() == job.name && device->epoch() == job.epoch &&
                        device->decision().step() == step;
     if (!knows) continue;
-    engine::Sample sample;
-    sample.job = job.name;
-    sample.step = step;
-    sample.loss = std::bit_cast<double>(device->decision().loss());
-    sample.grad_norm = std::sqrt(std::bit_cast<double>(device->decision().norm2()));
-    sample.time = WallClock();
-    job.ahead.emplace(step, std::move(sample));
-    return ReleaseSamples(job, false);
+    const wire::StepDecision& decision = device->decision();
+    wire::StepReport report;
+    report.set_job(job.name);
+    report.set_step(step);
+    report.set_loss(std::bit_cast<double>(decision.loss()));
+    report.set_norm2(std::bit_cast<double>(decision.norm2()));
+    report.set_tokens(decision.tokens());
+    report.set_epoch(job.epoch);
+    report.set_timeline(job.timeline);
+    report.set_time(WallClock());
+    return OnStep(report);
   }
 }
 

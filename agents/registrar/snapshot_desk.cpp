@@ -24,10 +24,9 @@ Status SnapshotDesk::Recover() {
     TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(key, text));
     Entry& entry = entries_[row.state.job];
     entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout);
-    for (const auto& [node, bytes] : entry.plan->bytes_of_node()) entry.nodes.insert(node);
     entry.status.step = row.state.step;
     entry.status.bytes = entry.plan->total_bytes();
-    entry.status.num_nodes = std::ssize(entry.nodes);
+    entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
     entry.newest = std::move(row);
   }
   return OkStatus();
@@ -130,16 +129,15 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
   if (const Status kept = world_.journal->Put(RowOf(job), ToText(making.row)); !kept) {
     return GiveUp(job, entry, kept.error(), now);
   }
-  if (entry.newest) SendDrop(entry.newest->id, entry.nodes);
+  if (entry.newest) SendDrop(entry.newest->id, entry.plan->nodes());
   const bool has_same_plan =
       entry.newest && entry.newest->state.layout.hash() == making.row.state.layout.hash();
   entry.newest = std::move(making.row);
   if (!has_same_plan) entry.plan = engine::ViewPlan::OfSnapshot(entry.newest->state.layout);
-  entry.nodes = std::move(making.nodes);
   engine::SnapshotStatus& status = entry.status;
   status.step = entry.newest->state.step;
   status.bytes = making.bytes;
-  status.num_nodes = std::ssize(entry.nodes);
+  status.num_nodes = std::ssize(making.nodes);
   status.seconds = std::chrono::duration<double>(now - entry.began).count();
   status.problem.clear();
   ++status.taken;
@@ -162,7 +160,8 @@ void SnapshotDesk::SendDrop(std::uint64_t id, const std::set<std::int32_t>& node
   wire::ToNode drop, release;
   drop.mutable_drop_snapshots()->add_views(id);
   release.mutable_release_views()->add_views(id);
-  for (const std::int32_t node : nodes) {  // those that are away are told when they report it
+  for (const std::int32_t node :
+       nodes) {  // a node that is away gets this when it reports the share
     static_cast<void>(world_.send(node, drop));
     static_cast<void>(world_.send(node, release));
   }
@@ -195,7 +194,7 @@ void SnapshotDesk::Forget(const std::string& job) {
   const Entry entry = std::move(found->second);
   entries_.erase(found);
   static_cast<void>(world_.journal->Erase(RowOf(job)));
-  if (entry.newest) SendDrop(entry.newest->id, entry.nodes);
+  if (entry.newest) SendDrop(entry.newest->id, entry.plan->nodes());
   if (entry.making) SendDrop(entry.making->row.id, entry.making->nodes);
 }
 

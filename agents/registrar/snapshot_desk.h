@@ -81,12 +81,11 @@ class SnapshotDesk {
   };
   struct Entry {
     std::optional<SnapshotRow> newest;
-    std::optional<engine::ViewPlan> plan;  // of the newest, with its nodes
-    std::set<std::int32_t> nodes;
-    bool is_taking = false;  // the nodes copy
+    std::optional<engine::ViewPlan> plan;  // of the newest
+    bool is_taking = false;                // the nodes copy
     std::optional<Making> making;
     Clock::time_point began;                      // of the last one
-    std::optional<Clock::time_point> not_before;  // after one that was given up
+    std::optional<Clock::time_point> not_before;  // after a snapshot that was given up
     engine::SnapshotStatus status;
   };
   static bool IsDue(const Entry& entry, const Facts& facts, Clock::time_point now);

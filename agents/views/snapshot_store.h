@@ -52,7 +52,7 @@ class SnapshotStore {
   /// \pre it is not being completed
   /// \error that of the source of a cell; that of keeper or journal
   void Complete(const wire::ViewReply& shares, std::shared_ptr<const HeldShare> share, Done done);
-  /// Frees a share, also one that is being completed. Ignores unknown ones.
+  /// Frees a share, complete or not. Ignores unknown shares.
   void Drop(std::uint64_t id);
   void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* out) const;
   /// As ViewStore::Resolve. Any thread.

@@ -45,14 +45,6 @@ milliseconds Seconds(double seconds) {
   return milliseconds(static_cast<std::int64_t>(std::ceil(Clamped(seconds) * 1000)));
 }
 
-std::set<std::int32_t> NodesOf(const engine::ViewPlan& plan) {
-  std::set<std::int32_t> nodes;
-  for (const auto& [node, bytes] : plan.bytes_of_node()) {
-    nodes.insert(static_cast<std::int32_t>(node));
-  }
-  return nodes;
-}
-
 void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* out) {
   out->set_name(job.name);
   out->set_epoch(job.epoch);
@@ -83,21 +75,20 @@ ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
 
 void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
   if (!id.empty() && IsRetry(id, request.job(), done)) return;
-  Queue& queue = queues_[request.job()];
-  Pending& pending = queue.requests.emplace_back();
-  pending.id = id;
-  pending.request = request;
-  pending.done.push_back(std::move(done));
-  if (queue.requests.size() == 1) Try(request.job());
+  Enqueue({id, request, false, {std::move(done)}});
 }
 
 void ViewDesk::TakeSnapshot(const std::string& job, Done done) {
+  wire::ViewRequest request;
+  request.set_job(job);
+  request.set_limit(std::numeric_limits<std::int64_t>::max());
+  Enqueue({{}, std::move(request), true, {std::move(done)}});
+}
+
+void ViewDesk::Enqueue(Pending pending) {
+  const std::string job = pending.request.job();
   Queue& queue = queues_[job];
-  Pending& pending = queue.requests.emplace_back();
-  pending.request.set_job(job);
-  pending.request.set_limit(std::numeric_limits<std::int64_t>::max());
-  pending.is_snapshot = true;
-  pending.done.push_back(std::move(done));
+  queue.requests.push_back(std::move(pending));
   if (queue.requests.size() == 1) Try(job);
 }
 
@@ -232,7 +223,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   take->set_step(attempt.step);
   take->set_snapshot(pending.is_snapshot);
   take->set_deadline(std::chrono::duration<double>(deadline - started).count());
-  const std::set<std::int32_t> nodes = NodesOf(*plan);
+  const std::set<std::int32_t> nodes = plan->nodes();
   attempt.waiting = nodes;
   queue.attempt = std::move(attempt);
   for (const std::int32_t node : nodes) {
@@ -307,7 +298,7 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
     world_.describe(node, share);
   }
   // From here on the leases of all shares are equal.
-  const std::set<std::int32_t> nodes = NodesOf(*attempt.plan);
+  const std::set<std::int32_t> nodes = attempt.plan->nodes();
   SendKeep(attempt.view, nodes);
   given_[attempt.view] = {
       queue.requests.front().id, reply, nodes, world_.now() + limits_.lease, {}};
@@ -333,7 +324,7 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
 
 void ViewDesk::GiveUp(Queue& queue) {
   if (!queue.attempt) return;
-  SendRelease(queue.attempt->view, NodesOf(*queue.attempt->plan));
+  SendRelease(queue.attempt->view, queue.attempt->plan->nodes());
   queue.attempt.reset();
 }
 

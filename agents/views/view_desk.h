@@ -134,6 +134,7 @@ class ViewDesk {
     Loop::TimerId timer = 0;  // of the attempt's deadline, or of the next attempt
   };
 
+  void Enqueue(Pending pending);
   void Try(const std::string& job);
   void TryLater(const std::string& job, std::chrono::milliseconds delay);
   /// Starts an attempt.

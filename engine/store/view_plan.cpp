@@ -147,6 +147,12 @@ std::int64_t ViewPlan::total_bytes() const {
   return bytes;
 }
 
+std::set<std::int32_t> ViewPlan::nodes() const {
+  std::set<std::int32_t> nodes;
+  for (const auto& [node, bytes] : bytes_of_node_) nodes.insert(node);
+  return nodes;
+}
+
 bool ViewPlan::IsCoveredBy(const std::set<std::int32_t>& nodes) const {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (cells_[i].is_second) continue;

@@ -49,6 +49,7 @@ class ViewPlan {
   /// Bytes of memory that each node needs, with its header.
   const std::map<std::int32_t, std::int64_t>& bytes_of_node() const { return bytes_of_node_; }
   std::int64_t total_bytes() const;
+  std::set<std::int32_t> nodes() const;
   /// Whether these nodes together have a copy of each cell.
   bool IsCoveredBy(const std::set<std::int32_t>& nodes) const;
   /// xxh3-64 of all cells. Two programs that divide a layout differently have different hashes.

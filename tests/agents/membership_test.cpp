@@ -153,6 +153,24 @@ class MembershipTest : public QObject {
     QVERIFY(members.Find(1)->snapshots.empty() && !members.FindDevice({1, 1}));
   }
 
+  void heartbeatsFromBeforeAnOrderDoNotAnswerIt() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    Membership::Node& node = *members.Find(1);
+    node.awaited_order = 5;
+    wire::Heartbeat heartbeat;
+    heartbeat.set_order(4);
+    members.NoteHeartbeat(node, heartbeat);
+    QCOMPARE(node.awaited_order, 5U);
+    heartbeat.set_order(5);
+    members.NoteHeartbeat(node, heartbeat);
+    QCOMPARE(node.awaited_order, 0U);
+    // A node that registers says all that it holds, and may never have received the order.
+    node.awaited_order = 6;
+    members.Register("a", RegisterOf(1), at(1));
+    QCOMPARE(members.Find(1)->awaited_order, 0U);
+  }
+
   void devicesThatCannotBeUsedAreNamed() {
     Membership members(seconds(10));
     members.Register("a", RegisterOf(1), at(0));

@@ -584,6 +584,38 @@ class TrainCommTest : public QObject {
     QVERIFY(steady_clock::now() - start >= milliseconds(100));
   }
 
+  // A rank that waits is stopped for longer than it may wait, and the other comes meanwhile.
+  void aStoppedRankDoesNotBlameTheOthers_data() {
+    QTest::addColumn<bool>("shared");
+    QTest::newRow("shared memory") << true;
+    QTest::newRow("tcp") << false;
+  }
+  void aStoppedRankDoesNotBlameTheOthers() {
+    QFETCH(bool, shared);
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
+    const int fd = Memory(2);
+    std::atomic<bool> is_connected = false, is_stopped = false;
+    compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
+      GroupOptions options = Options(rank, 2);
+      int looks = 0;
+      options.abandoned = [&, rank] {
+        const bool waits = rank == 0 && is_connected && ++looks > 2;  // it has sent its part
+        if (waits && !is_stopped.exchange(true)) std::this_thread::sleep_for(milliseconds(500));
+        return false;
+      };
+      options.timeout = milliseconds(300);
+      auto group = shared ? MakeShmGroup(options, ::dup(fd))
+                          : MakeTcpGroup(options, "127.0.0.1", rendezvous);
+      if (!group) return group.error().ToString();
+      if (rank == 0) is_connected = true;
+      if (rank == 1) WaitFor([&] { return is_stopped.load(); });
+      const Status status = (*group)->Barrier();
+      return status ? "" : status.error().ToString();
+    }));
+    ::close(fd);
+    QVERIFY(is_stopped);
+  }
+
   void fileThatIsTooSmallIsRefused() {
     const int fd = ::memfd_create("small", MFD_CLOEXEC);
     const auto group = MakeShmGroup(Options(0, 2), fd);

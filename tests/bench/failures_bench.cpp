@@ -308,19 +308,15 @@ int main(int argc, char** argv) {
   const int recoveries = argc > 2 ? std::atoi(argv[2]) : 10;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{}\n", Machine());
-  if (moves == 0) {
-    BenchReturn();
-    BenchSnapshotCost("gpt-nano", "64M", 200);
-    BenchSnapshotCost("gpt-mini", "256M", 20);
-    return 0;
+  if (moves > 0) {
+    BenchCrashedRank();
+    BenchLostDevice();
+    BenchEmptyTransaction();
+    BenchRollBack();
   }
-  BenchCrashedRank();
-  BenchLostDevice();
-  BenchEmptyTransaction();
-  BenchRollBack();
   BenchReturn();
   BenchSnapshotCost("gpt-nano", "64M", 200);
   BenchSnapshotCost("gpt-mini", "256M", 20);
-  BenchLeaks(moves, recoveries);
+  if (moves > 0) BenchLeaks(moves, recoveries);
   return 0;
 }

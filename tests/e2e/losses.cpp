@@ -60,4 +60,17 @@ double LargestDifference(const Run& a, const Run& b) {
   return largest;
 }
 
+QString CompareWithOneProcess(const LocalCluster& cluster, const QString& job,
+                              std::int64_t global_batch) {
+  const Outcome metrics = cluster.Run(
+      {QStringLiteral("job"), QStringLiteral("metrics"), job, QStringLiteral("--json")});
+  if (NumStepsWithoutGap(metrics.output) < 3) return QStringLiteral("steps are missing");
+  const Run run = RunOf(cluster, job);
+  const Run solo = SoloRun(QStringLiteral("gpt-nano"), run.rbegin()->first, global_batch);
+  if (solo.empty()) return QStringLiteral("no run to compare with");
+  const double difference = LargestDifference(run, solo);
+  if (difference <= 1e-5) return {};
+  return QStringLiteral("the losses differ by %1").arg(difference);
+}
+
 }  // namespace tessera::test

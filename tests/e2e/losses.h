@@ -29,6 +29,12 @@ std::int64_t NumStepsWithoutGap(const QString& lines);
 /// The same training in one process, without any cluster: `tessera-train --solo`.
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch);
 
+/// Compares a job of gpt-nano with the same training in one process: every step is in the history
+/// once, and the losses differ by 1e-5 at most, relative.
+/// \return what is wrong; empty: nothing
+QString CompareWithOneProcess(const LocalCluster& cluster, const QString& job,
+                              std::int64_t global_batch);
+
 /// The largest relative difference of the losses over the steps of both runs.
 double LargestDifference(const Run& a, const Run& b);
 double RelativeDifference(double a, double b);

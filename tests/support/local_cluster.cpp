@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/local_cluster.h"
 
+#include <fmt/format.h>
+
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
@@ -134,6 +136,18 @@ Json LocalCluster::Status() const {
   return {};
 }
 
+QString LocalCluster::StartDeadNodes() const {
+  const Json status = Status();
+  if (!status.is_object()) return QStringLiteral("the registrar does not answer");
+  for (const Json& node : status["nodes"]) {
+    if (node["state"] == "alive") continue;
+    const Outcome started = Run({QStringLiteral("node"), QStringLiteral("start"),
+                                 QString::fromStdString(node["name"].get<std::string>())});
+    if (started.code != 0) return QString::fromUtf8(started.Text());
+  }
+  return {};
+}
+
 bool LocalCluster::AllAlive() const {
   const Json status = Status();
   return status.is_object() && status["nodes"].size() == keepers_.size() &&
@@ -207,8 +221,22 @@ bool LocalCluster::WaitJob(const QString& job, const std::function<bool(const Js
         return last.is_object() && wanted(last);
       },
       seconds);
-  if (!came) qWarning("the job after %d s: %s", seconds, last.dump().c_str());
-  return came;
+  if (came) return true;
+  qWarning("the job after %d s: %s", seconds, last.dump().c_str());
+  for (const Json& device : last.is_object() ? last["devices"] : Json::array()) {
+    const std::string name = device.get<std::string>();
+    const auto arena = ArenaOf(QString::fromStdString(name));
+    if (!arena) continue;
+    const engine::ArenaHeader& h = arena->header();
+    qWarning("%s",
+             fmt::format("{}: epoch {}, update {} of {}, gradients {}, decision {}, "
+                         "request {}, hold {}",
+                         name, h.epoch.load(), h.end.load(), h.begin.load(), h.grads_step.load(),
+                         h.decision_step.load(), h.request.load(), h.hold.load())
+                 .c_str());
+  }
+  qWarning("%s", qPrintable(Run({"events", "--limit", "30"}).output));
+  return false;
 }
 
 bool LocalCluster::WaitStep(const QString& job, std::int64_t step, int seconds) const {

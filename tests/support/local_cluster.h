@@ -50,6 +50,9 @@ class LocalCluster {
   /// Sets keys of all nodes' agent.json and restarts their agents.
   /// \return whether all nodes are alive
   bool Configure(const std::map<std::string, std::int64_t>& values) const;
+  /// Starts the nodes that are not alive.
+  /// \return what went wrong; empty: nothing
+  QString StartDeadNodes() const;
   /// Runs `tesseractl WORDS…` for at most `seconds`.
   Outcome Run(const QStringList& words, int seconds = 60) const;
   /// The same with --json.
@@ -114,7 +117,7 @@ class LocalCluster {
   QTemporaryDir home_;
   HomeGuard guard_;
   Outcome up_;
-  mutable std::vector<app::ProcessId> keepers_;  // by node
+  mutable std::vector<app::ProcessId> keepers_;            // by node
   mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
 };
 

@@ -649,7 +649,7 @@ class MainWindowTest : public QObject {
     QCOMPARE(card->countdown(), QStringLiteral("waits for the lost GPUs"));
     QVERIFY(!card->waitButton()->isEnabled() && card->continueButton()->isEnabled());
 
-    // Steps are lost only if someone says so.
+    // The job loses steps only after a decision.
     engine::DecisionStatus& decision = *cluster.jobs.front().decision;
     decision.loss = engine::LossCase::kSnapshot;
     decision.chosen.reset();

@@ -9,10 +9,10 @@
 #include <climits>
 #include <ctime>
 
+#include "agents/train/comm/waiting.h"
+
 namespace tessera::agents::train {
 namespace {
-
-using std::chrono::steady_clock;
 
 /// How long a waiting rank sleeps before it checks again for an abort or abandonment.
 constexpr timespec kLongestSleep{.tv_sec = 0, .tv_nsec = 20'000'000};
@@ -29,18 +29,17 @@ Status ShmWait::State() const {
 }
 
 Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
-  const std::chrono::milliseconds limit = options_.limit();
-  const auto deadline = steady_clock::now() + limit;
+  Waiting waiting(options_.limit());
   while (word.load(std::memory_order_acquire) == value) {
     TESSERA_RETURN_IF_ERROR(State());
     if (options_.abandoned && options_.abandoned()) {
       Abort();
       return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
     }
-    if (steady_clock::now() >= deadline) {
+    if (waiting.IsOver()) {
       Abort();
       return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
-                                 limit.count()));
+                                 waiting.limit().count()));
     }
     ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kLongestSleep, nullptr, 0);
   }

@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "agents/keeper/packet.h"
+#include "agents/train/comm/waiting.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents::train {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 /// How long a waiting rank sleeps before it checks again for an abort or abandonment.
 constexpr milliseconds kLongestPoll{20};
@@ -70,18 +70,15 @@ class TcpPatience {
   TcpPatience(const GroupOptions& options, const std::atomic<bool>& aborted)
       : TcpPatience(options, aborted, options.limit()) {}
   TcpPatience(const GroupOptions& options, const std::atomic<bool>& aborted, milliseconds limit)
-      : options_(options),
-        aborted_(aborted),
-        limit_(limit),
-        deadline_(steady_clock::now() + limit) {}
-  Status Check() const {
+      : options_(options), aborted_(aborted), waiting_(limit) {}
+  Status Check() {
     if (aborted_) return Cancelled(fmt::format("group {} was aborted", options_.name));
     if (options_.abandoned && options_.abandoned()) {
       return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
     }
-    if (steady_clock::now() >= deadline_) {
+    if (waiting_.IsOver()) {
       return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
-                                 limit_.count()));
+                                 waiting_.limit().count()));
     }
     return OkStatus();
   }
@@ -89,8 +86,7 @@ class TcpPatience {
  private:
   const GroupOptions& options_;
   const std::atomic<bool>& aborted_;
-  const milliseconds limit_;
-  const steady_clock::time_point deadline_;
+  Waiting waiting_;
 };
 
 Error SocketFailed(const GroupOptions& options, const char* what) {
@@ -101,7 +97,7 @@ bool IsFailure(ssize_t moved) { return moved < 0 && errno != EAGAIN && errno != 
 
 /// Runs all transfers, indexed by peer, at the same time, so that no order of ranks can block.
 Status Exchange(const std::vector<UniqueFd>& peers, std::vector<PeerTransfer> transfers,
-                const GroupOptions& options, const TcpPatience& patience) {
+                const GroupOptions& options, TcpPatience& patience) {
   std::vector<pollfd> watched;
   std::vector<std::size_t> peer_of;
   while (true) {
@@ -169,7 +165,7 @@ class MessageSender {
 
   /// Copies what the connection does not take at once. Waits while kMaxInFlight messages to the
   /// rank are queued.
-  Status Send(std::size_t to, std::span<const std::byte> message, const TcpPatience& patience) {
+  Status Send(std::size_t to, std::span<const std::byte> message, TcpPatience& patience) {
     std::unique_lock lock(mutex_);
     std::deque<QueuedMessage>& queue = queues_[to];
     const auto has_room = [&] {
@@ -294,7 +290,7 @@ class TcpGroup final : public Collective {
 
   Status Send(int to, std::span<const float> values) override {
     TESSERA_CHECK(to != rank() && sender_);
-    const TcpPatience patience(options_, aborted_);
+    TcpPatience patience(options_, aborted_);
     TESSERA_RETURN_IF_ERROR(patience.Check());
     return Finish(sender_->Send(static_cast<std::size_t>(to), std::as_bytes(values), patience));
   }
@@ -347,7 +343,7 @@ class TcpGroup final : public Collective {
   }
 
   Status Run(const std::vector<UniqueFd>& peers, std::vector<PeerTransfer> transfers) {
-    const TcpPatience patience(options_, aborted_);
+    TcpPatience patience(options_, aborted_);
     TESSERA_RETURN_IF_ERROR(patience.Check());
     return Finish(Exchange(peers, std::move(transfers), options_, patience));
   }
@@ -473,9 +469,9 @@ class TcpConnector {
       TcpGreeting greeting{};
       GroupOptions soon = options_;
       soon.timeout = std::min(options_.timeout, milliseconds(2000));
+      TcpPatience patience(soon, never_, soon.timeout);
       const Status greeted =
-          Exchange(caller, {{{}, std::as_writable_bytes(std::span(&greeting, 1))}}, soon,
-                   TcpPatience(soon, never_, soon.timeout));
+          Exchange(caller, {{{}, std::as_writable_bytes(std::span(&greeting, 1))}}, soon, patience);
       const auto rank = static_cast<int>(greeting.rank);
       if (!greeted || greeting.secret != secret || rank <= options_.rank || rank >= options_.size ||
           (greeting.channel != TcpChannel::kCollectives && channels == 1)) {
@@ -501,7 +497,7 @@ class TcpConnector {
   const GroupOptions options_;
   const std::shared_ptr<Rendezvous> rendezvous_;
   const std::atomic<bool> never_ = false;
-  const TcpPatience patience_;
+  TcpPatience patience_;
   UniqueFd listener_;
   TcpPeers peers_;
 };
