@@ -346,6 +346,9 @@ void RankPort::Impl::Attach(std::uint64_t id, const wire::RankAttach& attach) {
                                   attach.device()));
   }
   const RankId rank{attach.job(), {attach.node(), attach.device()}};
+  if (handlers.expects && !handlers.expects(rank, Find(id)->state.pid)) {
+    return Refuse(id, fmt::format("it is not the process of {}", ToString(rank)));
+  }
   if (const auto old = by_rank.find(rank); old != by_rank.end()) {
     // The same process after a lost connection, or its successor: the newer connection counts.
     const std::uint64_t old_id = old->second;

@@ -33,6 +33,9 @@ namespace tessera::agents {
 class RankPort {
  public:
   struct Handlers {
+    /// Whether this process is the rank that it says it is. If not, it is refused, and the
+    /// connection of the rank stays. Optional: without it all are.
+    std::function<bool(const RankId&, std::int64_t pid)> expects;
     /// A rank has connected, the first time or again.
     std::function<void(const RankId&, std::int64_t pid)> attached;
     /// The groups of a coming epoch, or of the one the rank was started for, are built, or failed.

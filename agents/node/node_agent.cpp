@@ -105,6 +105,9 @@ Status NodeAgent::Open() {
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
               RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
+  for (auto& [id, rank] : ranks_) {
+    if (HasLeft(id)) Retire(rank);
+  }
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;
   lanes.keys = keys_;

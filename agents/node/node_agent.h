@@ -136,7 +136,8 @@ class NodeAgent {
   void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);
   void OnFailDevice(std::int32_t index);
-  void OnRankAttached(const RankId& id, std::int64_t pid);
+  bool ExpectsRank(const RankId& id, std::int64_t pid);
+  void OnRankAttached(const RankId& id);
   void OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status);
   void OnRankPaused(const RankId& id, Rank::Pause pause);
@@ -149,6 +150,9 @@ class NodeAgent {
   void SendExits();
   void OnRankExitNoted(std::int64_t pid);
   void KillRank(Rank& rank);
+  bool HasLeft(const RankId& id);
+  /// Lets a rank leave, and kills it if it does not.
+  void Retire(Rank& rank);
   void ReportPaused(const std::string& job);
   /// Reports all paused jobs again: the registrar may have restarted, or ignored the first report.
   void ReportAllPaused();
@@ -237,6 +241,7 @@ class NodeAgent {
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
+  std::set<std::int64_t> strangers_;          // pids that were refused, each said once
   std::uint64_t last_order_ = 0;              // of the last FinishUpdate
   std::unique_ptr<ViewStore> views_;          // outlives the lanes that serve it
   std::unique_ptr<SnapshotStore> snapshots_;  // likewise

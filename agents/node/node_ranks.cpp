@@ -64,7 +64,8 @@ KeeperClient::Handlers NodeAgent::KeeperHandlers() {
 
 RankPort::Handlers NodeAgent::RankHandlers() {
   RankPort::Handlers h;
-  h.attached = [this](const RankId& id, std::int64_t pid) { OnRankAttached(id, pid); };
+  h.expects = [this](const RankId& id, std::int64_t pid) { return ExpectsRank(id, pid); };
+  h.attached = [this](const RankId& id, std::int64_t) { OnRankAttached(id); };
   h.connected = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status) { OnRankConnected(id, epoch, attempt, status); };
   h.loading = [this](const RankId& id, const RankLoading& loading) {
@@ -121,9 +122,31 @@ Status NodeAgent::RecoverRanks() {
     rank.id = tag.first;
     rank.pid = kept.pid;
     rank.started = tag.second;
-    ranks_[rank.id] = rank;
+    // Of two ranks of a device, the earlier one has left.
+    const auto [other, is_only] = ranks_.try_emplace(rank.id, rank);
+    if (is_only) continue;
+    if (other->second.started < rank.started) std::swap(other->second, rank);
+    KillRank(rank);
   }
   return OkStatus();
+}
+
+// A rank whose device no longer holds its job has left it. An earlier agent may have died before it
+// could tell the rank so. A transaction looks after the ranks of its job itself.
+bool NodeAgent::HasLeft(const RankId& id) {
+  if (txn_ && txn_->prepare.job() == id.job) return false;
+  const DeviceStore::Device* device = store_->Find(id.device);
+  return !device || !device->table || device->table->job() != id.job;
+}
+
+void NodeAgent::Retire(Rank& rank) {
+  constexpr std::chrono::seconds kToLeave{5};
+  rank.exit_expected = true;
+  static_cast<void>(rank_port_->SendCommand(rank.id, RankCommand::kLeave, 0, nullptr));
+  loop_.After(kToLeave, [this, id = rank.id, pid = rank.pid] {
+    Rank* late = FindRank(id);
+    if (late && late->pid == pid) KillRank(*late);
+  });
 }
 
 void NodeAgent::JournalJob(const Job& job) {
@@ -146,6 +169,15 @@ Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& setti
 Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   const std::vector<ptc::DeviceId>& devices = launch.layout.mesh().devices();
   const ptc::DeviceId device = devices[static_cast<std::size_t>(rank)];
+  // Two ranks on the memory of one device would destroy its state.
+  for (auto& [other, old] : ranks_) {
+    if (other.device != device) continue;
+    if (!old.exit_expected) {
+      return FailedPrecondition(
+          fmt::format("the rank of '{}' on {} still runs", other.job, ToString(device)));
+    }
+    KillRank(old);  // it is leaving
+  }
   const std::string folder = config_.directory + "/jobs/" + launch.job;
   const RankId id{launch.job, device};
   RankEnvironmentSpec spec;
@@ -316,15 +348,21 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
   return OkStatus();
 }
 
-void NodeAgent::OnRankAttached(const RankId& id, std::int64_t pid) {
-  Rank* rank = FindRank(id);
+bool NodeAgent::ExpectsRank(const RankId& id, std::int64_t pid) {
+  const Rank* rank = FindRank(id);
   // A shell may have started the program, so the rank is the whole process group.
-  if (!rank || (rank->pid != pid && ::getpgid(static_cast<pid_t>(pid)) != rank->pid)) {
+  if (rank && (rank->pid == pid || ::getpgid(static_cast<pid_t>(pid)) == rank->pid)) return true;
+  if (strangers_.insert(pid).second) {
     ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
-                fmt::format("process {} attached as {} of '{}', which is not expected", pid,
+                fmt::format("refused process {}: it says that it is {} of '{}'", pid,
                             ToString(id.device), id.job));
-    return;
   }
+  return false;
+}
+
+void NodeAgent::OnRankAttached(const RankId& id) {
+  Rank* rank = FindRank(id);
+  if (!rank) return;
   rank->attached = true;
   // Its state may have changed while no agent ran.
   if (const auto state = rank_port_->Find(id)) rank->current_epoch = state->epoch;
@@ -367,6 +405,7 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
     }
     return;
   }
+  if (HasLeft(id)) return Retire(*rank);
   if (job == jobs_.end()) return;
   // The job was resumed before this pause arrived.
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {

@@ -537,13 +537,7 @@ void NodeAgent::ReleaseRanks(bool stay_paused) {
       rank.adopted = false;
       continue;
     }
-    rank.exit_expected = true;
-    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, p.epoch(), nullptr));
-    const std::int64_t pid = rank.pid;
-    loop_.After(std::chrono::seconds(5), [this, id = id, pid] {
-      Rank* late = FindRank(id);
-      if (late && late->pid == pid) KillRank(*late);
-    });
+    Retire(rank);
   }
   if (LocalOf(*txn_->to).empty()) {
     jobs_.erase(p.job());

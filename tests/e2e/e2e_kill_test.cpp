@@ -2,6 +2,8 @@
 // kill -9 of agents and of a node, while a job trains and at each fault point of a transaction. In
 // every case the outcome is the expected one, the job continues, and its losses are those of one
 // process.
+#include <signal.h>
+
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -143,6 +145,33 @@ class E2eKillTest : public QObject {
       QVERIFY2(job["state"] == "running", job.dump().c_str());
       QVERIFY(m_cluster->GoesOn(kJob));
     }
+  }
+
+  // Ranks that leave do not hear it: they are stopped at the commit, and their agent dies again
+  // before it can end them. They must not run on beside the next ranks of their devices.
+  void ranksThatMissedThatTheyLeaveEndNevertheless() {
+    const auto ranks = [&] {
+      return m_cluster->Children(kRegistrar, TESSERA_BIN_DIR "/tessera-train");
+    };
+    QFile fault(m_faults.filePath(QStringLiteral("n%1.registrar.resuming").arg(kRegistrar)));
+    QVERIFY(fault.open(QIODevice::WriteOnly));
+    fault.close();
+    const auto apply = m_cluster->Start({"apply", kJob, "--devices", QStringLiteral("n1g0,n1g1"),
+                                         "--mesh", kSmall, "--yes", "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return !QFile::exists(fault.fileName()); }, 60));
+    const std::vector<std::int64_t> leaving = ranks();
+    QCOMPARE(leaving.size(), 2U);
+    for (const std::int64_t pid : leaving) ::kill(static_cast<pid_t>(pid), SIGSTOP);
+    const Outcome moved = LocalCluster::Finish(*apply, 120);
+    const auto agent = m_cluster->Agent(kRegistrar);
+    QVERIFY(agent && LocalCluster::Kill(*agent));
+    for (const std::int64_t pid : leaving) ::kill(static_cast<pid_t>(pid), SIGCONT);
+    QVERIFY2(moved.code == 0, moved.Text());
+    QVERIFY(rejoined(kRegistrar, *agent));
+    QVERIFY(LocalCluster::WaitFor([&] { return ranks().empty(); }, 20));
+    QVERIFY(m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2)).is_object());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QCOMPARE(ranks().size(), 2U);
   }
 
   void everyStepIsInTheHistoryOnce() {
