@@ -16,7 +16,6 @@
 #include "agents/wire/utf8.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
-#include "ptc/base/median.h"
 
 namespace tessera::agents {
 namespace {
@@ -105,8 +104,8 @@ Status NodeAgent::Open() {
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
               RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
-  for (auto& [id, rank] : ranks_) {
-    if (HasLeft(id)) Retire(rank);
+  for (auto& [id, rank] : ranks_.ranks()) {
+    if (HasLeft(id)) ranks_.Retire(rank);
   }
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;
@@ -170,11 +169,6 @@ void NodeAgent::Send(wire::FromNode message) {
   static_cast<void>(registrar_->Send(std::move(frames)));
 }
 
-/// 0 before there are kBusySteps.
-double NodeAgent::MedianBusy(const std::deque<double>& busy) {
-  return busy.size() < kBusySteps ? 0 : UpperMedian({busy.begin(), busy.end()});
-}
-
 void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const {
   for (const auto& [id, device] : store_->devices()) {
     auto* row = out->Add();
@@ -196,9 +190,9 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     row->mutable_decision()->set_loss(header.decision_loss.load());
     row->mutable_decision()->set_norm2(header.decision_norm2.load());
     row->mutable_decision()->set_tokens(static_cast<std::int64_t>(header.decision_tokens.load()));
-    const auto rank = ranks_.find(RankId{device.table->job(), id});
-    row->set_has_rank(rank != ranks_.end());
-    if (rank != ranks_.end()) row->set_busy_seconds(MedianBusy(rank->second.busy));
+    const RankTable::Rank* rank = ranks_.Find({device.table->job(), id});
+    row->set_has_rank(rank != nullptr);
+    if (rank) row->set_busy_seconds(RankTable::UsualBusySeconds(*rank));
   }
 }
 
@@ -224,9 +218,7 @@ void NodeAgent::SendRegister() {
     auto* row = r->add_jobs();
     row->set_job(name);
     row->set_epoch(job.row.epoch);
-    std::int64_t ranks = 0;
-    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.exit_expected ? 1 : 0;
-    row->set_ranks(ranks);
+    row->set_ranks(ranks_.NumRunning(name));
     if (const auto all = AllPaused(name)) {
       row->set_paused(true);
       row->set_step(all->step);

@@ -7,11 +7,11 @@
 /// threads and post their results to the loop.
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "agents/job/rank_port.h"
@@ -25,6 +25,7 @@
 #include "agents/node/job_row.h"
 #include "agents/node/node_queries.h"
 #include "agents/node/peers.h"
+#include "agents/node/rank_table.h"
 #include "agents/node/rendezvous_relay.h"
 #include "agents/node/transaction_part.h"
 #include "agents/views/snapshot_store.h"
@@ -46,24 +47,7 @@ class NodeAgent {
 
  private:
   /// One rank's process on this node.
-  struct Rank {
-    RankId id;
-    std::int64_t pid = 0;
-    Attempt started;
-    bool attached = false;
-    std::map<std::pair<std::int64_t, std::int64_t>, bool> connected;  // (epoch, attempt)
-    struct Pause {
-      std::int64_t step;
-      std::uint64_t request;
-      std::string reason;
-    };
-    std::optional<Pause> paused;
-    std::int64_t current_epoch = 0;  // of its last attach or adopt
-    bool adopted = false;            // it waits for Go in current_epoch
-    bool exit_expected = false;      // the agent has ended it on purpose
-    std::string last_line;           // of stderr
-    std::deque<double> busy;         // seconds that it computed in each of the last steps
-  };
+  using Rank = RankTable::Rank;
   struct Job {
     std::string name;
     JobRow row;
@@ -93,8 +77,6 @@ class NodeAgent {
   void SendRegister();
   void ReadRegistrarLink();
   void SendHeartbeat();
-  static constexpr std::size_t kBusySteps = 20;
-  static double MedianBusy(const std::deque<double>& busy);
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnRegistrarReady();
   void OnMessage(const wire::ToNode& message);
@@ -136,11 +118,12 @@ class NodeAgent {
   void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);
   void OnFailDevice(std::int32_t index);
+  RankTable::World WorldOfRanks();
   bool ExpectsRank(const RankId& id, std::int64_t pid);
   void OnRankAttached(const RankId& id);
   void OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status);
-  void OnRankPaused(const RankId& id, Rank::Pause pause);
+  void OnRankPaused(const RankId& id, RankTable::Pause pause);
   void OnRankDecided(const RankId& id, const RankDecision& decision);
   void OnRankAdopted(const RankId& id, std::int64_t epoch);
   /// Whether the rank is in the layout of its job, or joins it.
@@ -149,19 +132,15 @@ class NodeAgent {
   /// Reports the exits that the registrar has not noted.
   void SendExits();
   void OnRankExitNoted(std::int64_t pid);
-  void KillRank(Rank& rank);
   bool HasLeft(const RankId& id);
-  /// Lets a rank leave, and kills it if it does not.
-  void Retire(Rank& rank);
   void ReportPaused(const std::string& job);
   /// Reports all paused jobs again: the registrar may have restarted, or ignored the first report.
   void ReportAllPaused();
   void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
   /// Resumes waiting ranks. `data_too`: also those that could not read their data.
   void Resume(const std::string& job, bool data_too);
-  Rank* FindRank(const RankId& id);
   /// The pause that all ranks of the job on this node share, or nullopt.
-  std::optional<Rank::Pause> AllPaused(const std::string& job) const;
+  std::optional<RankTable::Pause> AllPaused(const std::string& job) const;
   void JournalJob(const Job& job);
   /// Sends again the steps after `after`, which the registrar has not recorded.
   void RepeatSteps(const std::string& job, std::int64_t after);
@@ -230,7 +209,7 @@ class NodeAgent {
   bool welcomed_ = false;
   Loop::Clock::time_point last_message_;
   std::map<std::string, Job> jobs_;
-  std::map<RankId, Rank> ranks_;
+  RankTable ranks_{WorldOfRanks()};
   std::map<std::int64_t, wire::RankExited> exits_;  // by pid; not noted by the registrar yet
   /// By job and step, the last reports.
   std::map<std::string, std::map<std::int64_t, wire::StepReport>> recent_steps_;

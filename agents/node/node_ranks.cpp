@@ -44,9 +44,16 @@ Result<std::pair<RankId, Attempt>> ParseTag(const std::string& tag) {
 
 }  // namespace
 
-NodeAgent::Rank* NodeAgent::FindRank(const RankId& id) {
-  const auto it = ranks_.find(id);
-  return it == ranks_.end() ? nullptr : &it->second;
+RankTable::World NodeAgent::WorldOfRanks() {
+  RankTable::World world;
+  world.kill = [this](std::int64_t pid) { static_cast<void>(keeper_->Signal(pid, SIGKILL)); };
+  world.send_leave = [this](const RankId& id) {
+    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, 0, nullptr));
+  };
+  world.after = [this](std::chrono::seconds delay, std::function<void()> run) {
+    loop_.After(delay, std::move(run));
+  };
+  return world;
 }
 
 KeeperClient::Handlers NodeAgent::KeeperHandlers() {
@@ -55,7 +62,7 @@ KeeperClient::Handlers NodeAgent::KeeperHandlers() {
   handlers.stderr_line = [this](const KeeperClient::Rank& kept, const std::string& line) {
     const auto tag = ParseTag(kept.tag);
     if (!tag) return;
-    if (Rank* rank = FindRank(tag->first)) rank->last_line = line;
+    if (Rank* rank = ranks_.Find(tag->first)) rank->last_line = line;
     ReportEvent(engine::Severity::kInfo,
                 fmt::format("{} {}", tag->first.job, ToString(tag->first.device)), line);
   };
@@ -83,9 +90,6 @@ RankPort::Handlers NodeAgent::RankHandlers() {
   };
   h.decided = [this](const RankId& id, const RankDecision& d) { OnRankDecided(id, d); };
   h.adopted = [this](const RankId& id, std::int64_t epoch) { OnRankAdopted(id, epoch); };
-  h.gone = [this](const RankId& id) {
-    if (Rank* rank = FindRank(id)) rank->attached = false;
-  };
   h.store_set = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const std::string& key, const std::string& value) {
     wire::StoreSet set;
@@ -118,15 +122,7 @@ Status NodeAgent::RecoverRanks() {
   }
   for (const KeeperClient::Rank& kept : keeper_->ranks()) {
     TESSERA_TRY(const auto tag, ParseTag(kept.tag));
-    Rank rank;
-    rank.id = tag.first;
-    rank.pid = kept.pid;
-    rank.started = tag.second;
-    // Of two ranks of a device, the earlier one has left.
-    const auto [other, is_only] = ranks_.try_emplace(rank.id, rank);
-    if (is_only) continue;
-    if (other->second.started < rank.started) std::swap(other->second, rank);
-    KillRank(rank);
+    ranks_.Recover(tag.first, kept.pid, tag.second);
   }
   return OkStatus();
 }
@@ -137,16 +133,6 @@ bool NodeAgent::HasLeft(const RankId& id) {
   if (txn_ && txn_->prepare.job() == id.job) return false;
   const DeviceStore::Device* device = store_->Find(id.device);
   return !device || !device->table || device->table->job() != id.job;
-}
-
-void NodeAgent::Retire(Rank& rank) {
-  constexpr std::chrono::seconds kToLeave{5};
-  rank.exit_expected = true;
-  static_cast<void>(rank_port_->SendCommand(rank.id, RankCommand::kLeave, 0, nullptr));
-  loop_.After(kToLeave, [this, id = rank.id, pid = rank.pid] {
-    Rank* late = FindRank(id);
-    if (late && late->pid == pid) KillRank(*late);
-  });
 }
 
 void NodeAgent::JournalJob(const Job& job) {
@@ -169,15 +155,7 @@ Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& setti
 Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   const std::vector<ptc::DeviceId>& devices = launch.layout.mesh().devices();
   const ptc::DeviceId device = devices[static_cast<std::size_t>(rank)];
-  // Two ranks on the memory of one device would destroy its state.
-  for (auto& [other, old] : ranks_) {
-    if (other.device != device) continue;
-    if (!old.exit_expected) {
-      return FailedPrecondition(
-          fmt::format("the rank of '{}' on {} still runs", other.job, ToString(device)));
-    }
-    KillRank(old);  // it is leaving
-  }
+  TESSERA_RETURN_IF_ERROR(ranks_.CheckFree(device));
   const std::string folder = config_.directory + "/jobs/" + launch.job;
   const RankId id{launch.job, device};
   RankEnvironmentSpec spec;
@@ -207,11 +185,7 @@ Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   const Attempt started{launch.epoch, launch.attempt};
   request.tag = TagOf(id, started);
   TESSERA_TRY(const std::int64_t pid, keeper_->Spawn(request));
-  Rank fresh;
-  fresh.id = id;
-  fresh.pid = pid;
-  fresh.started = started;
-  ranks_[id] = fresh;
+  ranks_.Add(id, pid, started);
   return OkStatus();
 }
 
@@ -228,7 +202,7 @@ void NodeAgent::OnStartJob(const wire::StartJob& message) {
 Result<bool> NodeAgent::CheckHeldState(const wire::StartJob& message, ptc::DeviceId id) {
   const DeviceStore::Device* device = store_->Find(id);
   const std::string name = ToString(id);
-  if (ranks_.contains(RankId{message.job(), id})) {
+  if (ranks_.Find({message.job(), id})) {
     return FailedPrecondition(fmt::format("the rank on {} is still ending", name));
   }
   if (!device || device->failed) return FailedPrecondition(fmt::format("{} failed", name));
@@ -272,7 +246,7 @@ void NodeAgent::OnFinishUpdate(const wire::FinishUpdate& message) {
     const auto lags = CheckHeldState(start, *id);
     Status status = lags ? OkStatus() : Status(lags.error());
     if (lags && *lags) status = SpawnRank(launch, *row.layout.mesh().RankOf(*id));
-    if (Rank* rank = FindRank({start.job(), *id})) rank->exit_expected = true;
+    if (Rank* rank = ranks_.Find({start.job(), *id})) rank->exit_expected = true;
     if (!status) ReportEvent(engine::Severity::kError, start.job(), status.error().ToString());
   }
   SendHeartbeat();
@@ -349,9 +323,7 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
 }
 
 bool NodeAgent::ExpectsRank(const RankId& id, std::int64_t pid) {
-  const Rank* rank = FindRank(id);
-  // A shell may have started the program, so the rank is the whole process group.
-  if (rank && (rank->pid == pid || ::getpgid(static_cast<pid_t>(pid)) == rank->pid)) return true;
+  if (ranks_.Is(id, pid, ::getpgid(static_cast<pid_t>(pid)))) return true;
   if (strangers_.insert(pid).second) {
     ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
                 fmt::format("refused process {}: it says that it is {} of '{}'", pid,
@@ -361,16 +333,14 @@ bool NodeAgent::ExpectsRank(const RankId& id, std::int64_t pid) {
 }
 
 void NodeAgent::OnRankAttached(const RankId& id) {
-  Rank* rank = FindRank(id);
-  if (!rank) return;
-  rank->attached = true;
   // Its state may have changed while no agent ran.
-  if (const auto state = rank_port_->Find(id)) rank->current_epoch = state->epoch;
+  const auto state = rank_port_->Find(id);
+  if (Rank* rank = ranks_.Find(id); rank && state) rank->current_epoch = state->epoch;
 }
 
 void NodeAgent::OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
                                 const Status& status) {
-  Rank* rank = FindRank(id);
+  Rank* rank = ranks_.Find(id);
   if (!rank) return;
   rank->connected[{epoch, attempt}] = status.has_value();
   if (txn_ && txn_->prepare.job() == id.job && txn_->prepare.epoch() == epoch &&
@@ -383,8 +353,8 @@ void NodeAgent::OnRankConnected(const RankId& id, std::int64_t epoch, std::int64
   }
 }
 
-void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
-  Rank* rank = FindRank(id);
+void NodeAgent::OnRankPaused(const RankId& id, RankTable::Pause pause) {
+  Rank* rank = ranks_.Find(id);
   const auto job = jobs_.find(id.job);
   if (!rank) return;
   const std::uint64_t request = pause.request;
@@ -405,7 +375,7 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
     }
     return;
   }
-  if (HasLeft(id)) return Retire(*rank);
+  if (HasLeft(id)) return ranks_.Retire(*rank);
   if (job == jobs_.end()) return;
   // The job was resumed before this pause arrived.
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
@@ -439,26 +409,13 @@ void NodeAgent::ReportAllPaused() {
   for (const auto& [name, job] : jobs_) ReportPaused(name);
 }
 
-std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& job) const {
-  std::optional<Rank::Pause> all;
-  for (const ptc::DeviceId device : store_->Of(job)) {
-    const auto rank = ranks_.find(RankId{job, device});
-    if (rank == ranks_.end() || !rank->second.paused) return std::nullopt;
-    if (all && all->step != rank->second.paused->step) return std::nullopt;
-    std::string reason = all ? std::move(all->reason) : std::string();
-    all = rank->second.paused;
-    if (!reason.empty()) all->reason = std::move(reason);  // the first reason stands
-  }
-  return all;
+std::optional<RankTable::Pause> NodeAgent::AllPaused(const std::string& job) const {
+  return ranks_.AllPaused(job, store_->Of(job));
 }
 
 void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
   const auto job = jobs_.find(id.job);
-  if (Rank* rank = FindRank(id)) {
-    rank->paused.reset();
-    if (decision.busy > 0) rank->busy.push_back(decision.busy);
-    if (rank->busy.size() > kBusySteps) rank->busy.pop_front();
-  }
+  if (Rank* rank = ranks_.Find(id)) ranks_.NoteStep(*rank, decision.busy);
   if (job == jobs_.end()) return;
   // All ranks know the decision. The node of rank 0 reports it; the others keep it, in case that
   // node and the registrar are lost together.
@@ -493,7 +450,7 @@ void NodeAgent::RepeatSteps(const std::string& job, std::int64_t after) {
 }
 
 void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
-  Rank* rank = FindRank(id);
+  Rank* rank = ranks_.Find(id);
   if (!rank) return;
   rank->current_epoch = epoch;
   rank->adopted = true;
@@ -521,25 +478,21 @@ bool NodeAgent::Belongs(const RankId& id) const {
 // agent nor a lost message hides it.
 void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   const auto tag = ParseTag(exited.tag);
-  Rank* rank = tag ? FindRank(tag->first) : nullptr;
-  if (!rank || rank->pid != exited.pid) {
-    return static_cast<void>(keeper_->Acknowledge(exited.pid));
-  }
+  const auto rank = tag ? ranks_.Remove(tag->first, exited.pid) : std::nullopt;
+  if (!rank) return static_cast<void>(keeper_->Acknowledge(exited.pid));
   // A rank exits after it has left the layout. An earlier agent of this node may have sent it the
   // command.
   const bool exit_expected = rank->exit_expected || !Belongs(tag->first);
-  const std::string last_line = rank->last_line;
   // From the commit on, a joining rank is a rank of the job.
   const bool joiner =
       IsJoiner(tag->first) && txn_->part->state() != engine::ParticipantState::kCommitted;
-  ranks_.erase(tag->first);
   if (welcomed_) SendHeartbeat();  // a suspended job waits for this
   if (txn_ && txn_->part->state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->part->state() == engine::ParticipantState::kCommitted) CheckAdopted();
   if (exit_expected) return static_cast<void>(keeper_->Acknowledge(exited.pid));
   std::string reason =
       fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
-  if (!last_line.empty()) reason += ": " + last_line;
+  if (!rank->last_line.empty()) reason += ": " + rank->last_line;
   ReportEvent(engine::Severity::kError, tag->first.job, reason);
   wire::RankExited& out = exits_[exited.pid];
   out.set_job(tag->first.job);
@@ -565,11 +518,6 @@ void NodeAgent::SendExits() {
 
 void NodeAgent::OnRankExitNoted(std::int64_t pid) {
   if (exits_.erase(pid) > 0) static_cast<void>(keeper_->Acknowledge(pid));
-}
-
-void NodeAgent::KillRank(Rank& rank) {
-  rank.exit_expected = true;
-  static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
 }
 
 void NodeAgent::RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step) {
@@ -599,7 +547,7 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
   if (job == jobs_.end()) return;
   for (const ptc::DeviceId device : store_->Of(name)) {
     store_->Find(device)->arena->header().request.store(0);
-    Rank* rank = FindRank(RankId{name, device});
+    Rank* rank = ranks_.Find(RankId{name, device});
     if (!rank || !rank->paused || rank->paused->request == engine::kRequestStepsDone) continue;
     if (!data_too && rank->paused->request == engine::kRequestNoData) continue;
     rank->paused.reset();
@@ -621,13 +569,13 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
 // ranks that are inside one may end it.
 void NodeAgent::EndRanks(const std::string& job, Loop::Clock::time_point deadline) {
   bool is_updating = false;
-  for (auto& [id, rank] : ranks_) {
+  for (auto& [id, rank] : ranks_.ranks()) {
     const DeviceStore::Device* device = id.job == job ? store_->Find(id.device) : nullptr;
     if (!device) continue;
     engine::ArenaHeader& header = device->arena->header();
     header.hold.store(1);  // of all steps
     if (header.begin.load() == header.end.load() || Loop::Now() > deadline) {
-      KillRank(rank);
+      ranks_.Kill(rank);
     } else {
       is_updating = true;
     }
@@ -641,9 +589,7 @@ void NodeAgent::EndRanks(const std::string& job, Loop::Clock::time_point deadlin
 }
 
 void NodeAgent::KillRanks(const std::string& job) {
-  for (auto& [id, rank] : ranks_) {
-    if (id.job == job) KillRank(rank);
-  }
+  ranks_.KillAll(job);
   rank_port_->Forget(job);
   views_->GiveUp(job);
 }
@@ -698,7 +644,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   if (!device) return;
   device->failed = true;
   static_cast<void>(journal_->Put(fmt::format("failed/{}", index), "1"));
-  for (auto& [id, rank] : ranks_) {
+  for (auto& [id, rank] : ranks_.ranks()) {
     if (id.device.index == index) static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
   }
   ReportEvent(engine::Severity::kError, ToString(device->id), "the device failed (on request)");

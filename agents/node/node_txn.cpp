@@ -366,9 +366,9 @@ void NodeAgent::ConnectRanks() {
 }
 
 void NodeAgent::CheckConnected() {
-  const std::pair key{txn_->prepare.epoch(), txn_->prepare.attempt()};
+  const Attempt key{txn_->prepare.epoch(), txn_->prepare.attempt()};
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
-    const Rank* rank = FindRank({txn_->prepare.job(), device});
+    const Rank* rank = ranks_.Find({txn_->prepare.job(), device});
     if (!rank || !rank->connected.contains(key)) return;
   }
   Feed(engine::RanksConnected{OkStatus()});
@@ -491,7 +491,7 @@ void NodeAgent::SendAdopt() {
     if (!table || table->job() != p.job() || table->epoch() < p.epoch()) return;  // flips later
   }
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
-    Rank* rank = FindRank({p.job(), device});
+    Rank* rank = ranks_.Find({p.job(), device});
     if (!rank || rank->current_epoch >= p.epoch()) continue;
     const RankView view = ViewOf(*txn_->to, *txn_->to->mesh().RankOf(device), p.epoch(),
                                  p.attempt(), p.micro_batch(), p.peers());
@@ -503,7 +503,7 @@ void NodeAgent::SendAdopt() {
 void NodeAgent::CheckAdopted() {
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
     // A dead rank is not waited for. The commit stands, and the job fails after it.
-    const Rank* rank = FindRank({txn_->prepare.job(), device});
+    const Rank* rank = ranks_.Find({txn_->prepare.job(), device});
     if (rank && rank->current_epoch < txn_->prepare.epoch()) return;
   }
   Feed(engine::RanksAttached{});
@@ -514,14 +514,14 @@ void NodeAgent::CleanUp() {
   if (txn_->mover) txn_->mover->Cancel();
   SetServing(nullptr);
   rank_port_->Abandon(p.job(), p.epoch(), p.attempt());
-  for (auto& [id, rank] : ranks_) {
-    if (IsJoiner(id)) KillRank(rank);
+  for (auto& [id, rank] : ranks_.ranks()) {
+    if (IsJoiner(id)) ranks_.Kill(rank);
   }
   CheckCleanedUp();
 }
 
 void NodeAgent::CheckCleanedUp() {
-  for (const auto& [id, rank] : ranks_) {
+  for (const auto& [id, rank] : ranks_.ranks()) {
     if (IsJoiner(id)) return;
   }
   txn_->mover.reset();  // waits until the mover has ended and no longer writes
@@ -530,14 +530,14 @@ void NodeAgent::CheckCleanedUp() {
 
 void NodeAgent::ReleaseRanks(bool stay_paused) {
   const wire::Prepare& p = txn_->prepare;
-  for (auto& [id, rank] : ranks_) {
+  for (auto& [id, rank] : ranks_.ranks()) {
     if (id.job != p.job()) continue;
     if (txn_->to->mesh().RankOf(id.device)) {
       if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch(), stay_paused));
       rank.adopted = false;
       continue;
     }
-    Retire(rank);
+    ranks_.Retire(rank);
   }
   if (LocalOf(*txn_->to).empty()) {
     jobs_.erase(p.job());
