@@ -198,12 +198,13 @@ Status Keeper::MakeArenas() {
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < std::min(devices, cores); ++i) threads.emplace_back(make);
     for (std::unique_lock lock(mutex); num_done < devices;) {
-      changed.wait_for(lock, kMemoryReportPeriod, [&] { return num_done == devices; });
+      if (changed.wait_for(lock, kMemoryReportPeriod, [&] { return num_done == devices; })) break;
       lock.unlock();
       report();
       lock.lock();
     }
   }
+  report();
   for (const Result<int>& fd : made) {
     if (!fd) return fd.error();
     arenas_.push_back({UniqueFd(*fd), options_.device_bytes});

@@ -166,6 +166,7 @@ class NodeAgent {
   bool HearAbout(std::int64_t transaction);
   /// Asks about the transaction if its registrar has been silent about it.
   void AskAfterSilence();
+  void RefuseWaiting();
   Status CheckAndReserve();
   Status BuildPlan();
   void ConnectRanks();
@@ -217,6 +218,12 @@ class NodeAgent {
   NodeQueries queries_;
   const std::int32_t master_port_;
   std::optional<Txn> txn_;
+  /// The next transaction, while this node still follows the outcome of the one before.
+  struct Waiting {
+    wire::Prepare prepare;
+    Loop::Clock::time_point since;
+  };
+  std::optional<Waiting> waiting_;
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;

@@ -141,13 +141,10 @@ bool NodeAgent::HearAbout(std::int64_t transaction) {
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
   if (HearAbout(message.transaction())) return Feed(engine::PrepareRequested{});
   if (txn_) {
-    wire::FromNode reply;
-    auto* report = reply.mutable_txn();
-    report->set_transaction(message.transaction());
-    report->set_kind(wire::TxnReport::REFUSED);
-    report->set_reason(fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
-                                   ToString(txn_->part->state())));
-    return Send(std::move(reply));
+    // The registrar begins a transaction only after the one before is decided.
+    const bool is_repeated = waiting_ && waiting_->prepare.transaction() == message.transaction();
+    if (!is_repeated) waiting_ = {message, Loop::Now()};
+    return Feed(engine::NoWord{});
   }
   txn_.emplace();
   txn_->prepare = message;
@@ -155,7 +152,19 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
   Feed(engine::PrepareRequested{});
 }
 
+void NodeAgent::RefuseWaiting() {
+  wire::FromNode reply;
+  auto* report = reply.mutable_txn();
+  report->set_transaction(waiting_->prepare.transaction());
+  report->set_kind(wire::TxnReport::REFUSED);
+  report->set_reason(fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
+                                 ToString(txn_->part->state())));
+  waiting_.reset();
+  Send(std::move(reply));
+}
+
 void NodeAgent::OnOutcome(const wire::Outcome& message) {
+  if (waiting_ && waiting_->prepare.transaction() == message.transaction()) waiting_.reset();
   const auto decision = engine::ParseDecision(message.value());
   if (!decision) {
     return ReportEvent(
@@ -193,6 +202,7 @@ void NodeAgent::AskAfterSilence() {
   constexpr auto kSilence = std::chrono::seconds(15);
   if (!txn_) return;
   const auto now = Loop::Now();
+  if (waiting_ && now - waiting_->since > kSilence) RefuseWaiting();
   if (now - last_message_ > kSilence) return Feed(engine::RegistrarSilent{});
   if (now - txn_->last_word > kNoWord) Feed(engine::NoWord{});
 }
@@ -550,6 +560,9 @@ void NodeAgent::OnForgotten(bool stay_paused) {
   rendezvous_.Forget(txn_->prepare.job());
   txn_.reset();
   SendHeartbeat();
+  if (const auto next = std::exchange(waiting_, std::nullopt)) {
+    loop_.Post([this, prepare = next->prepare] { OnPrepare(prepare); });
+  }
   // Pauses during the transaction were not reported. A job that was paused before it is known to
   // the registrar, which may already be resuming it.
   if (!stay_paused) ReportAllPaused();

@@ -36,6 +36,7 @@ constexpr char kJob[] = "job";
 constexpr Time kFaultsEnd = 60'000;
 constexpr Time kEnd = kFaultsEnd + 75'000;
 constexpr Time kSilent = 10'000;
+constexpr Time kRegistrarSilent = 15'000;
 constexpr Time kPauseDeadline = 30'000;
 
 /// What a transaction is, in its row of the registrar's journal and in Prepare.
@@ -138,6 +139,7 @@ class Simulation {
     std::int64_t incarnation = 0;
     std::unique_ptr<TransactionPart> part;
     Terms terms;
+    std::optional<Terms> waiting;  // the next transaction
     Time last_word = 0, last_message = 0;
     // The link to the registrar.
     bool is_cut = false;
@@ -215,6 +217,7 @@ class Simulation {
     Note(fmt::format("n{} crashes for {} ms", node.number, length));
     node.is_up = false;
     node.part.reset();
+    node.waiting.reset();
     Disconnect(node);
     if (node.number == 0) StopRegistrar();
     clock_.After(length, [this, &node] {
@@ -230,6 +233,7 @@ class Simulation {
     node.is_gone = true;
     node.is_up = false;
     node.part.reset();
+    node.waiting.reset();
     node.runs = false;
     node.rank_epoch = node.epoch = 0;
     Disconnect(node);
@@ -607,7 +611,7 @@ class Simulation {
       });
       if (node.part) node.part->RepeatFollowed();
       if (!node.part) return;
-      if (clock_.now() - node.last_message > 15'000) {
+      if (clock_.now() - node.last_message > kRegistrarSilent) {
         if (mutation_ == Mutation::kLonelyAbort &&
             node.part->state() == ParticipantState::kVerified) {
           CleanUp(node);
@@ -661,7 +665,20 @@ class Simulation {
   void OnPrepare(Node& node, const Terms& terms) {
     if (HearAbout(node, terms.id)) return node.part->Feed(engine::PrepareRequested{});
     if (node.part) {
-      return Report(node, terms.id, {engine::ReportKind::kRefused, "another transaction", 0});
+      const bool is_repeated = node.waiting && node.waiting->id == terms.id;
+      node.waiting = terms;
+      if (!is_repeated) {
+        AfterIn(node, kRegistrarSilent, [this, &node, id = terms.id] {
+          if (!node.waiting || node.waiting->id != id) return;
+          node.waiting.reset();
+          if (clock_.now() > kFaultsEnd + 2 * kRegistrarSilent) {
+            Violate(fmt::format("n{} does not hear how transaction {} ended", node.number,
+                                node.terms.id));
+          }
+          Report(node, id, {engine::ReportKind::kRefused, "another transaction", 0});
+        });
+      }
+      return node.part->Feed(engine::NoWord{});
     }
     node.terms = terms;
     node.last_word = clock_.now();
@@ -670,6 +687,7 @@ class Simulation {
   }
 
   void OnOutcome(Node& node, const Terms& terms, const Decision& decision) {
+    if (node.waiting && node.waiting->id == terms.id) node.waiting.reset();
     if (HearAbout(node, terms.id)) return node.part->OnDecision(Bound(node, decision));
     Report(
         node, terms.id,
@@ -732,7 +750,11 @@ class Simulation {
         OnDecide(node, terms, write_abort);
       });
     };
-    world.forgotten = [&node](bool) { node.part.reset(); };
+    world.forgotten = [this, &node](bool) {
+      node.part.reset();
+      const auto next = std::exchange(node.waiting, std::nullopt);
+      if (next) AfterIn(node, 0, [this, &node, terms = *next] { OnPrepare(node, terms); });
+    };
     world.halt = [this, &node](const std::string& why) {
       Violate(fmt::format("n{} halts: {}", node.number, why));
     };

@@ -188,8 +188,25 @@ QString Chaos::WaitUntilItTrains() {
   return covered ? QString() : QStringLiteral("no further snapshot is taken");
 }
 
+// A process too many would train on the memory of another. Ranks that leave have 5 s to end.
+QString Chaos::CheckRanks() {
+  std::size_t ranks = 0, devices = 0;
+  const bool equal = LocalCluster::WaitFor(
+      [&] {
+        ranks = 0;
+        for (int node = 0; node < kNodes; ++node) ranks += cluster_.Children(node, kTrainer).size();
+        const Json job = cluster_.Job(kJob);
+        devices = job.is_object() ? job["devices"].size() : 0;
+        return ranks == devices;
+      },
+      20);
+  if (equal) return {};
+  return QStringLiteral("%1 ranks run for %2 devices").arg(ranks).arg(devices);
+}
+
 // `digest` compares all replicas. What the history calls committed had equal digests.
 QString Chaos::CheckState() {
+  if (const QString wrong = CheckRanks(); !wrong.isEmpty()) return wrong;
   const Outcome digest = cluster_.Run(Words("digest nano --json"));
   if (digest.code != 0) return QStringLiteral("digest: ") + digest.Text();
   const Json history = cluster_.Ask(Words("history"));

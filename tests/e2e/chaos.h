@@ -47,6 +47,7 @@ class Chaos {
   /// Continues what is stopped and starts what is dead.
   QString Repair();
   QString WaitUntilItTrains();
+  QString CheckRanks();
   QString CheckState();
 
   std::mt19937_64 random_;

@@ -120,8 +120,14 @@ class E2eFaultsTest : public QObject {
     QVERIFY(stopped != 0);
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase().empty(); }));
     QVERIFY(m_cluster->GoesOn(kJob));  // without it
+    const Outcome ended = LocalCluster::Finish(*std::exchange(m_apply, nullptr));
+    QCOMPARE(ended.LastJson()["result"].get<std::string>(), std::string("rolled_back"));
+    // It takes part in the next change as soon as it is back, although it still follows the outcome
+    // of this one.
     QVERIFY(SendSignal(stopped, SIGCONT));
-    endsWith(false);
+    QVERIFY(m_cluster->WaitAllAlive());
+    apply();
+    endsWith(true);
   }
 
   // All participants have verified, and the registrar is silent before it decides. They keep both
