@@ -14,6 +14,7 @@
 #include "agents/node/transaction_part.h"
 #include "agents/registrar/transaction_run.h"
 #include "agents/sim/memory_store.h"
+#include "agents/sim/sim_ranks.h"
 #include "agents/sim/virtual_clock.h"
 #include "ptc/base/enum_names.h"
 #include "ptc/base/overloaded.h"
@@ -30,7 +31,8 @@ constexpr EnumNames kMutations(kLastMutation,
                                {"none", "commit before all verified", "go before all followed",
                                 "outcome before register", "lost promise", "assumed abort",
                                 "empty transfer", "early flip", "lonely abort", "stale slot",
-                                "forgetful node", "forgetful registrar", "endless patience"});
+                                "forgetful node", "forgetful registrar", "endless patience",
+                                "forgotten leaver", "second rank"});
 
 constexpr char kJob[] = "job";
 constexpr Time kFaultsEnd = 60'000;
@@ -91,6 +93,11 @@ class Simulation {
     for (int n = 0; n < num_nodes; ++n) {
       Node& node = nodes_.emplace_back();
       node.number = n;
+      SimRanks::World world{&clock_, [this, &node](Time delay, std::function<void()> then) {
+                              AfterIn(node, delay, std::move(then));
+                            }};
+      node.ranks = std::make_unique<SimRanks>(RankId{kJob, {n, 0}}, std::move(world),
+                                              seed + static_cast<std::uint64_t>(n));
       if (n == 0 || Chance(0.6)) job.layout.insert(n);
       if (mutation_ == Mutation::kLostPromise) {
         node.disk.loses = [](std::string_view key, std::string_view value) {
@@ -102,6 +109,7 @@ class Simulation {
     for (const std::int32_t n : job.layout) {
       At(n).epoch = At(n).rank_epoch = 1;
       At(n).runs = true;
+      At(n).ranks->Place({1, 0});
     }
     Keep(job);
     StartRegistrar();
@@ -133,6 +141,7 @@ class Simulation {
     std::int64_t filled = 0;                 // the transaction whose new pieces are complete
     std::int64_t rank_epoch = 0;             // of the ranks; 0: none
     bool runs = false;                       // the ranks make steps
+    std::unique_ptr<SimRanks> ranks;         // their processes
     std::optional<std::int64_t> paused_for;  // the transaction that paused them
     // The agent.
     bool is_up = false;
@@ -218,6 +227,7 @@ class Simulation {
     node.is_up = false;
     node.part.reset();
     node.waiting.reset();
+    node.ranks->StopAgent();
     Disconnect(node);
     if (node.number == 0) StopRegistrar();
     clock_.After(length, [this, &node] {
@@ -236,6 +246,7 @@ class Simulation {
     node.waiting.reset();
     node.runs = false;
     node.rank_epoch = node.epoch = 0;
+    node.ranks->Lose();
     Disconnect(node);
   }
 
@@ -597,6 +608,8 @@ class Simulation {
       node.part = std::make_unique<TransactionPart>(PartTerms(node.terms), (*kept)->state,
                                                     node.disk, WorldOf(node));
     }
+    const bool has_left = !node.part && node.epoch == 0;
+    node.ranks->StartAgent(has_left && mutation_ != Mutation::kForgottenLeaver);
     Connect(node);
     NodeTick(node);
   }
@@ -706,6 +719,11 @@ class Simulation {
       return Chance(0.03) ? Status(ResourceExhausted("no memory")) : OkStatus();
     };
     world.connect = [this, &node] {
+      if (IsJoiner(node)) {
+        const Status started = node.ranks->Start({node.terms.epoch, node.terms.id},
+                                                 mutation_ != Mutation::kSecondRank);
+        if (!started) return node.part->Feed(engine::RanksConnected{started});
+      }
       ThenFeed(node, Pick(5, 500), [this] {
         return engine::RanksConnected{Chance(0.03) ? Status(Unavailable("a rank ended"))
                                                    : OkStatus()};
@@ -733,10 +751,12 @@ class Simulation {
     };
     world.clean_up = [this, &node] {
       CleanUp(node);
+      if (IsJoiner(node)) node.ranks->Kill();
       ThenFeed(node, Pick(1, 50), [] { return engine::CleanedUp{}; });
     };
     world.release = [&node](bool) {
       const bool stays = node.terms.to.contains(node.number);
+      if (!stays) node.ranks->Retire();
       node.rank_epoch = stays ? node.terms.epoch : 0;
       node.paused_for.reset();
       node.runs = stays;
@@ -765,6 +785,10 @@ class Simulation {
       }
     };
     return world;
+  }
+
+  static bool IsJoiner(const Node& node) {
+    return node.terms.to.contains(node.number) && !node.terms.from.contains(node.number);
   }
 
   /// Feeds an event to the part later, unless another one is there then.
@@ -842,6 +866,9 @@ class Simulation {
   void CheckEpochs() {
     std::int64_t epoch = 0;
     for (const Node& node : nodes_) {
+      if (node.ranks->num_running() > 1) {
+        Violate(fmt::format("{} processes run on n{}", node.ranks->num_running(), node.number));
+      }
       if (!node.runs) continue;
       if (epoch != 0 && node.rank_epoch != epoch) {
         Violate(fmt::format("ranks of epochs {} and {} run", epoch, node.rank_epoch));
@@ -866,6 +893,10 @@ class Simulation {
         return Violate(fmt::format(
             "n{} holds epoch {}, its ranks are in {} and {}; the job is in {}", node.number,
             node.epoch, node.rank_epoch, node.runs ? "run" : "wait", wanted));
+      }
+      if (node.ranks->num_running() != (has_rank ? 1 : 0)) {
+        return Violate(
+            fmt::format("{} processes run on n{}", node.ranks->num_running(), node.number));
       }
     }
   }

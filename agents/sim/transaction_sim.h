@@ -32,8 +32,10 @@ enum class Mutation : std::uint8_t {
   kForgetfulNode,          // a restarted agent does not read its journal
   kForgetfulRegistrar,     // a restarted registrar drops the transaction
   kEndlessPatience,        // a node that is gone is waited for
+  kForgottenLeaver,        // a restarted agent does not look for ranks that have left
+  kSecondRank,             // a rank is started without a look at those that are leaving
 };
-inline constexpr Mutation kLastMutation = Mutation::kEndlessPatience;
+inline constexpr Mutation kLastMutation = Mutation::kSecondRank;
 std::string_view ToString(Mutation mutation);
 
 struct SimResult {
@@ -47,8 +49,9 @@ struct SimResult {
 /// - a node flips only after the register holds the commit of its transaction, and with all pieces
 ///   filled; it cleans up only after the register holds another decision;
 /// - ranks are released only after all participants that are not silent have followed;
-/// - ranks of two epochs never run at the same time;
-/// and at the end: no transaction is left, and every living node is in the epoch of the job.
+/// - ranks of two epochs never run at the same time, nor two processes on one device;
+/// and at the end: no transaction is left, every living node is in the epoch of the job, and it has
+/// a process if it is in the job's layout.
 /// `trace`, if given, gets a line for each fault, phase, state and outcome.
 using Trace = std::function<void(const std::string& line)>;
 SimResult Simulate(std::uint64_t seed, Mutation mutation = Mutation::kNone, Trace trace = {});

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many simulated clusters (agents/sim). Prints each seed that does not hold.
 //
-//   soak_bench [SEEDS [FIRST]]
+//   soak_bench [--seeds N] [--first SEED]
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
+#include <cstdint>
+#include <string_view>
 
 #include "agents/sim/transaction_sim.h"
 #include "tests/bench/machine.h"
@@ -13,8 +15,19 @@
 using namespace tessera;
 
 int main(int argc, char** argv) {
-  const std::uint64_t seeds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  std::uint64_t seeds = 100'000, first = 1;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view option = argv[i];
+    std::uint64_t* const value = option == "--seeds"   ? &seeds
+                                 : option == "--first" ? &first
+                                                       : nullptr;
+    const std::string_view text = i + 1 < argc ? argv[i + 1] : "";
+    const char* const end = text.data() + text.size();
+    if (!value || text.empty() || std::from_chars(text.data(), end, *value).ptr != end) {
+      fmt::print(stderr, "usage: soak_bench [--seeds N] [--first SEED]\n");
+      return 2;
+    }
+  }
   fmt::print("{}\n", test::Machine());
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t events = 0, transactions = 0, commits = 0, bad = 0;
