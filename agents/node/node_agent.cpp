@@ -128,6 +128,7 @@ Status NodeAgent::Open() {
       SendHeartbeat();
       SendExits();
       if (txn_) txn_->part->RepeatFollowed();
+      FailRanksThatHang();
     } else {
       SendRegister();
     }

@@ -59,6 +59,7 @@ class NodeAgent {
     wire::Prepare prepare;
     std::unique_ptr<TransactionPart> part;
     Loop::Clock::time_point last_word = Loop::Now();  // of the registrar about this transaction
+    std::optional<Loop::Clock::time_point> flipped;   // when ranks were first told to adopt
     std::optional<ptc::Layout> from, to;
     std::vector<ptc::DeviceId> lost;  // of the old layout; their state is of no use
     ptc::Plan plan;
@@ -167,6 +168,7 @@ class NodeAgent {
   /// Asks about the transaction if its registrar has been silent about it.
   void AskAfterSilence();
   void RefuseWaiting();
+  void FailRanksThatHang();
   Status CheckAndReserve();
   Status BuildPlan();
   void ConnectRanks();

@@ -645,7 +645,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   device->failed = true;
   static_cast<void>(journal_->Put(fmt::format("failed/{}", index), "1"));
   for (auto& [id, rank] : ranks_.ranks()) {
-    if (id.device.index == index) static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
+    if (id.device.index == index) ranks_.Fail(rank);
   }
   ReportEvent(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
   SendHeartbeat();

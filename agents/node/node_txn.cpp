@@ -478,6 +478,7 @@ void NodeAgent::FlipAndAdopt(std::int64_t step) {
       continue;
     store_->Flip(device, table, p.timeline(), step);
   }
+  if (!txn_->flipped) txn_->flipped = Loop::Now();
   // The reported steps after the step of that state belong to the old timeline.
   if (p.has_hand_in() || p.has_snapshot()) recent_steps_.erase(p.job());
   const bool stays = !LocalOf(*txn_->to).empty();
@@ -508,6 +509,26 @@ void NodeAgent::SendAdopt() {
     static_cast<void>(rank_port_->SendCommand(rank->id, RankCommand::kAdopt, p.epoch(), &view));
   }
   CheckAdopted();
+}
+
+// The commit stands, and all ranks of the job wait for this one. Without it the job starts again on
+// the new layout.
+void NodeAgent::FailRanksThatHang() {
+  constexpr std::chrono::seconds kToAdopt{30};
+  if (!txn_ || !txn_->flipped || txn_->part->followed()) return;
+  const wire::Prepare& p = txn_->prepare;
+  const auto settings = engine::ParseJobSettings(p.settings());
+  const bool is_given = settings && settings->collective_timeout > 0;
+  const auto patience = is_given ? std::chrono::seconds(settings->collective_timeout) : kToAdopt;
+  if (Loop::Now() - *txn_->flipped < patience) return;
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    const Rank* rank = ranks_.Find({p.job(), device});
+    if (!rank || rank->current_epoch >= p.epoch()) continue;
+    ReportEvent(engine::Severity::kWarning, p.job(),
+                fmt::format("the rank on {} has not adopted epoch {} within {} s: it is killed",
+                            ToString(device), p.epoch(), patience.count()));
+    ranks_.Fail(*rank);
+  }
 }
 
 void NodeAgent::CheckAdopted() {

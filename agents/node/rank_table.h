@@ -72,6 +72,8 @@ class RankTable {
   /// Tells the rank to leave, and kills it after kToLeave.
   void Retire(Rank& rank);
   void Kill(Rank& rank);
+  /// Kills a rank that was to run on: its end is a failure.
+  void Fail(const Rank& rank) { world_.kill(rank.pid); }
   void KillAll(const std::string& job);
   /// Notes that the process has ended.
   /// \return the rank; nullopt if the process was none, or has a successor

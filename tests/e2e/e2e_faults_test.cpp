@@ -43,7 +43,8 @@ class E2eFaultsTest : public QObject {
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", kLost}}));
     const Outcome start =
         m_cluster->StartJob(kJob, kSmall, FirstDevices(2, 2),
-                            {"--global-batch", QString::number(kBatch), "--on-failure", "shrink"});
+                            {"--global-batch", QString::number(kBatch), "--on-failure", "shrink",
+                             "--set", "collective_timeout=10"});
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
@@ -112,6 +113,17 @@ class E2eFaultsTest : public QObject {
     endsWith(commits);
     QVERIFY(!QFile::exists(m_faults.filePath("n0." + registrar)));
     QVERIFY(!QFile::exists(m_faults.filePath("n1." + participant)));
+  }
+
+  // A rank that stays, and does not answer after the commit, would hold up all others for ever.
+  void aRankHangsWhileItAdopts() {
+    const auto stopped = applyUntil(0, "registrar.decided");
+    QVERIFY(stopped != 0);
+    const auto ranks = m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
+    QCOMPARE(ranks.size(), std::size_t{2});
+    QVERIFY(SendSignal(ranks.front(), SIGSTOP));
+    QVERIFY(SendSignal(stopped, SIGCONT));
+    endsWith(true);
   }
 
   // Its agent is stopped while it transfers, for longer than the registrar waits.
