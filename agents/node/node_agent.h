@@ -168,6 +168,9 @@ class NodeAgent {
   /// Asks about the transaction if its registrar has been silent about it.
   void AskAfterSilence();
   void RefuseWaiting();
+  /// Reports about a transaction that this node does not take part in now.
+  void ReportOf(std::int64_t transaction, wire::TxnReport::Kind kind,
+                const std::string& reason = {});
   void FailRanksThatHang();
   Status CheckAndReserve();
   Status BuildPlan();

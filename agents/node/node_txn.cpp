@@ -153,14 +153,20 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
 }
 
 void NodeAgent::RefuseWaiting() {
-  wire::FromNode reply;
-  auto* report = reply.mutable_txn();
-  report->set_transaction(waiting_->prepare.transaction());
-  report->set_kind(wire::TxnReport::REFUSED);
-  report->set_reason(fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
-                                 ToString(txn_->part->state())));
+  const std::int64_t refused = waiting_->prepare.transaction();
   waiting_.reset();
-  Send(std::move(reply));
+  ReportOf(refused, wire::TxnReport::REFUSED,
+           fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
+                       ToString(txn_->part->state())));
+}
+
+void NodeAgent::ReportOf(std::int64_t transaction, wire::TxnReport::Kind kind,
+                         const std::string& reason) {
+  wire::FromNode message;
+  message.mutable_txn()->set_transaction(transaction);
+  message.mutable_txn()->set_kind(kind);
+  message.mutable_txn()->set_reason(reason);
+  Send(std::move(message));
 }
 
 void NodeAgent::OnOutcome(const wire::Outcome& message) {
@@ -174,11 +180,8 @@ void NodeAgent::OnOutcome(const wire::Outcome& message) {
   if (HearAbout(message.transaction())) return txn_->part->OnDecision(*decision);
   // This node has followed the outcome and forgotten the transaction, or it never prepared it,
   // which is possible only for an aborted one. In both cases the outcome holds here.
-  wire::FromNode reply;
-  auto* report = reply.mutable_txn();
-  report->set_transaction(message.transaction());
-  report->set_kind(decision->commit ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
-  Send(std::move(reply));
+  ReportOf(message.transaction(),
+           decision->commit ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
   ReportAllPaused();  // the registrar may have restarted and forgotten the pauses
 }
 

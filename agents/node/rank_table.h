@@ -10,9 +10,9 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "agents/job/rank_protocol.h"
 #include "agents/job/rank_view.h"
@@ -21,9 +21,9 @@
 
 namespace tessera::agents {
 
-/// Has at most one rank for each device. A second one would train on the same memory and destroy
-/// the state in it, so a device gets a new rank only when the old one has ended or is leaving, and
-/// one that is leaving is killed first.
+/// Has at most one rank for each device, because two would train on the same memory and destroy the
+/// state in it. While a rank runs, its device gets no other. A rank that is leaving is killed
+/// before the next one is started.
 ///
 /// Has no clock, socket or process of its own.
 class RankTable {

@@ -29,8 +29,8 @@ class SimRanks {
 
   /// Starts a process without an agent.
   void Place(Attempt started);
-  /// The agent finds the processes that live. If its device no longer holds the job, `has_left`,
-  /// they are told to leave.
+  /// The agent lists the processes that live, and tells them to leave if `has_left`: the device no
+  /// longer holds the job.
   void StartAgent(bool has_left);
   void StopAgent() { table_.reset(); }
   /// All processes end at once.

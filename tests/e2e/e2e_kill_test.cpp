@@ -2,8 +2,6 @@
 // kill -9 of agents and of a node, while a job trains and at each fault point of a transaction. In
 // every case the outcome is the expected one, the job continues, and its losses are those of one
 // process.
-#include <signal.h>
-
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -97,13 +96,12 @@ class E2eKillTest : public QObject {
     QVERIFY(agent.has_value());
     const Json before = m_cluster->Job(kJob);
 
-    QFile fault(m_faults.filePath(QStringLiteral("n%1.%2").arg(node).arg(point)));
-    QVERIFY(fault.open(QIODevice::WriteOnly));
-    fault.close();
+    const QString fault = arm(node, point);
+    QVERIFY(!fault.isEmpty());
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"});
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
-    QVERIFY2(!fault.exists(),
+    QVERIFY2(!QFile::exists(fault),
              qPrintable("the point was not reached: " + QString::fromUtf8(outcome.Text())));
     const Json result = outcome.LastJson();
     QVERIFY2(result.is_object() && result.contains("result"), outcome.Text());
@@ -130,13 +128,12 @@ class E2eKillTest : public QObject {
     for (const QString& devices : {elsewhere, FirstDevices(2, 2)}) {
       const auto agent = m_cluster->Agent(kRegistrar);
       QVERIFY(agent.has_value());
-      QFile fault(m_faults.filePath(QStringLiteral("n%1.registrar.resuming").arg(kRegistrar)));
-      QVERIFY(fault.open(QIODevice::WriteOnly));
-      fault.close();
+      const QString fault = arm(kRegistrar, QStringLiteral("registrar.resuming"));
+      QVERIFY(!fault.isEmpty());
       const Json moved = m_cluster->Apply(kJob, kSmall, devices);
       QVERIFY(moved.is_object());
       QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
-      QVERIFY(!fault.exists());
+      QVERIFY(!QFile::exists(fault));
       // Again, right after the commit, when its ranks may have ended without a witness.
       const auto second = m_cluster->Agent(kRegistrar);
       QVERIFY(second && LocalCluster::Kill(*second));
@@ -153,19 +150,18 @@ class E2eKillTest : public QObject {
     const auto ranks = [&] {
       return m_cluster->Children(kRegistrar, TESSERA_BIN_DIR "/tessera-train");
     };
-    QFile fault(m_faults.filePath(QStringLiteral("n%1.registrar.resuming").arg(kRegistrar)));
-    QVERIFY(fault.open(QIODevice::WriteOnly));
-    fault.close();
+    const QString fault = arm(kRegistrar, QStringLiteral("registrar.resuming"));
+    QVERIFY(!fault.isEmpty());
     const auto apply = m_cluster->Start({"apply", kJob, "--devices", QStringLiteral("n1g0,n1g1"),
                                          "--mesh", kSmall, "--yes", "--json"});
-    QVERIFY(LocalCluster::WaitFor([&] { return !QFile::exists(fault.fileName()); }, 60));
+    QVERIFY(LocalCluster::WaitFor([&] { return !QFile::exists(fault); }, 60));
     const std::vector<std::int64_t> leaving = ranks();
     QCOMPARE(leaving.size(), 2U);
-    for (const std::int64_t pid : leaving) ::kill(static_cast<pid_t>(pid), SIGSTOP);
+    for (const std::int64_t pid : leaving) QVERIFY(SendSignal(pid, SIGSTOP));
     const Outcome moved = LocalCluster::Finish(*apply, 120);
     const auto agent = m_cluster->Agent(kRegistrar);
     QVERIFY(agent && LocalCluster::Kill(*agent));
-    for (const std::int64_t pid : leaving) ::kill(static_cast<pid_t>(pid), SIGCONT);
+    for (const std::int64_t pid : leaving) QVERIFY(SendSignal(pid, SIGCONT));
     QVERIFY2(moved.code == 0, moved.Text());
     QVERIFY(rejoined(kRegistrar, *agent));
     QVERIFY(LocalCluster::WaitFor([&] { return ranks().empty(); }, 20));
@@ -213,6 +209,11 @@ class E2eKillTest : public QObject {
   }
 
  private:
+  /// \return the file that the agent removes when it dies there; empty: it cannot be made
+  QString arm(int node, const QString& point) const {
+    const QString path = m_faults.filePath(QStringLiteral("n%1.%2").arg(node).arg(point));
+    return QFile(path).open(QIODevice::WriteOnly) ? path : QString();
+  }
   /// Whether the killed agent was replaced and the registrar reports all nodes as alive.
   bool rejoined(int node, const tessera::app::ProcessId& old) {
     return LocalCluster::WaitFor(
