@@ -10,27 +10,23 @@
 #include <functional>
 #include <memory>
 
+#include "agents/net/timers.h"
+
 namespace tessera::agents {
 
 class Socket;
 
-class Loop {
+class Loop : public Timers {
  public:
-  using Clock = std::chrono::steady_clock;
-  using TimerId = std::uint64_t;
-
   Loop();
-  ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
+  ~Loop() override;
 
   /// Runs on the calling thread until Stop(). Ready sources are served round-robin.
   void Run();
   /// Ends Run() after the current callback. Any thread.
   void Stop();
-  /// Runs `task` on the loop's thread, in the order of posting. Any thread. Tasks posted after
-  /// Run() has returned are dropped.
-  void Post(std::function<void()> task);
+  /// Tasks posted after Run() has returned are dropped.
+  void Post(std::function<void()> task) override;
   /// Whether the calling thread is inside Run().
   bool InLoop() const;
 
@@ -46,11 +42,10 @@ class Loop {
   void WatchFd(int fd, short events, std::function<void(short)> ready);
   void UnwatchFd(int fd);
 
-  /// Runs `task` once after `delay`. `Every` repeats it; after a delay of several periods the task
-  /// runs once.
-  TimerId After(std::chrono::milliseconds delay, std::function<void()> task);
-  TimerId Every(std::chrono::milliseconds period, std::function<void()> task);
-  void Cancel(TimerId timer);
+  TimerId After(std::chrono::milliseconds delay, std::function<void()> task) override;
+  TimerId Every(std::chrono::milliseconds period, std::function<void()> task) override;
+  void Cancel(TimerId timer) override;
+  Clock::time_point now() const override { return Now(); }
   static Clock::time_point Now() { return Clock::now(); }
 
  private:
