@@ -22,7 +22,7 @@
 #include "agents/node/config.h"
 #include "agents/node/log_file.h"
 #include "agents/node/node_agent.h"
-#include "agents/registrar/registrar.h"
+#include "agents/registrar/registrar_server.h"
 
 namespace tessera::agents {
 namespace {
@@ -86,9 +86,9 @@ int RunAgent(const AgentConfig& config) {
     std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
   });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
-  std::unique_ptr<Registrar> registrar;
+  std::unique_ptr<RegistrarServer> registrar;
   if (config.registrar_endpoint == config.endpoint) {
-    auto started = Registrar::Start(loop, net, config, *keys);
+    auto started = RegistrarServer::Start(loop, net, config, *keys);
     if (!started) return Fail(started.error().ToString(), 1);
     registrar = std::move(*started);
   }

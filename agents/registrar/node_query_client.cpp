@@ -7,7 +7,8 @@
 
 namespace tessera::agents {
 
-NodeQueryClient::NodeQueryClient(Loop& loop, Send send) : loop_(loop), send_(std::move(send)) {}
+NodeQueryClient::NodeQueryClient(Timers& timers, Send send)
+    : timers_(timers), send_(std::move(send)) {}
 
 void NodeQueryClient::Query(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
                             std::chrono::milliseconds deadline, std::function<void(Answers)> done) {
@@ -24,7 +25,7 @@ void NodeQueryClient::Query(const std::set<std::int32_t>& nodes, wire::NodeQuery
       open.waiting.erase(node);
     }
   }
-  open.timer = loop_.After(deadline, [this, ticket, deadline] {
+  open.timer = timers_.After(deadline, [this, ticket, deadline] {
     Open& late = open_.at(ticket);
     for (const std::int32_t node : std::exchange(late.waiting, {})) {
       late.answers.emplace(node,
@@ -51,7 +52,7 @@ void NodeQueryClient::OnAnswer(std::int32_t node, const wire::NodeAnswer& answer
 void NodeQueryClient::FinishIfComplete(std::uint64_t ticket) {
   const auto it = open_.find(ticket);
   if (!it->second.waiting.empty()) return;
-  loop_.Cancel(it->second.timer);
+  timers_.Cancel(it->second.timer);
   const Open open = std::move(it->second);
   open_.erase(it);
   open.done(open.answers);

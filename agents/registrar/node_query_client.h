@@ -11,7 +11,7 @@
 #include <memory>
 #include <set>
 
-#include "agents/net/loop.h"
+#include "agents/net/timers.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "ptc/base/result.h"
 
@@ -23,7 +23,7 @@ class NodeQueryClient {
   using Send = std::function<Status(std::int32_t node, const wire::ToNode& message)>;
   using Answers = std::map<std::int32_t, Result<wire::NodeAnswer>>;
 
-  NodeQueryClient(Loop& loop, Send send);
+  NodeQueryClient(Timers& timers, Send send);
 
   /// Sends `query` to all `nodes`. `done` runs exactly once, with one entry per node, as soon as
   /// all nodes have answered, or after `deadline`. An entry is an error if the message could not be
@@ -39,11 +39,11 @@ class NodeQueryClient {
     std::set<std::int32_t> waiting;
     Answers answers;
     std::function<void(Answers)> done;
-    Loop::TimerId timer = 0;
+    Timers::TimerId timer = 0;
   };
   void FinishIfComplete(std::uint64_t ticket);
 
-  Loop& loop_;
+  Timers& timers_;
   const Send send_;
   std::map<std::uint64_t, Open> open_;
   std::uint64_t last_ticket_ = 0;

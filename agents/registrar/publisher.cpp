@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/publisher.h"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "agents/wire/convert.h"
@@ -18,8 +19,7 @@ void Publisher::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
   engine::Event event{0, world_.wall_clock(), severity, source, text};
   NoteRecorded(history_.AddEvent(event));
-  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
-               text.c_str());
+  world_.print(fmt::format("{} {}: {}", ToString(severity), source, text));
   wire::Published message;
   Encode(event, message.mutable_event());
   Send(std::move(message));
@@ -63,7 +63,7 @@ const engine::HistoryEntry* Publisher::FindKept(std::int64_t transaction) const 
 bool Publisher::NoteRecorded(const Status& written) {
   const std::string problem = written ? std::string() : written.error().ToString();
   if (problem.empty() != problem_.empty()) {
-    std::fprintf(stderr, "history: %s\n", written ? "written again" : problem.c_str());
+    world_.print("history: " + (written ? "written again" : problem));
     is_dirty_ = true;
   }
   problem_ = problem;

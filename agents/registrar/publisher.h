@@ -26,6 +26,7 @@ class Publisher {
     std::function<void(std::string bytes)> send;
     std::function<engine::ClusterSnapshot()> snapshot;
     std::function<double()> wall_clock;
+    std::function<void(const std::string& line)> print;
   };
   /// A snapshot is published at least this often.
   static constexpr std::chrono::seconds kLongestPause{1};
@@ -33,7 +34,7 @@ class Publisher {
   /// \param history outlives the publisher
   Publisher(World world, engine::History& history) : world_(std::move(world)), history_(history) {}
 
-  /// Publishes an event and records it; prints it on stderr too. An event that cannot be recorded
+  /// Publishes an event and records it; prints it too. An event that cannot be recorded
   /// is published with sequence 0.
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
   void Publish(const engine::Sample& sample);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of the registrar, its sockets, and the messages that it publishes.
+// The messages that the registrar receives, and what it publishes.
 #include "agents/registrar/registrar.h"
 
 #include <fmt/format.h>
@@ -8,12 +8,9 @@
 
 #include "agents/registrar/history_answers.h"
 #include "agents/registrar/pending_reply.h"
-#include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {
-constexpr auto kTick = std::chrono::seconds(1);
-constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
@@ -27,80 +24,32 @@ std::string RequesterOf(const wire::Hello& hello) {
 
 }  // namespace
 
-Registrar::Registrar(Loop& loop, const AgentConfig& config)
-    : loop_(loop),
+Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
+    : timers_(timers),
       config_(config),
+      world_(std::move(world)),
+      journal_(world_.journal),
+      history_(world_.history),
+      publisher_(WorldOfPublisher(), history_),
+      register_(journal_),
       members_(std::chrono::seconds(config.node_lost_seconds)),
-      node_queries_(loop, [this](std::int32_t node,
-                                 const wire::ToNode& message) { return SendTo(node, message); }),
-      views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
-      openers_(loop),
+      node_queries_(timers, [this](std::int32_t node,
+                                   const wire::ToNode& message) { return SendTo(node, message); }),
+      views_(timers, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
+      snapshots_(WorldOfSnapshots()),
       rendezvous_([this](std::int32_t node, const wire::ToNode& message) {
         static_cast<void>(SendTo(node, message));
       }) {}
-Registrar::~Registrar() = default;
 
-Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
-                                                    const AgentConfig& config,
-                                                    const CurveKeys& keys) {
-  std::unique_ptr<Registrar> registrar(new Registrar(loop, config));
-  TESSERA_RETURN_IF_ERROR(registrar->Open(net, keys));
-  return registrar;
-}
-
-Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
-  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
-  std::string history_note;
-  TESSERA_TRY(history_,
-              engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
-  publisher_ = std::make_unique<Publisher>(WorldOfPublisher(), *history_);
-  register_ = std::make_unique<EmbeddedRegister>(*journal_);
-  snapshots_ = std::make_unique<SnapshotDesk>(WorldOfSnapshots());
-  TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
-  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
-  TESSERA_TRY(events_, Socket::Server(net, SocketKind::kPub, keys));
-  TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
-  TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
-  TESSERA_RETURN_IF_ERROR(Recover());
-  if (!history_note.empty()) AddEvent(engine::Severity::kError, "history", history_note);
-  loop_.Watch(*router_, [this] { OnReady(); });
-  loop_.Every(kTick, [this] { OnTick(); });
-  loop_.Every(kPublishPeriod, [this] { publisher_->Tick(Clock::now()); });
-  return OkStatus();
+Registrar::~Registrar() {
+  for (const Timers::TimerId timer : periodic_) timers_.Cancel(timer);
 }
 
 // ---- messages
 
-void Registrar::OnReady() {
-  for (;;) {
-    auto received = router_->Receive();
-    if (!received || !*received) return;
-    const Message& frames = **received;
-    const std::string identity(frames.Text(0));
-    if (frames.size() == 3 && frames.Text(1) == "node") {
-      wire::FromNode message;
-      if (message.ParseFromArray(frames[2].data(), static_cast<int>(frames[2].size()))) {
-        OnNode(identity, message);
-        continue;
-      }
-    } else if (frames.size() == 2) {
-      wire::Request request;
-      if (request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
-        OnRequest(identity, request);
-        continue;
-      }
-    }
-    AddEvent(engine::Severity::kWarning, "registrar",
-             fmt::format("dropped a malformed message of {} frames", frames.size()));
-  }
-}
-
-void Registrar::SendReply(const std::string& identity, const wire::Reply& reply) {
-  std::vector<Frame> frames;
-  frames.push_back(Frame::Of(identity));
-  frames.push_back(Frame::Of(reply.SerializeAsString()));
-  static_cast<void>(
-      router_->Send(std::move(frames)));  // a client that missed it sends the request again
+void Registrar::OnMalformed(std::size_t frames) {
+  AddEvent(engine::Severity::kWarning, "registrar",
+           fmt::format("dropped a malformed message of {} frames", frames));
 }
 
 Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
@@ -108,10 +57,7 @@ Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
   if (!to || to->identity.empty()) {
     return Unavailable(fmt::format("n{} is not connected", node));
   }
-  std::vector<Frame> frames;
-  frames.push_back(Frame::Of(to->identity));
-  frames.push_back(Frame::Of(message.SerializeAsString()));
-  return router_->Send(std::move(frames)).Context(fmt::format("n{}", node));
+  return world_.send(to->identity, message).Context(fmt::format("n{}", node));
 }
 
 void Registrar::OnRequest(const std::string& identity, const wire::Request& request) {
@@ -130,7 +76,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
   const auto client = clients_.find(identity);
   reply = std::make_shared<PendingReply>(
       request.id(), client == clients_.end() ? std::string() : client->second,
-      [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
+      [this](const std::string& to, const wire::Reply& out) { world_.reply(to, out); });
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
     replies_[request.id()] = reply;
@@ -176,7 +122,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kEvents:
     case wire::Request::kChanges: {
       FlushSamples();
-      auto answer = AnswerFromHistory(*history_, request);
+      auto answer = AnswerFromHistory(history_, request);
       if (!answer) return reply->Fail(answer.error());
       return reply->Done(std::move(*answer));
     }
@@ -246,14 +192,11 @@ void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
 
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_register_()) return OnRegister(identity, m.register_());
-  Node* node = members_.Accept(identity, m, Clock::now());
+  Node* node = members_.Accept(identity, m, timers_.now());
   if (!node) {
     wire::ToNode unknown;
     unknown.mutable_unknown();
-    std::vector<Frame> frames;
-    frames.push_back(Frame::Of(identity));
-    frames.push_back(Frame::Of(unknown.SerializeAsString()));
-    static_cast<void>(router_->Send(std::move(frames)));
+    static_cast<void>(world_.send(identity, unknown));
     return;
   }
   switch (m.body_case()) {
@@ -294,7 +237,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kView:
       return views_.OnReport(m.node(), m.view());
     case wire::FromNode::kSnapshot:
-      return snapshots_->OnReport(m.node(), m.snapshot(), Clock::now());
+      return snapshots_.OnReport(m.node(), m.snapshot(), timers_.now());
     case wire::FromNode::kRegister:
     case wire::FromNode::BODY_NOT_SET:
       return;
@@ -305,19 +248,16 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
 
 Publisher::World Registrar::WorldOfPublisher() {
   Publisher::World world;
-  world.send = [this](std::string bytes) {
-    std::vector<Frame> frames;
-    frames.push_back(Frame::Of(std::move(bytes)));
-    static_cast<void>(events_->Send(std::move(frames)));
-  };
+  world.send = world_.publish;
+  world.print = world_.print;
   world.snapshot = [this] { return Snapshot(); };
-  world.wall_clock = WallClock;
+  world.wall_clock = world_.wall_clock;
   return world;
 }
 
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
-  publisher_->AddEvent(severity, source, text);
+  publisher_.AddEvent(severity, source, text);
 }
 
 engine::TxnStatus Registrar::TxnStatusNow() const {
@@ -335,9 +275,9 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.bytes_total = txn.planned.plan.bytes.moved();
   out.bytes_done = txn.count.bytes();
   out.flows = txn.count.flows();
-  if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
+  if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(timers_.now());
   out.paused = txn.paused_since
-                   ? std::chrono::duration<double>(Clock::now() - *txn.paused_since).count()
+                   ? std::chrono::duration<double>(timers_.now() - *txn.paused_since).count()
                    : txn.pause;
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
@@ -348,7 +288,7 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
 engine::ClusterSnapshot Registrar::Snapshot() const {
   engine::ClusterSnapshot out;
   out.cluster = config_.cluster;
-  out.sequence = static_cast<std::int64_t>(publisher_->sequence());
+  out.sequence = static_cast<std::int64_t>(publisher_.sequence());
   out.link_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
   std::set<std::string> hosts;
   for (const auto& [number, node] : members_.nodes()) {
@@ -360,7 +300,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.address = node.peer.address();
     row.version = node.version;
     row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
-    row.last_seen = std::chrono::duration<double>(Clock::now() - node.last_seen).count();
+    row.last_seen = std::chrono::duration<double>(timers_.now() - node.last_seen).count();
     for (const wire::NodeDevice& device : node.devices) {
       engine::DeviceStatus d;
       d.id = {number, device.index()};
@@ -391,7 +331,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     out.nodes.push_back(std::move(row));
   }
   out.one_host = hosts.size() == 1 && members_.nodes().size() > 1;
-  out.history_problem = publisher_->problem();
+  out.history_problem = publisher_.problem();
   for (const auto& [name, job] : jobs_) {
     engine::JobStatus row;
     row.name = name;
@@ -399,7 +339,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.state = job.state;
     row.on_failure = job.on_failure;
     row.decision = DecisionStatusOf(job);
-    row.snapshots = snapshots_->StatusOf(name);
+    row.snapshots = snapshots_.StatusOf(name);
     row.snapshots.every = job.snapshots;
     if (row.decision && row.decision->can_continue() && !row.decision->chosen) {
       row.state = engine::JobState::kWaitingDecision;

@@ -4,7 +4,7 @@
 /// \file
 /// The registrar runs in the agent of the first node. It holds the job table and the decision
 /// register, plans and coordinates transactions, answers panels and command lines, and writes the
-/// history of the cluster. It uses the agent's loop thread only.
+/// history of the cluster.
 
 #include <deque>
 #include <functional>
@@ -17,8 +17,7 @@
 
 #include "agents/decision/embedded.h"
 #include "agents/move/cell_digests.h"
-#include "agents/net/loop.h"
-#include "agents/net/socket.h"
+#include "agents/net/timers.h"
 #include "agents/node/config.h"
 #include "agents/node/peers.h"
 #include "agents/registrar/crash_guard.h"
@@ -37,8 +36,8 @@
 #include "engine/cluster/holding.h"
 #include "engine/cluster/link_speeds.h"
 #include "engine/cluster/snapshot.h"
+#include "engine/history/durable_store.h"
 #include "engine/history/history.h"
-#include "engine/history/journal.h"
 #include "engine/model/gpt.h"
 #include "engine/recovery/consistent_cut.h"
 #include "engine/recovery/stragglers.h"
@@ -50,15 +49,43 @@
 
 namespace tessera::agents {
 
+/// Has no socket, clock, thread or file of its own: RegistrarServer gives it those of its agent,
+/// and the simulator simulated ones.
+/// \threadsafety The thread of its timers.
 class Registrar {
  public:
-  /// \error `port in use: tcp://…`; or naming the file that cannot be opened
-  static Result<std::unique_ptr<Registrar>> Start(Loop& loop, NetContext& net,
-                                                  const AgentConfig& config, const CurveKeys& keys);
+  struct World {
+    /// Sends to the connection of a node or of a client.
+    std::function<Status(const std::string& identity, const wire::ToNode& message)> send;
+    std::function<void(const std::string& identity, const wire::Reply& reply)> reply;
+    /// Sends to all subscribers.
+    std::function<void(std::string bytes)> publish;
+    /// Seconds since 1970.
+    std::function<double()> wall_clock;
+    std::function<void(const std::string& line)> print;
+    /// A test may end the process here.
+    std::function<void(const std::string& point)> fault_point;
+    std::unique_ptr<DataOpener> data;
+    engine::DurableStore& journal;
+    engine::History& history;
+  };
+
+  Registrar(Timers& timers, const AgentConfig& config, World world);
   ~Registrar();
+  Registrar(const Registrar&) = delete;
+  Registrar& operator=(const Registrar&) = delete;
+
+  /// Reads what an earlier registrar has journaled, and goes on from there.
+  /// \error those of journal and history
+  Status Recover();
+  void OnRequest(const std::string& identity, const wire::Request& request);
+  void OnNode(const std::string& identity, const wire::FromNode& message);
+  /// A message that cannot be parsed has arrived.
+  void OnMalformed(std::size_t frames);
+  void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
 
  private:
-  using Clock = Loop::Clock;
+  using Clock = Timers::Clock;
   /// A reply that may be sent later, to all connections that sent the same request id.
   class PendingReply;
   using ReplyPtr = std::shared_ptr<PendingReply>;
@@ -180,7 +207,7 @@ class Registrar {
     std::size_t done = 0;             // number of nodes that have measured
     engine::LinkSpeeds speeds;
     ReplyPtr reply;
-    Clock::time_point began = Clock::now();
+    Clock::time_point began;
   };
   /// State that a client hands in. The transaction fetches it instead of moving the present state.
   struct HandIn {
@@ -207,8 +234,8 @@ class Registrar {
     std::optional<Recovery> recovery = {};
   };
   struct Txn {
-    explicit Txn(Planned what)
-        : planned(std::move(what)), progress(planned.plan.bytes.moved(), Clock::now()) {}
+    Txn(Planned what, Clock::time_point now)
+        : planned(std::move(what)), phase_began(now), progress(planned.plan.bytes.moved(), now) {}
     std::int64_t id = 0;
     std::string job;
     Planned planned;
@@ -220,7 +247,7 @@ class Registrar {
     bool cancelled = false;   // by a user
     std::unique_ptr<TransactionRun> run;
     engine::HistoryEntry entry;
-    Clock::time_point phase_began = Clock::now();
+    Clock::time_point phase_began;
     std::optional<StartWatch> start_watch;  // while it prepares
     std::optional<Clock::time_point> paused_since, pause_deadline;
     double pause = 0;
@@ -231,21 +258,12 @@ class Registrar {
     std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
   };
 
-  Registrar(Loop& loop, const AgentConfig& config);
-  Status Open(NetContext& net, const CurveKeys& keys);
-  Status Recover();
-
   // ---- messages (registrar.cpp)
-  void OnReady();
-  void OnRequest(const std::string& identity, const wire::Request& request);
   void OnHello(const std::string& identity, const wire::Hello& hello, const ReplyPtr& reply);
-  void OnNode(const std::string& identity, const wire::FromNode& message);
-  void SendReply(const std::string& identity, const wire::Reply& reply);
   /// \error kUnavailable if the node is not connected
   Status SendTo(std::int32_t node, const wire::ToNode& message);
   Publisher::World WorldOfPublisher();
-  void MarkDirty() { publisher_->MarkDirty(); }
-  void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  void MarkDirty() { publisher_.MarkDirty(); }
   engine::ClusterSnapshot Snapshot() const;
   engine::TxnStatus TxnStatusNow() const;
 
@@ -288,7 +306,7 @@ class Registrar {
   /// Fails the starts that have stalled.
   void GiveUpStarts(Clock::time_point now);
   /// Begins to watch the ranks that the transaction starts.
-  static void WatchJoining(Txn& txn, const Job& job);
+  void WatchJoining(Txn& txn, const Job& job);
   std::string LateText(const StartWatch::Late& late);
   std::vector<engine::JobStatus> OpeningJobs() const;
 
@@ -395,7 +413,7 @@ class Registrar {
   void FillStatus(const Job& job, DeviceLoss& loss) const;
   /// "it can continue on 4 GPUs as dp=2,tp=2, without losing a step, or wait"
   static std::string TextOf(const DeviceLoss& loss);
-  static std::optional<engine::DecisionStatus> DecisionStatusOf(const Job& job);
+  std::optional<engine::DecisionStatus> DecisionStatusOf(const Job& job) const;
   /// Continues on other devices if that is decided.
   /// \pre job.device_loss
   void ConsiderRecovery(Job& job);
@@ -523,13 +541,13 @@ class Registrar {
   /// \error those of the journal; the number is then not used
   Result<std::int64_t> NextNumber();
 
-  Loop& loop_;
+  Timers& timers_;
   const AgentConfig config_;
-  std::optional<Socket> router_, events_;
-  std::unique_ptr<engine::Journal> journal_;
-  std::unique_ptr<engine::History> history_;
-  std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<EmbeddedRegister> register_;
+  const World world_;
+  engine::DurableStore& journal_;
+  engine::History& history_;
+  Publisher publisher_;
+  EmbeddedRegister register_;
 
   Membership members_;
   std::map<std::string, Job> jobs_;
@@ -540,8 +558,7 @@ class Registrar {
   std::optional<LinkRound> link_round_;
   NodeQueryClient node_queries_;
   ViewDesk views_;
-  std::unique_ptr<SnapshotDesk> snapshots_;
-  DataOpener openers_;
+  SnapshotDesk snapshots_;
   std::map<std::string, Opening> openings_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last finished one
@@ -553,6 +570,7 @@ class Registrar {
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
   std::uint64_t last_order_ = 0;  // that was sent
+  std::vector<Timers::TimerId> periodic_;
 };
 
 }  // namespace tessera::agents

@@ -13,6 +13,10 @@
 #include "ptc/base/median.h"
 
 namespace tessera::agents {
+namespace {
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
+}  // namespace
 
 Registrar::Job* Registrar::FindJob(const std::string& name) {
   const auto it = jobs_.find(name);
@@ -51,13 +55,13 @@ Status Registrar::JournalJob(const Job& job) {
                         job.waits,
                         UsualStepSeconds(job),
                         job.snapshots};
-  Status put = journal_->Put("job/" + job.name, ToText(row));
+  Status put = journal_.Put("job/" + job.name, ToText(row));
   if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   return put;
 }
 
 Status Registrar::Recover() {
-  TESSERA_TRY(const auto rows, journal_->List("job/"));
+  TESSERA_TRY(const auto rows, journal_.List("job/"));
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
     TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
@@ -73,8 +77,8 @@ Status Registrar::Recover() {
     job.stays_paused = row.stays_paused;
     job.restarts = row.restarts;
     job.attempt = row.attempt;
-    job.last_step = Clock::now();
-    job.suspended_since = Clock::now();
+    job.last_step = timers_.now();
+    job.suspended_since = timers_.now();
     job.unreported = NodesOf(job.layout.mesh());
     job.waits = row.waits;
     job.usual_step_seconds = row.usual_step_seconds;
@@ -84,25 +88,28 @@ Status Registrar::Recover() {
       job.reason = "the registrar's agent restarted while it started";
     }
     DescribeJournaledData(job);
-    for (const std::int32_t node : NodesOf(job.layout.mesh())) members_.Expect(node, Clock::now());
+    for (const std::int32_t node : NodesOf(job.layout.mesh())) members_.Expect(node, timers_.now());
     jobs_.emplace(job.name, std::move(job));
   }
-  TESSERA_RETURN_IF_ERROR(snapshots_->Recover());
+  TESSERA_RETURN_IF_ERROR(snapshots_.Recover());
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
   TESSERA_RETURN_IF_ERROR(RecoverCalibration());
   TESSERA_RETURN_IF_ERROR(RecoverLinks());
-  return RecoverTxn();
+  TESSERA_RETURN_IF_ERROR(RecoverTxn());
+  periodic_ = {timers_.Every(kTick, [this] { OnTick(); }),
+               timers_.Every(kPublishPeriod, [this] { publisher_.Tick(timers_.now()); })};
+  return OkStatus();
 }
 
 Result<std::int64_t> Registrar::UpcomingNumber() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_->Get("next_number"));
+  TESSERA_TRY(const std::optional<std::string> row, journal_.Get("next_number"));
   const auto first = static_cast<std::int64_t>(engine::kFirstTransaction);
   return row ? std::max<std::int64_t>(first, std::strtoll(row->c_str(), nullptr, 10)) : first;
 }
 
 Result<std::int64_t> Registrar::NextNumber() {
   TESSERA_TRY(const std::int64_t number, UpcomingNumber());
-  TESSERA_RETURN_IF_ERROR(journal_->Put("next_number", std::to_string(number + 1)));
+  TESSERA_RETURN_IF_ERROR(journal_.Put("next_number", std::to_string(number + 1)));
   return number;
 }
 
@@ -131,7 +138,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   MarkDirty();
   if (!job->starting) return OnRestarted(*job);
   job->state = engine::JobState::kRunning;
-  job->last_step = Clock::now();
+  job->last_step = timers_.now();
   static_cast<void>(JournalJob(*job));
   AddEvent(engine::Severity::kInfo, job->name,
            fmt::format("training on {}", Counted(job->layout.mesh().num_ranks(), "GPU")));
@@ -182,13 +189,13 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     views_.OnJobOver(job.name, Cancelled(fmt::format("job '{}' was stopped", job.name)));
     const std::string name = job.name;
     StopJob(name, true);
-    static_cast<void>(journal_->Erase("job/" + name));
+    static_cast<void>(journal_.Erase("job/" + name));
     ReleaseSamples(job, true);
     FlushSamples();
     AddEvent(engine::Severity::kInfo, name,
              fmt::format("stopped after step {}; its memory is free{}", job.step,
                          reply->RequesterText()));
-    snapshots_->Forget(name);
+    snapshots_.Forget(name);
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -208,7 +215,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
   }
   job.state = engine::JobState::kRunning;
   job.reason.clear();
-  job.last_step = Clock::now();
+  job.last_step = timers_.now();
   static_cast<void>(JournalJob(job));
   ResumeJob(job);
   AddEvent(engine::Severity::kInfo, job.name,
@@ -242,7 +249,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
   op.step = rests_at.value_or(job.step);
   op.reply = reply;
   op.waiting = NodesOf(job.layout.mesh());
-  op.deadline = Clock::now() + PauseDeadline(job, 0);
+  op.deadline = timers_.now() + PauseDeadline(job, 0);
   operation_ = std::move(op);
   if (!paused) {
     job.state = engine::JobState::kPausing;
@@ -281,7 +288,7 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     }
     operation_->digesting = true;
     operation_->waiting = NodesOf(job->layout.mesh());
-    operation_->deadline = Clock::now() + std::chrono::seconds(60);
+    operation_->deadline = timers_.now() + std::chrono::seconds(60);
     wire::ToNode message;
     message.mutable_take_digests()->set_job(job->name);
     message.mutable_take_digests()->set_number(operation_->number);
@@ -391,7 +398,7 @@ void Registrar::ResumeAfter(const JobOperation& op) {
   Job* job = FindJob(op.job);
   if (!job || op.was_paused || job->state != engine::JobState::kPausing) return;
   job->state = engine::JobState::kRunning;
-  job->last_step = Clock::now();
+  job->last_step = timers_.now();
   ResumeJob(*job);
 }
 
@@ -455,8 +462,8 @@ void Registrar::FailStart(Job& job, const std::string& reason) {
   AddEvent(engine::Severity::kError, name, "failed: " + reason);
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
-  static_cast<void>(journal_->Erase("job/" + name));
-  snapshots_->Forget(name);
+  static_cast<void>(journal_.Erase("job/" + name));
+  snapshots_.Forget(name);
   jobs_.erase(name);
   MarkDirty();
 }

@@ -7,7 +7,6 @@
 
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar.h"
-#include "agents/wire/wall_clock.h"
 #include "engine/search/fit.h"
 
 namespace tessera::agents {
@@ -50,21 +49,21 @@ ptc::Cluster Registrar::ClusterOf(ptc::Topology topology, bool usable_only) cons
 // ---- what is kept
 
 Status Registrar::RecoverLinks() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kLinksKey));
+  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kLinksKey));
   if (!row) return OkStatus();
   auto links = engine::ParseLinkSpeeds(*row);
   if (!links) {  // written by another version; the next measurement replaces them
     AddEvent(engine::Severity::kWarning, "registrar",
              "the stored bandwidths cannot be read: " + links.error().ToString());
-    return journal_->Erase(kLinksKey);
+    return journal_.Erase(kLinksKey);
   }
   links_ = std::move(*links);
   return OkStatus();
 }
 
 Status Registrar::JournalLinks() {
-  if (links_.empty()) return journal_->Erase(kLinksKey);
-  return journal_->Put(kLinksKey, engine::ToJson(links_));
+  if (links_.empty()) return journal_.Erase(kLinksKey);
+  return journal_.Put(kLinksKey, engine::ToJson(links_));
 }
 
 void Registrar::ForgetChangedLinks(const Node& node) {
@@ -92,6 +91,7 @@ void Registrar::OnTopology(const wire::TopologyRequest& request, const ReplyPtr&
     if (node.state == engine::NodeState::kAlive) first_of_host.emplace(node.peer.host(), number);
   }
   LinkRound round;
+  round.began = timers_.now();
   for (const auto& [host, number] : first_of_host) round.nodes.push_back(number);
   if (round.nodes.empty()) return reply->Fail(Unavailable("no node is alive"));
   std::sort(round.nodes.begin(), round.nodes.end());
@@ -153,8 +153,8 @@ Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) 
 void Registrar::EndLinkRound() {
   LinkRound round = std::move(*link_round_);
   link_round_.reset();
-  round.speeds.measured_at = WallClock();
-  round.speeds.seconds = std::chrono::duration<double>(Clock::now() - round.began).count();
+  round.speeds.measured_at = world_.wall_clock();
+  round.speeds.seconds = std::chrono::duration<double>(timers_.now() - round.began).count();
   // Checks the figures of the nodes like those of a file, and sorts them.
   auto speeds = engine::ParseLinkSpeeds(engine::ToJson(round.speeds));
   if (!speeds) return round.reply->Fail(DataLoss(speeds.error().ToString()));

@@ -10,7 +10,7 @@
 namespace tessera::agents {
 
 Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
-  TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, Clock::now()));
+  TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, timers_.now()));
   for (const auto& [name, other] : jobs_) {
     if (name != job && other.layout.mesh().RankOf(id)) {
       return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
@@ -26,14 +26,11 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     welcome.mutable_welcome()->set_error(
         fmt::format("protocol {}.{} of n{} is not {}.{} of the registrar", m.major(), m.minor(),
                     m.node(), kProtocolMajor, kProtocolMinor));
-    std::vector<Frame> frames;
-    frames.push_back(Frame::Of(identity));
-    frames.push_back(Frame::Of(welcome.SerializeAsString()));
-    static_cast<void>(router_->Send(std::move(frames)));
+    static_cast<void>(world_.send(identity, welcome));
     AddEvent(engine::Severity::kError, fmt::format("n{}", m.node()), welcome.welcome().error());
     return;
   }
-  const Membership::Arrival arrival = members_.Register(identity, m, Clock::now());
+  const Membership::Arrival arrival = members_.Register(identity, m, timers_.now());
   Node& node = *members_.Find(m.node());
   ForgetChangedLinks(node);
   for (auto& [job_name, job] : jobs_) {
@@ -56,9 +53,9 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   if (arrival.restarted) {
     const std::string why = "the agent of " + name + " restarted";
     views_.OnNodeGone(m.node(), why);
-    snapshots_->OnNodeGone(m.node(), why, Clock::now());
+    snapshots_.OnNodeGone(m.node(), why, timers_.now());
   }
-  snapshots_->OnHeld(m.node(), m.snapshots());
+  snapshots_.OnHeld(m.node(), m.snapshots());
 
   // The state of the transaction in the journal of the node.
   if (txn_) {
@@ -77,7 +74,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   // Before, nothing could be heard of the steps of its jobs: FindLostNode begins to wait now.
   if (arrival.was_away) {
     for (auto& [job_name, job] : jobs_) {
-      if (NodesOf(job.layout.mesh()).contains(m.node())) job.last_step = Clock::now();
+      if (NodesOf(job.layout.mesh()).contains(m.node())) job.last_step = timers_.now();
     }
   }
   ResendStops(m);
@@ -126,7 +123,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   members_.NoteHeartbeat(node, m);
-  snapshots_->OnHeld(node.number, m.snapshots());
+  snapshots_.OnHeld(node.number, m.snapshots());
   if (node.awaited_order == 0) {
     for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
   }
@@ -135,7 +132,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     Job* job = device.job().empty() ? nullptr : FindJob(device.job());
     if (!job || device.end() <= job->heard_step) continue;
     job->heard_step = device.end();
-    job->last_step = Clock::now();
+    job->last_step = timers_.now();
   }
   MarkDirty();
   ForgetStaleState(node);
@@ -196,7 +193,7 @@ const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point
 }
 
 void Registrar::OnTick() {
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   for (const Membership::Change& change : members_.Tick(now)) {
     MarkDirty();
     if (change.state == engine::NodeState::kSuspect) {
@@ -219,7 +216,7 @@ void Registrar::OnTick() {
     if (job.state == engine::JobState::kRunning) NoteSlowRanks(job);
     ConsiderSnapshot(job);
   }
-  snapshots_->Tick(now);
+  snapshots_.Tick(now);
   RestartJobs();
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
@@ -243,7 +240,7 @@ void Registrar::OnNodeSilent(const Node& node) {
                        : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
-  snapshots_->OnNodeGone(node.number, text, Clock::now());
+  snapshots_.OnNodeGone(node.number, text, timers_.now());
   std::vector<std::string> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.not_ready.contains(node.number)) lost.push_back(name);
@@ -259,7 +256,7 @@ void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
   if (!m.value().empty()) {
     const auto wanted = engine::ParseDecision(m.value());
     if (wanted && !wanted->commit) {
-      const auto held = register_->Write(m.job(), m.slot(), *wanted);
+      const auto held = register_.Write(m.job(), m.slot(), *wanted);
       if (held) answer.mutable_decided()->set_value(ToText(*held));
       if (held && !held->commit && txn_ && txn_->id == wanted->transaction) {
         Feed(engine::CancelRequested{fmt::format("n{} gave up waiting", node)});
@@ -317,14 +314,14 @@ void Registrar::OnShutdown(const ReplyPtr& reply) {
   reply->Done(std::move(done));
   FlushSamples();
   // The node of the registrar ends last, after the others have received the message.
-  loop_.After(std::chrono::milliseconds(100), [this] {
+  timers_.After(std::chrono::milliseconds(100), [this] {
     wire::ToNode die;
     die.mutable_die()->set_clean(true);
     for (const auto& [number, node] : members_.nodes()) {
       if (number != config_.node) static_cast<void>(SendTo(number, die));
     }
-    loop_.After(std::chrono::milliseconds(100),
-                [this, die] { static_cast<void>(SendTo(config_.node, die)); });
+    timers_.After(std::chrono::milliseconds(100),
+                  [this, die] { static_cast<void>(SendTo(config_.node, die)); });
   });
 }
 

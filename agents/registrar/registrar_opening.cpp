@@ -19,13 +19,13 @@ constexpr std::chrono::seconds kShownAfter{1};
 void Registrar::OpenForStart(const std::string& name, const engine::JobSettings& settings,
                              const ReplyPtr& reply, DataOpener::Done then) {
   Opening& opening = openings_[name];
-  opening = {reply, settings, {}, Clock::now(), Clock::now(), 0};
-  opening.id = openers_.Open(
+  opening = {reply, settings, {}, timers_.now(), timers_.now(), 0};
+  opening.id = world_.data->Open(
       settings,
       [this, name](const RankLoading& loading) {
         Opening& now = openings_.at(name);
         now.loading = loading;
-        now.last_progress = Clock::now();
+        now.last_progress = timers_.now();
         MarkDirty();
       },
       [this, name, then = std::move(then)](const auto& status) {
@@ -37,7 +37,7 @@ void Registrar::OpenForStart(const std::string& name, const engine::JobSettings&
 
 void Registrar::EndOpening(const std::string& name, const Error& why) {
   const auto found = openings_.find(name);
-  openers_.Cancel(found->second.id);
+  world_.data->Cancel(found->second.id);
   const ReplyPtr reply = std::move(found->second.reply);
   openings_.erase(found);
   MarkDirty();
@@ -69,12 +69,12 @@ void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
   if (!job || !rank || rank->node != node) return;
   auto& watch = txn_ && txn_->job == job->name ? txn_->start_watch : job->start_watch;
   if (!watch) return;
-  watch->Note(*rank, {m.done(), m.total()}, Clock::now());
+  watch->Note(*rank, {m.done(), m.total()}, timers_.now());
   MarkDirty();
 }
 
 void Registrar::WatchJoining(Txn& txn, const Job& job) {
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   const std::vector<ptc::DeviceId>& devices = txn.planned.to.mesh().devices();
   txn.start_watch.emplace(devices, now);
   // The staying ranks have their data open, so they are not the ones that stall.
@@ -117,7 +117,7 @@ void Registrar::GiveUpStarts(Clock::time_point now) {
 std::vector<engine::JobStatus> Registrar::OpeningJobs() const {
   std::vector<engine::JobStatus> rows;
   for (const auto& [name, opening] : openings_) {
-    if (Clock::now() - opening.began < kShownAfter) continue;
+    if (timers_.now() - opening.began < kShownAfter) continue;
     engine::JobStatus row;
     row.name = name;
     row.model = opening.settings.model.name;

@@ -21,19 +21,19 @@ constexpr std::int64_t kMostLines = 10'000;
 // ---- calibration
 
 Status Registrar::InstallCalibration(engine::Calibration calibration) {
-  TESSERA_RETURN_IF_ERROR(journal_->Put(kCalibrationKey, engine::ToJson(calibration)));
+  TESSERA_RETURN_IF_ERROR(journal_.Put(kCalibrationKey, engine::ToJson(calibration)));
   calibration_ = std::move(calibration);
   return OkStatus();
 }
 
 Status Registrar::RecoverCalibration() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kCalibrationKey));
+  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kCalibrationKey));
   if (!row) return OkStatus();
   auto calibration = engine::ParseCalibration(*row);
   if (!calibration) {  // written by another version; the next probe replaces it
     AddEvent(engine::Severity::kWarning, "registrar",
              "the stored calibration cannot be read: " + calibration.error().ToString());
-    return journal_->Erase(kCalibrationKey);
+    return journal_.Erase(kCalibrationKey);
   }
   calibration_ = std::move(*calibration);
   return OkStatus();
@@ -75,10 +75,10 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   if (nodes.empty()) return reply->Fail(Unavailable("no node is alive"));
   wire::NodeQuery query;
   query.mutable_probe();
-  const auto began = Clock::now();
+  const auto began = timers_.now();
   node_queries_.Query(
       nodes, std::move(query), kProbeDeadline,
-      [reply, install, began](const NodeQueryClient::Answers& answers) {
+      [this, reply, install, began](const NodeQueryClient::Answers& answers) {
         // Every step waits for the slowest machine, so its figures are used.
         std::optional<engine::Calibration> slowest;
         for (const auto& [node, answer] : answers) {
@@ -93,7 +93,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
           }
         }
         install(reply, std::move(*slowest),
-                std::chrono::duration<double>(Clock::now() - began).count(),
+                std::chrono::duration<double>(timers_.now() - began).count(),
                 fmt::format("calibration measured on {}", Counted(std::ssize(answers), "machine")));
       });
 }
@@ -114,7 +114,7 @@ void Registrar::OnDoctor(const ReplyPtr& reply) {
     check.verdict = engine::Check::Verdict::kFailed;
     check.value = fmt::format(
         "n{} is {}: silent for {} s", number, ToString(node.state),
-        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count());
+        std::chrono::duration_cast<std::chrono::seconds>(timers_.now() - node.last_seen).count());
     check.remedy =
         fmt::format("on {}, check that tessera-agent runs, and read its log", node.peer.host());
     silent.push_back(std::move(check));

@@ -134,14 +134,14 @@ Result<Registrar::Planned> Registrar::PlanReturn(const Job& job) const {
 }
 
 std::optional<Registrar::UsableSnapshot> Registrar::FindSnapshot(const Job& job) const {
-  const SnapshotRow* row = snapshots_->Find(job.name, job.timeline);
+  const SnapshotRow* row = snapshots_.Find(job.name, job.timeline);
   if (!row) return std::nullopt;
   UsableSnapshot out{row, {}};
   for (const auto& [number, node] : members_.nodes()) {
     const bool is_there = node.state == engine::NodeState::kAlive;
     if (is_there && node.snapshots.contains(row->id)) out.nodes.insert(number);
   }
-  if (!snapshots_->IsCovered(job.name, out.nodes)) return std::nullopt;
+  if (!snapshots_.IsCovered(job.name, out.nodes)) return std::nullopt;
   return out;
 }
 
@@ -191,7 +191,7 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   const bool could_continue = !is_new && job.device_loss->status.can_continue();
   const bool costs_nothing = status.loss == engine::LossCase::kReplicasLive;
   if (!loss.chosen && !loss.decide_at && status.can_continue() && costs_nothing) {
-    loss.decide_at = Clock::now() + std::chrono::seconds(config_.decision_seconds);
+    loss.decide_at = timers_.now() + std::chrono::seconds(config_.decision_seconds);
   }
   const bool is_news = is_new || could_continue != status.can_continue();
   job.device_loss = std::move(loss);
@@ -270,13 +270,13 @@ std::string Registrar::TextOf(const DeviceLoss& loss) {
   return fmt::format("it can continue {}, {}, or wait", how, cost);
 }
 
-std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job) {
+std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.device_loss) return std::nullopt;
   engine::DecisionStatus status = job.device_loss->status;
   status.chosen = job.device_loss->chosen;
   if (job.device_loss->has_given_up()) status.chosen = engine::LossChoice::kWait;
   if (job.device_loss->decide_at && !status.chosen && job.restarts) {
-    const std::chrono::duration<double> left = *job.device_loss->decide_at - Clock::now();
+    const std::chrono::duration<double> left = *job.device_loss->decide_at - timers_.now();
     status.seconds_left = std::max(0.0, left.count());
   }
   return status;
@@ -286,7 +286,7 @@ std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job
 
 void Registrar::ConsiderRecovery(Job& job) {
   DeviceLoss& loss = *job.device_loss;
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   if (!loss.status.can_continue() || loss.has_given_up()) return;
   if (loss.not_before && now < *loss.not_before) return;
   if (!loss.chosen && loss.decide_at && now > *loss.decide_at) {
@@ -346,7 +346,7 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
       job.device_loss->failures = DeviceLoss::kMostFailures;
     } else if (job.device_loss) {
       ++job.device_loss->failures;
-      job.device_loss->not_before = Clock::now() + kTryAgainAfter;
+      job.device_loss->not_before = timers_.now() + kTryAgainAfter;
     }
     // A node that came back meanwhile has missed the end of its ranks.
     StopJob(job.name, false);
@@ -355,12 +355,12 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
   }
-  if (txn_->recovery->steps_lost) snapshots_->OnReturned(job.name, job.timeline);
+  if (txn_->recovery->steps_lost) snapshots_.OnReturned(job.name, job.timeline);
   job.device_loss.reset();
   job.waits = false;
   job.waits_for.clear();
   job.reason.clear();
-  const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
+  const std::chrono::duration<double> took = timers_.now() - *job.suspended_since;
   AddEvent(engine::Severity::kWarning, job.name,
            fmt::format("continues on {} after {:.1f} s ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),

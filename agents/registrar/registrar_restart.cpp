@@ -24,7 +24,7 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   const bool was_suspended = job.state == engine::JobState::kSuspended;  // it was being started
   if (!was_suspended) {
     job.stays_paused = job.state == engine::JobState::kPaused;
-    job.suspended_since = Clock::now();
+    job.suspended_since = timers_.now();
   }
   job.state = engine::JobState::kSuspended;
   job.not_ready.clear();
@@ -93,7 +93,7 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   job.step = std::max(job.step, cut.step);
   RecordDecided(job, cut.step);
   job.not_ready = NodesOf(job.layout.mesh());
-  job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
+  job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
   const wire::ToNode message = RestartMessage(job, cut);
   for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
   MarkDirty();
@@ -117,10 +117,10 @@ wire::ToNode Registrar::RestartMessage(const Job& job, const engine::ConsistentC
 }
 
 void Registrar::OnRestarted(Job& job) {
-  const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
+  const std::chrono::duration<double> took = timers_.now() - *job.suspended_since;
   job.state = job.stays_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   const std::string reason = std::exchange(job.reason, {});
-  job.last_step = Clock::now();
+  job.last_step = timers_.now();
   job.usual_step_seconds = UsualStepSeconds(job);
   job.step_seconds.clear();
   static_cast<void>(JournalJob(job));

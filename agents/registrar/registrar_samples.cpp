@@ -6,12 +6,10 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <utility>
 
 #include "agents/registrar/registrar.h"
-#include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {
@@ -38,7 +36,7 @@ void Registrar::OnStep(const wire::StepReport& m) {
   if (m.step() > job->step) {
     job->step = m.step();
     job->loss = m.loss();
-    job->last_step = Clock::now();
+    job->last_step = timers_.now();
     // The pause after this very step may be reported before the step; it stays.
     std::erase_if(job->paused_nodes,
                   [&](const auto& entry) { return entry.second.step < m.step(); });
@@ -78,7 +76,7 @@ void Registrar::RecordDecided(Job& job, std::int64_t step) {
     report.set_tokens(decision.tokens());
     report.set_epoch(job.epoch);
     report.set_timeline(job.timeline);
-    report.set_time(WallClock());
+    report.set_time(world_.wall_clock());
     return OnStep(report);
   }
 }
@@ -88,7 +86,7 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
     if (!follows && !all) {
-      const auto now = Clock::now();
+      const auto now = timers_.now();
       if (!job.gap_since) {
         job.gap_since = now;
         wire::ToNode message;
@@ -102,7 +100,7 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
     }
     if (follows) job.gap_since.reset();
     job.recorded = next->first;
-    publisher_->Publish(next->second);
+    publisher_.Publish(next->second);
     samples_.push_back(std::move(next->second));
     job.ahead.erase(next);
   }
@@ -113,15 +111,15 @@ void Registrar::FlushSamples() {
   if (samples_.empty()) return;
   std::set<std::string> jobs;
   for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
-  const bool added = publisher_->NoteRecorded(history_->AddSamples(samples_));
+  const bool added = publisher_.NoteRecorded(history_.AddSamples(samples_));
   if (!added && samples_.size() < kMostWaiting)
     return;  // tried again: the disk may have room later
   samples_.clear();
-  if (added) publisher_->RecordKept();
+  if (added) publisher_.RecordKept();
   for (const std::string& name : jobs) {
     const Job* job = FindJob(name);
     if (!job) continue;
-    if (const Status put = journal_->Put(KeyOf(name), std::to_string(job->recorded)); !put) {
+    if (const Status put = journal_.Put(KeyOf(name), std::to_string(job->recorded)); !put) {
       AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
     }
   }
@@ -132,25 +130,25 @@ void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
   FlushSamples();
   job.recorded = step;
   job.heard_step = step;
-  if (const Status put = journal_->Put(KeyOf(job.name), std::to_string(step)); !put) {
+  if (const Status put = journal_.Put(KeyOf(job.name), std::to_string(step)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }
 
 void Registrar::RetainHistory() {
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   if (now < next_retention_) return;
   const engine::Retention limits{config_.history_bytes,
                                  static_cast<double>(config_.history_days) * 86400};
-  const auto more = history_->Retain(limits, WallClock());
-  if (!more) std::fprintf(stderr, "retention: %s\n", more.error().ToString().c_str());
+  const auto more = history_.Retain(limits, world_.wall_clock());
+  if (!more) world_.print("retention: " + more.error().ToString());
   // If rows are left to delete, the next tick continues.
   next_retention_ = more && *more ? now : now + kRetentionPeriod;
 }
 
 Status Registrar::RecoverSteps() {
   for (auto& [name, job] : jobs_) {
-    TESSERA_TRY(const std::optional<std::string> row, journal_->Get(KeyOf(name)));
+    TESSERA_TRY(const std::optional<std::string> row, journal_.Get(KeyOf(name)));
     if (row) job.recorded = std::strtoll(row->c_str(), nullptr, 10);
     job.step = std::max(job.step, job.recorded);
   }

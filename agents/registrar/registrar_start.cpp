@@ -91,7 +91,7 @@ void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr&
 
 void Registrar::DescribeJournaledData(const Job& job) {
   if (job.settings.program) return;
-  openers_.Open(job.settings, {}, [this, name = job.name](const auto& status) {
+  world_.data->Open(job.settings, {}, [this, name = job.name](const auto& status) {
     Job* found = FindJob(name);
     if (!found || !status) return;  // the ranks report what is wrong with the data
     found->data = *status;
@@ -157,7 +157,7 @@ Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& r
 // the new job with the outcome of an old one.
 Result<std::int64_t> Registrar::FirstFreeSlot(const std::string& job, std::int64_t first) {
   for (std::int64_t slot = first;; ++slot) {
-    TESSERA_TRY(const auto held, register_->Read(job, slot));
+    TESSERA_TRY(const auto held, register_.Read(job, slot));
     if (!held) return slot;
   }
 }
@@ -182,16 +182,16 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
   TESSERA_TRY(job.snapshots, Decode(request.snapshots()));
-  job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
+  job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
   job.not_ready = NodesOf(job.layout.mesh());
-  job.last_step = Clock::now();
+  job.last_step = timers_.now();
   TESSERA_TRY(job.slot, FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
   ended_.erase(name);
   TESSERA_RETURN_IF_ERROR(JournalJob(job));
-  static_cast<void>(journal_->Erase("recorded/" + name));  // of an earlier job with this name
+  static_cast<void>(journal_.Erase("recorded/" + name));  // of an earlier job with this name
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
   const std::string options = ToString(it->second.options);
   AddEvent(engine::Severity::kInfo, name,

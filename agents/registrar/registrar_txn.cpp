@@ -2,11 +2,9 @@
 // Carries out the actions of engine::Coordinator and records the transaction.
 #include <fmt/format.h>
 
-#include "agents/node/fault.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar.h"
 #include "agents/registrar/txn_row.h"
-#include "agents/wire/wall_clock.h"
 #include "engine/search/fit.h"
 #include "ptc/base/overloaded.h"
 
@@ -31,7 +29,7 @@ std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& opt
 // ---- requests
 
 bool Registrar::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
-  const auto row = journal_->Get(ActKey(request_id));
+  const auto row = journal_.Get(ActKey(request_id));
   if (request_id.empty() || !row || !*row) return false;
   answer(std::strtoll((**row).c_str(), nullptr, 10));
   return true;
@@ -117,7 +115,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   entry.job = job.name;
   entry.from = ToString(job.layout.mesh());
   entry.to = ToString(planned.to.mesh());
-  entry.started = WallClock();
+  entry.started = world_.wall_clock();
   entry.volume_bound = planned.summary.volume_bound;
   entry.epoch = job.epoch;
   entry.requester = std::move(request.requester);
@@ -128,11 +126,11 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   entry.host = planned.summary.host;
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
-  if (const Status put = history_->PutTransaction(entry);
-      !publisher_->NoteRecorded(put) && !request.unrecorded) {
+  if (const Status put = history_.PutTransaction(entry);
+      !publisher_.NoteRecorded(put) && !request.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
-  txn_.emplace(std::move(planned));
+  txn_.emplace(std::move(planned), timers_.now());
   txn_->id = id;
   txn_->job = job.name;
   txn_->slot = job.slot;
@@ -155,19 +153,19 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
     // Without these rows a restarted registrar would not know what the slot decides.
     TESSERA_RETURN_IF_ERROR(JournalJob(job));
     if (!request.request_id.empty()) {
-      TESSERA_RETURN_IF_ERROR(journal_->Put(ActKey(request.request_id), std::to_string(id)));
+      TESSERA_RETURN_IF_ERROR(journal_.Put(ActKey(request.request_id), std::to_string(id)));
     }
     TESSERA_RETURN_IF_ERROR(JournalTxn());
     // A disk that becomes full during the transaction must not keep it from being decided.
-    return journal_->Reserve();
+    return journal_.Reserve();
   };
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
     txn_.reset();
-    static_cast<void>(journal_->Erase(kTxnKey));
+    static_cast<void>(journal_.Erase(kTxnKey));
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";
-    publisher_->Record(refused);
+    publisher_.Record(refused);
     return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
   }
   if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;
@@ -187,10 +185,10 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
   if (wanted != 0) query.id = wanted;
   query.limit = 1;
   std::vector<engine::HistoryEntry> entries;
-  if (const auto* kept = publisher_->FindKept(wanted)) {
+  if (const auto* kept = publisher_.FindKept(wanted)) {
     entries.push_back(*kept);
   } else {
-    auto found = history_->Transactions(query);
+    auto found = history_.Transactions(query);
     if (!found) return reply->Fail(found.error());
     entries = std::move(*found);
   }
@@ -271,7 +269,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
 
 void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!txn_ || txn_->id != m.transaction()) return;
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   const bool transferring = txn_->run->phase() == TxnPhase::kTransferring;
   const std::chrono::duration<double> elapsed = now - txn_->phase_began;
   txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
@@ -292,7 +290,7 @@ void Registrar::FeedSilence() {
 
 void Registrar::RepeatOutcome() {
   constexpr auto kPatience = std::chrono::seconds(3);
-  if (!txn_ || Clock::now() - txn_->phase_began < kPatience) return;
+  if (!txn_ || timers_.now() - txn_->phase_began < kPatience) return;
   for (const std::int32_t number : txn_->run->machine().waiting_for()) {
     const Node* const node = members_.Find(number);
     if (node && node->state == engine::NodeState::kAlive) txn_->run->RepeatOutcome(number);
@@ -301,9 +299,9 @@ void Registrar::RepeatOutcome() {
 
 bool Registrar::IsPausedSince(std::int64_t transaction) {
   std::string name;
-  if (const auto* kept = publisher_->FindKept(transaction)) {
+  if (const auto* kept = publisher_.FindKept(transaction)) {
     name = kept->job;
-  } else if (const auto found = history_->Transaction(transaction); found && *found) {
+  } else if (const auto found = history_.Transaction(transaction); found && *found) {
     name = (*found)->job;
   }
   const Job* job = FindJob(name);
@@ -330,23 +328,23 @@ std::unique_ptr<TransactionRun> Registrar::MakeRun(engine::Coordinator machine) 
   world.adopt = [this](const engine::Decision& decision) { AdoptDecision(decision); };
   world.phase_changed = [this](TxnPhase before) {
     OnPhaseChanged(before);
-    FaultPoint(config_.node, "registrar." + std::string(ToString(txn_->run->phase())));
+    world_.fault_point("registrar." + std::string(ToString(txn_->run->phase())));
   };
   world.finished = [this](bool committed, const std::string& reason) {
     FinishTxn(committed, reason);
   };
   world.after = [this](std::chrono::milliseconds delay, std::function<void()> then) {
-    loop_.After(delay, std::move(then));
+    timers_.After(delay, std::move(then));
   };
   world.note = [this](engine::Severity severity, const std::string& text) {
     AddEvent(severity, fmt::format("txn {}", txn_->id), text);
   };
-  return std::make_unique<TransactionRun>(std::move(terms), std::move(machine), *register_,
+  return std::make_unique<TransactionRun>(std::move(terms), std::move(machine), register_,
                                           std::move(world));
 }
 
 void Registrar::OnPhaseChanged(TxnPhase before) {
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
   if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
@@ -372,7 +370,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
     AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->run->machine().reason());
   }
   MarkDirty();
-  publisher_->PublishSnapshot(Clock::now());
+  publisher_.PublishSnapshot(timers_.now());
 }
 
 Status Registrar::SendRequest(const engine::CoordinatorAction& action) {
@@ -413,8 +411,7 @@ Status Registrar::SendRequest(const engine::CoordinatorAction& action) {
                  action);
   const Status sent = SendTo(node, m);
   if (!sent) {
-    std::fprintf(stderr, "txn %lld: %s\n", static_cast<long long>(id),
-                 sent.error().ToString().c_str());
+    world_.print(fmt::format("txn {}: {}", id, sent.error().ToString()));
   }
   return sent;
 }
@@ -482,12 +479,12 @@ engine::DigestsCompared Registrar::CompareDigests() {
   }
   // Recorded before the decision, so that a restarted registrar finds the digests.
   txn_->entry.bytes_moved = txn_->count.bytes();
-  publisher_->Record(txn_->entry);
+  publisher_.Record(txn_->entry);
   return {true, {}};
 }
 
 void Registrar::AdoptDecision(const engine::Decision& decision) {
-  FaultPoint(config_.node, "registrar.decided");
+  world_.fault_point("registrar.decided");
   Job* job = FindJob(txn_->job);
   job->slot = txn_->slot + 1;
   txn_->entry.step = decision.commit ? decision.step : job->step;
@@ -507,7 +504,7 @@ void Registrar::AdoptDecision(const engine::Decision& decision) {
 }
 
 void Registrar::FinishTxn(bool committed, const std::string& reason) {
-  const auto now = Clock::now();
+  const auto now = timers_.now();
   Job* job = FindJob(txn_->job);
   if (txn_->paused_since) {
     txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
@@ -529,14 +526,14 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   entry.epoch = job->epoch;
   entry.flows = txn_->count.flows();
   if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
-  publisher_->Record(entry);
+  publisher_.Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
   rendezvous_.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
   if (txn_->recovery) FinishRecovery(*job, committed, reason);
-  if (JournalJob(*job)) static_cast<void>(journal_->Erase(kTxnKey));
+  if (JournalJob(*job)) static_cast<void>(journal_.Erase(kTxnKey));
   const std::string source = fmt::format("txn {}", txn_->id);
   if (committed) {
     AddEvent(
@@ -558,7 +555,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   MarkPausedIfAllStopped(
       *job);  // ranks of the new layout may have paused while the transaction ended
   MarkDirty();
-  publisher_->PublishSnapshot(Clock::now());
+  publisher_.PublishSnapshot(timers_.now());
   if (!fail.empty()) InterruptJob(*job, fail);
 }
 
@@ -572,16 +569,16 @@ Status Registrar::JournalTxn() {
     row.recovery = {txn_->recovery->lost, txn_->recovery->reason, txn_->recovery->step,
                     txn_->recovery->steps_lost};
   }
-  return journal_->Put(kTxnKey, ToText(row));
+  return journal_.Put(kTxnKey, ToText(row));
 }
 
 Result<std::optional<engine::Decision>> Registrar::DecisionOf(const std::string& job,
                                                               std::int64_t slot,
                                                               std::int64_t transaction) {
-  TESSERA_TRY(std::optional<engine::Decision> held, register_->Read(job, slot));
+  TESSERA_TRY(std::optional<engine::Decision> held, register_.Read(job, slot));
   const bool runs = txn_ && txn_->job == job && txn_->slot == slot;
   if (held || runs) return held;
-  TESSERA_TRY(engine::Decision decided, register_->Write(job, slot, engine::AbortOf(transaction)));
+  TESSERA_TRY(engine::Decision decided, register_.Write(job, slot, engine::AbortOf(transaction)));
   return std::optional<engine::Decision>(std::move(decided));
 }
 
@@ -597,13 +594,13 @@ void Registrar::SendPastOutcome(std::int32_t node, const wire::Register& m) {
 // A restarted coordinator writes `abort` to the register and follows the decision that the register
 // then holds.
 Status Registrar::RecoverTxn() {
-  TESSERA_TRY(const std::optional<std::string> text, journal_->Get(kTxnKey));
+  TESSERA_TRY(const std::optional<std::string> text, journal_.Get(kTxnKey));
   if (!text) return OkStatus();
   TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
   Job* job = FindJob(row.job);
-  if (!job) return journal_->Erase(kTxnKey);
+  if (!job) return journal_.Erase(kTxnKey);
 
-  TESSERA_TRY(const auto known, history_->Transaction(row.id));
+  TESSERA_TRY(const auto known, history_.Transaction(row.id));
   engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
   if (!known) {  // the history was damaged and replaced by an empty one
     entry.id = row.id;
@@ -631,7 +628,7 @@ Status Registrar::RecoverTxn() {
   summary.to_options = row.options;
   ptc::Plan plan;
   plan.to_hash = row.to.hash();
-  txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)});
+  txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)}, timers_.now());
   txn_->id = row.id;
   txn_->job = job->name;
   txn_->slot = row.slot;
@@ -650,14 +647,15 @@ Status Registrar::RecoverTxn() {
     for (const char* phase : {"preparing", "pausing"}) {
       if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
     }
-    const auto paused_for = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
-    txn_->paused_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(paused_for);
+    const auto paused_for =
+        std::chrono::duration<double>(std::max(0.0, world_.wall_clock() - began));
+    txn_->paused_since = timers_.now() - std::chrono::duration_cast<Clock::duration>(paused_for);
   }
   job->state = row.was_paused && !txn_->recovery ? engine::JobState::kPaused
                                                  : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
            "the registrar's agent restarted: reading the outcome from the register");
-  for (const std::int32_t node : setup.participants) members_.Expect(node, Clock::now());
+  for (const std::int32_t node : setup.participants) members_.Expect(node, timers_.now());
   txn_->run = MakeRun(engine::Coordinator::Recovered(setup));
   txn_->run->Recover();
   return OkStatus();

@@ -46,7 +46,7 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
                   engine::ToJson(job->settings),
                   job->state == engine::JobState::kPaused || rests_at,
                   UsualStepSeconds(*job),
-                  std::chrono::duration<double>(Clock::now() - job->last_step).count(),
+                  std::chrono::duration<double>(timers_.now() - job->last_step).count(),
                   job->settings.max_steps};
   if (rests_at) {
     out.step = *rests_at;
@@ -81,7 +81,7 @@ SnapshotDesk::World Registrar::WorldOfSnapshots() {
   world.warn = [this](const std::string& job, const std::string& text) {
     AddEvent(engine::Severity::kWarning, job, text);
   };
-  world.journal = journal_.get();
+  world.journal = &journal_;
   return world;
 }
 
@@ -90,8 +90,9 @@ void Registrar::ConsiderSnapshot(const Job& job) {
   const bool trains_on = txn_ && txn_->job == job.name && !txn_->was_paused && !txn_->recovery &&
                          IsBeforeTransfer(txn_->run->phase());
   const bool runs = job.state == engine::JobState::kRunning || trains_on;
-  snapshots_->Consider(
-      {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)}, Clock::now());
+  snapshots_.Consider(
+      {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)},
+      timers_.now());
 }
 
 void Registrar::OnJobs(const ReplyPtr& reply) {

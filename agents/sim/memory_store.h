@@ -51,6 +51,8 @@ class MemoryStore : public engine::DurableStore {
     return found;
   }
 
+  Status Reserve() override { return Check(""); }
+
  private:
   Status Check(std::string_view key) const {
     if (!refused || !key.starts_with(*refused)) return OkStatus();

@@ -66,12 +66,12 @@ std::int64_t StepOfView(const ViewableJob& job, double margin) {
   return job.max_steps > 0 ? std::min(step, std::max(job.step, job.max_steps)) : step;
 }
 
-ViewDesk::ViewDesk(Loop& loop, World world, Limits limits)
-    : loop_(loop), world_(std::move(world)), limits_(limits) {
-  tick_ = loop_.Every(limits_.lease / kTicksPerLease, [this] { Tick(); });
+ViewDesk::ViewDesk(Timers& timers, World world, Limits limits)
+    : timers_(timers), world_(std::move(world)), limits_(limits) {
+  tick_ = timers_.Every(limits_.lease / kTicksPerLease, [this] { Tick(); });
 }
 
-ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
+ViewDesk::~ViewDesk() { timers_.Cancel(tick_); }
 
 void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
   if (!id.empty() && IsRetry(id, request.job(), done)) return;
@@ -102,8 +102,8 @@ bool ViewDesk::IsRetry(const std::string& id, const std::string& job, Done& done
   }
   for (auto& [view, given] : given_) {
     if (given.id != id || !given.reply || given.lost || given.reply->job().name() != job) continue;
-    if (given.kept_until <= world_.now()) continue;
-    given.kept_until = world_.now() + limits_.lease;
+    if (given.kept_until <= timers_.now()) continue;
+    given.kept_until = timers_.now() + limits_.lease;
     SendKeep(view, given.nodes);
     done(*given.reply);
     return true;
@@ -118,7 +118,7 @@ Status ViewDesk::Keep(const wire::KeepViewsRequest& request) {
     if (found == given_.end()) continue;
     Given& given = found->second;
     given.reply.reset();
-    given.kept_until = world_.now() + limits_.lease;
+    given.kept_until = timers_.now() + limits_.lease;
     if (!given.lost) continue;
     // The other shares are freed only now that the client learns why, so that no read fails without
     // a reason.
@@ -140,7 +140,7 @@ void ViewDesk::Tick() {
     SendKeep(queue.attempt->view, nodes);
   }
   // Slightly before the nodes, so that a view returned from here still exists there.
-  const auto soon = world_.now() + limits_.lease / kTicksPerLease;
+  const auto soon = timers_.now() + limits_.lease / kTicksPerLease;
   std::erase_if(given_, [&](const auto& entry) { return entry.second.kept_until < soon; });
 }
 
@@ -159,13 +159,13 @@ void ViewDesk::SendRelease(std::uint64_t view, const std::set<std::int32_t>& nod
 
 void ViewDesk::Try(const std::string& job) {
   Queue& queue = queues_.at(job);
-  loop_.Cancel(queue.timer);
+  timers_.Cancel(queue.timer);
   Result<ViewableJob> now = world_.job(job);
   if (!now) return Finish(job, now.error());
   Pending& pending = queue.requests.front();
   if (!now->busy.empty()) {
-    if (!pending.patience) pending.patience = world_.now() + limits_.transaction;
-    if (world_.now() > *pending.patience) {
+    if (!pending.patience) pending.patience = timers_.now() + limits_.transaction;
+    if (timers_.now() > *pending.patience) {
       return Finish(
           job, Unavailable(fmt::format(
                    "no view of '{}': {} for more than {} s", job, now->busy,
@@ -181,8 +181,8 @@ void ViewDesk::Try(const std::string& job) {
 
 void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
   Queue& queue = queues_.at(job);
-  loop_.Cancel(queue.timer);
-  queue.timer = loop_.After(delay, [this, job] { Try(job); });
+  timers_.Cancel(queue.timer);
+  queue.timer = timers_.After(delay, [this, job] { Try(job); });
 }
 
 Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
@@ -196,7 +196,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
                     "use",
                     job, plan->total_bytes(), used, limit));
   }
-  const auto started = world_.now();
+  const auto started = timers_.now();
   if (!pending.left) {
     pending.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
@@ -231,7 +231,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   }
   // Nodes report an overrun of the deadline themselves and name the device. This timer is for nodes
   // that report nothing.
-  queue.timer = loop_.After(
+  queue.timer = timers_.After(
       std::chrono::ceil<milliseconds>(deadline - started) + std::chrono::seconds(2), [this, job] {
         const Queue& late = queues_.at(job);
         const std::int32_t node =
@@ -301,14 +301,14 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
   const std::set<std::int32_t> nodes = attempt.plan->nodes();
   SendKeep(attempt.view, nodes);
   given_[attempt.view] = {
-      queue.requests.front().id, reply, nodes, world_.now() + limits_.lease, {}};
+      queue.requests.front().id, reply, nodes, timers_.now() + limits_.lease, {}};
   Finish(job, std::move(reply));
 }
 
 void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   Queue& queue = queues_.at(job);
   GiveUp(queue);
-  loop_.Cancel(queue.timer);
+  timers_.Cancel(queue.timer);
   const std::vector<Done> done = std::move(queue.requests.front().done);
   queue.requests.pop_front();
   queue.too_late = 0;
@@ -334,7 +334,7 @@ void ViewDesk::OnTransfer(const std::string& job) {
   // The time of the transaction does not count against the attempts.
   for (Pending& pending : found->second.requests) {
     if (!pending.since) continue;
-    *pending.left -= world_.now() - *pending.since;
+    *pending.left -= timers_.now() - *pending.since;
     pending.since.reset();
   }
   if (!found->second.attempt) return;
@@ -361,7 +361,7 @@ void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
   const auto found = queues_.find(job);
   if (found == queues_.end()) return;
   GiveUp(found->second);
-  loop_.Cancel(found->second.timer);
+  timers_.Cancel(found->second.timer);
   const std::deque<Pending> requests = std::move(found->second.requests);
   queues_.erase(found);
   for (const Pending& pending : requests) {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/net/loop.h"
+#include "agents/net/timers.h"
 #include "agents/views/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -56,7 +56,6 @@ class ViewDesk {
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
     /// Fills in how clients reach the node: machine, lanes, key.
     std::function<void(std::int32_t node, wire::ViewShare* share)> describe;
-    std::function<Loop::Clock::time_point()> now = Loop::Now;
   };
   struct Limits {
     std::chrono::milliseconds transaction{60000};  // longest wait for one transaction
@@ -65,8 +64,8 @@ class ViewDesk {
   };
   using Done = std::function<void(Result<wire::ViewReply>)>;
 
-  ViewDesk(Loop& loop, World world, Limits limits);
-  ViewDesk(Loop& loop, World world) : ViewDesk(loop, std::move(world), Limits{}) {}
+  ViewDesk(Timers& timers, World world, Limits limits);
+  ViewDesk(Timers& timers, World world) : ViewDesk(timers, std::move(world), Limits{}) {}
   ~ViewDesk();
   ViewDesk(const ViewDesk&) = delete;
   ViewDesk& operator=(const ViewDesk&) = delete;
@@ -101,18 +100,18 @@ class ViewDesk {
     std::string id;
     wire::ViewRequest request;
     bool is_snapshot = false;
-    std::vector<Done> done{};                           // one per time that it was sent
-    std::optional<Loop::Clock::time_point> patience{};  // the end of the wait for a transaction
+    std::vector<Done> done{};                             // one per time that it was sent
+    std::optional<Timers::Clock::time_point> patience{};  // the end of the wait for a transaction
     /// Time left for attempts, without the waits for transactions. It runs while `since` is set.
-    std::optional<Loop::Clock::duration> left{};
-    std::optional<Loop::Clock::time_point> since{};
+    std::optional<Timers::Clock::duration> left{};
+    std::optional<Timers::Clock::time_point> since{};
   };
   /// A complete view, until its lease ends.
   struct Given {
     std::string id;                        // of the request
     std::optional<wire::ViewReply> reply;  // until the client renews the view, so has the reply
     std::set<std::int32_t> nodes;
-    Loop::Clock::time_point kept_until;
+    Timers::Clock::time_point kept_until;
     std::optional<Error> lost;
   };
   /// One attempt to take a view of one step.
@@ -131,7 +130,7 @@ class ViewDesk {
     int too_late = 0;                            // attempts in a row
     std::int64_t at_least = 0;                   // a step that a node has begun
     std::optional<std::int64_t> paused_at_step;  // where the last attempt found the job paused
-    Loop::TimerId timer = 0;  // of the attempt's deadline, or of the next attempt
+    Timers::TimerId timer = 0;  // of the attempt's deadline, or of the next attempt
   };
 
   void Enqueue(Pending pending);
@@ -154,10 +153,10 @@ class ViewDesk {
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
   std::shared_ptr<const engine::ViewPlan> PlanOf(const ptc::Layout& layout, bool is_snapshot);
 
-  Loop& loop_;
+  Timers& timers_;
   const World world_;
   const Limits limits_;
-  Loop::TimerId tick_ = 0;
+  Timers::TimerId tick_ = 0;
   std::map<std::string, Queue> queues_;
   std::map<std::uint64_t, Given> given_;  // by view
   /// By layout hash, and whether it is of a snapshot.

@@ -35,6 +35,10 @@ class DurableStore {
   /// Keys that begin with `prefix`, ascending, with their values.
   virtual Result<std::vector<std::pair<std::string, std::string>>> List(
       std::string_view prefix) = 0;
+  /// Keeps room for the next few small rows, so that they can be written even if the disk becomes
+  /// full. Keeps what it has if that is still there.
+  /// \error kResourceExhausted if there is not so much; kUnavailable
+  virtual Status Reserve() = 0;
 };
 
 }  // namespace tessera::engine

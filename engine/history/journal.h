@@ -28,11 +28,9 @@ class Journal : public DurableStore {
   static Result<std::unique_ptr<Journal>> Open(const std::string& path);
   ~Journal() override;
 
-  /// Keeps kReserve bytes of the disk beside the file (PATH.reserve), so that the next writes
-  /// succeed even if the disk becomes full. The first write that does not fit gives them up. Keeps
-  /// what it has if that is still there.
-  /// \error kResourceExhausted naming the file if the disk has not so much; kUnavailable
-  Status Reserve();
+  /// Keeps kReserve bytes beside the file (PATH.reserve). The first write that does not fit gives
+  /// them up.
+  Status Reserve() override;
   static constexpr std::int64_t kReserve = 256 << 10;
 
   Status Put(std::string_view key, std::string_view value) override;

@@ -51,6 +51,7 @@ struct Office {
     };
     world.snapshot = [this] { return snapshot; };
     world.wall_clock = [] { return 1000.0; };
+    world.print = [](const std::string&) {};
     publisher = std::make_unique<Publisher>(std::move(world), *history);
   }
   std::size_t NumEvents() const { return history->Events(engine::EventQuery())->size(); }

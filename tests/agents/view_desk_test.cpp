@@ -33,13 +33,16 @@ ViewableJob AnyJob() {
 
 /// A desk on its own loop. The test reads and answers its messages.
 struct Office {
-  Loop loop;
+  struct ShiftedLoop : Loop {
+    Clock::time_point now() const override { return Now() + time_passed; }
+    Clock::duration time_passed{};
+  };
+  ShiftedLoop loop;
   Result<ViewableJob> job = AnyJob();
   std::vector<std::pair<std::int32_t, wire::ToNode>> sent;
   std::set<std::int32_t> gone;
   std::vector<Result<wire::ViewReply>> replies;
-  int looks = 0;                        // how often the desk requested the job
-  Loop::Clock::duration time_passed{};  // added to the real time
+  int looks = 0;  // how often the desk requested the job
   std::optional<ViewDesk> desk;
   std::thread thread;
 
@@ -49,7 +52,6 @@ struct Office {
       ++looks;
       return job;
     };
-    world.now = [this] { return Loop::Now() + time_passed; };
     world.send = [this](std::int32_t node, const wire::ToNode& message) -> Status {
       if (gone.contains(node)) return Unavailable("n" + std::to_string(node) + " is not connected");
       sent.emplace_back(node, message);
@@ -73,7 +75,7 @@ struct Office {
     return done.get_future().get();
   }
   void PassTime(std::chrono::seconds time) {
-    Do([&] { return time_passed += time; });
+    Do([&] { return loop.time_passed += time; });
   }
   /// Waits until the desk has requested the job `count` more times.
   bool AwaitLooks(int count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 The data of a job, opened in the background from a slow
 // server.
-#include "agents/registrar/data_opener.h"
+#include "agents/registrar/data_thread.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "agents/net/loop.h"
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/test_main.h"
@@ -26,14 +27,14 @@ constexpr int kFiles = 40;
 /// An opener on a loop of its own.
 struct Office {
   Loop loop;
-  std::unique_ptr<DataOpener> opener;
+  std::unique_ptr<DataThread> opener;
   std::vector<RankLoading> told;
   std::vector<Result<engine::DataStatus>> done;
   std::thread thread;
 
-  Office() : opener(std::make_unique<DataOpener>(loop)) { Begin(); }
-  explicit Office(DataOpener::Look look)
-      : opener(std::make_unique<DataOpener>(loop, std::move(look))) {
+  Office() : opener(std::make_unique<DataThread>(loop)) { Begin(); }
+  explicit Office(DataThread::Look look)
+      : opener(std::make_unique<DataThread>(loop, std::move(look))) {
     Begin();
   }
   void Begin() {
@@ -58,7 +59,7 @@ struct Office {
     loop.Stop();
     thread.join();
   }
-  DataOpener::Id Open(const engine::JobSettings& settings) {
+  DataThread::Id Open(const engine::JobSettings& settings) {
     return Do([&] {
       return opener->Open(
           settings, [this](const RankLoading& loading) { told.push_back(loading); },
@@ -75,7 +76,7 @@ struct Office {
 
 }  // namespace
 
-class DataOpenerTest : public QObject {
+class DataThreadTest : public QObject {
   Q_OBJECT
 
   std::unique_ptr<QTemporaryDir> m_home;
@@ -137,7 +138,7 @@ class DataOpenerTest : public QObject {
   void cancelEndsItSoonAndLeavesNothing() {
     m_server.delay_ms = 100;  // four seconds for the first bytes alone
     Office office;
-    const DataOpener::Id id = office.Open(Settings());
+    const DataThread::Id id = office.Open(Settings());
     QTRY_VERIFY_WITH_TIMEOUT(office.NumTold() >= 2, 10000);
     const auto began = std::chrono::steady_clock::now();
     office.Do([&] { office.opener->Cancel(id); });
@@ -165,7 +166,7 @@ class DataOpenerTest : public QObject {
     engine::JobSettings first = Settings(), second = Settings();
     first.seed = 1;
     second.seed = 2;
-    const DataOpener::Id id = office.Open(first);
+    const DataThread::Id id = office.Open(first);
     office.Open(second);
     office.Do([&] { office.opener->Cancel(id); });
     go.set_value();
@@ -187,5 +188,5 @@ class DataOpenerTest : public QObject {
   }
 };
 
-TESSERA_TEST(DataOpenerTest)
-#include "data_opener_test.moc"
+TESSERA_TEST(DataThreadTest)
+#include "data_thread_test.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/registrar/data_opener.h"
+#include "agents/registrar/data_thread.h"
 
 #include <chrono>
 #include <utility>
@@ -8,23 +8,23 @@
 
 namespace tessera::agents {
 
-Result<engine::DataStatus> DataOpener::LookAtJobData(const engine::JobSettings& settings,
+Result<engine::DataStatus> DataThread::LookAtJobData(const engine::JobSettings& settings,
                                                      const engine::IndexOptions& index) {
   TESSERA_TRY(const engine::DataMix data, OpenJobData(settings, index));
   return Describe(data, settings);
 }
 
-DataOpener::~DataOpener() {
+DataThread::~DataThread() {
   *alive_ = false;
   for (auto& [id, opening] : openings_) opening.thread.request_stop();
 }
 
-bool DataOpener::IsWanted(Id id) const {
+bool DataThread::IsWanted(Id id) const {
   const auto found = openings_.find(id);
   return found != openings_.end() && found->second.is_wanted;
 }
 
-DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress progress, Done done) {
+DataThread::Id DataThread::Open(const engine::JobSettings& settings, Progress progress, Done done) {
   const Id id = next_++;
   openings_[id].thread =
       std::jthread([this, id, alive = alive_, settings, progress = std::move(progress),
@@ -32,16 +32,16 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
         constexpr std::chrono::milliseconds kPeriod{250};
         engine::IndexOptions index;
         index.cancel = stop;
-        index.progress = [&, reported = Loop::Clock::time_point()](std::int64_t done_bytes,
-                                                                   std::int64_t total) mutable {
-          if (Loop::Now() - reported < kPeriod) return;
-          reported = Loop::Now();
-          loop_.Post([this, id, alive, progress, loading = RankLoading{done_bytes, total}] {
+        index.progress = [&, reported = Timers::Clock::time_point()](std::int64_t done_bytes,
+                                                                     std::int64_t total) mutable {
+          if (Timers::Clock::now() - reported < kPeriod) return;
+          reported = Timers::Clock::now();
+          timers_.Post([this, id, alive, progress, loading = RankLoading{done_bytes, total}] {
             if (*alive && progress && IsWanted(id)) progress(loading);
           });
         };
         auto status = look_(settings, index);
-        loop_.Post([this, id, alive, done, status = std::move(status)] {
+        timers_.Post([this, id, alive, done, status = std::move(status)] {
           if (!*alive) return;
           const bool is_wanted = IsWanted(id);
           openings_.erase(id);  // joins the thread, which has nothing left to do
@@ -51,7 +51,7 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
   return id;
 }
 
-void DataOpener::Cancel(Id id) {
+void DataThread::Cancel(Id id) {
   const auto found = openings_.find(id);
   if (found == openings_.end()) return;
   found->second.is_wanted = false;
