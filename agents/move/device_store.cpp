@@ -9,9 +9,9 @@
 namespace tessera::agents {
 
 Result<DeviceStore> DeviceStore::Open(std::int32_t node,
-                                      const std::vector<KeeperClient::Arena>& arenas) {
+                                      const std::vector<KeeperLink::Arena>& arenas) {
   DeviceStore store;
-  for (const KeeperClient::Arena& kept : arenas) {
+  for (const KeeperLink::Arena& kept : arenas) {
     const ptc::DeviceId id{node, kept.index};
     TESSERA_TRY(engine::Arena arena,
                 engine::Arena::Map(kept.fd, true).Context("arena of " + ToString(id)));
@@ -30,6 +30,11 @@ Result<DeviceStore> DeviceStore::Open(std::int32_t node,
 }
 
 DeviceStore::Device* DeviceStore::Find(ptc::DeviceId id) {
+  const auto it = devices_.find(id);
+  return it == devices_.end() ? nullptr : &it->second;
+}
+
+const DeviceStore::Device* DeviceStore::Find(ptc::DeviceId id) const {
   const auto it = devices_.find(id);
   return it == devices_.end() ? nullptr : &it->second;
 }

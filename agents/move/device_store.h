@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/keeper/keeper_client.h"
+#include "agents/keeper/keeper_link.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
 #include "ptc/mesh.h"
@@ -31,13 +31,13 @@ class DeviceStore {
 
   /// Maps every arena and reads its current table.
   /// \error as Arena::Map and PieceTable::Read
-  static Result<DeviceStore> Open(std::int32_t node,
-                                  const std::vector<KeeperClient::Arena>& arenas);
+  static Result<DeviceStore> Open(std::int32_t node, const std::vector<KeeperLink::Arena>& arenas);
 
   std::map<ptc::DeviceId, Device>& devices() { return devices_; }
   const std::map<ptc::DeviceId, Device>& devices() const { return devices_; }
   /// nullptr if this node has no such device.
   Device* Find(ptc::DeviceId id);
+  const Device* Find(ptc::DeviceId id) const;
   /// Devices that hold pieces of `job`.
   std::vector<ptc::DeviceId> Of(const std::string& job) const;
 

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr char kJob[] = "/links";  // not a valid job name
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kCellBytes = 4 * kMiB;
-/// More than the bursts of emulated ports at both ends (node_agent.cpp), and time for TCP to speed
+/// More than the bursts of emulated ports at both ends (node_server.cpp), and time for TCP to speed
 /// up.
 constexpr std::int64_t kWarmBytes = 4 * kMiB;
 constexpr std::int64_t kRunBytes = 8 * kMiB;

@@ -54,7 +54,7 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       [this, done = std::move(done)](const std::stop_token& stop) { done(Run(stop)); });
 }
 
-Mover::~Mover() { Cancel(); }
+Mover::~Mover() { thread_.request_stop(); }
 
 void Mover::Cancel() { thread_.request_stop(); }
 

@@ -17,26 +17,13 @@
 #include <vector>
 
 #include "agents/move/cell_digests.h"
+#include "agents/move/move.h"
 #include "agents/move/move_context.h"
 #include "engine/transfer/token_bucket.h"
 
 namespace tessera::agents {
 
-struct MoveResult {
-  Status status = OkStatus();
-  std::vector<DeviceDigests> before;  // devices of the old layout
-  std::vector<DeviceDigests> after;   // devices of the new layout
-  std::int64_t checksums_equal = 0;   // moved cells whose digest equals that of the source
-};
-
-/// The bytes that one device sends to a device of this node: planned, and copied so far.
-struct MoveFlow {
-  ptc::DeviceId source, destination;
-  std::int64_t total = 0;
-  std::atomic<std::int64_t> done = 0;
-};
-
-class Mover {
+class Mover : public Move {
  public:
   struct Wire {
     NetContext* net = nullptr;
@@ -47,13 +34,10 @@ class Mover {
   Mover(std::shared_ptr<const MoveContext> context, Wire wire,
         std::function<void(MoveResult)> done);
   /// Cancels the transfer and waits for `done`.
-  ~Mover();
-  /// Makes the transfer end soon, with kCancelled. Any thread.
-  void Cancel();
-  /// Fixed after construction; the counters grow. Any thread.
-  const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
-  /// Bytes of a hand-in or a snapshot that have arrived. Any thread.
-  std::int64_t storage_done() const { return storage_done_; }
+  ~Mover() override;
+  void Cancel() override;
+  const std::vector<std::unique_ptr<MoveFlow>>& flows() const override { return flows_; }
+  std::int64_t storage_done() const override { return storage_done_; }
 
  private:
   enum class Side { kOld, kNew };

@@ -21,7 +21,7 @@
 #include "agents/node/allow_list.h"
 #include "agents/node/config.h"
 #include "agents/node/log_file.h"
-#include "agents/node/node_agent.h"
+#include "agents/node/node_server.h"
 #include "agents/registrar/registrar_server.h"
 
 namespace tessera::agents {
@@ -92,7 +92,7 @@ int RunAgent(const AgentConfig& config) {
     if (!started) return Fail(started.error().ToString(), 1);
     registrar = std::move(*started);
   }
-  auto node = NodeAgent::Start(loop, net, config, *keys);
+  auto node = NodeServer::Start(loop, net, config, *keys);
   if (!node) return Fail(node.error().ToString(), 1);
   loop.Run();
   return 0;

@@ -1,173 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of the agent, and its connection to the registrar.
+// The start of the agent, and what it says to the registrar.
 #include "agents/node/node_agent.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <iterator>
-#include <sstream>
+#include <utility>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
-#include "engine/files/machine_identity.h"
-#include "engine/files/process_stat.h"
 
 namespace tessera::agents {
 namespace {
 constexpr auto kHeartbeat = std::chrono::seconds(1);
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
-constexpr std::int64_t kPortBurst = 1 << 20;
-
-std::int64_t NewIncarnation() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
-
-// Pid and start time of the parent.
-std::string KeeperIdentity() {
-  const auto stat = engine::ReadProcessStat(getppid());
-  return fmt::format("{} {}", getppid(), stat ? stat->start : 0);
-}
-
-// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
-std::string AddressOf(const std::string& endpoint) {
-  const auto begin = endpoint.find("://");
-  const auto end = endpoint.rfind(':');
-  if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
-  return endpoint.substr(begin + 3, end - begin - 3);
-}
-
-// A free TCP port of `address`, or 0. The port is not reserved, so another process may bind it
-// before a rank does; torchrun chooses its port in the same way.
-std::int32_t FindFreePort(const std::string& address) {
-  sockaddr_in socket_address{};
-  socket_address.sin_family = AF_INET;
-  if (inet_pton(AF_INET, address.c_str(), &socket_address.sin_addr) != 1) {
-    socket_address.sin_addr.s_addr = htonl(INADDR_ANY);
-  }
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return 0;
-  socklen_t size = sizeof socket_address;
-  auto* generic = reinterpret_cast<sockaddr*>(&socket_address);
-  const bool bound = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
-  ::close(fd);
-  return bound ? ntohs(socket_address.sin_port) : 0;
-}
 }  // namespace
 
-NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys)
-    : loop_(loop),
-      net_(net),
-      config_(std::move(config)),
-      keys_(std::move(keys)),
-      incarnation_(NewIncarnation()),
-      last_message_(Loop::Now()),
-      egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
-      ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
-      queries_(loop, config_, {&net_, keys_, ingress_}),
-      master_port_(FindFreePort(AddressOf(config_.endpoint))) {}
+NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
+    : timers_(timers),
+      config_(config),
+      world_(std::move(world)),
+      journal_(*world_.journal),
+      last_message_(timers.now()) {}
 
 NodeAgent::~NodeAgent() = default;
 
-Result<std::unique_ptr<NodeAgent>> NodeAgent::Start(Loop& loop, NetContext& net,
-                                                    const AgentConfig& config, CurveKeys keys) {
-  std::unique_ptr<NodeAgent> agent(new NodeAgent(loop, net, config, std::move(keys)));
-  TESSERA_RETURN_IF_ERROR(agent->Open());
-  return agent;
+Status NodeAgent::Recover(KeeperLink& keeper, NodeViews& views) {
+  keeper_ = &keeper;
+  views_ = &views;
+  TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
+  TESSERA_RETURN_IF_ERROR(RecoverDevices());
+  TESSERA_RETURN_IF_ERROR(views_->Recover());
+  TESSERA_RETURN_IF_ERROR(RecoverRanks());
+  return RecoverTxn();
 }
 
-Status NodeAgent::Open() {
-  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
-  TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
-  TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, KeeperHandlers()));
-  TESSERA_TRY(store_, DeviceStore::Open(config_.node, keeper_->arenas()));
-  for (auto& [id, device] : store_->devices()) {
-    TESSERA_TRY(const std::optional<std::string> failed,
-                journal_->Get(fmt::format("failed/{}", id.index)));
-    device.failed = failed.has_value();
-  }
-  ClearHolds();
-  views_ = std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
-  SnapshotStore::World world;
-  world.keep = [this](const std::string& name, int fd) { return keeper_->Keep(name, fd); };
-  world.drop = [this](const std::string& name) { return keeper_->Drop(name); };
-  world.journal = journal_.get();
-  world.machine = engine::MachineIdentity();
-  snapshots_ = std::make_unique<SnapshotStore>(loop_, std::move(world), keys_);
-  TESSERA_RETURN_IF_ERROR(snapshots_->Recover(config_.node, keeper_->TakeKept()));
-  TESSERA_RETURN_IF_ERROR(RecoverRanks());
-  TESSERA_RETURN_IF_ERROR(RecoverTxn());
-  TESSERA_TRY(rank_port_,
-              RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
+void NodeAgent::Start(RankLinks& ranks, std::vector<std::string> lanes) {
+  links_ = &ranks;
+  lanes_ = std::move(lanes);
   for (auto& [id, rank] : ranks_.ranks()) {
     if (HasLeft(id)) ranks_.Retire(rank);
   }
-  LaneServerOptions lanes;
-  lanes.endpoints = config_.lanes;
-  lanes.keys = keys_;
-  lanes.egress = egress_;
-  TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(lanes), MakeResolver()));
-
-  TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_,
-                                            config_.registrar_key.empty() ? keys_.public_key
-                                                                          : config_.registrar_key));
-  TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
-  TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
-  TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
-  TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
-  registrar_ = std::move(socket);
-  loop_.Watch(*registrar_, [this] { OnRegistrarReady(); });
-  loop_.Watch(registrar_->monitor(), [this] { ReadRegistrarLink(); });
-  loop_.Every(kHeartbeat, [this] {
-    if (welcomed_) {
-      SendHeartbeat();
-      SendExits();
-      if (txn_) txn_->part->RepeatFollowed();
-      FailRanksThatHang();
-    } else {
-      SendRegister();
-    }
-    AskAfterSilence();
-  });
-  loop_.Every(kProgressPeriod, [this] { SendProgress(); });
+  timers_.Every(kHeartbeat, [this] { Beat(); });
+  timers_.Every(kProgressPeriod, [this] { SendProgress(); });
   SendRegister();
-  return OkStatus();
-}
-
-// A broken connection loses messages. Register gives the registrar the state of this node, and the
-// registrar repeats what is still valid.
-void NodeAgent::ReadRegistrarLink() {
-  while (const auto event = registrar_->NextLinkEvent()) {
-    if (event->kind != LinkEvent::Kind::kReady) continue;
-    if (std::exchange(was_connected_, true)) SendRegister();
-  }
 }
 
 // Erases the journal if the keeper is a new one, because the memory of the old keeper is gone.
 Status NodeAgent::ForgetOtherKeepers() {
-  const std::string keeper = KeeperIdentity();
-  TESSERA_TRY(const std::optional<std::string> known, journal_->Get("keeper"));
+  const std::string& keeper = world_.facts.keeper;
+  TESSERA_TRY(const std::optional<std::string> known, journal_.Get("keeper"));
   if (known == keeper) return OkStatus();
-  TESSERA_TRY(const auto rows, journal_->List(""));
-  for (const auto& [key, value] : rows) TESSERA_RETURN_IF_ERROR(journal_->Erase(key));
-  return journal_->Put("keeper", keeper);
+  TESSERA_TRY(const auto rows, journal_.List(""));
+  for (const auto& [key, value] : rows) TESSERA_RETURN_IF_ERROR(journal_.Erase(key));
+  return journal_.Put("keeper", keeper);
+}
+
+Status NodeAgent::RecoverDevices() {
+  TESSERA_TRY(store_, DeviceStore::Open(config_.node, keeper_->arenas()));
+  for (auto& [id, device] : store_->devices()) {
+    TESSERA_TRY(const std::optional<std::string> failed,
+                journal_.Get(fmt::format("failed/{}", id.index)));
+    device.failed = failed.has_value();
+    // The agent before may have died while it held updates for a view.
+    device.arena->header().hold.store(0);
+  }
+  return OkStatus();
 }
 
 // ---- registrar
 
+// Register gives the registrar the state of this node, and the registrar repeats what is still
+// valid.
+void NodeAgent::OnReconnected() { SendRegister(); }
+
+void NodeAgent::Beat() {
+  if (welcomed_) {
+    SendHeartbeat();
+    SendExits();
+    if (txn_) txn_->part->RepeatFollowed();
+    FailRanksThatHang();
+  } else {
+    SendRegister();
+  }
+  AskAfterSilence();
+}
+
 void NodeAgent::Send(wire::FromNode message) {
   message.set_node(config_.node);
-  message.set_incarnation(incarnation_);
-  std::vector<Frame> frames;
-  frames.push_back(Frame::Of("node"));
-  frames.push_back(Frame::Of(message.SerializeAsString()));
+  message.set_incarnation(world_.facts.incarnation);
   // A message that cannot be sent now is repeated: state by Register, outcomes on request.
-  static_cast<void>(registrar_->Send(std::move(frames)));
+  world_.send(message);
 }
 
 void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const {
@@ -204,17 +126,17 @@ void NodeAgent::SendRegister() {
   r->set_minor(kProtocolMinor);
   r->set_node(config_.node);
   r->set_host(config_.host);
-  r->set_address(AddressOf(config_.endpoint));
-  r->set_public_key(Utf8(keys_.public_key));
-  for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
+  r->set_address(world_.facts.address);
+  r->set_public_key(Utf8(world_.facts.public_key));
+  for (const std::string& lane : lanes_) r->add_lanes(lane);
   r->set_version(TESSERA_VERSION);
-  r->set_machine(Utf8(engine::MachineIdentity()));
+  r->set_machine(Utf8(world_.facts.machine));
   r->set_link_bytes_per_second(config_.link_bytes_per_second);
-  r->set_master_port(master_port_);
-  r->set_keeper_pid(getppid());
-  r->set_incarnation(incarnation_);
+  r->set_master_port(world_.facts.master_port);
+  r->set_keeper_pid(world_.facts.keeper_pid);
+  r->set_incarnation(world_.facts.incarnation);
   FillDevices(r->mutable_devices());
-  snapshots_->Describe(r->mutable_snapshots());
+  views_->Describe(r->mutable_snapshots());
   for (const auto& [name, job] : jobs_) {
     auto* row = r->add_jobs();
     row->set_job(name);
@@ -241,7 +163,7 @@ void NodeAgent::SendHeartbeat() {
   FillDevices(message.mutable_heartbeat()->mutable_devices());
   message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
   message.mutable_heartbeat()->set_order(last_order_);
-  snapshots_->Describe(message.mutable_heartbeat()->mutable_snapshots());
+  views_->Describe(message.mutable_heartbeat()->mutable_snapshots());
   Send(std::move(message));
 }
 
@@ -249,40 +171,55 @@ void NodeAgent::ReportEvent(engine::Severity severity, const std::string& source
                             const std::string& text) {
   // The registrar prints all events; the agents of other nodes print their own.
   if (config_.endpoint != config_.registrar_endpoint) {
-    std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
-                 text.c_str());
+    world_.log_line(fmt::format("{} {}: {}", ToString(severity), source, text));
   }
   wire::FromNode message;
   auto* event = message.mutable_event();
   event->set_severity(static_cast<std::uint32_t>(severity));
   event->set_source(source);
   event->set_text(Utf8(text));
-  if (registrar_) Send(std::move(message));
+  Send(std::move(message));
 }
 
-void NodeAgent::OnRegistrarReady() {
-  for (;;) {
-    auto received = registrar_->Receive();
-    if (!received || !*received) return;
-    wire::ToNode message;
-    const Message& frames = **received;
-    if (frames.size() != 1 ||
-        !message.ParseFromArray(frames[0].data(), static_cast<int>(frames[0].size()))) {
-      std::fprintf(stderr, "dropped a malformed message from the registrar\n");
-      continue;
-    }
-    last_message_ = Loop::Now();
-    OnMessage(message);
+// From the transfer on, the old state may be overwritten at any time.
+void NodeAgent::OnTakeView(const wire::TakeView& message) {
+  const auto reply = [this](wire::ViewReport report) {
+    wire::FromNode out;
+    *out.mutable_view() = std::move(report);
+    Send(std::move(out));
+  };
+  const auto job = jobs_.find(message.job());
+  const bool changes = txn_ && txn_->prepare.job() == message.job() &&
+                       txn_->part->state() >= engine::ParticipantState::kTransferring;
+  if (job == jobs_.end() || changes) {
+    wire::ViewReport refused;
+    refused.set_view(message.view());
+    refused.set_kind(wire::ViewReport::FAILED);
+    Encode(FailedPrecondition(
+               fmt::format("job '{}' cannot be viewed on this node now", message.job())),
+           refused.mutable_error());
+    return reply(std::move(refused));
   }
+  std::optional<std::int64_t> paused_at;
+  if (const auto all = AllPaused(message.job())) paused_at = all->step;
+  views_->Take(message, {job->second.row, *store_, paused_at}, reply);
+}
+
+void NodeAgent::OnCompleteSnapshot(const wire::CompleteSnapshot& message) {
+  views_->Complete(message, [this](wire::SnapshotReport report) {
+    wire::FromNode out;
+    *out.mutable_snapshot() = std::move(report);
+    Send(std::move(out));
+  });
 }
 
 void NodeAgent::OnMessage(const wire::ToNode& m) {
+  last_message_ = timers_.now();
   switch (m.body_case()) {
     case wire::ToNode::kWelcome:
       if (!m.welcome().error().empty()) {
-        std::fprintf(stderr, "the registrar refused n%d: %s\n", config_.node,
-                     m.welcome().error().c_str());
-        return;
+        return world_.log_line(
+            fmt::format("the registrar refused n{}: {}", config_.node, m.welcome().error()));
       }
       welcomed_ = true;
       for (const auto& [job, recorded] : m.welcome().steps()) RepeatSteps(job, recorded);
@@ -330,7 +267,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kDecided:
       return OnDecided(m.decided());
     case wire::ToNode::kQuery:
-      return queries_.Run(m.query(), [this](wire::NodeAnswer answer) {
+      return world_.run_query(m.query(), [this](wire::NodeAnswer answer) {
         wire::FromNode message;
         *message.mutable_answer() = std::move(answer);
         Send(std::move(message));
@@ -346,7 +283,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kCompleteSnapshot:
       return OnCompleteSnapshot(m.complete_snapshot());
     case wire::ToNode::kDropSnapshots:
-      for (const std::uint64_t id : m.drop_snapshots().views()) snapshots_->Drop(id);
+      for (const std::uint64_t id : m.drop_snapshots().views()) views_->Drop(id);
       return;
     case wire::ToNode::kFinishUpdate:
       return OnFinishUpdate(m.finish_update());

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// The agent of one node: it is connected to the registrar, runs the ranks of its devices, and
-/// participates in transactions. It uses one loop thread; transfers and lanes have their own
-/// threads and post their results to the loop.
+/// The agent of one node: it follows the registrar, runs the ranks of its devices, and participates
+/// in transactions.
 
 #include <chrono>
 #include <functional>
@@ -13,37 +12,53 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "agents/job/rank_port.h"
-#include "agents/keeper/keeper_client.h"
+#include "agents/job/rank_links.h"
+#include "agents/keeper/keeper_link.h"
 #include "agents/move/device_store.h"
-#include "agents/move/mover.h"
-#include "agents/net/lanes.h"
-#include "agents/net/loop.h"
-#include "agents/net/socket.h"
+#include "agents/net/timers.h"
 #include "agents/node/config.h"
 #include "agents/node/job_row.h"
-#include "agents/node/node_queries.h"
+#include "agents/node/node_views.h"
+#include "agents/node/node_world.h"
 #include "agents/node/peers.h"
 #include "agents/node/rank_table.h"
 #include "agents/node/rendezvous_relay.h"
 #include "agents/node/transaction_part.h"
-#include "agents/views/snapshot_store.h"
-#include "agents/views/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
-#include "engine/history/journal.h"
-#include "engine/transfer/token_bucket.h"
 #include "engine/txn/participant.h"
 
 namespace tessera::agents {
 
+/// No socket, process, thread, file or clock of its own: NodeServer connects it with real ones, a
+/// simulator with its own. Keeper and links receive its handlers, so they are made after it: first
+/// the agent, then the keeper; Recover; then the links; Start.
+/// \threadsafety The loop's thread.
 class NodeAgent {
  public:
-  /// \error naming what cannot be bound, opened or mapped
-  static Result<std::unique_ptr<NodeAgent>> Start(Loop& loop, NetContext& net,
-                                                  const AgentConfig& config, CurveKeys keys);
+  /// \pre `timers` and what `world` names outlive the agent; no timer, task or reply that it has
+  ///     asked for runs after its end
+  NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world);
+  NodeAgent(const NodeAgent&) = delete;
+  NodeAgent& operator=(const NodeAgent&) = delete;
   ~NodeAgent();
+
+  KeeperLink::Handlers keeper_handlers();
+  RankLinks::Handlers rank_handlers();
+
+  /// Continues from journal, arenas and ranks, where the agent before has left them. Sends nothing
+  /// to ranks.
+  /// \error that of the journal, of an arena or of a view, naming it
+  Status Recover(KeeperLink& keeper, NodeViews& views);
+  /// Registers, and does so again until the registrar answers. `lanes`: the endpoints at which
+  /// other nodes fetch cells.
+  void Start(RankLinks& ranks, std::vector<std::string> lanes);
+
+  void OnMessage(const wire::ToNode& message);
+  /// The connection to the registrar was lost, and messages with it. Now it is there again.
+  void OnReconnected();
 
  private:
   /// One rank's process on this node.
@@ -58,37 +73,32 @@ class NodeAgent {
   struct Txn {
     wire::Prepare prepare;
     std::unique_ptr<TransactionPart> part;
-    Loop::Clock::time_point last_word = Loop::Now();  // of the registrar about this transaction
-    std::optional<Loop::Clock::time_point> flipped;   // when ranks were first told to adopt
+    Timers::Clock::time_point last_word;               // of the registrar about this transaction
+    std::optional<Timers::Clock::time_point> flipped;  // when ranks were first told to adopt
     std::optional<ptc::Layout> from, to;
     std::vector<ptc::DeviceId> lost;  // of the old layout; their state is of no use
     ptc::Plan plan;
     std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
     std::shared_ptr<const MoveContext> context;             // set once this node is prepared
-    std::unique_ptr<Mover> mover;
+    std::unique_ptr<Move> move;
     MoveResult result;
   };
 
-  NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
-  Status Open();
   Status ForgetOtherKeepers();
+  Status RecoverDevices();
 
   // ---- registrar (node_agent.cpp)
   void Send(wire::FromNode message);
   void SendRegister();
-  void ReadRegistrarLink();
+  void Beat();
   void SendHeartbeat();
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
-  void OnRegistrarReady();
-  void OnMessage(const wire::ToNode& message);
+  void OnTakeView(const wire::TakeView& message);
+  void OnCompleteSnapshot(const wire::CompleteSnapshot& message);
   void ReportEvent(engine::Severity severity, const std::string& source, const std::string& text);
 
   // ---- jobs and ranks (node_ranks.cpp)
   Status RecoverRanks();
-  RankPort::Handlers RankHandlers();
-  KeeperClient::Handlers KeeperHandlers();
-  Status WriteJobFiles(const std::string& job, const std::string& settings,
-                       const ptc::Layout& layout);
   /// How the ranks of one epoch are started.
   struct Launch {
     std::string job;
@@ -114,7 +124,7 @@ class NodeAgent {
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);
   /// Ends the ranks of the job outside of updates, or at the deadline.
-  void EndRanks(const std::string& job, Loop::Clock::time_point deadline);
+  void EndRanks(const std::string& job, Timers::Clock::time_point deadline);
   void KillRanks(const std::string& job);
   void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);
@@ -129,7 +139,7 @@ class NodeAgent {
   void OnRankAdopted(const RankId& id, std::int64_t epoch);
   /// Whether the rank is in the layout of its job, or joins it.
   bool Belongs(const RankId& id) const;
-  void OnRankExited(const KeeperClient::Rank& exited);
+  void OnRankExited(const KeeperLink::Rank& exited);
   /// Reports the exits that the registrar has not noted.
   void SendExits();
   void OnRankExitNoted(std::int64_t pid);
@@ -146,15 +156,9 @@ class NodeAgent {
   /// Sends again the steps after `after`, which the registrar has not recorded.
   void RepeatSteps(const std::string& job, std::int64_t after);
 
-  // ---- views (node_views.cpp)
-  /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
-  Result<ViewTask> MakeViewTask(const wire::TakeView& message);
-  void OnTakeView(const wire::TakeView& message);
-  void OnCompleteSnapshot(const wire::CompleteSnapshot& message);
-  void ClearHolds();
-
   // ---- transaction (node_txn.cpp)
   Status RecoverTxn();
+  void BeginTxn(const wire::Prepare& prepare);
   void OnPrepare(const wire::Prepare& message);
   void OnOutcome(const wire::Outcome& message);
   void OnGo(const wire::Go& message);
@@ -191,59 +195,42 @@ class NodeAgent {
   void Ask(bool write_abort);
   void OnForgotten(bool stay_paused);
   /// Ends this agent. Its keeper starts another.
-  [[noreturn]] void Halt(const std::string& why);
+  void Halt(const std::string& why);
   std::shared_ptr<const MoveContext> MakeContext() const;
-  void SetServing(std::shared_ptr<const MoveContext> context);
-  std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> MakeResolver();
   std::vector<ptc::DeviceId> LocalOf(const ptc::Layout& layout) const;
   /// Whether the transaction starts this rank.
   bool IsJoiner(const RankId& id) const;
   /// Whether the device holds state that the transaction reads.
   bool IsSource(ptc::DeviceId id) const;
 
-  Loop& loop_;
-  NetContext& net_;
+  Timers& timers_;
   const AgentConfig config_;
-  const CurveKeys keys_;
-  const std::int64_t incarnation_;
-  std::unique_ptr<engine::Journal> journal_;
-  std::unique_ptr<KeeperClient> keeper_;
-  bool was_connected_ = false;  // to the registrar, at least once
+  const NodeWorld world_;
+  engine::DurableStore& journal_;
+  KeeperLink* keeper_ = nullptr;  // since Recover
+  NodeViews* views_ = nullptr;    // since Recover
+  RankLinks* links_ = nullptr;    // since Start
+  std::vector<std::string> lanes_;
   std::optional<DeviceStore> store_;
-  std::unique_ptr<RankPort> rank_port_;
-  std::optional<Socket> registrar_;
   bool welcomed_ = false;
-  Loop::Clock::time_point last_message_;
+  Timers::Clock::time_point last_message_;
   std::map<std::string, Job> jobs_;
   RankTable ranks_{WorldOfRanks()};
   std::map<std::int64_t, wire::RankExited> exits_;  // by pid; not noted by the registrar yet
   /// By job and step, the last reports.
   std::map<std::string, std::map<std::int64_t, wire::StepReport>> recent_steps_;
-  std::shared_ptr<engine::TokenBucket> egress_, ingress_;
-  NodeQueries queries_;
-  const std::int32_t master_port_;
   std::optional<Txn> txn_;
   /// The next transaction, while this node still follows the outcome of the one before.
   struct Waiting {
     wire::Prepare prepare;
-    Loop::Clock::time_point since;
+    Timers::Clock::time_point since;
   };
   std::optional<Waiting> waiting_;
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
-  std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
+  std::map<std::uint64_t, std::unique_ptr<Move>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
-  std::set<std::int64_t> strangers_;          // pids that were refused, each said once
-  std::uint64_t last_order_ = 0;              // of the last FinishUpdate
-  std::unique_ptr<ViewStore> views_;          // outlives the lanes that serve it
-  std::unique_ptr<SnapshotStore> snapshots_;  // likewise
-  /// The last plan, with the hash of its layout.
-  using KnownPlan =
-      std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>;
-  KnownPlan view_plan_, snapshot_plan_;
-
-  struct Serving;  // what lanes serve now, shared with their threads
-  std::shared_ptr<Serving> serving_;
-  std::unique_ptr<LaneServer> lanes_;
+  std::set<std::int64_t> strangers_;  // pids that were refused, each said once
+  std::uint64_t last_order_ = 0;      // of the last FinishUpdate
 };
 
 }  // namespace tessera::agents

@@ -2,20 +2,17 @@
 // Jobs and ranks of one node: start, pause, resume, stop, and the reports of ranks.
 #include <fmt/format.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
 #include "agents/move/digest_wire.h"
+#include "agents/node/job_files.h"
 #include "agents/node/node_agent.h"
-#include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
-#include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
@@ -48,18 +45,18 @@ RankTable::World NodeAgent::WorldOfRanks() {
   RankTable::World world;
   world.kill = [this](std::int64_t pid) { static_cast<void>(keeper_->Signal(pid, SIGKILL)); };
   world.send_leave = [this](const RankId& id) {
-    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, 0, nullptr));
+    static_cast<void>(links_->SendCommand(id, RankCommand::kLeave, 0, nullptr));
   };
   world.after = [this](std::chrono::seconds delay, std::function<void()> run) {
-    loop_.After(delay, std::move(run));
+    timers_.After(delay, std::move(run));
   };
   return world;
 }
 
-KeeperClient::Handlers NodeAgent::KeeperHandlers() {
-  KeeperClient::Handlers handlers;
-  handlers.exited = [this](const KeeperClient::Rank& rank) { OnRankExited(rank); };
-  handlers.stderr_line = [this](const KeeperClient::Rank& kept, const std::string& line) {
+KeeperLink::Handlers NodeAgent::keeper_handlers() {
+  KeeperLink::Handlers handlers;
+  handlers.exited = [this](const KeeperLink::Rank& rank) { OnRankExited(rank); };
+  handlers.stderr_line = [this](const KeeperLink::Rank& kept, const std::string& line) {
     const auto tag = ParseTag(kept.tag);
     if (!tag) return;
     if (Rank* rank = ranks_.Find(tag->first)) rank->last_line = line;
@@ -69,8 +66,8 @@ KeeperClient::Handlers NodeAgent::KeeperHandlers() {
   return handlers;
 }
 
-RankPort::Handlers NodeAgent::RankHandlers() {
-  RankPort::Handlers h;
+RankLinks::Handlers NodeAgent::rank_handlers() {
+  RankLinks::Handlers h;
   h.expects = [this](const RankId& id, std::int64_t pid) { return ExpectsRank(id, pid); };
   h.attached = [this](const RankId& id, std::int64_t) { OnRankAttached(id); };
   h.connected = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
@@ -113,14 +110,14 @@ RankPort::Handlers NodeAgent::RankHandlers() {
 }
 
 Status NodeAgent::RecoverRanks() {
-  TESSERA_TRY(const auto rows, journal_->List("job/"));
+  TESSERA_TRY(const auto rows, journal_.List("job/"));
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(JobRow row, ParseJobRow(key, text));
     Job job{.name = key.substr(4), .row = std::move(row)};
     if (store_->Of(job.name).empty()) continue;  // the memory of the job was lost with its keeper
     jobs_.emplace(job.name, std::move(job));
   }
-  for (const KeeperClient::Rank& kept : keeper_->ranks()) {
+  for (const KeeperLink::Rank& kept : keeper_->ranks()) {
     TESSERA_TRY(const auto tag, ParseTag(kept.tag));
     ranks_.Recover(tag.first, kept.pid, tag.second);
   }
@@ -136,43 +133,32 @@ bool NodeAgent::HasLeft(const RankId& id) {
 }
 
 void NodeAgent::JournalJob(const Job& job) {
-  if (const Status put = journal_->Put("job/" + job.name, ToText(job.row)); !put) {
+  if (const Status put = journal_.Put("job/" + job.name, ToText(job.row)); !put) {
     ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
                 "journal: " + put.error().ToString());
   }
-}
-
-Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& settings,
-                                const ptc::Layout& layout) {
-  const std::string folder = config_.directory + "/jobs/" + job;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Unavailable(fmt::format("cannot make '{}': {}", folder, error.message()));
-  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(folder + "/settings.json", settings, 0644));
-  return engine::WriteWholeFile(folder + "/layout.json", ptc::ToJson(layout), 0644);
 }
 
 Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   const std::vector<ptc::DeviceId>& devices = launch.layout.mesh().devices();
   const ptc::DeviceId device = devices[static_cast<std::size_t>(rank)];
   TESSERA_RETURN_IF_ERROR(ranks_.CheckFree(device));
-  const std::string folder = config_.directory + "/jobs/" + launch.job;
   const RankId id{launch.job, device};
   RankEnvironmentSpec spec;
-  spec.base = TrainerEnvironment();
-  spec.socket = config_.directory + "/ranks.sock";
+  spec.base = world_.environment();
+  spec.socket = world_.facts.rank_socket;
   spec.id = id;
-  spec.settings_file = folder + "/settings.json";
-  spec.layout_file = folder + "/layout.json";
+  spec.settings_file = SettingsPath(config_.directory, launch.job);
+  spec.layout_file = LayoutPath(config_.directory, launch.job);
   spec.initialise = launch.initialise;
   spec.view =
       ViewOf(launch.layout, rank, launch.epoch, launch.attempt, launch.micro_batch, launch.peers);
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
   spec.collective_timeout = settings.collective_timeout;
-  KeeperClient::SpawnRequest request;
+  KeeperLink::SpawnRequest request;
   request.argv = settings.program
                      ? std::vector<std::string>{"/bin/sh", "-c", settings.program->command}
-                     : std::vector<std::string>{TrainerPath()};
+                     : std::vector<std::string>{world_.trainer_path()};
   if (launch.finish_update) request.argv.emplace_back("--finish-update");
   request.environment = RankEnvironment(spec);
   if (const wire::Peer* first = FindPeer(launch.peers, devices.front().node)) {
@@ -301,7 +287,7 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
                                         *layout.mesh().RankOf(id), device->arena->capacity()));
     tables.emplace_back(device, std::move(table));
   }
-  TESSERA_RETURN_IF_ERROR(WriteJobFiles(message.job(), message.settings(), layout));
+  TESSERA_RETURN_IF_ERROR(world_.write_job_files(message.job(), message.settings(), layout));
   for (auto& [device, table] : tables) {
     TESSERA_RETURN_IF_ERROR(
         table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
@@ -323,7 +309,7 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
 }
 
 bool NodeAgent::ExpectsRank(const RankId& id, std::int64_t pid) {
-  if (ranks_.Is(id, pid, ::getpgid(static_cast<pid_t>(pid)))) return true;
+  if (ranks_.Is(id, pid, world_.process_group(pid))) return true;
   if (strangers_.insert(pid).second) {
     ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
                 fmt::format("refused process {}: it says that it is {} of '{}'", pid,
@@ -334,7 +320,7 @@ bool NodeAgent::ExpectsRank(const RankId& id, std::int64_t pid) {
 
 void NodeAgent::OnRankAttached(const RankId& id) {
   // Its state may have changed while no agent ran.
-  const auto state = rank_port_->Find(id);
+  const auto state = links_->Find(id);
   if (Rank* rank = ranks_.Find(id); rank && state) rank->current_epoch = state->epoch;
 }
 
@@ -381,7 +367,7 @@ void NodeAgent::OnRankPaused(const RankId& id, RankTable::Pause pause) {
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
     rank->paused.reset();
     static_cast<void>(
-        rank_port_->SendCommand(id, RankCommand::kResume, job->second.row.epoch, nullptr));
+        links_->SendCommand(id, RankCommand::kResume, job->second.row.epoch, nullptr));
     return;
   }
   ReportPaused(id.job);
@@ -464,7 +450,7 @@ void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
   const auto job = jobs_.find(id.job);
   if (job != jobs_.end() && job->second.row.epoch == epoch) {
     rank->adopted = false;
-    static_cast<void>(rank_port_->SendGo(id, epoch));
+    static_cast<void>(links_->SendGo(id, epoch, false));
   }
 }
 
@@ -476,7 +462,7 @@ bool NodeAgent::Belongs(const RankId& id) const {
 
 // The keeper keeps an exit until the registrar has noted it, so that neither a restart of this
 // agent nor a lost message hides it.
-void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
+void NodeAgent::OnRankExited(const KeeperLink::Rank& exited) {
   const auto tag = ParseTag(exited.tag);
   const auto rank = tag ? ranks_.Remove(tag->first, exited.pid) : std::nullopt;
   if (!rank) return static_cast<void>(keeper_->Acknowledge(exited.pid));
@@ -552,13 +538,13 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
     if (!data_too && rank->paused->request == engine::kRequestNoData) continue;
     rank->paused.reset();
     static_cast<void>(
-        rank_port_->SendCommand(rank->id, RankCommand::kResume, job->second.row.epoch, nullptr));
+        links_->SendCommand(rank->id, RankCommand::kResume, job->second.row.epoch, nullptr));
   }
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
   if (!message.forget()) {
-    return EndRanks(message.job(), Loop::Now() + std::chrono::seconds(2));
+    return EndRanks(message.job(), timers_.now() + std::chrono::seconds(2));
   }
   KillRanks(message.job());
   ForgetJob(message.job());
@@ -567,21 +553,21 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
 
 // A rank that dies inside an update leaves half of it, so no update begins from here on, and the
 // ranks that are inside one may end it.
-void NodeAgent::EndRanks(const std::string& job, Loop::Clock::time_point deadline) {
+void NodeAgent::EndRanks(const std::string& job, Timers::Clock::time_point deadline) {
   bool is_updating = false;
   for (auto& [id, rank] : ranks_.ranks()) {
     const DeviceStore::Device* device = id.job == job ? store_->Find(id.device) : nullptr;
     if (!device) continue;
     engine::ArenaHeader& header = device->arena->header();
     header.hold.store(1);  // of all steps
-    if (header.begin.load() == header.end.load() || Loop::Now() > deadline) {
+    if (header.begin.load() == header.end.load() || timers_.now() > deadline) {
       ranks_.Kill(rank);
     } else {
       is_updating = true;
     }
   }
   if (is_updating) {
-    loop_.After(std::chrono::milliseconds(5), [this, job, deadline] { EndRanks(job, deadline); });
+    timers_.After(std::chrono::milliseconds(5), [this, job, deadline] { EndRanks(job, deadline); });
     return;
   }
   KillRanks(job);
@@ -590,7 +576,7 @@ void NodeAgent::EndRanks(const std::string& job, Loop::Clock::time_point deadlin
 
 void NodeAgent::KillRanks(const std::string& job) {
   ranks_.KillAll(job);
-  rank_port_->Forget(job);
+  links_->Forget(job);
   views_->GiveUp(job);
 }
 
@@ -600,9 +586,8 @@ void NodeAgent::ForgetJob(const std::string& job) {
   for (const ptc::DeviceId device : store_->Of(job)) store_->Free(*store_->Find(device));
   jobs_.erase(job);
   recent_steps_.erase(job);
-  static_cast<void>(journal_->Erase("job/" + job));
-  std::error_code ignored;
-  std::filesystem::remove_all(config_.directory + "/jobs/" + job, ignored);
+  static_cast<void>(journal_.Erase("job/" + job));
+  world_.remove_job_files(job);
 }
 
 void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
@@ -623,19 +608,17 @@ void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
                            MoveContext::Local{device->arena.get(), *device->table, *device->table});
   }
   const std::uint64_t run = next_digest_run_++;
-  digest_runs_[run] = std::make_unique<Mover>(
-      std::move(context), Mover::Wire{},
-      [this, run, name = message.job(), number = message.number()](MoveResult result) {
-        loop_.Post([this, run, name, number, result = std::move(result)] {
-          wire::FromNode reply;
-          auto* out = reply.mutable_digests();
-          out->set_job(name);
-          out->set_number(number);
-          if (!result.status) out->set_error(result.status.error().ToString());
-          EncodeDigests(result.before, out->mutable_devices());
-          Send(std::move(reply));
-          digest_runs_.erase(run);
-        });
+  digest_runs_[run] = world_.start_move(
+      std::move(context),
+      [this, run, name = message.job(), number = message.number()](const MoveResult& result) {
+        wire::FromNode reply;
+        auto* out = reply.mutable_digests();
+        out->set_job(name);
+        out->set_number(number);
+        if (!result.status) out->set_error(result.status.error().ToString());
+        EncodeDigests(result.before, out->mutable_devices());
+        Send(std::move(reply));
+        digest_runs_.erase(run);
       });
 }
 
@@ -643,7 +626,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   DeviceStore::Device* device = store_->Find({config_.node, index});
   if (!device) return;
   device->failed = true;
-  static_cast<void>(journal_->Put(fmt::format("failed/{}", index), "1"));
+  static_cast<void>(journal_.Put(fmt::format("failed/{}", index), "1"));
   for (auto& [id, rank] : ranks_.ranks()) {
     if (id.device.index == index) ranks_.Fail(rank);
   }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out the actions of engine::Participant.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 
 #include "agents/move/digest_wire.h"
-#include "agents/move/link_probe.h"
-#include "agents/node/fault.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
@@ -46,41 +40,6 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
 
 }  // namespace
 
-struct NodeAgent::Serving {
-  std::mutex mutex;
-  std::shared_ptr<const MoveContext> context;
-  LinkSource links;  // has its own mutex
-};
-
-void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
-  const std::lock_guard lock(serving_->mutex);
-  serving_->context = std::move(context);
-}
-
-std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
-  serving_ = std::make_shared<Serving>();
-  return [serving = serving_, views = views_.get(), snapshots = snapshots_.get()](
-             const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
-    if (IsLinkProbe(key)) return serving->links.Cell();
-    if (key.attempt == kViewAttempt) {
-      const auto id = static_cast<std::uint64_t>(key.transaction);
-      auto cell = views->Resolve(id, move);
-      const bool unknown = !cell && cell.error().code == ErrorCode::kNotFound;
-      return unknown ? snapshots->Resolve(id, move) : std::move(cell);
-    }
-    std::shared_ptr<const MoveContext> context;
-    {
-      const std::lock_guard lock(serving->mutex);
-      context = serving->context;
-    }
-    if (!context || !(context->key == key)) {
-      return FailedPrecondition(fmt::format(
-          "transaction {} of '{}' is not in transfer on this node", key.transaction, key.job));
-    }
-    return ResolveSource(context, move);
-  };
-}
-
 std::vector<ptc::DeviceId> NodeAgent::LocalOf(const ptc::Layout& layout) const {
   std::vector<ptc::DeviceId> out;
   for (const ptc::DeviceId device : layout.mesh().devices()) {
@@ -104,16 +63,15 @@ bool NodeAgent::IsSource(ptc::DeviceId id) const {
 // ---- recovery after a restart of the agent
 
 Status NodeAgent::RecoverTxn() {
-  TESSERA_TRY(const auto kept, TransactionPart::Load(*journal_));
+  TESSERA_TRY(const auto kept, TransactionPart::Load(journal_));
   if (!kept) return OkStatus();
   wire::Prepare prepare;
   if (!prepare.ParseFromString(kept->prepare)) {
     return DataLoss("journal row 'txn/prepare' is damaged");
   }
-  txn_.emplace();
-  txn_->prepare = prepare;
+  BeginTxn(prepare);
   txn_->part =
-      std::make_unique<TransactionPart>(TermsOf(prepare), kept->state, *journal_, WorldOfTxn());
+      std::make_unique<TransactionPart>(TermsOf(prepare), kept->state, journal_, WorldOfTxn());
   TESSERA_RETURN_IF_ERROR(BuildPlan());
   for (const auto& [id, device] : store_->devices()) {
     const auto next =
@@ -126,6 +84,12 @@ Status NodeAgent::RecoverTxn() {
   return OkStatus();
 }
 
+void NodeAgent::BeginTxn(const wire::Prepare& prepare) {
+  txn_.emplace();
+  txn_->prepare = prepare;
+  txn_->last_word = timers_.now();
+}
+
 // ---- requests of the registrar
 
 TransactionPart::Terms NodeAgent::TermsOf(const wire::Prepare& p) {
@@ -134,7 +98,7 @@ TransactionPart::Terms NodeAgent::TermsOf(const wire::Prepare& p) {
 
 bool NodeAgent::HearAbout(std::int64_t transaction) {
   if (!txn_ || txn_->prepare.transaction() != transaction) return false;
-  txn_->last_word = Loop::Now();
+  txn_->last_word = timers_.now();
   return true;
 }
 
@@ -143,12 +107,11 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
   if (txn_) {
     // The registrar begins a transaction only after the one before is decided.
     const bool is_repeated = waiting_ && waiting_->prepare.transaction() == message.transaction();
-    if (!is_repeated) waiting_ = {message, Loop::Now()};
+    if (!is_repeated) waiting_ = {message, timers_.now()};
     return Feed(engine::NoWord{});
   }
-  txn_.emplace();
-  txn_->prepare = message;
-  txn_->part = std::make_unique<TransactionPart>(TermsOf(message), *journal_, WorldOfTxn());
+  BeginTxn(message);
+  txn_->part = std::make_unique<TransactionPart>(TermsOf(message), journal_, WorldOfTxn());
   Feed(engine::PrepareRequested{});
 }
 
@@ -192,7 +155,7 @@ void NodeAgent::OnGo(const wire::Go& message) {
 void NodeAgent::OnDecided(const wire::Decided& message) {
   if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot())
     return;
-  txn_->last_word = Loop::Now();
+  txn_->last_word = timers_.now();
   if (message.value().empty()) return;  // not decided yet
   const auto decision = engine::ParseDecision(message.value());
   if (decision) return txn_->part->OnDecision(*decision);
@@ -204,7 +167,7 @@ void NodeAgent::AskAfterSilence() {
   constexpr auto kNoWord = std::chrono::seconds(5);
   constexpr auto kSilence = std::chrono::seconds(15);
   if (!txn_) return;
-  const auto now = Loop::Now();
+  const auto now = timers_.now();
   if (waiting_ && now - waiting_->since > kSilence) RefuseWaiting();
   if (now - last_message_ > kSilence) return Feed(engine::RegistrarSilent{});
   if (now - txn_->last_word > kNoWord) Feed(engine::NoWord{});
@@ -233,7 +196,7 @@ TransactionPart::World NodeAgent::WorldOfTxn() {
   world.note_error = [this](const std::string& text) {
     ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node), text);
   };
-  world.fault_point = [this](const std::string& point) { FaultPoint(config_.node, point); };
+  world.fault_point = world_.fault_point;
   return world;
 }
 
@@ -267,8 +230,8 @@ void NodeAgent::Halt(const std::string& why) {
   const std::string text =
       fmt::format("transaction {}: {}; the agent stops", txn_->prepare.transaction(), why);
   ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node), text);
-  std::fprintf(stderr, "%s\n", text.c_str());
-  std::_Exit(1);
+  world_.log_line(text);
+  world_.exit();
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {
@@ -276,7 +239,7 @@ void NodeAgent::SendReport(const engine::Report& report) {
   // The registrar sends Transfer only after all ranks have paused.
   if (report.kind == engine::ReportKind::kPrepared && !txn_->context) {
     txn_->context = MakeContext();
-    SetServing(txn_->context);
+    world_.serve(txn_->context);
   }
   wire::FromNode message;
   auto* out = message.mutable_txn();
@@ -353,7 +316,7 @@ Status NodeAgent::CheckAndReserve() {
     txn_->old.emplace(id, old_table);
     txn_->next.emplace(id, std::move(next));
   }
-  return WriteJobFiles(p.job(), p.settings(), *txn_->to);
+  return world_.write_job_files(p.job(), p.settings(), *txn_->to);
 }
 
 void NodeAgent::ConnectRanks() {
@@ -367,7 +330,7 @@ void NodeAgent::ConnectRanks() {
                           false, p.peers()},
                          rank);
     } else {
-      status = rank_port_->SendConnect(
+      status = links_->SendConnect(
           id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(), p.micro_batch(), p.peers()));
     }
     if (!status) {
@@ -407,7 +370,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
                                    peer.public_key(),
                                    {peer.arena_paths().begin(), peer.arena_paths().end()}};
   }
-  if (p.has_snapshot()) context->snapshot = {p.snapshot(), engine::MachineIdentity()};
+  if (p.has_snapshot()) context->snapshot = {p.snapshot(), world_.facts.machine};
   if (p.has_hand_in()) {
     const wire::HandInSource& source = p.hand_in();
     context->hand_in = {static_cast<std::int64_t>(source.hand_in()),
@@ -446,29 +409,26 @@ void NodeAgent::RunTransfer(std::int64_t step) {
     store_->Find(id)->arena->header().grads_step.store(0);
   }
   const std::int64_t number = txn_->prepare.transaction();
-  txn_->mover = std::make_unique<Mover>(
-      txn_->context, Mover::Wire{&net_, keys_, ingress_}, [this, number](MoveResult result) {
-        loop_.Post([this, number, result = std::move(result)]() mutable {
-          if (!txn_ || txn_->prepare.transaction() != number) return;
-          txn_->result = std::move(result);
-          Feed(engine::TransferEnded{txn_->result.status});
-        });
-      });
+  txn_->move = world_.start_move(txn_->context, [this, number](MoveResult result) {
+    if (!txn_ || txn_->prepare.transaction() != number) return;
+    txn_->result = std::move(result);
+    Feed(engine::TransferEnded{txn_->result.status});
+  });
 }
 
 void NodeAgent::SendProgress() {
-  if (!txn_ || !txn_->mover) return;
+  if (!txn_ || !txn_->move) return;
   wire::FromNode message;
   auto* progress = message.mutable_progress();
   progress->set_transaction(txn_->prepare.transaction());
-  for (const auto& flow : txn_->mover->flows()) {
+  for (const auto& flow : txn_->move->flows()) {
     auto* row = progress->add_flows();
     Encode(flow->source, row->mutable_source());
     Encode(flow->destination, row->mutable_destination());
     row->set_bytes_total(flow->total);
     row->set_bytes_done(flow->done.load());
   }
-  progress->set_storage_done(txn_->mover->storage_done());
+  progress->set_storage_done(txn_->move->storage_done());
   Send(std::move(message));
 }
 
@@ -481,7 +441,7 @@ void NodeAgent::FlipAndAdopt(std::int64_t step) {
       continue;
     store_->Flip(device, table, p.timeline(), step);
   }
-  if (!txn_->flipped) txn_->flipped = Loop::Now();
+  if (!txn_->flipped) txn_->flipped = timers_.now();
   // The reported steps after the step of that state belong to the old timeline.
   if (p.has_hand_in() || p.has_snapshot()) recent_steps_.erase(p.job());
   const bool stays = !LocalOf(*txn_->to).empty();
@@ -509,7 +469,7 @@ void NodeAgent::SendAdopt() {
     if (!rank || rank->current_epoch >= p.epoch()) continue;
     const RankView view = ViewOf(*txn_->to, *txn_->to->mesh().RankOf(device), p.epoch(),
                                  p.attempt(), p.micro_batch(), p.peers());
-    static_cast<void>(rank_port_->SendCommand(rank->id, RankCommand::kAdopt, p.epoch(), &view));
+    static_cast<void>(links_->SendCommand(rank->id, RankCommand::kAdopt, p.epoch(), &view));
   }
   CheckAdopted();
 }
@@ -523,7 +483,7 @@ void NodeAgent::FailRanksThatHang() {
   const auto settings = engine::ParseJobSettings(p.settings());
   const bool is_given = settings && settings->collective_timeout > 0;
   const auto patience = is_given ? std::chrono::seconds(settings->collective_timeout) : kToAdopt;
-  if (Loop::Now() - *txn_->flipped < patience) return;
+  if (timers_.now() - *txn_->flipped < patience) return;
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
     const Rank* rank = ranks_.Find({p.job(), device});
     if (!rank || rank->current_epoch >= p.epoch()) continue;
@@ -545,9 +505,9 @@ void NodeAgent::CheckAdopted() {
 
 void NodeAgent::CleanUp() {
   const wire::Prepare& p = txn_->prepare;
-  if (txn_->mover) txn_->mover->Cancel();
-  SetServing(nullptr);
-  rank_port_->Abandon(p.job(), p.epoch(), p.attempt());
+  if (txn_->move) txn_->move->Cancel();
+  world_.serve(nullptr);
+  links_->Abandon(p.job(), p.epoch(), p.attempt());
   for (auto& [id, rank] : ranks_.ranks()) {
     if (IsJoiner(id)) ranks_.Kill(rank);
   }
@@ -558,7 +518,7 @@ void NodeAgent::CheckCleanedUp() {
   for (const auto& [id, rank] : ranks_.ranks()) {
     if (IsJoiner(id)) return;
   }
-  txn_->mover.reset();  // waits until the mover has ended and no longer writes
+  txn_->move.reset();  // afterwards it no longer writes
   Feed(engine::CleanedUp{});
 }
 
@@ -567,7 +527,7 @@ void NodeAgent::ReleaseRanks(bool stay_paused) {
   for (auto& [id, rank] : ranks_.ranks()) {
     if (id.job != p.job()) continue;
     if (txn_->to->mesh().RankOf(id.device)) {
-      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch(), stay_paused));
+      if (rank.adopted) static_cast<void>(links_->SendGo(id, p.epoch(), stay_paused));
       rank.adopted = false;
       continue;
     }
@@ -575,17 +535,17 @@ void NodeAgent::ReleaseRanks(bool stay_paused) {
   }
   if (LocalOf(*txn_->to).empty()) {
     jobs_.erase(p.job());
-    static_cast<void>(journal_->Erase("job/" + p.job()));
+    static_cast<void>(journal_.Erase("job/" + p.job()));
   }
 }
 
 void NodeAgent::OnForgotten(bool stay_paused) {
-  SetServing(nullptr);
+  world_.serve(nullptr);
   rendezvous_.Forget(txn_->prepare.job());
   txn_.reset();
   SendHeartbeat();
   if (const auto next = std::exchange(waiting_, std::nullopt)) {
-    loop_.Post([this, prepare = next->prepare] { OnPrepare(prepare); });
+    timers_.Post([this, prepare = next->prepare] { OnPrepare(prepare); });
   }
   // Pauses during the transaction were not reported. A job that was paused before it is known to
   // the registrar, which may already be resuming it.

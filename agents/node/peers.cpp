@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "agents/job/rank_view.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {

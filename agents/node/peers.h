@@ -5,12 +5,15 @@
 /// Values that the registrar and all agents derive identically from the list of nodes: the topology
 /// and each rank's view of a layout.
 
-#include "agents/job/rank_port.h"
+#include <cstdint>
+
 #include "agents/wire/messages_fwd.h"
 #include "ptc/layout.h"
 #include "ptc/plan/plan.h"
 
 namespace tessera::agents {
+
+struct RankView;
 
 using Peers = google::protobuf::RepeatedPtrField<wire::Peer>;
 

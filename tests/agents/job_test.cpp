@@ -47,7 +47,7 @@ class JobTest : public QObject {
            {&header.grads_step, &header.decision_step, &header.begin, &header.end}) {
         QCOMPARE(word->load(), 30U);
       }
-      QVERIFY(!node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(5), 1); }));
+      QVERIFY(!node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(5), 1, false); }));
     }
     for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kLeave));
     for (int r = 0; r < 2; ++r) QCOMPARE(node.ExitStatus(r), 0);
@@ -210,13 +210,13 @@ class JobTest : public QObject {
     const auto gradients = [&](std::size_t r) {
       return static_cast<std::int64_t>(node.devices[r].header().grads_step.load());
     };
-    SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(0), 2); }));
+    SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(0), 2, false); }));
     QTRY_COMPARE_WITH_TIMEOUT(gradients(0), step + 1, kLimit);
     QCOMPARE(gradients(1), step);
     QVERIFY(gradients(2) <= step);
     QCOMPARE(node.agent.Of(Node::Id(0)).decided.back().step, step);
     for (int r = 1; r < 3; ++r) {
-      SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2); }));
+      SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2, false); }));
     }
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(2)).decided.size() > 5, kLimit);
     QCOMPARE(node.agent.Of(Node::Id(2)).decided.front().step, step + 1);
@@ -245,7 +245,7 @@ class JobTest : public QObject {
       QCOMPARE(node.ExitStatus(r), 0);
     }
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).adopted == 3, kLimit);
-    SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(1), 3); }));
+    SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(1), 3, false); }));
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.back().tokens == 1, kLimit);
     QVERIFY(!Steps(node.agent.Of(Node::Id(1)).decided).empty());  // every step, once, in order
   }
@@ -360,7 +360,7 @@ class JobTest : public QObject {
       }
     }
     for (int r = 0; r < 2; ++r) {
-      SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2); }));
+      SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2, false); }));
     }
     QTRY_VERIFY_WITH_TIMEOUT(
         node.devices[1].header().end.load() > static_cast<std::uint64_t>(step) + 5, kLimit);

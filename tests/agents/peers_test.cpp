@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include "agents/job/rank_view.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/node_server.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/move/mover.h"
+#include "agents/node/fault.h"
+#include "agents/node/job_files.h"
+#include "agents/node/trainer.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/files/machine_identity.h"
+#include "engine/files/process_stat.h"
+
+namespace tessera::agents {
+namespace {
+constexpr std::int64_t kPortBurst = 1 << 20;
+
+std::int64_t NewIncarnation() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+// Pid and start time of the parent.
+std::string KeeperIdentity() {
+  const auto stat = engine::ReadProcessStat(getppid());
+  return fmt::format("{} {}", getppid(), stat ? stat->start : 0);
+}
+
+// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
+std::string AddressOf(const std::string& endpoint) {
+  const auto begin = endpoint.find("://");
+  const auto end = endpoint.rfind(':');
+  if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
+  return endpoint.substr(begin + 3, end - begin - 3);
+}
+
+// A free TCP port of `address`, or 0. The port is not reserved, so another process may bind it
+// before a rank does; torchrun chooses its port in the same way.
+std::int32_t FindFreePort(const std::string& address) {
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  if (inet_pton(AF_INET, address.c_str(), &socket_address.sin_addr) != 1) {
+    socket_address.sin_addr.s_addr = htonl(INADDR_ANY);
+  }
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return 0;
+  socklen_t size = sizeof socket_address;
+  auto* generic = reinterpret_cast<sockaddr*>(&socket_address);
+  const bool bound = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
+  ::close(fd);
+  return bound ? ntohs(socket_address.sin_port) : 0;
+}
+}  // namespace
+
+NodeServer::NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys)
+    : loop_(loop),
+      net_(net),
+      config_(std::move(config)),
+      keys_(std::move(keys)),
+      egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
+      ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
+      facts_(MakeFacts()),
+      queries_(loop, config_, {&net_, keys_, ingress_}) {}
+
+NodeServer::~NodeServer() = default;
+
+Result<std::unique_ptr<NodeServer>> NodeServer::Start(Loop& loop, NetContext& net,
+                                                      const AgentConfig& config, CurveKeys keys) {
+  std::unique_ptr<NodeServer> server(new NodeServer(loop, net, config, std::move(keys)));
+  TESSERA_RETURN_IF_ERROR(server->Open());
+  return server;
+}
+
+Status NodeServer::Open() {
+  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
+  agent_ = std::make_unique<NodeAgent>(loop_, config_, MakeWorld());
+  TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, agent_->keeper_handlers()));
+  views_ =
+      std::make_unique<StoredViews>(loop_, config_, keys_, *keeper_, *journal_, facts_.machine);
+  served_ = std::make_unique<ServedCells>(*views_);
+  // Nobody reaches this node before it knows what it holds and has promised.
+  TESSERA_RETURN_IF_ERROR(agent_->Recover(*keeper_, *views_));
+  TESSERA_TRY(rank_port_, RankPort::Listen(loop_, facts_.rank_socket, agent_->rank_handlers()));
+  LaneServerOptions lanes;
+  lanes.endpoints = config_.lanes;
+  lanes.keys = keys_;
+  lanes.egress = egress_;
+  TESSERA_TRY(lanes_,
+              LaneServer::Start(net_, std::move(lanes),
+                                [served = served_.get()](const LaneKey& key, std::int64_t move) {
+                                  return served->Resolve(key, move);
+                                }));
+  TESSERA_RETURN_IF_ERROR(Connect());
+  agent_->Start(*rank_port_, lanes_->endpoints());
+  return OkStatus();
+}
+
+NodeFacts NodeServer::MakeFacts() const {
+  NodeFacts facts;
+  facts.incarnation = NewIncarnation();
+  facts.keeper = KeeperIdentity();
+  facts.keeper_pid = getppid();
+  facts.machine = engine::MachineIdentity();
+  facts.address = AddressOf(config_.endpoint);
+  facts.public_key = keys_.public_key;
+  facts.master_port = FindFreePort(facts.address);
+  facts.rank_socket = config_.directory + "/ranks.sock";
+  return facts;
+}
+
+NodeWorld NodeServer::MakeWorld() {
+  NodeWorld world;
+  world.facts = facts_;
+  world.journal = journal_.get();
+  world.send = [this](const wire::FromNode& message) { Send(message); };
+  world.run_query = [this](const wire::NodeQuery& query, NodeQueries::Reply reply) {
+    queries_.Run(query, std::move(reply));
+  };
+  world.write_job_files = [this](const std::string& job, const std::string& settings,
+                                 const ptc::Layout& layout) {
+    return WriteJobFiles(config_.directory, job, settings, layout);
+  };
+  world.remove_job_files = [this](const std::string& job) {
+    RemoveJobFiles(config_.directory, job);
+  };
+  world.trainer_path = TrainerPath;
+  world.environment = TrainerEnvironment;
+  world.process_group = [](std::int64_t pid) -> std::int64_t {
+    return ::getpgid(static_cast<pid_t>(pid));
+  };
+  world.start_move = [this](std::shared_ptr<const MoveContext> context,
+                            std::function<void(MoveResult)> done) {
+    return StartMove(std::move(context), std::move(done));
+  };
+  world.serve = [this](std::shared_ptr<const MoveContext> context) {
+    served_->Serve(std::move(context));
+  };
+  world.log_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  world.fault_point = [node = config_.node](const std::string& point) { FaultPoint(node, point); };
+  world.exit = [] { std::_Exit(1); };
+  return world;
+}
+
+std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> context,
+                                            std::function<void(MoveResult)> done) {
+  auto post = [this, done = std::move(done)](MoveResult result) {
+    loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
+  };
+  return std::make_unique<Mover>(std::move(context), Mover::Wire{&net_, keys_, ingress_},
+                                 std::move(post));
+}
+
+// ---- the connection to the registrar
+
+Status NodeServer::Connect() {
+  TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_,
+                                            config_.registrar_key.empty() ? keys_.public_key
+                                                                          : config_.registrar_key));
+  TESSERA_RETURN_IF_ERROR(
+      socket.SetIdentity(fmt::format("n{}-{}", config_.node, facts_.incarnation)));
+  TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
+  TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
+  TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
+  registrar_ = std::move(socket);
+  loop_.Watch(*registrar_, [this] { ReadMessages(); });
+  loop_.Watch(registrar_->monitor(), [this] { ReadLinkEvents(); });
+  return OkStatus();
+}
+
+void NodeServer::Send(const wire::FromNode& message) {
+  if (!registrar_) return;
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of("node"));
+  frames.push_back(Frame::Of(message.SerializeAsString()));
+  static_cast<void>(registrar_->Send(std::move(frames)));
+}
+
+void NodeServer::ReadMessages() {
+  for (;;) {
+    auto received = registrar_->Receive();
+    if (!received || !*received) return;
+    wire::ToNode message;
+    const Message& frames = **received;
+    if (frames.size() != 1 ||
+        !message.ParseFromArray(frames[0].data(), static_cast<int>(frames[0].size()))) {
+      std::fprintf(stderr, "dropped a malformed message from the registrar\n");
+      continue;
+    }
+    agent_->OnMessage(message);
+  }
+}
+
+// The agent sends its first message before there is a connection, and the socket keeps it.
+void NodeServer::ReadLinkEvents() {
+  while (const auto event = registrar_->NextLinkEvent()) {
+    if (event->kind != LinkEvent::Kind::kReady) continue;
+    if (std::exchange(was_connected_, true)) agent_->OnReconnected();
+  }
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The agent of a node on a real machine: connects NodeAgent with the registrar, the keeper, the
+/// ranks, the lanes, the journal and the clock.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "agents/job/rank_port.h"
+#include "agents/keeper/keeper_client.h"
+#include "agents/net/lanes.h"
+#include "agents/net/loop.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/node/node_agent.h"
+#include "agents/node/node_queries.h"
+#include "agents/node/node_world.h"
+#include "agents/node/served_cells.h"
+#include "agents/node/stored_views.h"
+#include "engine/history/journal.h"
+#include "engine/transfer/token_bucket.h"
+
+namespace tessera::agents {
+
+/// It uses one loop thread. Transfers, lanes, views and queries have their own threads and post
+/// their results to the loop.
+class NodeServer {
+ public:
+  /// \pre loop and net outlive it
+  /// \error naming what cannot be bound, opened or mapped
+  static Result<std::unique_ptr<NodeServer>> Start(Loop& loop, NetContext& net,
+                                                   const AgentConfig& config, CurveKeys keys);
+  ~NodeServer();
+
+ private:
+  NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
+  Status Open();
+  NodeFacts MakeFacts() const;
+  NodeWorld MakeWorld();
+  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context,
+                                  std::function<void(MoveResult)> done);
+  /// To the registrar.
+  Status Connect();
+  void Send(const wire::FromNode& message);
+  void ReadMessages();
+  void ReadLinkEvents();
+
+  Loop& loop_;
+  NetContext& net_;
+  const AgentConfig config_;
+  const CurveKeys keys_;
+  const std::shared_ptr<engine::TokenBucket> egress_, ingress_;
+  const NodeFacts facts_;
+  NodeQueries queries_;
+  std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<NodeAgent> agent_;  // owns the maps of the arenas: outlives who reads them
+  std::unique_ptr<KeeperClient> keeper_;
+  std::unique_ptr<StoredViews> views_;
+  std::unique_ptr<ServedCells> served_;
+  std::unique_ptr<RankPort> rank_port_;
+  std::optional<Socket> registrar_;
+  bool was_connected_ = false;         // to the registrar, at least once
+  std::unique_ptr<LaneServer> lanes_;  // its threads read views and arenas
+};
+
+}  // namespace tessera::agents

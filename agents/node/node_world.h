@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the agent of a node knows of its machine and acts on. NodeServer makes it of sockets,
+/// processes, threads and files, a simulator of its own parts.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/move/move.h"
+#include "agents/move/move_context.h"
+#include "agents/wire/messages_fwd.h"
+#include "engine/history/durable_store.h"
+#include "ptc/base/result.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+
+/// What holds for as long as this agent lives.
+struct NodeFacts {
+  std::int64_t incarnation = 0;  // grows from one agent of the node to the next
+  std::string keeper;            // identity: tells it from the keepers before it
+  std::int64_t keeper_pid = 0;
+  std::string machine;           // identity of this machine
+  std::string address;           // at which the nodes and ranks of other hosts reach this one
+  std::string public_key;        // of the agent
+  std::int32_t master_port = 0;  // for the ranks of a user's program; 0: none is free
+  std::string rank_socket;       // to which ranks attach
+};
+
+/// All members are set. Functions are called on the loop's thread.
+struct NodeWorld {
+  NodeFacts facts;
+  engine::DurableStore* journal = nullptr;  // outlives the agent
+
+  /// Sends to the registrar. The message is lost if there is no connection.
+  std::function<void(const wire::FromNode& message)> send;
+  /// `reply` runs once, on the loop, possibly inside the call.
+  std::function<void(const wire::NodeQuery& query, std::function<void(wire::NodeAnswer)> reply)>
+      run_query;
+
+  /// The files that ranks read; see job_files.h.
+  std::function<Status(const std::string& job, const std::string& settings,
+                       const ptc::Layout& layout)>
+      write_job_files;
+  std::function<void(const std::string& job)> remove_job_files;
+  /// The program of the built-in trainer, and what every rank inherits of the environment.
+  std::function<std::string()> trainer_path;
+  std::function<std::vector<std::string>()> environment;
+  /// The process group of a process; -1 if it has ended.
+  std::function<std::int64_t(std::int64_t pid)> process_group;
+
+  /// `done` runs once, on the loop, later than the call, also for a move that is cancelled or
+  /// destroyed before. It may destroy the move.
+  std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context,
+                                      std::function<void(MoveResult)> done)>
+      start_move;
+  /// Cells of this transfer may be fetched from this node from now on; null: of none.
+  std::function<void(std::shared_ptr<const MoveContext> context)> serve;
+
+  /// A line for the log of this process.
+  std::function<void(const std::string& line)> log_line;
+  /// Named moments, for tests that kill the agent there.
+  std::function<void(const std::string& point)> fault_point;
+  /// Ends this process. Its keeper starts another agent.
+  std::function<void()> exit;
+};
+
+}  // namespace tessera::agents
