@@ -50,7 +50,12 @@ Error LastError(const std::string& path, sqlite3* handle) {
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+Statement::Statement(sqlite3_stmt* statement, Database& database)
+    : handle_(statement, GiveBack{&database}), path_(&database.path_) {}
+
+void Statement::GiveBack::operator()(sqlite3_stmt* statement) const {
+  database->GiveBack(statement);
+}
 
 Status Statement::Bind(int parameter, std::int64_t value) {
   if (sqlite3_bind_int64(handle_.get(), parameter + 1, value) == SQLITE_OK) return OkStatus();
@@ -204,7 +209,10 @@ Status Database::BackupTo(const std::string& path) {
   return done;
 }
 
-Database::~Database() { sqlite3_close(handle_); }
+Database::~Database() {
+  for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
+  sqlite3_close(handle_);
+}
 
 Status Database::Execute(const std::string& sql) {
   if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return OkStatus();
@@ -212,12 +220,29 @@ Status Database::Execute(const std::string& sql) {
 }
 
 Result<Statement> Database::Prepare(std::string_view sql) {
+  if (const auto idle = idle_.find(sql); idle != idle_.end()) {
+    sqlite3_stmt* const known = idle->second;
+    idle_.erase(idle);
+    return Statement(known, *this);
+  }
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
     return LastError(path_, handle_);
   }
-  return Statement(statement, path_);
+  return Statement(statement, *this);
+}
+
+void Database::GiveBack(sqlite3_stmt* statement) {
+  constexpr std::size_t kMostIdle = 64;
+  const char* const sql = sqlite3_sql(statement);
+  if (sql == nullptr || idle_.size() >= kMostIdle || idle_.contains(std::string_view(sql))) {
+    sqlite3_finalize(statement);
+    return;
+  }
+  sqlite3_reset(statement);  // its error was reported by the step that failed
+  sqlite3_clear_bindings(statement);
+  idle_.emplace(sql, statement);
 }
 
 Result<std::int64_t> Database::ReadInt(std::string_view sql) {

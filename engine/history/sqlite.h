@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace tessera::engine {
+
+class Database;
 
 /// A prepared statement. The database must outlive it. Parameters and columns count from 0.
 class Statement {
@@ -45,11 +48,12 @@ class Statement {
 
  private:
   friend class Database;
-  struct Finalize {
+  struct GiveBack {
+    Database* database;
     void operator()(sqlite3_stmt* statement) const;
   };
-  Statement(sqlite3_stmt* statement, const std::string& path) : handle_(statement), path_(&path) {}
-  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  Statement(sqlite3_stmt* statement, Database& database);
+  std::unique_ptr<sqlite3_stmt, GiveBack> handle_;
   const std::string* path_;
 };
 
@@ -102,6 +106,7 @@ class Database {
   /// Runs statements without results, separated by semicolons.
   /// \error as Open
   Status Execute(const std::string& sql);
+  /// Parses the text only if no statement of the same text is idle.
   Result<Statement> Prepare(std::string_view sql);
   /// The first column of the only row of the result; 0 if there is no row.
   Result<std::int64_t> ReadInt(std::string_view sql);
@@ -116,8 +121,12 @@ class Database {
   Status CopyTo(Database& target);
 
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  friend class Statement;
+  void GiveBack(sqlite3_stmt* statement);
+
   sqlite3* handle_;
   std::string path_;
+  std::map<std::string, sqlite3_stmt*, std::less<>> idle_;  // prepared statements, by text
 };
 
 }  // namespace tessera::engine
