@@ -78,6 +78,7 @@ void NodeAgent::Beat() {
     SendHeartbeat();
     SendExits();
     if (txn_) txn_->part->RepeatFollowed();
+    if (txn_ && txn_->flipped && !txn_->part->followed()) CheckAdopted();
     FailRanksThatHang();
   } else {
     SendRegister();
@@ -161,6 +162,7 @@ void NodeAgent::SendRegister() {
 void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
   FillDevices(message.mutable_heartbeat()->mutable_devices());
+  if (txn_) message.mutable_heartbeat()->set_transaction(txn_->prepare.transaction());
   message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
   message.mutable_heartbeat()->set_order(last_order_);
   views_->Describe(message.mutable_heartbeat()->mutable_snapshots());

@@ -75,6 +75,7 @@ class NodeAgent {
     std::unique_ptr<TransactionPart> part;
     Timers::Clock::time_point last_word;               // of the registrar about this transaction
     std::optional<Timers::Clock::time_point> flipped;  // when ranks were first told to adopt
+    bool is_job_journaled = false;                     // the row of the job in the new epoch
     std::optional<ptc::Layout> from, to;
     std::vector<ptc::DeviceId> lost;  // of the old layout; their state is of no use
     ptc::Plan plan;
@@ -140,6 +141,8 @@ class NodeAgent {
   /// Whether the rank is in the layout of its job, or joins it.
   bool Belongs(const RankId& id) const;
   void OnRankExited(const KeeperLink::Rank& exited);
+  void ReportExit(const Rank& rank, const KeeperLink::Rank& exited, std::int64_t epoch,
+                  bool joiner);
   /// Reports the exits that the registrar has not noted.
   void SendExits();
   void OnRankExitNoted(std::int64_t pid);
@@ -152,7 +155,8 @@ class NodeAgent {
   void Resume(const std::string& job, bool data_too);
   /// The pause that all ranks of the job on this node share, or nullopt.
   std::optional<RankTable::Pause> AllPaused(const std::string& job) const;
-  void JournalJob(const Job& job);
+  /// Reports an error as an event too.
+  Status JournalJob(const Job& job);
   /// Sends again the steps after `after`, which the registrar has not recorded.
   void RepeatSteps(const std::string& job, std::int64_t after);
 

@@ -132,11 +132,13 @@ bool NodeAgent::HasLeft(const RankId& id) {
   return !device || !device->table || device->table->job() != id.job;
 }
 
-void NodeAgent::JournalJob(const Job& job) {
-  if (const Status put = journal_.Put("job/" + job.name, ToText(job.row)); !put) {
+Status NodeAgent::JournalJob(const Job& job) {
+  Status put = journal_.Put("job/" + job.name, ToText(job.row));
+  if (!put) {
     ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
                 "journal: " + put.error().ToString());
   }
+  return put;
 }
 
 Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
@@ -288,17 +290,18 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
     tables.emplace_back(device, std::move(table));
   }
   TESSERA_RETURN_IF_ERROR(world_.write_job_files(message.job(), message.settings(), layout));
-  for (auto& [device, table] : tables) {
-    TESSERA_RETURN_IF_ERROR(
-        table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
-    store_->Flip(*device, table, message.timeline(), 0);
-  }
   Job job{message.job(),
           {message.settings(), layout, message.epoch(), message.timeline()},
           0,
           true,
           message.start()};
-  JournalJob(job);
+  // Without its row the next agent of this node would not know what the devices hold.
+  TESSERA_RETURN_IF_ERROR(JournalJob(job));
+  for (auto& [device, table] : tables) {
+    TESSERA_RETURN_IF_ERROR(
+        table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
+    store_->Flip(*device, table, message.timeline(), 0);
+  }
   jobs_.emplace(job.name, std::move(job));
   const Launch launch{message.job(),     message.settings(),    layout, message.epoch(),
                       message.attempt(), message.micro_batch(), true,   message.peers()};
@@ -472,22 +475,30 @@ void NodeAgent::OnRankExited(const KeeperLink::Rank& exited) {
   // From the commit on, a joining rank is a rank of the job.
   const bool joiner =
       IsJoiner(tag->first) && txn_->part->state() != engine::ParticipantState::kCommitted;
-  if (welcomed_) SendHeartbeat();  // a suspended job waits for this
+  if (exit_expected) {
+    static_cast<void>(keeper_->Acknowledge(exited.pid));
+  } else {
+    ReportExit(*rank, exited, joiner ? txn_->prepare.epoch() : tag->second.epoch, joiner);
+  }
+  if (welcomed_) SendHeartbeat();  // a suspended job waits for this; the reason comes before it
   if (txn_ && txn_->part->state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->part->state() == engine::ParticipantState::kCommitted) CheckAdopted();
-  if (exit_expected) return static_cast<void>(keeper_->Acknowledge(exited.pid));
+}
+
+void NodeAgent::ReportExit(const Rank& rank, const KeeperLink::Rank& exited, std::int64_t epoch,
+                           bool joiner) {
   std::string reason =
-      fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
-  if (!rank->last_line.empty()) reason += ": " + rank->last_line;
-  ReportEvent(engine::Severity::kError, tag->first.job, reason);
+      fmt::format("the rank on {} {}", ToString(rank.id.device), DescribeExit(exited.status));
+  if (!rank.last_line.empty()) reason += ": " + rank.last_line;
+  ReportEvent(engine::Severity::kError, rank.id.job, reason);
   wire::RankExited& out = exits_[exited.pid];
-  out.set_job(tag->first.job);
-  Encode(tag->first.device, out.mutable_device());
-  out.set_epoch(joiner ? txn_->prepare.epoch() : tag->second.epoch);
-  out.set_attempt(tag->second.attempt);
+  out.set_job(rank.id.job);
+  Encode(rank.id.device, out.mutable_device());
+  out.set_epoch(epoch);
+  out.set_attempt(rank.started.attempt);
   out.set_joining(joiner);
   out.set_pid(exited.pid);
-  if (const auto job = jobs_.find(tag->first.job); job != jobs_.end()) {
+  if (const auto job = jobs_.find(rank.id.job); job != jobs_.end()) {
     out.set_start(job->second.start);
   }
   out.set_reason(Utf8(reason));
@@ -551,19 +562,22 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
   SendHeartbeat();
 }
 
-// A rank that dies inside an update leaves half of it, so no update begins from here on, and the
-// ranks that are inside one may end it.
+// A rank that dies inside an update leaves half of it. One that dies between a decision and its
+// update stays one step behind the others. So the update of a decision that is known here is still
+// made, and no later one.
 void NodeAgent::EndRanks(const std::string& job, Timers::Clock::time_point deadline) {
   bool is_updating = false;
   for (auto& [id, rank] : ranks_.ranks()) {
     const DeviceStore::Device* device = id.job == job ? store_->Find(id.device) : nullptr;
     if (!device) continue;
     engine::ArenaHeader& header = device->arena->header();
-    header.hold.store(1);  // of all steps
-    if (header.begin.load() == header.end.load() || timers_.now() > deadline) {
-      ranks_.Kill(rank);
-    } else {
+    header.hold.store(std::max(header.end.load(), header.decision_step.load()) + 1);
+    const bool is_behind = header.decision_step.load() == header.end.load() + 1;
+    const bool is_in_update = header.begin.load() != header.end.load();
+    if ((is_behind || is_in_update) && timers_.now() <= deadline) {
       is_updating = true;
+    } else {
+      ranks_.Kill(rank);
     }
   }
   if (is_updating) {

@@ -282,6 +282,8 @@ Status NodeAgent::BuildPlan() {
 }
 
 Status NodeAgent::CheckAndReserve() {
+  // A disk that becomes full during the transaction must not keep it from ending.
+  TESSERA_RETURN_IF_ERROR(journal_.Reserve());
   TESSERA_RETURN_IF_ERROR(BuildPlan());
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
@@ -451,7 +453,7 @@ void NodeAgent::FlipAndAdopt(std::int64_t step) {
             {p.settings(), *txn_->to, p.epoch(), p.timeline()},
             old == jobs_.end() ? 0 : old->second.resumed_through,
             false};
-    JournalJob(job);
+    txn_->is_job_journaled = JournalJob(job).has_value();
     jobs_.insert_or_assign(p.job(), std::move(job));
   }
   SendAdopt();
@@ -500,6 +502,13 @@ void NodeAgent::CheckAdopted() {
     const Rank* rank = ranks_.Find({txn_->prepare.job(), device});
     if (rank && rank->current_epoch < txn_->prepare.epoch()) return;
   }
+  // Until then the transaction must not be forgotten: the next agent flips again.
+  const auto job = jobs_.find(txn_->prepare.job());
+  const bool stays = job != jobs_.end() && !LocalOf(*txn_->to).empty();
+  if (stays && !txn_->is_job_journaled) {
+    txn_->is_job_journaled = JournalJob(job->second).has_value();
+    if (!txn_->is_job_journaled) return;  // tried again at each beat
+  }
   Feed(engine::RanksAttached{});
 }
 
@@ -541,7 +550,7 @@ void NodeAgent::ReleaseRanks(bool stay_paused) {
 
 void NodeAgent::OnForgotten(bool stay_paused) {
   world_.serve(nullptr);
-  rendezvous_.Forget(txn_->prepare.job());
+  rendezvous_.Forget(txn_->prepare.job(), txn_->prepare.attempt());
   txn_.reset();
   SendHeartbeat();
   if (const auto next = std::exchange(waiting_, std::nullopt)) {

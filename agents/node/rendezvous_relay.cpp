@@ -32,11 +32,14 @@ void RendezvousRelay::Repeat() {
   for (const auto& [ticket, wait] : waits_) SendGet(wait.get);
 }
 
-void RendezvousRelay::Forget(const std::string& job) {
-  std::erase_if(sets_, [&](const auto& entry) { return entry.second.job() == job; });
+void RendezvousRelay::Forget(const std::string& job, std::int64_t attempt) {
+  const auto is_over = [&](const auto& message) {
+    return message.job() == job && message.attempt() <= attempt;
+  };
+  std::erase_if(sets_, [&](const auto& entry) { return is_over(entry.second); });
   std::vector<Reply> unanswered;
   std::erase_if(waits_, [&](auto& entry) {
-    if (entry.second.get.job() != job) return false;
+    if (!is_over(entry.second.get)) return false;
     unanswered.push_back(std::move(entry.second.reply));
     return true;
   });

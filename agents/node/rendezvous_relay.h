@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,8 +33,10 @@ class RendezvousRelay {
   void OnValue(const wire::StoreValue& value);
   /// Sends all requests again, after a reconnection or a restart of the registrar.
   void Repeat();
-  /// Drops the requests of `job`: its groups are connected, or no longer needed.
-  void Forget(const std::string& job);
+  /// Drops the requests of `job`, up to those of `attempt`: its groups are connected, or no longer
+  /// needed. Ranks of a later attempt may be meeting already.
+  void Forget(const std::string& job, std::int64_t attempt = kAllAttempts);
+  static constexpr std::int64_t kAllAttempts = std::numeric_limits<std::int64_t>::max();
 
  private:
   using Key = std::tuple<std::string, std::int64_t, std::int64_t, std::string>;

@@ -12,7 +12,7 @@ namespace tessera::agents {
 
 void Publisher::Send(wire::Published message) {
   message.set_sequence(++sequence_);
-  world_.send(message.SerializeAsString());
+  world_.send(message);
 }
 
 void Publisher::AddEvent(engine::Severity severity, const std::string& source,

@@ -23,7 +23,7 @@ class Publisher {
   using Clock = std::chrono::steady_clock;
   struct World {
     /// Sends one message to all subscribers.
-    std::function<void(std::string bytes)> send;
+    std::function<void(const wire::Published& message)> send;
     std::function<engine::ClusterSnapshot()> snapshot;
     std::function<double()> wall_clock;
     std::function<void(const std::string& line)> print;

@@ -59,7 +59,7 @@ class Registrar {
     std::function<Status(const std::string& identity, const wire::ToNode& message)> send;
     std::function<void(const std::string& identity, const wire::Reply& reply)> reply;
     /// Sends to all subscribers.
-    std::function<void(std::string bytes)> publish;
+    std::function<void(const wire::Published& message)> publish;
     /// Seconds since 1970.
     std::function<double()> wall_clock;
     std::function<void(const std::string& line)> print;
@@ -272,6 +272,9 @@ class Registrar {
   void OnTick();
   void OnNodeSilent(const Node& node);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
+  /// Interrupts jobs whose state or ranks the node no longer has, although it has not said that they
+  /// ended: what it said may have been lost with an earlier registrar.
+  void CheckHeld(const Node& node);
   /// Names ranks that have become slower than their peers, and those that no longer are.
   void NoteSlowRanks(Job& job);
   /// The node without which the job can make no step, or nullptr.
@@ -421,8 +424,8 @@ class Registrar {
   /// "no step lost: n1 was lost".
   static std::string CostOf(const Recovery& recovery);
   void FinishRecovery(Job& job, bool committed, const std::string& reason);
-  /// Frees what a node, whose report has just arrived, holds of jobs that have continued without
-  /// it.
+  /// Frees what a node, whose report has just arrived, holds of jobs that are elsewhere.
+  /// \pre the node is in no transaction
   void ForgetStaleState(Node& node);
   void OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply);
 

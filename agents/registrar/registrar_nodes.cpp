@@ -97,13 +97,6 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       }
       continue;
     }
-    if (!here && !txn_ && job.state != engine::JobState::kStarting) {
-      InterruptJob(
-          job,
-          fmt::format("{} rejoined without the state of this job, because its keeper was restarted",
-                      name));
-      continue;
-    }
     if (!here || (txn_ && txn_->job == job_name)) continue;
     const bool wanted = operation_ && operation_->job == job_name;
     const bool runs = job.state == engine::JobState::kRunning;
@@ -135,11 +128,35 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     job->last_step = timers_.now();
   }
   MarkDirty();
-  ForgetStaleState(node);
+  if (m.transaction() == 0) {
+    ForgetStaleState(node);
+    CheckHeld(node);
+  }
   RestartJobs();
   wire::ToNode ack;
   ack.mutable_heartbeat();
   static_cast<void>(SendTo(node.number, ack));
+}
+
+void Registrar::CheckHeld(const Node& node) {
+  std::map<std::string, std::string> interrupted;  // with the reason
+  for (const auto& [name, job] : jobs_) {
+    const bool has_ranks = job.state == engine::JobState::kRunning ||
+                           job.state == engine::JobState::kPausing ||
+                           job.state == engine::JobState::kPaused;
+    if (!has_ranks || (txn_ && txn_->job == name)) continue;
+    for (const ptc::DeviceId id : job.layout.mesh().devices()) {
+      const wire::NodeDevice* device = id.node == node.number ? members_.FindDevice(id) : nullptr;
+      if (!device) continue;
+      const std::string text = ToString(id);
+      if (device->job() != name || device->epoch() != job.epoch) {
+        interrupted[name] = text + " has lost the state of this job";
+      } else if (!device->has_rank()) {
+        interrupted.try_emplace(name, "the rank on " + text + " has ended");
+      }
+    }
+  }
+  for (const auto& [name, reason] : interrupted) InterruptJob(*FindJob(name), reason);
 }
 
 void Registrar::NoteSlowRanks(Job& job) {

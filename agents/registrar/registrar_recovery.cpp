@@ -367,15 +367,15 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
                        CostOf(*txn_->recovery)));
 }
 
-// A node that comes back after its job has continued without it holds state of an earlier epoch.
+// A node that comes back after its job has continued without it holds state of an earlier epoch, or
+// of an earlier job with this name.
 void Registrar::ForgetStaleState(Node& node) {
   for (wire::NodeDevice& device : node.devices) {
     const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
-    if (!job || device.epoch() >= job->epoch || (txn_ && txn_->job == job->name)) continue;
+    if (!job || (txn_ && txn_->job == job->name)) continue;
     if (NodesOf(job->layout.mesh()).contains(node.number)) continue;
     AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
-             fmt::format("frees what it holds of '{}': epoch {}, the job is at {}", job->name,
-                         device.epoch(), job->epoch));
+             fmt::format("frees what it holds of '{}', which runs without it", job->name));
     SendStop(node.number, job->name, true);
     device.clear_job();
   }

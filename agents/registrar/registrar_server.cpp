@@ -62,9 +62,9 @@ Registrar::World RegistrarServer::MakeWorld(const AgentConfig& config) {
             static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
           },
       .publish =
-          [this](std::string bytes) {
+          [this](const wire::Published& message) {
             std::vector<Frame> frames;
-            frames.push_back(Frame::Of(std::move(bytes)));
+            frames.push_back(Frame::Of(message.SerializeAsString()));
             static_cast<void>(events_->Send(std::move(frames)));
           },
       .wall_clock = WallClock,

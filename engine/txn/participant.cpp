@@ -27,6 +27,7 @@ Result<ParticipantState> ParseParticipantState(std::uint32_t number) {
 Participant Participant::Recovered(ParticipantState state) {
   Participant p;
   p.state_ = state;
+  p.must_abort_ = state < State::kVerified;
   return p;
 }
 
@@ -45,6 +46,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           // A plan that cannot be carried out is not journaled: a restarted agent could not
           // recover.
           [&](const PrepareRequested&) -> Actions {
+            if (must_abort_) return {Report{ReportKind::kRefused, "the agent restarted", 0}};
             if (state_ == State::kPreparing) return ReportFailure();
             if (state_ == State::kPrepared) return {Report{ReportKind::kPrepared, {}, 0}};
             if (state_ != State::kIdle) return {};
@@ -57,7 +59,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {JournalState{state_}, ConnectRanks{}};
           },
           [&](const RanksConnected& e) -> Actions {
-            if (state_ != State::kPreparing) return {};
+            if (state_ != State::kPreparing || must_abort_) return {};
             if (!e.status) return Fail(ReportKind::kRefused, e.status);
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};

@@ -71,9 +71,9 @@ struct JournalFailed {
   Status status;
 };
 using ParticipantEvent =
-    std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, RanksPaused, TransferRequested,
-                 TransferEnded, VerifyRequested, OutcomeReceived, RanksAttached, CleanedUp, GoReceived,
-                 RegistrarSilent, NoWord, JournalFailed>;
+    std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, RanksPaused,
+                 TransferRequested, TransferEnded, VerifyRequested, OutcomeReceived, RanksAttached,
+                 CleanedUp, GoReceived, RegistrarSilent, NoWord, JournalFailed>;
 
 // ---- actions
 struct CheckAndReserve {};
@@ -148,6 +148,7 @@ class Participant {
   ParticipantState state_ = ParticipantState::kIdle;
   std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending
   bool followed_ = false;          // the outcome is carried out and reported
+  bool must_abort_ = false;        // it was restarted before it had verified
 };
 
 }  // namespace tessera::engine

@@ -46,9 +46,7 @@ struct Office {
     history = *engine::History::Open(folder.filePath(QStringLiteral("history.db")).toStdString());
     snapshot.cluster = "lab";
     Publisher::World world;
-    world.send = [this](const std::string& bytes) {
-      QVERIFY(sent.emplace_back().ParseFromString(bytes));
-    };
+    world.send = [this](const wire::Published& message) { sent.push_back(message); };
     world.snapshot = [this] { return snapshot; };
     world.wall_clock = [] { return 1000.0; };
     world.print = [](const std::string&) {};

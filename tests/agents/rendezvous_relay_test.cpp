@@ -94,6 +94,20 @@ class RendezvousRelayTest : public QObject {
     QCOMPARE(m_sent[0].store_set().job(), std::string("mini"));
   }
 
+  void aLaterAttemptIsNotForgotten() {
+    RendezvousRelay relay = make();
+    relay.Get(GetOf("nano", "a"), reply());
+    wire::StoreGet later = GetOf("nano", "b");
+    later.set_attempt(8);
+    relay.Get(later, reply());
+    relay.Forget("nano", 7);
+    QCOMPARE(m_got, (std::vector<std::optional<std::string>>{std::nullopt}));
+    m_sent.clear();
+    relay.Repeat();
+    QCOMPARE(m_sent.size(), std::size_t{1});
+    QCOMPARE(m_sent[0].store_get().attempt(), 8);
+  }
+
  private:
   RendezvousRelay make() {
     return RendezvousRelay(

@@ -446,6 +446,19 @@ class TxnTest : public QObject {
     QVERIFY(prepared.On(VerifyRequested{}).empty());  // it lost what it had transferred
   }
 
+  void aParticipantThatWasRestartedBeforeItVerifiedOnlyRefuses() {
+    Participant preparing = Participant::Recovered(ParticipantState::kPreparing);
+    QVERIFY(preparing.On(RanksConnected{OkStatus()}).empty());  // the ranks report it again
+    QCOMPARE(preparing.state(), ParticipantState::kPreparing);
+    for (const auto state : {ParticipantState::kPreparing, ParticipantState::kPrepared}) {
+      Participant restarted = Participant::Recovered(state);
+      const auto actions = restarted.On(PrepareRequested{});
+      QCOMPARE(actions.size(), std::size_t{1});
+      QCOMPARE(std::get<Report>(actions.front()).kind, ReportKind::kRefused);
+      QCOMPARE(restarted.state(), state);
+    }
+  }
+
   void decisionsRoundTrip() {
     const Decision commit{true, 9, 4, "00ff00ff00ff00ff", 128};
     QCOMPARE(*ParseDecision(ToText(commit)), commit);
