@@ -25,14 +25,25 @@ class MemoryStore : public engine::DurableStore {
   /// A row with this key and value is reported as written, and is not.
   std::function<bool(std::string_view key, std::string_view value)> loses;
 
+  /// Called before and after each write: the process may die there.
+  std::function<void()> point;
+  /// Called before a value is written by PutIfAbsent.
+  std::function<void(std::string_view key, std::string_view value)> before_first;
+
   Status Put(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
+    if (point) point();
     if (!loses || !loses(key, value)) rows.insert_or_assign(std::string(key), std::string(value));
+    if (point) point();
     return OkStatus();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
-    return rows.emplace(key, value).first->second;
+    if (point) point();
+    if (before_first && rows.find(key) == rows.end()) before_first(key, value);
+    std::string held = rows.emplace(key, value).first->second;
+    if (point) point();
+    return held;
   }
   Result<std::optional<std::string>> Get(std::string_view key) override {
     const auto it = rows.find(key);
@@ -40,7 +51,9 @@ class MemoryStore : public engine::DurableStore {
   }
   Status Erase(std::string_view key) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
+    if (point) point();
     if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
+    if (point) point();
     return OkStatus();
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
@@ -51,13 +64,26 @@ class MemoryStore : public engine::DurableStore {
     return found;
   }
 
-  Status Reserve() override { return Check(""); }
+  Status Reserve() override {
+    if (refused) return ResourceExhausted("the disk is full");
+    reserved_ = kReserved;
+    return OkStatus();
+  }
 
  private:
-  Status Check(std::string_view key) const {
+  /// Rows for which there is room when it is reserved.
+  static constexpr int kReserved = 20;
+
+  Status Check(std::string_view key) {
     if (!refused || !key.starts_with(*refused)) return OkStatus();
+    if (reserved_ > 0) {
+      --reserved_;
+      return OkStatus();
+    }
     return ResourceExhausted("the disk is full");
   }
+
+  int reserved_ = 0;
 };
 
 }  // namespace tessera::agents::sim

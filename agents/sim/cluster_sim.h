@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A cluster in one process: the real Registrar and the real NodeAgent of each node, on a virtual
+/// clock, with simulated ranks, keepers, network and disks, and with faults of all of them.
+///
+/// A seed determines everything, so a failure can be repeated.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tessera::agents::sim {
+
+struct ClusterResult {
+  std::string violation;  // with the time; empty: none
+  std::int64_t events = 0, steps = 0;
+  int transactions = 0, commits = 0, recoveries = 0, restarts = 0;
+};
+
+/// About two minutes of a cluster that trains, of which faults happen in the first. What must hold:
+/// - `commit` is written only after every participant that is not lost has journaled `verified`;
+/// - a device is in a later epoch only after the register holds its commit;
+/// - the ranks that make a step are all of the committed epoch and timeline, and each on the whole
+///   state after the step before;
+/// - a device never has two ranks;
+/// and at the end: no transaction is left; the job makes steps, unless state was really lost; each
+/// device of its layout has one rank, and no other device has one; the history has each step once,
+/// in order, with its loss.
+/// `trace`, if given, gets a line for each event.
+ClusterResult SimulateCluster(std::uint64_t seed,
+                              std::function<void(const std::string& line)> trace = {});
+
+}  // namespace tessera::agents::sim

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/sim/sim_move.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents::sim {
+namespace {
+
+std::uint64_t Mix(std::uint64_t x) {  // the finisher of splitmix64
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// Equal for equal versions; rubbish is different on each device.
+std::uint64_t DigestOf(std::int64_t version, std::size_t cell, ptc::DeviceId device) {
+  std::uint64_t key = Mix(static_cast<std::uint64_t>(version) + 1000);
+  if (version < 0) key = Mix(key + static_cast<std::uint64_t>(64 * device.node + device.index) + 1);
+  return Mix(key + cell);
+}
+
+/// The devices whose old pieces `device` reads.
+std::set<ptc::DeviceId> SourcesOf(const ptc::Plan& plan, ptc::DeviceId device) {
+  std::set<ptc::DeviceId> out;
+  for (const ptc::Move& move : plan.moves) {
+    std::visit(Overloaded{
+                   [&](const ptc::RemoteCopy& m) {
+                     if (m.device == device && !m.forwarded) out.insert(m.source);
+                   },
+                   [&](const ptc::Drop&) {},
+                   [&](const auto& m) {
+                     if (m.device == device) out.insert(device);
+                   },
+               },
+               move);
+  }
+  return out;
+}
+
+}  // namespace
+
+MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of) {
+  MoveResult result;
+  const std::vector<JobCell> cells = FindCells(c.from, c.to, c.lost);
+  const auto digest = [&](ptc::DeviceId device, std::int64_t version, bool is_old) {
+    DeviceDigests out{device, {}};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto& holders = is_old ? cells[i].holders : cells[i].needers;
+      if (!std::binary_search(holders.begin(), holders.end(), device)) continue;
+      out.digests.push_back(DigestOf(version, i, device));
+    }
+    return out;
+  };
+  for (const auto& [device, local] : c.local) {
+    const bool is_lost = std::find(c.lost.begin(), c.lost.end(), device) != c.lost.end();
+    if (!c.from.mesh().RankOf(device) || is_lost) continue;
+    const std::int64_t version = memory_of(device)->VersionOf(c.key.job, local.old_table.epoch());
+    result.before.push_back(digest(device, version, true));
+  }
+  if (c.plan.moves.empty() && c.plan.reads.empty()) return result;
+
+  for (const auto& [device, local] : c.local) {
+    if (!c.to.mesh().RankOf(device)) continue;
+    const std::int64_t epoch = local.next_table.epoch();
+    std::set<std::int64_t> versions;
+    for (const ptc::DeviceId source : SourcesOf(c.plan, device)) {
+      DeviceMemory* const memory = memory_of(source);
+      if (!memory) {
+        result.status = Unavailable(fmt::format("{} cannot be read", ToString(source)));
+        return result;
+      }
+      versions.insert(memory->VersionOf(c.key.job, epoch - 1));
+    }
+    const std::int64_t version = versions.size() == 1 ? *versions.begin() : Content::kRubbish;
+    memory_of(device)->at(epoch) = {c.key.job, epoch, version, false};
+    result.after.push_back(digest(device, version, false));
+  }
+  return result;
+}
+
+}  // namespace tessera::agents::sim

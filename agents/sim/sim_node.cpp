@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/sim/sim_node.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "agents/job/rank_environment.h"
+#include "agents/wire/convert.h"
+#include "engine/model/gpt.h"
+#include "ptc/base/check.h"
+
+namespace tessera::agents::sim {
+
+// ---- the agent's end of the keeper
+
+class SimNode::Keeper : public KeeperLink {
+ public:
+  Keeper(SimNode& node, Process& process) : node_(node), process_(process) {
+    for (std::size_t i = 0; i < node.memories_.size(); ++i) {
+      const DeviceMemory& memory = node.memories_[i];
+      arenas_.push_back({static_cast<int>(i), memory.fd.get(), memory.arena.capacity()});
+    }
+  }
+  void Attach(Handlers handlers) {
+    handlers_ = std::move(handlers);
+    for (const auto& [pid, exit] : node_.exits_) ReportExit(pid, exit);
+  }
+  void ReportExit(std::int64_t pid, const Exit& exit) {
+    process_.EnterLater(1, [this, pid, exit] {
+      handlers_.exited({pid, exit.tag, exit.device, true, exit.status});
+    });
+  }
+
+  const std::vector<Arena>& arenas() const override { return arenas_; }
+  std::vector<Rank> ranks() const override {
+    std::map<std::int64_t, Rank> out;
+    for (const auto& [pid, running] : node_.ranks_) {
+      out[pid] = {pid, running.tag, running.rank->spec().id.device.index, false, 0};
+    }
+    for (const auto& [pid, exit] : node_.exits_) {
+      out[pid] = {pid, exit.tag, exit.device, true, exit.status};
+    }
+    std::vector<Rank> rows;
+    for (const auto& [pid, row] : out) rows.push_back(row);
+    return rows;
+  }
+  Result<std::int64_t> Spawn(const SpawnRequest& request) override {
+    process_.Point();
+    auto pid = node_.Spawn(request);
+    process_.Point();
+    return pid;
+  }
+  Status Signal(std::int64_t pid, int) override {
+    SimRank* const rank = node_.FindRank(pid);
+    if (!rank) return NotFound("no such rank");
+    rank->Kill();
+    return OkStatus();
+  }
+  Status Acknowledge(std::int64_t pid) override {
+    node_.exits_.erase(pid);
+    return OkStatus();
+  }
+  Status Shutdown() override { return OkStatus(); }
+  Status Die() override {
+    node_.world_.sim->clock.After(0, [node = &node_] { node->Lose(); });
+    return OkStatus();
+  }
+
+ private:
+  SimNode& node_;
+  Process& process_;
+  Handlers handlers_;
+  std::vector<Arena> arenas_;
+};
+
+// ---- the agent's end of the links to ranks
+
+class SimNode::Links : public RankLinks {
+ public:
+  Links(SimNode& node, Process& process) : node_(node), process_(process) {}
+
+  void Listen(Handlers handlers) {
+    handlers.decided = [this, decided = handlers.decided](const RankId& id, const RankDecision& d) {
+      node_.world_.steps->Knows(node_.process_name(), d.step);
+      decided(id, d);
+    };
+    handlers_ = std::move(handlers);
+    for (SimRank* const rank : node_.ranks()) rank->OnAgent();
+  }
+
+  // From ranks.
+  void Attach(std::int64_t pid, std::function<void(bool)> then) {
+    if (!handlers_) return;
+    process_.EnterLater(node_.world_.sim->Pick(0, 3), [this, pid, then] {
+      SimRank* const rank = node_.FindRank(pid);
+      if (!rank) return;
+      const RankId& id = rank->spec().id;
+      const bool is_accepted = handlers_->expects(id, pid);
+      node_.world_.sim->clock.After(0, [node = &node_, pid, then, is_accepted] {
+        if (node->FindRank(pid)) then(is_accepted);
+      });
+      if (!is_accepted) return;
+      attached_[id] = {pid, rank->epoch(), false, false};
+      for (const auto& [job, attempt] : abandoned_) {
+        if (job == id.job) rank->OnAbandon(attempt);
+      }
+      handlers_->attached(id, pid);
+    });
+  }
+  void Report(std::int64_t pid, SimRank::World::Report report) {
+    Time& last = last_[pid];
+    last = std::max(last, node_.world_.sim->clock.now() + node_.world_.sim->Pick(0, 3));
+    process_.EnterLater(last - node_.world_.sim->clock.now(), [this, pid, report] {
+      const auto found = std::find_if(attached_.begin(), attached_.end(),
+                                      [&](const auto& entry) { return entry.second.pid == pid; });
+      if (found != attached_.end()) report(*handlers_, found->second);
+    });
+  }
+  void OnEnded(std::int64_t pid) {
+    std::erase_if(attached_, [&](const auto& entry) { return entry.second.pid == pid; });
+  }
+
+  Status SendConnect(const RankId& id, const RankView& view) override {
+    process_.Point();
+    TESSERA_TRY(SimRank* const rank, Find(id, nullptr));
+    rank->OnConnect(view);
+    return OkStatus();
+  }
+  void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt) override {
+    const Attempt abandoned{epoch, attempt};
+    abandoned_.insert({job, abandoned});
+    for (SimRank* const rank : node_.ranks()) {
+      if (rank->spec().id.job == job) rank->OnAbandon(abandoned);
+    }
+  }
+  Status SendCommand(const RankId& id, RankCommand command, std::int64_t epoch,
+                     const RankView* view) override {
+    process_.Point();
+    State* state = nullptr;
+    TESSERA_TRY(SimRank* const rank, Find(id, &state));
+    if (!state->waits) return FailedPrecondition("it does not wait");
+    state->waits = false;
+    rank->OnCommand(command, epoch, view ? std::optional(*view) : std::nullopt);
+    return OkStatus();
+  }
+  Status SendGo(const RankId& id, std::int64_t epoch, bool stay_paused) override {
+    process_.Point();
+    State* state = nullptr;
+    TESSERA_TRY(SimRank* const rank, Find(id, &state));
+    state->adopted = false;
+    rank->OnGo(epoch, stay_paused);
+    return OkStatus();
+  }
+  void Forget(const std::string& job) override {
+    std::erase_if(abandoned_, [&](const auto& entry) { return entry.first == job; });
+  }
+  std::optional<State> Find(const RankId& id) const override {
+    const auto found = attached_.find(id);
+    return found == attached_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  Result<SimRank*> Find(const RankId& id, State** state) {
+    const auto found = attached_.find(id);
+    SimRank* const rank = found == attached_.end() ? nullptr : node_.FindRank(found->second.pid);
+    if (!rank) return Unavailable("it is not attached");
+    if (state) *state = &found->second;
+    return rank;
+  }
+
+  SimNode& node_;
+  Process& process_;
+  std::optional<Handlers> handlers_;
+  std::map<RankId, State> attached_;
+  std::map<std::int64_t, Time> last_;  // delivery, by pid
+  std::set<std::pair<std::string, Attempt>> abandoned_;
+};
+
+/// Views and snapshots are not simulated.
+class SimNode::Views : public NodeViews {
+ public:
+  Status Recover() override { return OkStatus(); }
+  void Take(const wire::TakeView& message, const Job&, TakeReply reply) override {
+    wire::ViewReport out;
+    out.set_view(message.view());
+    out.set_kind(wire::ViewReport::FAILED);
+    Encode(Unavailable("no memory"), out.mutable_error());
+    reply(std::move(out));
+  }
+  void Keep(std::uint64_t) override {}
+  void Release(std::uint64_t) override {}
+  void Complete(const wire::CompleteSnapshot&, CompleteReply) override {}
+  void Drop(std::uint64_t) override {}
+  void OnPaused(const std::string&, std::int64_t) override {}
+  void GiveUp(const std::string&) override {}
+  void Forget(const std::string&) override {}
+  std::int64_t size_bytes() const override { return 0; }
+  void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>*) const override {}
+};
+
+struct SimNode::Agent {
+  explicit Agent(SimNode& node)
+      : process(*node.world_.sim, [&node] { node.EndAgent(); }),
+        keeper(node, process),
+        links(node, process) {}
+  Process process;
+  Keeper keeper;
+  Links links;
+  Views views;
+  std::optional<NodeAgent> agent;
+};
+
+// ---- the node
+
+SimNode::SimNode(AgentConfig config, Time step_time, World world)
+    : config_(std::move(config)), step_time_(step_time), world_(std::move(world)) {}
+SimNode::~SimNode() = default;
+
+void SimNode::Start() {
+  has_keeper_ = true;
+  ++keeper_;
+  keeper_since_ = world_.sim->wall_clock();
+  for (std::int32_t i = 0; i < config_.devices; ++i) {
+    const auto fd = engine::Arena::CreateMemfd("sim", config_.device_bytes);
+    TESSERA_CHECK(fd.has_value());
+    auto arena = engine::Arena::Map(*fd, true);
+    TESSERA_CHECK(arena.has_value());
+    memories_.push_back({UniqueFd(*fd), std::move(*arena), {}});
+  }
+  StartAgent();
+}
+
+void SimNode::Lose() {
+  if (!has_keeper_) return;
+  world_.sim->Note(fmt::format("n{} is lost", number()));
+  has_keeper_ = false;
+  if (is_up()) EndAgent();
+  for (auto& [pid, running] : ranks_) running.rank->Kill();
+  ranks_.clear();
+  exits_.clear();
+  memories_.clear();
+}
+
+DeviceMemory* SimNode::memory(std::int32_t index) {
+  return has_keeper_ ? &memories_[static_cast<std::size_t>(index)] : nullptr;
+}
+
+std::vector<SimRank*> SimNode::ranks() const {
+  std::vector<SimRank*> out;
+  for (const auto& [pid, running] : ranks_) {
+    if (running.rank->is_alive()) out.push_back(running.rank.get());
+  }
+  return out;
+}
+
+int SimNode::num_ranks(std::int32_t index) const {
+  return static_cast<int>(std::count_if(ranks_.begin(), ranks_.end(), [&](const auto& entry) {
+    const SimRank& rank = *entry.second.rank;
+    return rank.is_alive() && rank.spec().id.device.index == index;
+  }));
+}
+
+SimRank* SimNode::FindRank(std::int64_t pid) {
+  const auto found = ranks_.find(pid);
+  return found != ranks_.end() && found->second.rank->is_alive() ? found->second.rank.get()
+                                                                 : nullptr;
+}
+
+void SimNode::StartAgent() {
+  ++incarnation_;
+  agent_ = std::make_unique<Agent>(*this);
+  disk.point = [process = &agent_->process] { process->Point(); };
+  Agent& a = *agent_;
+  a.process.Enter([&] {
+    world_.started(*this);
+    a.agent.emplace(a.process, config_, MakeWorld());
+    if (const Status recovered = a.agent->Recover(a.keeper, a.views); !recovered) {
+      if (!disk.refused) {
+        world_.sim->Violate(
+            fmt::format("n{} cannot start: {}", number(), recovered.error().ToString()));
+      }
+      throw Crash();
+    }
+    a.keeper.Attach(a.agent->keeper_handlers());
+    a.links.Listen(a.agent->rank_handlers());
+    a.agent->Start(a.links, {fmt::format("tcp://n{}:2", number())});
+  });
+}
+
+Process& SimNode::process() { return agent_->process; }
+NodeAgent& SimNode::agent() { return *agent_->agent; }
+
+void SimNode::EndAgent() {
+  disk.point = nullptr;
+  world_.steps->Ended(process_name());
+  world_.ended(*this);
+  agent_.reset();
+  for (SimRank* const rank : ranks()) rank->OnAgentGone();
+}
+
+void SimNode::Deliver(const wire::ToNode& message) {
+  if (!is_up()) return;
+  agent_->process.Enter([&] { agent_->agent->OnMessage(message); });
+}
+
+NodeWorld SimNode::MakeWorld() {
+  NodeWorld world;
+  world.facts.incarnation = incarnation_;
+  world.facts.keeper = fmt::format("keeper {}", keeper_);
+  world.facts.keeper_pid = keeper_;
+  world.facts.machine = config_.host;
+  world.facts.address = config_.host;
+  world.facts.public_key = "key";
+  world.facts.rank_socket = "ranks.sock";
+  world.journal = &disk;
+  world.send = [this](const wire::FromNode& message) {
+    agent_->process.Point();
+    world_.send(*this, message);
+  };
+  world.run_query = [](const wire::NodeQuery&, const auto&) {};
+  world.write_job_files = [this](const std::string& job, const std::string& settings,
+                                 const ptc::Layout&) -> Status {
+    settings_[job] = settings;
+    return OkStatus();
+  };
+  world.remove_job_files = [this](const std::string& job) { settings_.erase(job); };
+  world.trainer_path = [] { return std::string("tessera-train"); };
+  world.environment = [] { return std::vector<std::string>(); };
+  world.process_group = [](std::int64_t pid) { return pid; };
+  world.start_move = [this](std::shared_ptr<const MoveContext> context,
+                            std::function<void(MoveResult)> done) {
+    return StartMove(std::move(context), std::move(done));
+  };
+  world.serve = [](const std::shared_ptr<const MoveContext>&) {};
+  world.log_line = [this](const std::string& line) {
+    if (world_.sim->is_traced()) world_.sim->Note(fmt::format("n{}: {}", number(), line));
+  };
+  world.fault_point = [this](const std::string&) { agent_->process.Point(); };
+  world.exit = [this] {
+    world_.sim->Violate(fmt::format("the agent of n{} halts", number()));
+    throw Crash();
+  };
+  return world;
+}
+
+std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> context,
+                                         std::function<void(MoveResult)> done) {
+  auto move = std::make_unique<SimMove>();
+  const bool copies = !context->plan.moves.empty() || !context->plan.reads.empty();
+  agent_->process.EnterLater(copies ? world_.sim->Pick(10, 1500) : world_.sim->Pick(1, 30),
+                             [this, context, done, is_cancelled = move->is_cancelled()] {
+                               MoveResult result;
+                               if (*is_cancelled) {
+                                 result.status = Error{ErrorCode::kCancelled, "cancelled", {}};
+                               } else {
+                                 result = CopyAndDigest(*context, world_.memory_of);
+                               }
+                               done(std::move(result));
+                             });
+  return move;
+}
+
+// ---- ranks
+
+Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
+  const auto value = [&](const std::string& name) {
+    for (const std::string& entry : request.environment) {
+      if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+    }
+    return std::string();
+  };
+  const std::int64_t pid = ++last_pid_;
+  SimRank::Spec spec;
+  TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(value(rank_variable::kDevice)));
+  spec.id = {value(rank_variable::kJob), device};
+  spec.pid = pid;
+  TESSERA_TRY(spec.view, ParseRankView(value(rank_variable::kView)));
+  spec.initialises = value(rank_variable::kInitialise) == "1";
+  spec.finishes_update =
+      std::find(request.argv.begin(), request.argv.end(), "--finish-update") != request.argv.end();
+  TESSERA_TRY(const auto settings, engine::ParseJobSettings(settings_[spec.id.job]));
+  spec.max_steps = settings.max_steps;
+  spec.collective_timeout = settings.collective_timeout * 1000;
+  spec.step_time = step_time_;
+  ranks_[pid] = {request.tag, nullptr};
+  ranks_[pid].rank = std::make_unique<SimRank>(std::move(spec), WorldOfRank(pid, device.index));
+  return pid;
+}
+
+SimRank::World SimNode::WorldOfRank(std::int64_t pid, int device) {
+  SimRank::World world;
+  world.sim = world_.sim;
+  world.collectives = world_.collectives;
+  world.steps = world_.steps;
+  world.memory = memory(device);
+  world.to_agent = [this, pid](SimRank::World::Report report) {
+    if (agent_) agent_->links.Report(pid, std::move(report));
+  };
+  world.attach = [this, pid](std::function<void(bool)> then) {
+    if (agent_) agent_->links.Attach(pid, std::move(then));
+  };
+  world.ended = [this, pid](int status) { OnRankEnded(pid, status); };
+  return world;
+}
+
+void SimNode::OnRankEnded(std::int64_t pid, int status) {
+  world_.sim->clock.After(world_.sim->Pick(1, 30), [this, pid, status, keeper = keeper_] {
+    const auto found = keeper == keeper_ ? ranks_.find(pid) : ranks_.end();
+    if (found == ranks_.end()) return;
+    Exit exit{found->second.tag, found->second.rank->spec().id.device.index, status};
+    ranks_.erase(found);
+    if (agent_) {
+      agent_->links.OnEnded(pid);
+      agent_->keeper.ReportExit(pid, exit);
+    }
+    exits_.emplace(pid, std::move(exit));
+  });
+}
+
+}  // namespace tessera::agents::sim

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A simulated node: a disk, a keeper with arenas and ranks, and the real NodeAgent.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/keeper/keeper_link.h"
+#include "agents/node/config.h"
+#include "agents/node/node_agent.h"
+#include "agents/sim/collectives.h"
+#include "agents/sim/device_memory.h"
+#include "agents/sim/memory_store.h"
+#include "agents/sim/process.h"
+#include "agents/sim/sim_move.h"
+#include "agents/sim/sim_rank.h"
+
+namespace tessera::agents::sim {
+
+class SimNode {
+ public:
+  struct World {
+    SimWorld* sim = nullptr;
+    Collectives* collectives = nullptr;
+    StepBook* steps = nullptr;
+    MemoryOf memory_of;  // of any node
+    std::function<void(SimNode& from, const wire::FromNode& message)> send;
+    /// The agent begins to run in its process: what else runs there may begin as well.
+    std::function<void(SimNode& node)> started;
+    /// The process of the agent has ended.
+    std::function<void(SimNode& node)> ended;
+  };
+
+  SimNode(AgentConfig config, Time step_time, World world);
+  ~SimNode();
+  SimNode(const SimNode&) = delete;
+  SimNode& operator=(const SimNode&) = delete;
+
+  std::int32_t number() const { return config_.node; }
+  const AgentConfig& config() const { return config_; }
+  /// Of the agent; it survives everything.
+  MemoryStore disk;
+
+  // ---- the keeper
+  /// Starts the keeper with empty memory, and the agent.
+  void Start();
+  bool has_keeper() const { return has_keeper_; }
+  /// The wall clock at its start.
+  double keeper_since() const { return keeper_since_; }
+  /// All processes end, and the memory is gone.
+  void Lose();
+  DeviceMemory* memory(std::int32_t index);
+  /// Ranks that live, by pid.
+  std::vector<SimRank*> ranks() const;
+  /// Those of one device.
+  int num_ranks(std::int32_t index) const;
+
+  // ---- the agent
+  /// \pre it does not run
+  void StartAgent();
+  bool is_up() const { return agent_ != nullptr; }
+  /// \pre is_up()
+  Process& process();
+  NodeAgent& agent();
+  std::int64_t incarnation() const { return incarnation_; }
+  /// Names the agent in the book of steps.
+  std::string process_name() const {
+    return fmt::format("agent {} of n{}", incarnation_, number());
+  }
+  /// Ends the agent's process. The ranks live on.
+  void EndAgent();
+  void Deliver(const wire::ToNode& message);
+
+ private:
+  struct Exit {
+    std::string tag;
+    int device = 0, status = 0;
+  };
+  struct Running {
+    std::string tag;
+    std::unique_ptr<SimRank> rank;
+  };
+  class Keeper;
+  class Links;
+  class Views;
+  struct Agent;
+
+  NodeWorld MakeWorld();
+  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context,
+                                  std::function<void(MoveResult)> done);
+  Result<std::int64_t> Spawn(const KeeperLink::SpawnRequest& request);
+  SimRank::World WorldOfRank(std::int64_t pid, int device);
+  void OnRankEnded(std::int64_t pid, int status);
+  SimRank* FindRank(std::int64_t pid);
+
+  const AgentConfig config_;
+  const Time step_time_;
+  const World world_;
+  bool has_keeper_ = false;
+  std::int64_t keeper_ = 0;  // counts the keepers
+  double keeper_since_ = 0;
+  std::vector<DeviceMemory> memories_;
+  std::map<std::int64_t, Running> ranks_;  // by pid, until they are reaped
+  std::map<std::int64_t, Exit> exits_;     // by pid, until they are acknowledged
+  std::int64_t last_pid_ = 0;
+  std::map<std::string, std::string> settings_;  // the files of jobs, by job
+  std::int64_t incarnation_ = 0;
+  std::unique_ptr<Agent> agent_;
+};
+
+}  // namespace tessera::agents::sim
