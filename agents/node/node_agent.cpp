@@ -80,6 +80,7 @@ void NodeAgent::Beat() {
     if (txn_) txn_->part->RepeatFollowed();
     if (txn_ && txn_->flipped && !txn_->part->followed()) CheckAdopted();
     FailRanksThatHang();
+    RepeatReports();
   } else {
     SendRegister();
   }
@@ -138,8 +139,19 @@ void NodeAgent::SendRegister() {
   r->set_incarnation(world_.facts.incarnation);
   FillDevices(r->mutable_devices());
   views_->Describe(r->mutable_snapshots());
+  FillJobs(r->mutable_jobs());
+  if (txn_) {
+    r->set_transaction(txn_->prepare.transaction());
+    r->set_transaction_state(static_cast<std::uint32_t>(txn_->part->state()));
+    r->set_transaction_job(txn_->prepare.job());
+    r->set_transaction_slot(txn_->prepare.slot());
+  }
+  Send(std::move(message));
+}
+
+void NodeAgent::FillJobs(google::protobuf::RepeatedPtrField<wire::NodeJob>* out) const {
   for (const auto& [name, job] : jobs_) {
-    auto* row = r->add_jobs();
+    auto* row = out->Add();
     row->set_job(name);
     row->set_epoch(job.row.epoch);
     row->set_ranks(ranks_.NumRunning(name));
@@ -150,17 +162,20 @@ void NodeAgent::SendRegister() {
       row->set_reason(Utf8(all->reason));
     }
   }
-  if (txn_) {
-    r->set_transaction(txn_->prepare.transaction());
-    r->set_transaction_state(static_cast<std::uint32_t>(txn_->part->state()));
-    r->set_transaction_job(txn_->prepare.job());
-    r->set_transaction_slot(txn_->prepare.slot());
+}
+
+void NodeAgent::RepeatReports() {
+  constexpr int kBeats = 5;
+  if (++beats_ % kBeats == 0) rendezvous_.Repeat();
+  for (const auto& [name, job] : jobs_) {
+    if (job.starting) ReportPaused(name);
   }
-  Send(std::move(message));
+  if (txn_ && txn_->repeats.IsDue(timers_.now())) RepeatReport();
 }
 
 void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
+  FillJobs(message.mutable_heartbeat()->mutable_jobs());
   FillDevices(message.mutable_heartbeat()->mutable_devices());
   if (txn_) message.mutable_heartbeat()->set_transaction(txn_->prepare.transaction());
   message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());

@@ -25,6 +25,7 @@
 #include "agents/node/peers.h"
 #include "agents/node/rank_table.h"
 #include "agents/node/rendezvous_relay.h"
+#include "agents/node/repetition.h"
 #include "agents/node/transaction_part.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -68,7 +69,8 @@ class NodeAgent {
     JobRow row;
     std::uint64_t resumed_through = 0;
     bool starting = false;
-    std::uint64_t start = 0;  // as in StartJob; 0: an earlier agent started it
+    std::uint64_t start = 0;   // as in StartJob; 0: an earlier agent started it
+    std::int64_t attempt = 0;  // of the last start of its ranks by this agent
   };
   struct Txn {
     wire::Prepare prepare;
@@ -76,6 +78,7 @@ class NodeAgent {
     Timers::Clock::time_point last_word;               // of the registrar about this transaction
     std::optional<Timers::Clock::time_point> flipped;  // when ranks were first told to adopt
     bool is_job_journaled = false;                     // the row of the job in the new epoch
+    Repetition repeats;                                // of the last report, if nothing is heard
     std::optional<ptc::Layout> from, to;
     std::vector<ptc::DeviceId> lost;  // of the old layout; their state is of no use
     ptc::Plan plan;
@@ -93,6 +96,9 @@ class NodeAgent {
   void SendRegister();
   void Beat();
   void SendHeartbeat();
+  void FillJobs(google::protobuf::RepeatedPtrField<wire::NodeJob>* out) const;
+  /// Sends again what the registrar may not have received.
+  void RepeatReports();
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnTakeView(const wire::TakeView& message);
   void OnCompleteSnapshot(const wire::CompleteSnapshot& message);
@@ -170,12 +176,15 @@ class NodeAgent {
   TransactionPart::World WorldOfTxn();
   static TransactionPart::Terms TermsOf(const wire::Prepare& prepare);
   void Feed(engine::ParticipantEvent event);
+  void NoteWord();
   /// Notes a word of the registrar about `transaction`.
   /// \return whether that is the transaction of this node
   bool HearAbout(std::int64_t transaction);
   /// Asks about the transaction if its registrar has been silent about it.
   void AskAfterSilence();
   void RefuseWaiting();
+  /// Reports again what this node has done last for the transaction.
+  void RepeatReport();
   /// Reports about a transaction that this node does not take part in now.
   void ReportOf(std::int64_t transaction, wire::TxnReport::Kind kind,
                 const std::string& reason = {});
@@ -230,6 +239,7 @@ class NodeAgent {
     Timers::Clock::time_point since;
   };
   std::optional<Waiting> waiting_;
+  int beats_ = 0;
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Move>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;

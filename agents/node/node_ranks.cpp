@@ -246,6 +246,10 @@ Status NodeAgent::StartAgain(const wire::StartJob& message) {
     return FailedPrecondition(
         fmt::format("n{} holds nothing of job '{}'", config_.node, message.job()));
   }
+  if (job->second.attempt == message.attempt()) {  // a repeated message
+    ReportPaused(message.job());
+    return OkStatus();
+  }
   const JobRow& row = job->second.row;
   for (const ptc::DeviceId id : LocalOf(row.layout)) {
     if (const auto held = CheckHeldState(message, id); !held) return held.error();
@@ -257,6 +261,7 @@ Status NodeAgent::StartAgain(const wire::StartJob& message) {
   for (const ptc::DeviceId id : LocalOf(row.layout)) {
     TESSERA_RETURN_IF_ERROR(SpawnRank(launch, *row.layout.mesh().RankOf(id)));
   }
+  job->second.attempt = message.attempt();
   return OkStatus();
 }
 

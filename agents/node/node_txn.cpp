@@ -87,7 +87,7 @@ Status NodeAgent::RecoverTxn() {
 void NodeAgent::BeginTxn(const wire::Prepare& prepare) {
   txn_.emplace();
   txn_->prepare = prepare;
-  txn_->last_word = timers_.now();
+  NoteWord();
 }
 
 // ---- requests of the registrar
@@ -96,10 +96,37 @@ TransactionPart::Terms NodeAgent::TermsOf(const wire::Prepare& p) {
   return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.SerializeAsString()};
 }
 
+void NodeAgent::NoteWord() {
+  txn_->last_word = timers_.now();
+  txn_->repeats = Repetition(txn_->last_word);
+}
+
 bool NodeAgent::HearAbout(std::int64_t transaction) {
   if (!txn_ || txn_->prepare.transaction() != transaction) return false;
-  txn_->last_word = timers_.now();
+  NoteWord();
   return true;
+}
+
+void NodeAgent::RepeatReport() {
+  switch (txn_->part->state()) {
+    case engine::ParticipantState::kPreparing:
+      return Feed(engine::PrepareRequested{});
+    case engine::ParticipantState::kPrepared: {
+      const auto all = AllPaused(txn_->prepare.job());
+      const auto number = static_cast<std::uint64_t>(txn_->prepare.transaction());
+      if (all && all->request == number) return Feed(engine::RanksPaused{all->step});
+      return Feed(engine::PrepareRequested{});
+    }
+    case engine::ParticipantState::kTransferring:
+    case engine::ParticipantState::kTransferred:
+      return Feed(engine::TransferRequested{});
+    case engine::ParticipantState::kVerified:
+      return Feed(engine::VerifyRequested{});
+    case engine::ParticipantState::kIdle:
+    case engine::ParticipantState::kCommitted:  // TransactionPart::RepeatFollowed
+    case engine::ParticipantState::kAborted:
+      return;
+  }
 }
 
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
@@ -155,7 +182,7 @@ void NodeAgent::OnGo(const wire::Go& message) {
 void NodeAgent::OnDecided(const wire::Decided& message) {
   if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot())
     return;
-  txn_->last_word = timers_.now();
+  NoteWord();
   if (message.value().empty()) return;  // not decided yet
   const auto decision = engine::ParseDecision(message.value());
   if (decision) return txn_->part->OnDecision(*decision);

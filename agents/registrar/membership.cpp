@@ -53,6 +53,7 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.link_mark = LinkMarkOf(m);
   node.snapshots = SharesById(m.snapshots());
   node.awaited_order = 0;
+  node.transaction = m.transaction();
   return arrival;
 }
 
@@ -65,11 +66,13 @@ Membership::Node* Membership::Accept(const std::string& identity, const wire::Fr
   return node;
 }
 
-void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m) {
+void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time_point now) {
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
-  if (m.order() == node.awaited_order) node.awaited_order = 0;
+  node.transaction = m.transaction();
+  const bool is_late = now - node.ordered > kToAcknowledge;
+  if (m.order() == node.awaited_order || is_late) node.awaited_order = 0;
   node.snapshots = SharesById(m.snapshots());
 }
 

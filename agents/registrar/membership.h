@@ -38,6 +38,8 @@ class Membership {
     std::int64_t view_bytes = 0;
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
     std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none
+    Clock::time_point ordered;        // when it was sent
+    std::int64_t transaction = 0;     // that it participates in, by its last heartbeat; 0: none
   };
 
   /// A node is lost after `lost_after` of silence.
@@ -55,7 +57,7 @@ class Membership {
   /// The node that has sent a message; nullptr: it has to register first. A node that was silent
   /// registers again even if its connection was never lost: so it gets what it has missed.
   Node* Accept(const std::string& identity, const wire::FromNode& message, Clock::time_point now);
-  void NoteHeartbeat(Node& node, const wire::Heartbeat& message);
+  void NoteHeartbeat(Node& node, const wire::Heartbeat& message, Clock::time_point now);
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.
   void Expect(std::int32_t number, Clock::time_point now);
@@ -89,6 +91,9 @@ class Membership {
   static std::string LinkMarkOf(const wire::Register& message);
 
  private:
+  /// An order that is not acknowledged by then was lost.
+  static constexpr std::chrono::seconds kToAcknowledge{5};
+
   const std::chrono::seconds lost_after_;
   std::map<std::int32_t, Node> nodes_;
 };

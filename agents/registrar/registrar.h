@@ -20,6 +20,7 @@
 #include "agents/net/timers.h"
 #include "agents/node/config.h"
 #include "agents/node/peers.h"
+#include "agents/node/repetition.h"
 #include "agents/registrar/crash_guard.h"
 #include "agents/registrar/data_opener.h"
 #include "agents/registrar/membership.h"
@@ -134,12 +135,15 @@ class Registrar {
     std::int64_t recorded = 0;        // the last step whose sample is in samples_ or the history
     std::map<std::int64_t, engine::Sample>
         ahead;  // samples that arrived before that of an earlier step
-    std::optional<Clock::time_point> gap_since;  // the step after `recorded` is missing
-    ReplyPtr starting;                           // answered once all ranks are ready
-    std::optional<StartWatch> start_watch;       // until all ranks are ready
-    std::string start_note;                      // for that reply: why this mesh was chosen
-    std::set<std::int32_t> not_ready;            // nodes whose ranks are not all ready
-    std::uint64_t start = 0;                     // identifies this start of a job with this name
+    std::optional<Clock::time_point> gap_since;         // the step after `recorded` is missing
+    Clock::time_point gap_asked;                        // when the nodes were last asked for it
+    ReplyPtr starting;                                  // answered once all ranks are ready
+    std::optional<StartWatch> start_watch;              // until all ranks are ready
+    std::string start_note;                             // for that reply: why this mesh was chosen
+    std::set<std::int32_t> not_ready;                   // nodes whose ranks are not all ready
+    std::shared_ptr<const wire::ToNode> start_message;  // that they have been sent
+    Repetition start_repeats;                           // of it
+    std::uint64_t start = 0;   // identifies this start of a job with this name
     std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
     CrashGuard crashes;
     std::vector<engine::SlowRank> slow;
@@ -250,6 +254,7 @@ class Registrar {
     Clock::time_point phase_began;
     std::optional<StartWatch> start_watch;  // while it prepares
     std::optional<Clock::time_point> paused_since, pause_deadline;
+    Repetition repeats;  // of the requests of this phase
     double pause = 0;
     TransferCount count;
     engine::Progress progress;
@@ -272,8 +277,17 @@ class Registrar {
   void OnTick();
   void OnNodeSilent(const Node& node);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
-  /// Interrupts jobs whose state or ranks the node no longer has, although it has not said that they
-  /// ended: what it said may have been lost with an earlier registrar.
+  /// Repeats what nodes have not answered: the message or the answer may be lost.
+  void RepeatRequests(Clock::time_point now);
+  /// Sends the node what it may have missed about its jobs, by what it says of them.
+  void RepeatMissed(const Node& node,
+                    const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs);
+  /// Acts on what a node says of its ranks of the job, unless the job is suspended.
+  void OnNodeJob(std::int32_t node, Job& job, const wire::NodeJob& row);
+  /// Sends the message that starts the ranks of the job to its nodes that are not ready.
+  void SendStart(Job& job, wire::ToNode message);
+  /// Interrupts jobs whose state or ranks the node no longer has, although it has not said that
+  /// they ended: what it said may have been lost with an earlier registrar.
   void CheckHeld(const Node& node);
   /// Names ranks that have become slower than their peers, and those that no longer are.
   void NoteSlowRanks(Job& job);
@@ -360,13 +374,14 @@ class Registrar {
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void SendResume(const Job& job, std::int32_t node);
-  /// Whether ranks of the node may be waiting because a resume message was lost.
+  /// Whether paused ranks of the node wait because a resume message was lost.
   static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row);
   /// Ends the ranks of the job; with `forget` frees its state too.
   void SendStop(std::int32_t node, const std::string& job, bool forget);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
-  void ResendStops(const wire::Register& message);
+  void ResendStops(std::int32_t node,
+                   const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs);
   /// The ranks of the job cannot go on. A job that starts has failed and is forgotten; any other is
   /// suspended.
   void InterruptJob(Job& job, const std::string& reason);
@@ -515,9 +530,9 @@ class Registrar {
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
   /// A node may have been silent before the transaction began to wait for it.
   void FeedSilence();
-  /// Sends the outcome again to connected nodes that have not followed it. The first message may
-  /// have been lost with a connection.
-  void RepeatOutcome();
+  /// Sends the request of the present phase, or the outcome, again to connected nodes that have not
+  /// answered it.
+  void RepeatTxnRequests(Clock::time_point now);
   /// Whether the job of a finished transaction is paused now.
   bool IsPausedSince(std::int64_t transaction);
   void OnTxnProgress(std::int32_t node, const wire::TxnProgress& message);

@@ -135,6 +135,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   if (!job->not_ready.empty()) return MarkDirty();
   rendezvous_.Forget(job->name, job->epoch, job->attempt);
   job->start_watch.reset();
+  job->start_message.reset();
   MarkDirty();
   if (!job->starting) return OnRestarted(*job);
   job->state = engine::JobState::kRunning;
@@ -420,8 +421,6 @@ void Registrar::SendResume(const Job& job, std::int32_t node) {
 // Ranks that wait for a request of the registrar missed the resume. Ranks that wait for their data
 // missed it only if they waited at the same step when they were resumed.
 bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row) {
-  // A restarted agent may not know yet that its ranks wait.
-  if (!row.paused()) return true;
   if (row.request() == engine::kRequestStepsDone) return false;
   if (row.request() != engine::kRequestNoData) return true;
   const auto resumed = job.resumed.find(node);
@@ -443,10 +442,11 @@ void Registrar::StopJob(const std::string& name, bool forget) {
 
 // Only jobs that this registrar ended. A node may hold the only copy of the state of a job that
 // this registrar does not know.
-void Registrar::ResendStops(const wire::Register& m) {
-  for (const wire::NodeJob& row : m.jobs()) {
+void Registrar::ResendStops(std::int32_t node,
+                            const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) {
+  for (const wire::NodeJob& row : jobs) {
     if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
-    SendStop(m.node(), row.job(), true);
+    SendStop(node, row.job(), true);
   }
 }
 

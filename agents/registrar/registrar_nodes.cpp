@@ -77,7 +77,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       if (NodesOf(job.layout.mesh()).contains(m.node())) job.last_step = timers_.now();
     }
   }
-  ResendStops(m);
+  ResendStops(m.node(), m.jobs());
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
     if (!NodesOf(job.layout.mesh()).contains(m.node())) continue;
@@ -100,22 +100,56 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     if (!here || (txn_ && txn_->job == job_name)) continue;
     const bool wanted = operation_ && operation_->job == job_name;
     const bool runs = job.state == engine::JobState::kRunning;
-    if (runs && !wanted && MissedResume(job, m.node(), *here)) {
-      SendResume(job, m.node());
+    if (runs && !wanted && !here->paused()) {
+      SendResume(job, m.node());  // a restarted agent may not know yet that its ranks wait
+    } else {
+      OnNodeJob(m.node(), job, *here);
+    }
+  }
+}
+
+void Registrar::OnNodeJob(std::int32_t node, Job& job, const wire::NodeJob& row) {
+  const bool is_suspended = job.state == engine::JobState::kSuspended;
+  if (!row.paused() || is_suspended || (txn_ && txn_->job == job.name)) return;
+  const bool wanted = operation_ && operation_->job == job.name;
+  if (wanted && row.request() != operation_->number) return;  // of a pause before
+  const bool runs = job.state == engine::JobState::kRunning;
+  if (runs && !wanted && MissedResume(job, node, row)) return SendResume(job, node);
+  wire::JobPaused paused;
+  paused.set_job(job.name);
+  paused.set_request(row.request());
+  paused.set_step(row.step());
+  paused.set_reason(row.reason());
+  OnJobPaused(node, paused);
+}
+
+void Registrar::RepeatMissed(const Node& node,
+                             const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) {
+  ResendStops(node.number, jobs);
+  for (const wire::NodeJob& row : jobs) {
+    Job* const job = FindJob(row.job());
+    if (!job || row.epoch() != job->epoch || !NodesOf(job->layout.mesh()).contains(node.number)) {
       continue;
     }
-    if (!here->paused()) continue;
-    wire::JobPaused paused;
-    paused.set_job(job_name);
-    paused.set_request(here->request());
-    paused.set_step(here->step());
-    paused.set_reason(here->reason());
-    OnJobPaused(m.node(), paused);
+    const bool waits = job->state == engine::JobState::kSuspended && job->not_ready.empty();
+    if (waits && row.ranks() > 0 && !job->unreported.contains(node.number)) {
+      SendStop(node.number, job->name, false);
+    }
+    if (!job->starting) OnNodeJob(node.number, *job, row);
+  }
+}
+
+void Registrar::RepeatRequests(Clock::time_point now) {
+  for (auto& [name, job] : jobs_) {
+    if (!job.start_message || !job.start_repeats.IsDue(now)) continue;
+    for (const std::int32_t node : job.not_ready) {
+      static_cast<void>(SendTo(node, *job.start_message));
+    }
   }
 }
 
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
-  members_.NoteHeartbeat(node, m);
+  members_.NoteHeartbeat(node, m, timers_.now());
   snapshots_.OnHeld(node.number, m.snapshots());
   if (node.awaited_order == 0) {
     for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
@@ -132,6 +166,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     ForgetStaleState(node);
     CheckHeld(node);
   }
+  RepeatMissed(node, m.jobs());
   RestartJobs();
   wire::ToNode ack;
   ack.mutable_heartbeat();
@@ -241,7 +276,8 @@ void Registrar::OnTick() {
         engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
   }
   FeedSilence();
-  RepeatOutcome();
+  RepeatTxnRequests(now);
+  RepeatRequests(now);
   if (operation_ && now > operation_->deadline) {
     FailOperation(
         Timeout(fmt::format("'{}' did not reach a step boundary in time", operation_->job)));

@@ -81,6 +81,7 @@ void Registrar::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
   finish->set_order(++last_order_);
   for (const std::int32_t node : nodes) {
     members_.Find(node)->awaited_order = last_order_;
+    members_.Find(node)->ordered = timers_.now();
     static_cast<void>(SendTo(node, message));
   }
   job.unreported.merge(nodes);

@@ -94,8 +94,7 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   RecordDecided(job, cut.step);
   job.not_ready = NodesOf(job.layout.mesh());
   job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
-  const wire::ToNode message = RestartMessage(job, cut);
-  for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
+  SendStart(job, RestartMessage(job, cut));
   MarkDirty();
   return OkStatus();
 }

@@ -18,6 +18,7 @@ constexpr std::size_t kStepsOfMedian = 20;
 /// How long to wait for a missing step after a later one has arrived. An agent that restarted or
 /// was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kAskAgain = std::chrono::seconds(1);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;
 
@@ -87,8 +88,9 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
     const bool follows = next->first == job.recorded + 1;
     if (!follows && !all) {
       const auto now = timers_.now();
-      if (!job.gap_since) {
-        job.gap_since = now;
+      if (!job.gap_since) job.gap_since = now;
+      if (now - job.gap_asked >= kAskAgain) {
+        job.gap_asked = now;
         wire::ToNode message;
         message.mutable_repeat_steps()->set_job(job.name);
         message.mutable_repeat_steps()->set_after(job.recorded);

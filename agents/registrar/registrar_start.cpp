@@ -203,10 +203,17 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
     AddEvent(engine::Severity::kWarning, name, fmt::format("wrong on purpose: it {}", wrong));
   }
   // A node that is disconnected now receives it when it registers.
-  const wire::ToNode message = StartMessage(it->second);
-  for (const std::int32_t node : it->second.not_ready) static_cast<void>(SendTo(node, message));
+  SendStart(it->second, StartMessage(it->second));
   MarkDirty();
   return OkStatus();
+}
+
+void Registrar::SendStart(Job& job, wire::ToNode message) {
+  job.start_message = std::make_shared<const wire::ToNode>(std::move(message));
+  job.start_repeats = Repetition(timers_.now());
+  for (const std::int32_t node : job.not_ready) {
+    static_cast<void>(SendTo(node, *job.start_message));
+  }
 }
 
 wire::ToNode Registrar::StartMessage(const Job& job) const {

@@ -288,12 +288,15 @@ void Registrar::FeedSilence() {
   }
 }
 
-void Registrar::RepeatOutcome() {
-  constexpr auto kPatience = std::chrono::seconds(3);
-  if (!txn_ || timers_.now() - txn_->phase_began < kPatience) return;
-  for (const std::int32_t number : txn_->run->machine().waiting_for()) {
+void Registrar::RepeatTxnRequests(Clock::time_point now) {
+  if (!txn_ || !txn_->repeats.IsDue(now)) return;
+  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
+  for (const std::int32_t number : waiting) {
     const Node* const node = members_.Find(number);
-    if (node && node->state == engine::NodeState::kAlive) txn_->run->RepeatOutcome(number);
+    if (!txn_ || !node || node->state != engine::NodeState::kAlive) continue;
+    // Prepare may be large, and takes long to carry out.
+    const bool has_it = txn_->run->phase() == TxnPhase::kPreparing && node->transaction == txn_->id;
+    if (!has_it) Feed(engine::NodeReconnected{number});
   }
 }
 
@@ -348,6 +351,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
   if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
+  txn_->repeats = Repetition(now);
   const TxnPhase phase = txn_->run->phase();
   if (phase != TxnPhase::kPreparing) txn_->start_watch.reset();
   const std::string source = fmt::format("txn {}", txn_->id);

@@ -31,14 +31,6 @@ void TransactionRun::Recover() {
   Drain();
 }
 
-void TransactionRun::RepeatOutcome(std::int32_t node) {
-  const engine::TxnPhase phase = machine_.phase();
-  const bool follows =
-      phase == engine::TxnPhase::kResuming || phase == engine::TxnPhase::kRollingBack;
-  if (!follows || !machine_.waiting_for().contains(node)) return;
-  Send(engine::SendOutcome{node, phase == engine::TxnPhase::kResuming});
-}
-
 void TransactionRun::Drain() {
   if (draining_) return;
   draining_ = true;

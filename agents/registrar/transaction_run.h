@@ -64,8 +64,6 @@ class TransactionRun {
   void Feed(engine::CoordinatorEvent event);
   /// Of a restarted registrar: writes `abort` to the register and follows what the register holds.
   void Recover();
-  /// Sends the outcome again to `node` if the run waits for it.
-  void RepeatOutcome(std::int32_t node);
 
   const Terms& terms() const { return terms_; }
   const engine::Coordinator& machine() const { return machine_; }

@@ -64,6 +64,7 @@ class Cluster {
     registrar_disk_.before_first = [this](std::string_view, std::string_view value) {
       CheckCommit(std::string(value));
     };
+    is_lossy_ = sim_.Chance(0.2);
     is_trainer_ = sim_.Chance(0.15);
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(100, 600);
@@ -104,7 +105,7 @@ class Cluster {
     config.endpoint = fmt::format("tcp://n{}:1", n);
     config.registrar_endpoint = "tcp://n0:1";
     config.devices = 2;
-    config.device_bytes = 4 << 20;
+    config.device_bytes = is_trainer_ ? 4 << 20 : 256 << 10;
     SimNode::World world;
     world.sim = &sim_;
     world.collectives = &collectives_;
@@ -112,6 +113,8 @@ class Cluster {
     world.memory_of = [this](ptc::DeviceId device) {
       return nodes_[static_cast<std::size_t>(device.node)]->memory(device.index);
     };
+    world.share_of = [this](std::int32_t node, std::uint64_t id) { return At(node).share(id); };
+    world.fails = [this] { return sim_.clock.now() < kFaultsEnd && sim_.Chance(0.01); };
     world.send = [this](SimNode& from, const wire::FromNode& message) { FromNode(from, message); };
     world.started = [this](SimNode& node) {
       if (node.number() == 0) StartRegistrar(node);
@@ -194,6 +197,7 @@ class Cluster {
   /// Messages arrive in order, unless the connection ends before.
   void Arrive(std::int32_t n, Time& last, const Time& stalls_until, std::function<void()> then) {
     const Time now = sim_.clock.now();
+    if (is_lossy_ && now < kFaultsEnd && sim_.Chance(0.01)) return;  // a queue was full
     last = std::max({last, now + sim_.Pick(0, 20), stalls_until});
     sim_.clock.After(last - now,
                      [this, n, connection = LinkOf(n).connection, then = std::move(then)] {
@@ -244,12 +248,14 @@ class Cluster {
 
   // ---- the operator
   /// Sends a request and leaves its answer in reply_.
-  void Request(wire::Request request) {
+  /// \return whether there is one already
+  bool Request(wire::Request request) {
     reply_.reset();
-    if (!registrar_) return;
+    if (!registrar_) return false;
     request.set_id(fmt::format("request-{}", ++requests_));
     request.set_sequence(static_cast<std::uint64_t>(requests_));
     At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
+    return reply_.has_value();
   }
   void OnReply(const wire::Reply& reply) {
     reply_ = reply;
@@ -259,8 +265,7 @@ class Cluster {
   std::optional<engine::ClusterSnapshot> Look() {
     wire::Request request;
     request.mutable_status();
-    Request(request);
-    if (!reply_ || !reply_->has_status()) return std::nullopt;
+    if (!Request(request) || !reply_->has_status()) return std::nullopt;
     auto status = Decode(reply_->status());
     TESSERA_CHECK(status.has_value());
     return std::move(*status);
@@ -301,6 +306,12 @@ class Cluster {
       } else {
         return;
       }
+    } else if (!calm && sim_.Chance(0.02)) {
+      may_lose_state_ = true;
+      const ptc::DeviceId device =
+          job.devices[static_cast<std::size_t>(sim_.Pick(0, std::ssize(job.devices) - 1))];
+      sim_.Note(ToString(device) + " fails");
+      Encode(device, request.mutable_fail_device()->mutable_device());
     } else if (!calm && sim_.Chance(0.8)) {
       request.mutable_apply()->mutable_plan()->set_job(kJob);
       wire::PlanRequest& plan = *request.mutable_apply()->mutable_plan();
@@ -308,6 +319,23 @@ class Cluster {
       if (plan.devices().empty()) return;
     } else {
       return;
+    }
+    if (request.has_apply() && known_plan_ && sim_.Chance(0.15)) {
+      // As a panel does whose picture of the cluster is old.
+      *request.mutable_apply()->mutable_plan() = known_plan_->request;
+      request.mutable_apply()->set_plan_hash(known_plan_->hash);
+      if (Request(request) && reply_->has_apply() && known_plan_->epoch != job.epoch) {
+        sim_.Violate(fmt::format("a plan of epoch {} is applied in epoch {}", known_plan_->epoch,
+                                 job.epoch));
+      }
+      return;
+    }
+    if (request.has_apply() && sim_.Chance(0.3)) {
+      wire::Request plan;
+      *plan.mutable_plan() = request.apply().plan();
+      if (Request(plan) && reply_->has_plan()) {
+        known_plan_ = KnownPlan{plan.plan(), reply_->plan().hash(), job.epoch};
+      }
     }
     Request(request);
   }
@@ -324,6 +352,7 @@ class Cluster {
       start.mutable_rules()->set_text(kRules);
     }
     start.set_name(kJob);
+    if (sim_.Chance(0.4)) start.mutable_snapshots()->set_steps(sim_.Pick(5, 30));
     start.set_on_failure(static_cast<std::uint32_t>(engine::OnFailure::kShrink));
     const auto status = Look();
     if (!status) return;
@@ -498,6 +527,11 @@ class Cluster {
       return sim_.Violate(fmt::format("transaction {} is still {}", status->transaction->id,
                                       ToString(status->transaction->phase)));
     }
+    // If nothing is heard of any of its nodes, the job may still train there.
+    const bool is_there =
+        std::any_of(job.devices.begin(), job.devices.end(),
+                    [&](ptc::DeviceId device) { return At(device.node).has_keeper(); });
+    if (!is_there) return;
     const bool is_lost = job.decision && !job.decision->can_continue();
     if (is_lost && may_lose_state_) return;
     if (job.state != engine::JobState::kRunning) {
@@ -550,8 +584,15 @@ class Cluster {
   std::optional<Registrar> registrar_;  // in the process of n0
   std::optional<Time> down_;            // of the next agent that dies
   bool is_trainer_ = false;             // else the job is an own program
+  bool is_lossy_ = false;               // single messages are lost
   bool may_lose_state_ = false;
   std::optional<wire::Reply> reply_;
+  struct KnownPlan {
+    wire::PlanRequest request;
+    std::string hash;
+    std::int64_t epoch = 0;
+  };
+  std::optional<KnownPlan> known_plan_;
   std::int64_t requests_ = 0;
   std::set<std::int64_t> commits_;  // epochs
   ClusterResult result_;

@@ -16,7 +16,7 @@ namespace tessera::agents::sim {
 struct ClusterResult {
   std::string violation;  // with the time; empty: none
   std::int64_t events = 0, steps = 0;
-  int transactions = 0, commits = 0, recoveries = 0, restarts = 0;
+  std::int64_t transactions = 0, commits = 0, recoveries = 0;
 };
 
 /// About two minutes of a cluster that trains, of which faults happen in the first. What must hold:

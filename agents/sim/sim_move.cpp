@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "ptc/base/overloaded.h"
@@ -18,13 +19,6 @@ std::uint64_t Mix(std::uint64_t x) {  // the finisher of splitmix64
   x ^= x >> 27;
   x *= 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
-}
-
-/// Equal for equal versions; rubbish is different on each device.
-std::uint64_t DigestOf(std::int64_t version, std::size_t cell, ptc::DeviceId device) {
-  std::uint64_t key = Mix(static_cast<std::uint64_t>(version) + 1000);
-  if (version < 0) key = Mix(key + static_cast<std::uint64_t>(64 * device.node + device.index) + 1);
-  return Mix(key + cell);
 }
 
 /// The devices whose old pieces `device` reads.
@@ -45,17 +39,37 @@ std::set<ptc::DeviceId> SourcesOf(const ptc::Plan& plan, ptc::DeviceId device) {
   return out;
 }
 
+/// The versions of the shares of a snapshot, or the reason why one cannot be read.
+Result<std::set<std::int64_t>> VersionsOf(const wire::ViewReply& snapshot,
+                                          const ShareOf& share_of) {
+  std::set<std::int64_t> out;
+  for (const wire::ViewShare& share : snapshot.shares()) {
+    const auto version = share_of(share.node(), snapshot.view());
+    if (!version) return Unavailable(fmt::format("n{} has no share", share.node()));
+    out.insert(*version);
+  }
+  return out;
+}
+
 }  // namespace
 
-MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of) {
+std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
+                       ptc::DeviceId device) {
+  std::uint64_t key = Mix(static_cast<std::uint64_t>(version) + 1000);
+  if (version < 0) key = Mix(key + static_cast<std::uint64_t>(64 * device.node + device.index) + 1);
+  return Mix(key + static_cast<std::uint64_t>(tensor)) * static_cast<std::uint64_t>(elements);
+}
+
+MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of, const ShareOf& share_of,
+                         bool damages) {
   MoveResult result;
   const std::vector<JobCell> cells = FindCells(c.from, c.to, c.lost);
   const auto digest = [&](ptc::DeviceId device, std::int64_t version, bool is_old) {
     DeviceDigests out{device, {}};
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto& holders = is_old ? cells[i].holders : cells[i].needers;
+    for (const JobCell& cell : cells) {
+      const auto& holders = is_old ? cell.holders : cell.needers;
       if (!std::binary_search(holders.begin(), holders.end(), device)) continue;
-      out.digests.push_back(DigestOf(version, i, device));
+      out.digests.push_back(DigestOf(version, cell.tensor, cell.box.num_elements(), device));
     }
     return out;
   };
@@ -71,6 +85,14 @@ MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of) {
     if (!c.to.mesh().RankOf(device)) continue;
     const std::int64_t epoch = local.next_table.epoch();
     std::set<std::int64_t> versions;
+    if (c.snapshot) {
+      auto shares = VersionsOf(c.snapshot->shares, share_of);
+      if (!shares) {
+        result.status = shares.error();
+        return result;
+      }
+      versions = std::move(*shares);
+    }
     for (const ptc::DeviceId source : SourcesOf(c.plan, device)) {
       DeviceMemory* const memory = memory_of(source);
       if (!memory) {
@@ -79,7 +101,9 @@ MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of) {
       }
       versions.insert(memory->VersionOf(c.key.job, epoch - 1));
     }
-    const std::int64_t version = versions.size() == 1 ? *versions.begin() : Content::kRubbish;
+    const bool is_damaged = std::exchange(damages, false);
+    const std::int64_t version =
+        versions.size() == 1 && !is_damaged ? *versions.begin() : Content::kRubbish;
     memory_of(device)->at(epoch) = {c.key.job, epoch, version, false};
     result.after.push_back(digest(device, version, false));
   }

@@ -4,8 +4,10 @@
 /// \file
 /// Transfers between simulated devices: a device gets the version that its sources have.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "agents/move/move.h"
@@ -33,7 +35,17 @@ class SimMove : public Move {
 /// The memory of a device; nullptr if it cannot be read now.
 using MemoryOf = std::function<DeviceMemory*(ptc::DeviceId device)>;
 
+/// The version of a node's share of a snapshot; nullopt if it has none.
+using ShareOf = std::function<std::optional<std::int64_t>(std::int32_t node, std::uint64_t id)>;
+
+/// The digest of `elements` elements of a tensor: of a whole tensor it is the sum of those of its
+/// parts. Rubbish has another one on each device.
+std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
+                       ptc::DeviceId device);
+
 /// Copies, unless there is nothing to move, and takes the digests of both sides.
-MoveResult CopyAndDigest(const MoveContext& context, const MemoryOf& memory_of);
+/// \param damages one device gets rubbish, and nobody notices yet
+MoveResult CopyAndDigest(const MoveContext& context, const MemoryOf& memory_of,
+                         const ShareOf& share_of, bool damages);
 
 }  // namespace tessera::agents::sim

@@ -180,37 +180,17 @@ class SimNode::Links : public RankLinks {
   std::set<std::pair<std::string, Attempt>> abandoned_;
 };
 
-/// Views and snapshots are not simulated.
-class SimNode::Views : public NodeViews {
- public:
-  Status Recover() override { return OkStatus(); }
-  void Take(const wire::TakeView& message, const Job&, TakeReply reply) override {
-    wire::ViewReport out;
-    out.set_view(message.view());
-    out.set_kind(wire::ViewReport::FAILED);
-    Encode(Unavailable("no memory"), out.mutable_error());
-    reply(std::move(out));
-  }
-  void Keep(std::uint64_t) override {}
-  void Release(std::uint64_t) override {}
-  void Complete(const wire::CompleteSnapshot&, CompleteReply) override {}
-  void Drop(std::uint64_t) override {}
-  void OnPaused(const std::string&, std::int64_t) override {}
-  void GiveUp(const std::string&) override {}
-  void Forget(const std::string&) override {}
-  std::int64_t size_bytes() const override { return 0; }
-  void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>*) const override {}
-};
-
 struct SimNode::Agent {
   explicit Agent(SimNode& node)
       : process(*node.world_.sim, [&node] { node.EndAgent(); }),
         keeper(node, process),
-        links(node, process) {}
+        links(node, process),
+        views(process, {node.world_.sim, node.number(), node.world_.memory_of, &node.kept_,
+                        node.world_.fails}) {}
   Process process;
   Keeper keeper;
   Links links;
-  Views views;
+  SimViews views;
   std::optional<NodeAgent> agent;
 };
 
@@ -243,6 +223,7 @@ void SimNode::Lose() {
   ranks_.clear();
   exits_.clear();
   memories_.clear();
+  kept_.clear();
 }
 
 DeviceMemory* SimNode::memory(std::int32_t index) {
@@ -351,16 +332,18 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
                                          std::function<void(MoveResult)> done) {
   auto move = std::make_unique<SimMove>();
   const bool copies = !context->plan.moves.empty() || !context->plan.reads.empty();
-  agent_->process.EnterLater(copies ? world_.sim->Pick(10, 1500) : world_.sim->Pick(1, 30),
-                             [this, context, done, is_cancelled = move->is_cancelled()] {
-                               MoveResult result;
-                               if (*is_cancelled) {
-                                 result.status = Error{ErrorCode::kCancelled, "cancelled", {}};
-                               } else {
-                                 result = CopyAndDigest(*context, world_.memory_of);
-                               }
-                               done(std::move(result));
-                             });
+  const auto finish = [this, context, done, copies, is_cancelled = move->is_cancelled()] {
+    MoveResult result;
+    if (*is_cancelled) {
+      result.status = Error{ErrorCode::kCancelled, "cancelled", {}};
+    } else if (copies && world_.fails()) {
+      result.status = DataLoss("a chunk is corrupt");
+    } else {
+      result = CopyAndDigest(*context, world_.memory_of, world_.share_of, copies && world_.fails());
+    }
+    done(std::move(result));
+  };
+  agent_->process.EnterLater(copies ? world_.sim->Pick(10, 1500) : world_.sim->Pick(1, 30), finish);
   return move;
 }
 
@@ -373,6 +356,7 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
     }
     return std::string();
   };
+  if (world_.fails()) return ResourceExhausted("no memory for a process");
   const std::int64_t pid = ++last_pid_;
   SimRank::Spec spec;
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(value(rank_variable::kDevice)));

@@ -21,6 +21,7 @@
 #include "agents/sim/process.h"
 #include "agents/sim/sim_move.h"
 #include "agents/sim/sim_rank.h"
+#include "agents/sim/sim_views.h"
 
 namespace tessera::agents::sim {
 
@@ -31,6 +32,9 @@ class SimNode {
     Collectives* collectives = nullptr;
     StepBook* steps = nullptr;
     MemoryOf memory_of;  // of any node
+    ShareOf share_of;
+    /// Whether something fails that does so now and then.
+    std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;
     /// The agent begins to run in its process: what else runs there may begin as well.
     std::function<void(SimNode& node)> started;
@@ -57,6 +61,11 @@ class SimNode {
   /// All processes end, and the memory is gone.
   void Lose();
   DeviceMemory* memory(std::int32_t index);
+  /// The version of a share of a snapshot.
+  std::optional<std::int64_t> share(std::uint64_t id) const {
+    const auto found = kept_.find(id);
+    return found == kept_.end() ? std::nullopt : std::optional(found->second.version);
+  }
   /// Ranks that live, by pid.
   std::vector<SimRank*> ranks() const;
   /// Those of one device.
@@ -89,7 +98,6 @@ class SimNode {
   };
   class Keeper;
   class Links;
-  class Views;
   struct Agent;
 
   NodeWorld MakeWorld();
@@ -110,6 +118,7 @@ class SimNode {
   std::map<std::int64_t, Running> ranks_;  // by pid, until they are reaped
   std::map<std::int64_t, Exit> exits_;     // by pid, until they are acknowledged
   std::int64_t last_pid_ = 0;
+  std::map<std::uint64_t, SimShare> kept_;       // of snapshots, by id
   std::map<std::string, std::string> settings_;  // the files of jobs, by job
   std::int64_t incarnation_ = 0;
   std::unique_ptr<Agent> agent_;

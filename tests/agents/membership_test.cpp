@@ -144,12 +144,12 @@ class MembershipTest : public QObject {
     heartbeat.mutable_devices(0)->set_job("nano");
     heartbeat.set_view_bytes(7);
     heartbeat.add_snapshots()->set_view(9);
-    members.NoteHeartbeat(*members.Find(1), heartbeat);
+    members.NoteHeartbeat(*members.Find(1), heartbeat, at(0));
     QVERIFY(!members.FindDevice({1, 0}));
     QCOMPARE(members.FindDevice({1, 1})->job(), std::string("nano"));  // not at its usual place
     QCOMPARE(members.Find(1)->view_bytes, 7);
     QVERIFY(members.Find(1)->snapshots.contains(9));
-    members.NoteHeartbeat(*members.Find(1), {});
+    members.NoteHeartbeat(*members.Find(1), {}, at(0));
     QVERIFY(members.Find(1)->snapshots.empty() && !members.FindDevice({1, 1}));
   }
 
@@ -158,12 +158,19 @@ class MembershipTest : public QObject {
     members.Register("a", RegisterOf(1), at(0));
     Membership::Node& node = *members.Find(1);
     node.awaited_order = 5;
+    node.ordered = at(0);
     wire::Heartbeat heartbeat;
     heartbeat.set_order(4);
-    members.NoteHeartbeat(node, heartbeat);
+    members.NoteHeartbeat(node, heartbeat, at(1));
     QCOMPARE(node.awaited_order, 5U);
     heartbeat.set_order(5);
-    members.NoteHeartbeat(node, heartbeat);
+    members.NoteHeartbeat(node, heartbeat, at(2));
+    QCOMPARE(node.awaited_order, 0U);
+    // An order that is not acknowledged was lost.
+    node.awaited_order = 6;
+    members.NoteHeartbeat(node, heartbeat, at(5));
+    QCOMPARE(node.awaited_order, 6U);
+    members.NoteHeartbeat(node, heartbeat, at(6));
     QCOMPARE(node.awaited_order, 0U);
     // A node that registers says all that it holds, and may never have received the order.
     node.awaited_order = 6;
@@ -187,7 +194,7 @@ class MembershipTest : public QObject {
              std::string("device n1g0 cannot be used: n1 is suspect, last seen 4 s ago"));
     wire::Heartbeat heartbeat;
     heartbeat.add_devices()->set_failed(true);
-    members.NoteHeartbeat(*members.Find(1), heartbeat);
+    members.NoteHeartbeat(*members.Find(1), heartbeat, at(4));
     QCOMPARE(members.CheckDevice({1, 0}, at(4)).error().message,
              std::string("device n1g0 cannot be used: it failed"));
   }

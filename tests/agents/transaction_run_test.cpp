@@ -204,7 +204,7 @@ class TransactionRunTest : public QObject {
     QCOMPARE(desk.sent, std::vector<std::string>{"abort 2"});
     for (const std::int32_t n : {0, 1}) desk.run->Feed(engine::NodeFollowed{n});
     QVERIFY(!desk.committed);  // it is there again, so the others wait for it
-    desk.run->RepeatOutcome(2);
+    desk.run->Feed(engine::NodeReconnected{2});
     QCOMPARE(desk.sent.size(), std::size_t{2});
     desk.run->Feed(engine::NodeFollowed{2});
     QCOMPARE(desk.committed, std::optional(false));

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agents/sim/cluster_sim.h"
+#include "agents/sim/soak.h"
 #include "tests/bench/machine.h"
 
 using namespace tessera;
@@ -39,25 +39,18 @@ int main(int argc, char** argv) {
   }
   fmt::print("{}\n", test::Machine());
   const auto begin = std::chrono::steady_clock::now();
-  agents::sim::ClusterResult sum;
-  std::uint64_t bad = 0;
-  for (std::uint64_t seed = first; seed < first + seeds && bad < most; ++seed) {
-    const agents::sim::ClusterResult result = agents::sim::SimulateCluster(seed);
-    sum.events += result.events;
-    sum.steps += result.steps;
-    sum.transactions += result.transactions;
-    sum.commits += result.commits;
-    sum.recoveries += result.recoveries;
-    if (result.violation.empty()) continue;
-    ++bad;
-    fmt::print("seed {}: {}\n", seed, result.violation);
-    std::fflush(stdout);
-  }
+  const auto soaked =
+      agents::sim::Soak({.first = first, .seeds = seeds, .most_bad = most},
+                        [](std::uint64_t seed, const agents::sim::ClusterResult& result) {
+                          fmt::print("seed {}: {}\n", seed, result.violation);
+                          std::fflush(stdout);
+                        });
+  const agents::sim::ClusterResult& sum = soaked.sum;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   fmt::print(
       "{} seeds, {} do not hold: {} events, {} steps, {} changes, {} commits, {} recoveries, "
       "{:.0f} s\n",
-      seeds, bad, sum.events, sum.steps, sum.transactions, sum.commits, sum.recoveries,
-      took.count());
-  return bad == 0 ? 0 : 1;
+      soaked.seeds, soaked.bad, sum.events, sum.steps, sum.transactions, sum.commits,
+      sum.recoveries, took.count());
+  return soaked.bad == 0 ? 0 : 1;
 }

@@ -168,8 +168,8 @@ class E2eRecoveryTest : public QObject {
     lossesAreThoseOfOneProcess();
   }
 
-  // One rank is held between the decision of a step and its update, while the others make theirs.
-  // Its device makes up for that before the others copy from it.
+  // One rank is held between the decision of a step and its update, while the others make theirs,
+  // and is killed there. Its device makes up for that before the others copy from it.
   void aDeviceOneStepBehindFollowsFirst() {
     start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
     auto behind = m_cluster->ArenaOf("n0g1");
@@ -182,6 +182,9 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->WaitStep(kJob, static_cast<std::int64_t>(held)));
     kill("n1");
     kill("n2");
+    for (const std::int64_t rank : m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train")) {
+      QVERIFY(SendSignal(rank, SIGKILL));
+    }
     QVERIFY(continues(2, 2));
     QVERIFY(m_cluster->Run({"events"}).output.contains("is made on 1 GPU first"));
     lossesAreThoseOfOneProcess();

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ten thousand simulated clusters under faults keep what agents/sim/cluster_sim.h promises. That
+// the simulation finds errors is shown by tests/mutants.
+#include "agents/sim/cluster_sim.h"
+
+#include <QTest>
+
+#include "agents/sim/soak.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::agents::sim;
+
+class ClusterSimTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aSeedRepeatsItself() {
+    const ClusterResult first = SimulateCluster(7), second = SimulateCluster(7);
+    QCOMPARE(first.events, second.events);
+    QCOMPARE(first.steps, second.steps);
+    QCOMPARE(first.commits, second.commits);
+    QVERIFY(first.steps > 0);
+  }
+
+  // In parts, because a test function may take five minutes.
+  void everySeedHolds_data() {
+    QTest::addColumn<int>("first");
+    for (int first = 1; first <= 8001; first += 2000) {
+      QTest::newRow(qPrintable(QString::number(first))) << first;
+    }
+  }
+  void everySeedHolds() {
+    QFETCH(int, first);
+    constexpr std::int64_t kSeeds = 2000;
+    const SoakSum soaked = Soak({.first = static_cast<std::uint64_t>(first), .seeds = kSeeds},
+                                [](std::uint64_t seed, const ClusterResult& result) {
+                                  qWarning("seed %llu: %s", static_cast<unsigned long long>(seed),
+                                           result.violation.c_str());
+                                });
+    QCOMPARE(soaked.bad, std::uint64_t{0});
+    QCOMPARE(soaked.seeds, static_cast<std::uint64_t>(kSeeds));
+    const ClusterResult& sum = soaked.sum;
+    qInfo("%lld events, %lld steps, %lld changes, %lld commits, %lld recoveries",
+          static_cast<long long>(sum.events), static_cast<long long>(sum.steps),
+          static_cast<long long>(sum.transactions), static_cast<long long>(sum.commits),
+          static_cast<long long>(sum.recoveries));
+    // The faults do not keep the clusters from working.
+    QVERIFY(sum.steps > 100 * kSeeds);
+    QVERIFY(sum.commits > 2 * kSeeds);
+    QVERIFY(sum.commits < sum.transactions + sum.recoveries);
+    QVERIFY(sum.recoveries > kSeeds / 20);
+  }
+};
+
+TESSERA_TEST_APPLESS(ClusterSimTest)
+#include "cluster_sim_test.moc"

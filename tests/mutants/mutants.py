@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that the simulation of clusters has to find.
+
+Each is a name and edits of (file, text, replacement). A text must occur exactly once.
+"""
+
+RUN = "agents/registrar/transaction_run.cpp"
+TXN = "agents/registrar/registrar_txn.cpp"
+NODES = "agents/registrar/registrar_nodes.cpp"
+JOBS = "agents/registrar/registrar_jobs.cpp"
+START = "agents/registrar/registrar_start.cpp"
+SAMPLES = "agents/registrar/registrar_samples.cpp"
+RESTART = "agents/registrar/registrar_restart.cpp"
+RANKS = "agents/node/node_ranks.cpp"
+NODE_TXN = "agents/node/node_txn.cpp"
+AGENT = "agents/node/node_agent.cpp"
+PART = "agents/node/transaction_part.cpp"
+COORDINATOR = "engine/txn/coordinator.cpp"
+PARTICIPANT = "engine/txn/participant.cpp"
+CUT = "engine/recovery/consistent_cut.cpp"
+
+MUTANTS = [
+    ("a failed send is handled inside the actions", [
+        (RUN, "    events_.push_back(engine::NodeRefused{prepare->node, sent.error().ToString()});",
+         "    for (const auto& a : machine_.On(engine::NodeRefused{prepare->node, sent.error().ToString()}))\n"
+         "      Perform(a);")]),
+    ("a participant that never returns is waited for", [
+        (TXN, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
+    ("a node in doubt gets abort without a look at the register", [
+        (TXN, "  if (held || runs) return held;",
+         "  if (runs) return held;\n  if (held) return std::optional<engine::Decision>(engine::AbortOf(transaction));")]),
+    ("a promise that the journal refuses is made", [
+        (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
+         "  return true;")]),
+    ("an old decision of the slot counts for a new transaction", [
+        (TXN, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
+        (START, "    if (!held) return slot;", "    return slot;"),
+        (RUN, "      held->transaction == terms_.id && (!held->commit || held->layout_hash == terms_.layout_hash);",
+         "      true;"),
+        (PART, "decision.commit && decision.transaction == terms_.id;", "decision.commit;"),
+        (PART, "  if (commit && decision.layout_hash != terms_.layout_hash) {", "  if (false) {")]),
+    ("the outcome is published before the register holds it", [
+        (RUN, "  if (!held) {\n", "  if (!held) held = decision;\n  if (!held) {\n")]),
+    ("commit before all have verified", [
+        (COORDINATOR, "return compared_ && Answered(e.node, TxnPhase::kVerifying) ? Decide(true) : Actions{};",
+         "return compared_ && e.node >= 0 && phase_ == TxnPhase::kVerifying ? Decide(true) : Actions{};")]),
+    ("ranks resume before all have flipped", [
+        (COORDINATOR, "            return Answered(e.node, phase_) ? OnFollowed() : Actions{};\n          },\n          [&](const NodeRestarted",
+         "            return e.node >= 0 ? OnFollowed() : Actions{};\n          },\n          [&](const NodeRestarted")]),
+    ("a node lets its ranks go before all have flipped", [
+        (PARTICIPANT, "            return {Report{ReportKind::kCommitted, {}, 0}};\n          },\n          [&](const CleanedUp&)",
+         "            return {Report{ReportKind::kCommitted, {}, 0}, ReleaseRanks{}, Forget{}};\n          },\n          [&](const CleanedUp&)")]),
+    ("a node that has verified aborts alone", [
+        (PARTICIPANT, "            return {ReadRegister{state_ != State::kVerified}};",
+         "            state_ = State::kAborted;\n            return {JournalState{state_}, CleanUp{}};")]),
+    ("a node flips when it has verified", [
+        (PARTICIPANT, "            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};",
+         "            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}, FlipAndAdopt{}};")]),
+    ("a stale plan is accepted", [
+        (TXN, "  if (!request.plan_hash().empty() && request.plan_hash() != planned->summary.hash) {",
+         "  if (request.plan_hash() == \"none\") {")]),
+    ("begin equal to end is taken for a cut", [
+        (CUT, "    if (why[i].empty() && s.end != cut.step) {", "    if (why[i].empty() && s.end > cut.step) {"),
+        (RANKS, "      (end != step && !lags)) {", "      end > step) {")]),
+    ("a device that is behind is not brought forward", [
+        (RESTART, "    if (!cut.lost.empty() && !cut.behind.empty()) {",
+         "    if (!cut.lost.empty() && cut.behind.size() > 1000) {")]),
+    ("the exit of a rank that has left is taken for a loss", [
+        (RANKS, "  const bool exit_expected = rank->exit_expected || !Belongs(tag->first);",
+         "  const bool exit_expected = false;"),
+        (JOBS, "  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;",
+         "  if (!job) return;")]),
+    ("a restarted agent does not look for ranks that have left", [
+        (AGENT, "    if (HasLeft(id)) ranks_.Retire(rank);", "    if (HasLeft(id)) rank.last_line = {};"),
+        (RANKS, "  if (HasLeft(id)) return ranks_.Retire(*rank);", "  if (HasLeft(id)) return;")]),
+    ("a device gets a second rank", [
+        (RANKS, "  TESSERA_RETURN_IF_ERROR(ranks_.CheckFree(device));", "")]),
+    ("a restarted agent forgets the transaction", [
+        (NODE_TXN, "  if (!kept) return OkStatus();\n", "  if (kept) return TransactionPart::Clear(journal_);\n  if (!kept) return OkStatus();\n")]),
+    ("a restarted registrar forgets the transaction", [
+        (TXN, "  if (!text) return OkStatus();", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) return OkStatus();")]),
+    ("a transaction is forgotten before the row of its job is written", [
+        (NODE_TXN, "  if (stays && !txn_->is_job_journaled) {", "  if (stays && txn_->plan.hash == 1) {"),
+        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
+    ("nobody compares what nodes hold with what jobs need", [
+        (NODES, "    CheckHeld(node);", "")]),
+    ("a restarted participant goes on preparing", [
+        (PARTICIPANT, "  p.must_abort_ = state < State::kVerified;", "  p.must_abort_ = false;")]),
+    ("what is held of a job that is elsewhere is kept", [
+        (NODES, "    ForgetStaleState(node);", "")]),
+    ("requests are not repeated", [
+        (NODES, "  RepeatTxnRequests(now);", "")]),
+    ("reports are not repeated", [
+        (AGENT, "  if (txn_ && txn_->repeats.IsDue(timers_.now())) RepeatReport();", "")]),
+    ("steps are not repeated", [
+        (RANKS, "  if (recent == recent_steps_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_steps_.end()) return;")]),
+    ("the step of a cut is not recorded", [
+        (SAMPLES, "    return OnStep(report);", "    return;")]),
+    ("ranks are killed inside an update", [
+        (RANKS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
+]
