@@ -98,14 +98,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnStartJob(request.start_job(), reply);
     case wire::Request::kJob:
       return OnJobRequest(request.job(), reply);
-    case wire::Request::kPlan: {
-      const Result<Job*> job = NeedJob(request.plan().job());
-      if (!job) return reply->Fail(job.error());
-      const Result<Planned> planned = MakePlanFor(**job, request.plan());
-      if (!planned) return reply->Fail(planned.error());
-      Encode(planned->summary, out.mutable_plan());
-      return reply->Done(std::move(out));
-    }
+    case wire::Request::kPlan:
+      return OnPlan(request.plan(), reply);
     case wire::Request::kApply:
       return OnApply(request.id(), request.apply(), reply);
     case wire::Request::kTxn:
@@ -120,12 +114,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kHistory:
     case wire::Request::kSamples:
     case wire::Request::kEvents:
-    case wire::Request::kChanges: {
-      FlushSamples();
-      auto answer = AnswerFromHistory(history_, request);
-      if (!answer) return reply->Fail(answer.error());
-      return reply->Done(std::move(*answer));
-    }
+    case wire::Request::kChanges:
+      return OnHistory(request, reply);
     case wire::Request::kFailDevice:
       return OnFailDevice(request.fail_device(), reply);
     case wire::Request::kKillNode:
@@ -164,6 +154,15 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::BODY_NOT_SET:
       return reply->Fail(InvalidArgument("the request has no body that this program knows"));
   }
+}
+
+void Registrar::OnHistory(const wire::Request& request, const ReplyPtr& reply) {
+  FlushSamples();
+  Compute([this, request] { return AnswerFromHistory(world_.reader, request); },
+          [reply](Result<wire::Reply> answer) {
+            if (!answer) return reply->Fail(answer.error());
+            reply->Done(std::move(*answer));
+          });
 }
 
 void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "agents/decision/embedded.h"
@@ -25,6 +26,7 @@
 #include "agents/registrar/data_opener.h"
 #include "agents/registrar/membership.h"
 #include "agents/registrar/node_query_client.h"
+#include "agents/registrar/planner.h"
 #include "agents/registrar/publisher.h"
 #include "agents/registrar/rendezvous.h"
 #include "agents/registrar/snapshot_desk.h"
@@ -67,8 +69,12 @@ class Registrar {
     /// A test may end the process here.
     std::function<void(const std::string& point)> fault_point;
     std::unique_ptr<DataOpener> data;
+    /// Runs `work` on another thread, and `then` on that of the timers afterwards, unless the
+    /// registrar has ended. In the order of the calls.
+    std::function<void(std::function<void()> work, std::function<void()> then)> compute;
     engine::DurableStore& journal;
     engine::History& history;
+    engine::History& reader;  // of the same history, for work
   };
 
   Registrar(Timers& timers, const AgentConfig& config, World world);
@@ -198,12 +204,6 @@ class Registrar {
     std::vector<DeviceDigests> digests;
     ReplyPtr reply;
     Clock::time_point deadline;
-  };
-  struct Planned {
-    ptc::Layout to;
-    ptc::Plan plan;
-    engine::PlanSummary summary;
-    std::string cluster = {};  // JSON of the topology that the plan was made with
   };
   /// A measurement of links that is in progress.
   struct LinkRound {
@@ -446,20 +446,21 @@ class Registrar {
 
   // ---- plans (registrar_plan.cpp)
   static Status CheckCanMove(const Job& job);
-  struct Target {
-    ptc::MeshShape shape;
-    engine::StepOptions options;
-    std::vector<ptc::DeviceId> devices, idle;
-    std::string why;
+  /// What a worker needs to plan a change.
+  struct PlanTask {
+    PlanBasis basis;
+    std::vector<ptc::DeviceId> devices;
   };
-  Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
-                              std::vector<ptc::DeviceId> devices,
-                              const std::vector<ptc::DeviceId>& lost) const;
-  Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
-  /// \param lost devices of the present layout whose state is of no use
-  Result<Planned> MakePlanOn(const Job& job, const wire::PlanRequest& request,
-                             std::vector<ptc::DeviceId> devices,
-                             const std::vector<ptc::DeviceId>& lost) const;
+  Result<PlanTask> TaskOf(const Job& job, const wire::PlanRequest& request) const;
+  PlanBasis BasisOf(const Job& job) const;
+  void OnPlan(const wire::PlanRequest& request, const ReplyPtr& reply);
+  /// Computes a value on the worker, and then calls `then` with it.
+  template <typename Make, typename Then>
+  void Compute(Make make, Then then) {
+    auto result = std::make_shared<std::optional<std::invoke_result_t<Make>>>();
+    world_.compute([result, make = std::move(make)] { result->emplace(make()); },
+                   [result, then = std::move(then)] { then(std::move(**result)); });
+  }
   /// The input of the search for configurations of a job on `devices`.
   engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
                                     std::vector<ptc::DeviceId> devices) const;
@@ -468,7 +469,7 @@ class Registrar {
   Result<std::vector<ptc::DeviceId>> UsableDevices(
       const google::protobuf::RepeatedPtrField<wire::Device>& devices,
       const std::string& job) const;
-  void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const;
+  void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply);
 
   // ---- links (registrar_links.cpp)
   /// Hosts and bandwidths: measured, else emulated, else assumed.
@@ -525,6 +526,11 @@ class Registrar {
   Status BeginTxn(Job& job, Planned planned, TxnRequestInfo request);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
+  /// Begins the transaction if the plan still holds.
+  Status BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
+                    Planned planned, const ReplyPtr& reply);
+  Status CheckCanApply(const Job& job) const;
+  void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);

@@ -53,8 +53,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   Feed(engine::Begin{});
 }
 
-Result<Registrar::Planned> Registrar::PlanHandIn(const Job& job,
-                                                 const wire::HandInRequest& request) const {
+Result<Planned> Registrar::PlanHandIn(const Job& job, const wire::HandInRequest& request) const {
   if (request.step() < 0) {
     return InvalidArgument(fmt::format("step {} of a hand-in is negative", request.step()));
   }

@@ -110,8 +110,8 @@ Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
 }
 
 // The same mesh if there are enough devices, else the best one for those that are left.
-Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
-                                                   const std::vector<ptc::DeviceId>& lost) const {
+Result<Planned> Registrar::PlanRecovery(const Job& job,
+                                        const std::vector<ptc::DeviceId>& lost) const {
   Remaining left = RemainingDevices(job);
   const auto wanted = static_cast<std::size_t>(job.layout.mesh().num_ranks());
   std::vector<ptc::DeviceId> devices = std::move(left.own);
@@ -124,11 +124,11 @@ Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
     Encode(job.layout.mesh().shape(), request.mutable_mesh());
     Encode(job.options, request.mutable_options());
   }
-  return MakePlanOn(job, request, std::move(devices), lost);
+  return PlanChange(BasisOf(job), request, std::move(devices), lost);
 }
 
 // What the devices that are left hold is of another step, so it counts as lost too.
-Result<Registrar::Planned> Registrar::PlanReturn(const Job& job) const {
+Result<Planned> Registrar::PlanReturn(const Job& job) const {
   TESSERA_TRY(Planned planned, PlanRecovery(job, job.layout.mesh().devices()));
   planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
   return planned;

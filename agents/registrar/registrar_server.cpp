@@ -36,6 +36,8 @@ Status RegistrarServer::Open(NetContext& net, const AgentConfig& config, const C
   std::string history_note;
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config.directory + "/history.db", &history_note));
+  TESSERA_TRY(reader_, engine::History::OpenReadOnly(config.directory + "/history.db"));
+  worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
   TESSERA_TRY(events_, Socket::Server(net, SocketKind::kPub, keys));
@@ -71,8 +73,13 @@ Registrar::World RegistrarServer::MakeWorld(const AgentConfig& config) {
       .print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
       .fault_point = [node = config.node](const std::string& point) { FaultPoint(node, point); },
       .data = std::make_unique<DataThread>(loop_),
+      .compute =
+          [this](std::function<void()> work, std::function<void()> then) {
+            worker_->Run(std::move(work), std::move(then));
+          },
       .journal = *journal_,
       .history = *history_,
+      .reader = *reader_,
   };
 }
 

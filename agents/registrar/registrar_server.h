@@ -11,6 +11,7 @@
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
 #include "agents/registrar/registrar.h"
+#include "agents/registrar/worker.h"
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 
@@ -36,7 +37,9 @@ class RegistrarServer {
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::History> history_;
+  std::unique_ptr<engine::History> reader_;  // of the same file, for the worker
   std::optional<Registrar> registrar_;
+  std::optional<Worker> worker_;
 };
 
 }  // namespace tessera::agents

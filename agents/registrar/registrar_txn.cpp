@@ -46,28 +46,53 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   const Result<Job*> found = NeedJob(request.plan().job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
-  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
-  if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
-  Result<Planned> planned = MakePlanFor(job, request.plan());
-  if (!planned) return reply->Fail(planned.error());
-  if (!request.plan_hash().empty() && request.plan_hash() != planned->summary.hash) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
-                    request.plan_hash(), planned->summary.hash, job.epoch)));
+  if (const Status can = CheckCanApply(job); !can) return reply->Fail(can.error());
+  auto task = TaskOf(job, request.plan());
+  if (!task) return reply->Fail(task.error());
+  Compute([task = std::move(*task),
+           plan = request.plan()] { return PlanChange(task.basis, plan, task.devices, {}); },
+          [this, request_id, request, reply](Result<Planned> planned) {
+            Status begun = planned ? BeginApply(request_id, request, std::move(*planned), reply)
+                                   : Status(planned.error());
+            if (!begun) reply->Fail(begun.error());
+          });
+}
+
+Status Registrar::CheckCanApply(const Job& job) const {
+  TESSERA_RETURN_IF_ERROR(CheckIdle());
+  TESSERA_RETURN_IF_ERROR(CheckNotMeasuring());
+  return CheckPausedOrRunning(job);
+}
+
+// The cluster may have changed while the plan was made.
+Status Registrar::BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
+                             Planned planned, const ReplyPtr& reply) {
+  TESSERA_TRY(Job* const found, NeedJob(request.plan().job()));
+  Job& job = *found;
+  TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+  const engine::PlanSummary& summary = planned.summary;
+  const bool is_of_now =
+      summary.epoch == job.epoch && summary.from_layout_hash == ptc::Hex16(job.layout.hash());
+  if (!is_of_now) {
+    return FailedPrecondition(
+        fmt::format("job '{}' has changed while the plan was made: try again", job.name));
   }
-  if (const Status stands = CheckPausedOrRunning(job); !stands) return reply->Fail(stands.error());
+  if (!request.plan_hash().empty() && request.plan_hash() != summary.hash) {
+    return FailedPrecondition(
+        fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
+                    request.plan_hash(), summary.hash, job.epoch));
+  }
   const bool paused = job.state == engine::JobState::kPaused;
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}", request.at_step(),
-                    job.name, ToString(job.state), job.step)));
+    return FailedPrecondition(fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}",
+                                          request.at_step(), job.name, ToString(job.state),
+                                          job.step));
   }
-  const Status begun = BeginTxn(job, std::move(*planned),
-                                {.request_id = request_id,
-                                 .requester = reply->requester(),
-                                 .at_step = request.at_step(),
-                                 .unrecorded = request.unrecorded()});
-  if (!begun) return reply->Fail(begun.error());
+  TESSERA_RETURN_IF_ERROR(BeginTxn(job, std::move(planned),
+                                   {.request_id = request_id,
+                                    .requester = reply->requester(),
+                                    .at_step = request.at_step(),
+                                    .unrecorded = request.unrecorded()}));
   AddEvent(
       engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
       fmt::format("reconfigure {} {} → {}, {}{}", job.name,
@@ -79,6 +104,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
   reply->Done(std::move(out));
   Feed(engine::Begin{});
+  return OkStatus();
 }
 
 Status Registrar::CheckPausedOrRunning(const Job& job) {

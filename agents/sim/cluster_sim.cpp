@@ -235,8 +235,14 @@ class Cluster {
         .print = [this](const std::string& line) { sim_.Note("registrar: " + line); },
         .fault_point = [&process](const std::string&) { process.Point(); },
         .data = std::make_unique<SimData>(process),
+        .compute =
+            [this, &process](const std::function<void()>& work, std::function<void()> then) {
+              work();
+              process.EnterLater(sim_.Pick(0, 50), std::move(then));
+            },
         .journal = registrar_disk_,
         .history = *history_,
+        .reader = *history_,
     };
   }
 
@@ -247,28 +253,35 @@ class Cluster {
   }
 
   // ---- the operator
-  /// Sends a request and leaves its answer in reply_.
-  /// \return whether there is one already
-  bool Request(wire::Request request) {
-    reply_.reset();
-    if (!registrar_) return false;
+  using OnAnswer = std::function<void(const wire::Reply&)>;
+  /// `then` runs with the answer, now or later.
+  void Request(wire::Request request, OnAnswer then = {}) {
+    if (!registrar_) return;
     request.set_id(fmt::format("request-{}", ++requests_));
     request.set_sequence(static_cast<std::uint64_t>(requests_));
+    if (then) answers_[request.id()] = std::move(then);
     At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
-    return reply_.has_value();
   }
   void OnReply(const wire::Reply& reply) {
-    reply_ = reply;
+    if (const auto found = answers_.find(reply.id()); found != answers_.end()) {
+      const OnAnswer then = std::move(found->second);
+      answers_.erase(found);
+      then(reply);
+    }
     if (reply.has_error()) sim_.Note("refused: " + reply.error().message());
     if (reply.has_apply()) ++result_.transactions;
   }
   std::optional<engine::ClusterSnapshot> Look() {
     wire::Request request;
     request.mutable_status();
-    if (!Request(request) || !reply_->has_status()) return std::nullopt;
-    auto status = Decode(reply_->status());
-    TESSERA_CHECK(status.has_value());
-    return std::move(*status);
+    std::optional<engine::ClusterSnapshot> out;
+    Request(request, [&](const wire::Reply& reply) {
+      auto status = Decode(reply.status());
+      TESSERA_CHECK(status.has_value());
+      out = std::move(*status);
+    });
+    answers_.erase(fmt::format("request-{}", requests_));  // the registrar has died
+    return out;
   }
 
   void Operate() {
@@ -324,18 +337,18 @@ class Cluster {
       // As a panel does whose picture of the cluster is old.
       *request.mutable_apply()->mutable_plan() = known_plan_->request;
       request.mutable_apply()->set_plan_hash(known_plan_->hash);
-      if (Request(request) && reply_->has_apply() && known_plan_->epoch != job.epoch) {
-        sim_.Violate(fmt::format("a plan of epoch {} is applied in epoch {}", known_plan_->epoch,
-                                 job.epoch));
-      }
-      return;
+      return Request(request, [this, epoch = known_plan_->epoch](const wire::Reply& reply) {
+        if (!reply.has_apply() || reply.apply().plan().epoch() == epoch) return;
+        sim_.Violate(fmt::format("a plan of epoch {} is applied in epoch {}", epoch,
+                                 reply.apply().plan().epoch()));
+      });
     }
     if (request.has_apply() && sim_.Chance(0.3)) {
-      wire::Request plan;
-      *plan.mutable_plan() = request.apply().plan();
-      if (Request(plan) && reply_->has_plan()) {
-        known_plan_ = KnownPlan{plan.plan(), reply_->plan().hash(), job.epoch};
-      }
+      wire::Request wanted;
+      *wanted.mutable_plan() = request.apply().plan();
+      Request(wanted, [this, plan = wanted.plan()](const wire::Reply& reply) {
+        if (reply.has_plan()) known_plan_ = {plan, reply.plan().hash(), reply.plan().epoch()};
+      });
     }
     Request(request);
   }
@@ -586,7 +599,7 @@ class Cluster {
   bool is_trainer_ = false;             // else the job is an own program
   bool is_lossy_ = false;               // single messages are lost
   bool may_lose_state_ = false;
-  std::optional<wire::Reply> reply_;
+  std::map<std::string, OnAnswer> answers_;  // by request
   struct KnownPlan {
     wire::PlanRequest request;
     std::string hash;

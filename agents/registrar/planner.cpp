@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/copy/checksum.h"
+#include "engine/model/job_layout.h"
+#include "engine/search/estimate.h"
+#include "engine/search/fit.h"
+#include "engine/store/allocate.h"
+#include "ptc/certificate/certificate.h"
+#include "ptc/schedule/relay_plan.h"
+
+namespace tessera::agents {
+namespace {
+
+// Bytes between each pair of devices.
+std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collection& tensors) {
+  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> bytes;
+  for (const ptc::Move& move : plan.moves) {
+    if (const auto* copy = std::get_if<ptc::RemoteCopy>(&move)) {
+      const auto& spec = tensors.tensors()[static_cast<std::size_t>(copy->tensor)];
+      bytes[{copy->source, copy->device}] += copy->cell.num_elements() * ptc::SizeBytes(spec.dtype);
+    }
+  }
+  std::vector<engine::FlowStatus> out;
+  for (const auto& [ends, total] : bytes) out.push_back({ends.first, ends.second, 0, total, 0});
+  return out;
+}
+
+/// A plan is valid for one epoch and one set of options, so its hash covers these too.
+std::string HashOf(const ptc::Plan& plan, std::int64_t epoch, const engine::StepOptions& options) {
+  const std::string text =
+      fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
+  return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));
+}
+
+/// Where and how the job is to run.
+struct Target {
+  ptc::MeshShape shape;
+  engine::StepOptions options;
+  std::vector<ptc::DeviceId> devices, idle;
+  std::string why;
+};
+
+Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequest& request,
+                            std::vector<ptc::DeviceId> devices,
+                            const std::vector<ptc::DeviceId>& lost) {
+  std::optional<engine::StepOptions> asked;
+  if (request.has_options()) {
+    TESSERA_TRY(asked, Decode(request.options()));
+  }
+  // The present options. A micro-batch that is larger than the new share is left to the trainer.
+  const engine::StepOptions as_now = asked.value_or(job.options);
+  const engine::StepOptions relaxed{as_now.zero, 0};
+  const bool may_relax = !asked && as_now.micro_batch != 0;
+  if (request.has_mesh()) {
+    TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
+    // Its error names both numbers if they differ.
+    TESSERA_RETURN_IF_ERROR(ptc::DeviceMesh::Make(shape, devices));
+    const Status can = engine::CheckMesh(job.settings, shape, as_now);
+    if (can) return Target{shape, as_now, std::move(devices), {}, {}};
+    if (!may_relax || !engine::CheckMesh(job.settings, shape, relaxed)) return can.error();
+    return Target{shape,
+                  relaxed,
+                  std::move(devices),
+                  {},
+                  fmt::format("micro-batch {} is larger than a rank's share with {}: the trainer "
+                              "chooses",
+                              as_now.micro_batch, ToString(shape))};
+  }
+  engine::SearchInput input = job;
+  input.devices = std::move(devices);
+  input.lost = lost;
+  auto choice = engine::ChooseMesh(input, as_now);
+  if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
+  if (!choice) return choice.error();
+  return Target{choice->mesh, choice->options, std::move(choice->used), std::move(choice->idle),
+                std::move(choice->why)};
+}
+
+}  // namespace
+
+Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& request,
+                           std::vector<ptc::DeviceId> devices,
+                           const std::vector<ptc::DeviceId>& lost) {
+  const engine::SearchInput& job = basis.job;
+  const ptc::Layout& from = *job.layout;
+  const ptc::Topology& topology = job.machines.topology;
+  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices), lost));
+  TESSERA_TRY(const ptc::RuledTensors tensors,
+              engine::TensorsOf(job.settings, target.options.zero));
+  std::optional<ptc::DeviceMesh> mesh;
+  if (request.pin()) {
+    TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.shape, target.devices));
+  } else {
+    std::sort(target.devices.begin(), target.devices.end());
+    TESSERA_TRY(const auto stages, engine::StagesOn(tensors.stages, target.shape));
+    TESSERA_TRY(mesh, ptc::Place(from, target.shape, tensors.tensors, target.devices, topology,
+                                 stages, lost));
+  }
+  TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
+  TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(from, to, topology, {.lost = lost}));
+  const std::uint64_t direct_hash = plan.hash;
+  const std::int64_t network_direct = plan.bytes.network;
+  if (!request.no_relay() && lost.empty()) {
+    plan = ptc::RelayPlan(plan, from, to, topology);
+  }
+  if (to == from && target.options == job.options && lost.empty()) {
+    const std::string options = ToString(job.options);
+    return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.job,
+                                          ToString(from.mesh()),
+                                          options.empty() ? "" : ", " + options));
+  }
+  engine::PlanSummary summary;
+  for (const auto& [device, bytes] : plan.peak_memory) {
+    const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
+    if (is_lost && !mesh->RankOf(device)) continue;
+    const auto known = job.capacities.find(device);
+    const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
+    const std::int64_t needed = engine::BytesNeededDuringMove(from, to, device, plan, is_lost);
+    if (needed > capacity) {
+      return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
+                                           ToString(device), engine::BytesText(needed),
+                                           engine::BytesText(capacity)));
+    }
+    summary.peak_memory.push_back({device, needed, capacity});
+  }
+  summary.job = job.job;
+  summary.epoch = basis.epoch;
+  summary.from_layout_hash = ptc::Hex16(from.hash());
+  summary.from_mesh = from.mesh().shape();
+  summary.to_mesh = target.shape;
+  summary.from_devices = from.mesh().devices();
+  summary.to_devices = mesh->devices();
+  summary.from_options = job.options;
+  summary.to_options = target.options;
+  summary.hash = HashOf(plan, basis.epoch, target.options);
+  summary.idle = std::move(target.idle);
+  summary.why = std::move(target.why);
+  summary.kept = plan.bytes.kept;
+  summary.device = plan.bytes.device;
+  summary.host = plan.bytes.host;
+  summary.network = plan.bytes.network;
+  summary.relayed = plan.hash != direct_hash;
+  summary.network_direct = network_direct;
+  summary.snapshot = plan.bytes.snapshot;
+  summary.storage = plan.bytes.storage;
+  const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
+  summary.volume_bound = certificate.volume;
+  summary.certificate = engine::Summarize(certificate, topology);
+  summary.certificate.port = plan.busiest_port;
+  summary.certificate.port_bytes = plan.busiest_port_bytes;
+  summary.certificate.port_seconds = plan.transfer_seconds;
+  summary.single_source = plan.single_source_pieces;
+  summary.pause_estimate = engine::EstimatePause(plan, from, to, topology);
+  summary.flows = FlowsOf(plan, from.collection());
+  summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
+  engine::SearchInput input = job;
+  input.devices = mesh->devices();
+  summary.from_step_seconds = engine::EstimateStepSeconds(input, from.mesh(), job.options);
+  summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);
+  return Planned{std::move(to), std::move(plan), std::move(summary), basis.cluster};
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Plans of changes with their costs. Functions of values, so that a worker can compute them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agents/wire/messages_fwd.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/search/propose.h"
+#include "ptc/plan/plan.h"
+
+namespace tessera::agents {
+
+/// All that a plan depends on: a job and the cluster at one moment.
+struct PlanBasis {
+  engine::SearchInput job;  // with its layout, and without devices
+  std::int64_t epoch = 0;
+  std::string cluster;  // JSON of the topology
+};
+
+struct Planned {
+  ptc::Layout to;
+  ptc::Plan plan;
+  engine::PlanSummary summary;
+  std::string cluster = {};  // JSON of the topology that the plan was made with
+};
+
+/// Plans the change of the job to `devices`, as the request wants it.
+/// \param lost devices of the present layout whose state is of no use
+/// \error kFailedPrecondition if the job runs so already; kResourceExhausted naming a device
+///     without room; those of the search, the layout and the plan. Any thread.
+Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& request,
+                           std::vector<ptc::DeviceId> devices,
+                           const std::vector<ptc::DeviceId>& lost);
+
+}  // namespace tessera::agents
