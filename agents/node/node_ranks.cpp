@@ -180,6 +180,12 @@ Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
 void NodeAgent::OnStartJob(const wire::StartJob& message) {
   const Status status = StartJob(message);
   if (status) return;
+  // Nothing of a start that failed is left, so that the message can be carried out again.
+  const auto job = jobs_.find(message.job());
+  if (!message.again() && job != jobs_.end() && job->second.start == message.start()) {
+    KillRanks(message.job());
+    ForgetJob(message.job());
+  }
   wire::FromNode reply;
   reply.mutable_job_ready()->set_job(message.job());
   reply.mutable_job_ready()->set_ok(false);

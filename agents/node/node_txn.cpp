@@ -319,9 +319,11 @@ Status NodeAgent::CheckAndReserve() {
   for (auto& [id, device] : store_->devices()) {
     const bool is_source = IsSource(id);
     const bool new_rank = txn_->to->mesh().RankOf(id).has_value();
-    // Nobody can use what a lost device holds, and its space is needed.
+    // Nobody can use what a lost device holds, or what is left of an earlier epoch, and its space
+    // is needed.
     const bool is_lost = txn_->from->mesh().RankOf(id) && !is_source;
-    if (is_lost && device.table && device.table->job() == p.job()) store_->Free(device);
+    const bool is_its = device.table && device.table->job() == p.job();
+    if (is_its && (is_lost || device.table->epoch() < p.epoch() - 1)) store_->Free(device);
     if (!is_source && !new_rank) continue;
     if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
     if (is_source &&
@@ -524,6 +526,8 @@ void NodeAgent::FailRanksThatHang() {
 }
 
 void NodeAgent::CheckAdopted() {
+  // A restarted agent has not followed the outcome before it has flipped, and noted so, itself.
+  if (!txn_->flipped) return;
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
     // A dead rank is not waited for. The commit stands, and the job fails after it.
     const Rank* rank = ranks_.Find({txn_->prepare.job(), device});

@@ -25,7 +25,7 @@ namespace tessera::agents::sim {
 namespace {
 
 constexpr char kJob[] = "job";
-constexpr std::size_t kLongestNote = 160;   // of a message
+constexpr std::size_t kLongestNote = 900;   // of a message
 constexpr char kRegistrar[] = "registrar";  // in the book of steps
 constexpr Time kFaultsEnd = 30'000;
 constexpr Time kEnd = kFaultsEnd + 60'000;
@@ -65,9 +65,9 @@ class Cluster {
       CheckCommit(std::string(value));
     };
     is_lossy_ = sim_.Chance(0.2);
-    is_trainer_ = sim_.Chance(0.15);
+    is_trainer_ = sim_.Chance(0.08);
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
-    const Time step_time = sim_.Pick(100, 600);
+    const Time step_time = sim_.Pick(150, 800);
     for (int n = 0; n < num_nodes; ++n) AddNode(n, step_time);
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) PlanFault();
@@ -178,6 +178,7 @@ class Cluster {
       const std::int32_t n = node->number();
       if (!LinkOf(n).is_connected || IdentityOf(n) != identity) continue;
       Link& link = LinkOf(n);
+      CheckOrder(n, message);
       Arrive(n, link.arrives_at_node, link.node_stalls_until, [this, n, message] {
         if (sim_.is_traced()) NoteMessage(fmt::format("to n{}", n), message);
         At(n).Deliver(message);
@@ -193,6 +194,18 @@ class Cluster {
                           text.find("step {") != std::string::npos ||
                           text.find("progress {") != std::string::npos;
     if (!is_usual) sim_.Note(fmt::format("  {}: {}", where, text.substr(0, kLongestNote)));
+  }
+  /// No request of a transaction follows its outcome.
+  void CheckOrder(std::int32_t n, const wire::ToNode& m) {
+    if (m.has_outcome()) outcomes_.insert({n, m.outcome().transaction()});
+    const std::int64_t asked = m.has_prepare()     ? m.prepare().transaction()
+                               : m.has_pause_txn() ? m.pause_txn().transaction()
+                               : m.has_transfer()  ? m.transfer().transaction()
+                               : m.has_verify()    ? m.verify().transaction()
+                                                   : 0;
+    if (outcomes_.contains({n, asked})) {
+      sim_.Violate(fmt::format("n{} is asked for transaction {} after its outcome", n, asked));
+    }
   }
   /// Messages arrive in order, unless the connection ends before.
   void Arrive(std::int32_t n, Time& last, const Time& stalls_until, std::function<void()> then) {
@@ -607,7 +620,8 @@ class Cluster {
   };
   std::optional<KnownPlan> known_plan_;
   std::int64_t requests_ = 0;
-  std::set<std::int64_t> commits_;  // epochs
+  std::set<std::int64_t> commits_;                            // epochs
+  std::set<std::pair<std::int32_t, std::int64_t>> outcomes_;  // that nodes were sent
   ClusterResult result_;
 };
 

@@ -45,7 +45,7 @@ class ClusterSimTest : public QObject {
           static_cast<long long>(sum.transactions), static_cast<long long>(sum.commits),
           static_cast<long long>(sum.recoveries));
     // The faults do not keep the clusters from working.
-    QVERIFY(sum.steps > 100 * kSeeds);
+    QVERIFY(sum.steps > 50 * kSeeds);
     QVERIFY(sum.commits > 2 * kSeeds);
     QVERIFY(sum.commits < sum.transactions + sum.recoveries);
     QVERIFY(sum.recoveries > kSeeds / 20);

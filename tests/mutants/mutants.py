@@ -20,10 +20,10 @@ PARTICIPANT = "engine/txn/participant.cpp"
 CUT = "engine/recovery/consistent_cut.cpp"
 
 MUTANTS = [
-    ("a failed send is handled inside the actions", [
+    ("an event is handled inside the actions of another", [
+        (RUN, "  if (draining_) return;\n", ""),
         (RUN, "    events_.push_back(engine::NodeRefused{prepare->node, sent.error().ToString()});",
-         "    for (const auto& a : machine_.On(engine::NodeRefused{prepare->node, sent.error().ToString()}))\n"
-         "      Perform(a);")]),
+         "    Feed(engine::NodeRefused{prepare->node, sent.error().ToString()});")]),
     ("a participant that never returns is waited for", [
         (TXN, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
     ("a node in doubt gets abort without a look at the register", [
@@ -31,7 +31,8 @@ MUTANTS = [
          "  if (runs) return held;\n  if (held) return std::optional<engine::Decision>(engine::AbortOf(transaction));")]),
     ("a promise that the journal refuses is made", [
         (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
-         "  return true;")]),
+         "  return true;"),
+        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
     ("an old decision of the slot counts for a new transaction", [
         (TXN, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
         (START, "    if (!held) return slot;", "    return slot;"),
