@@ -360,6 +360,9 @@ class Registrar {
   /// The nodes of `mesh` that have a device which is not in `lost`.
   static std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
                                         const std::vector<ptc::DeviceId>& lost = {});
+  /// Whether a device of the node is in the layout of the job. Called for each heartbeat, so it
+  /// does not look at the other nodes.
+  static bool IsOn(const Node& node, const Job& job);
   void OnJobReady(std::int32_t node, const wire::JobReady& message);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);

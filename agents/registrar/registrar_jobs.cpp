@@ -41,6 +41,12 @@ std::set<std::int32_t> Registrar::NodesOf(const ptc::DeviceMesh& mesh,
   return out;
 }
 
+bool Registrar::IsOn(const Node& node, const Job& job) {
+  return std::any_of(node.devices.begin(), node.devices.end(), [&](const wire::NodeDevice& device) {
+    return job.layout.mesh().RankOf({node.number, device.index()}).has_value();
+  });
+}
+
 Status Registrar::JournalJob(const Job& job) {
   const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
                         job.options,

@@ -128,9 +128,7 @@ void Registrar::RepeatMissed(const Node& node,
   ResendStops(node.number, jobs);
   for (const wire::NodeJob& row : jobs) {
     Job* const job = FindJob(row.job());
-    if (!job || row.epoch() != job->epoch || !NodesOf(job->layout.mesh()).contains(node.number)) {
-      continue;
-    }
+    if (!job || row.epoch() != job->epoch || !IsOn(node, *job)) continue;
     const bool waits = job->state == engine::JobState::kSuspended && job->not_ready.empty();
     if (waits && row.ranks() > 0 && !job->unreported.contains(node.number)) {
       SendStop(node.number, job->name, false);
@@ -180,14 +178,13 @@ void Registrar::CheckHeld(const Node& node) {
                            job.state == engine::JobState::kPausing ||
                            job.state == engine::JobState::kPaused;
     if (!has_ranks || (txn_ && txn_->job == name)) continue;
-    for (const ptc::DeviceId id : job.layout.mesh().devices()) {
-      const wire::NodeDevice* device = id.node == node.number ? members_.FindDevice(id) : nullptr;
-      if (!device) continue;
-      const std::string text = ToString(id);
-      if (device->job() != name || device->epoch() != job.epoch) {
-        interrupted[name] = text + " has lost the state of this job";
-      } else if (!device->has_rank()) {
-        interrupted.try_emplace(name, "the rank on " + text + " has ended");
+    for (const wire::NodeDevice& device : node.devices) {
+      const ptc::DeviceId id{node.number, device.index()};
+      if (!job.layout.mesh().RankOf(id)) continue;
+      if (device.job() != name || device.epoch() != job.epoch) {
+        interrupted[name] = ToString(id) + " has lost the state of this job";
+      } else if (!device.has_rank()) {
+        interrupted.try_emplace(name, "the rank on " + ToString(id) + " has ended");
       }
     }
   }

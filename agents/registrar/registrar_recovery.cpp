@@ -374,7 +374,7 @@ void Registrar::ForgetStaleState(Node& node) {
   for (wire::NodeDevice& device : node.devices) {
     const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
     if (!job || (txn_ && txn_->job == job->name)) continue;
-    if (NodesOf(job->layout.mesh()).contains(node.number)) continue;
+    if (IsOn(node, *job)) continue;
     AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
              fmt::format("frees what it holds of '{}', which runs without it", job->name));
     SendStop(node.number, job->name, true);
