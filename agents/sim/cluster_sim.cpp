@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,8 +14,9 @@
 #include "agents/node/transaction_part.h"
 #include "agents/registrar/registrar.h"
 #include "agents/registrar/txn_row.h"
+#include "agents/sim/sim_links.h"
 #include "agents/sim/sim_node.h"
-#include "agents/wire/convert.h"
+#include "agents/sim/sim_operator.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/history/history.h"
 #include "ptc/base/check.h"
@@ -25,19 +25,9 @@ namespace tessera::agents::sim {
 namespace {
 
 constexpr char kJob[] = "job";
-constexpr std::size_t kLongestNote = 900;   // of a message
 constexpr char kRegistrar[] = "registrar";  // in the book of steps
 constexpr Time kFaultsEnd = 30'000;
 constexpr Time kEnd = kFaultsEnd + 60'000;
-
-/// An own program whose parameters tp cuts, and pp places.
-constexpr char kTensors[] = R"({"layers": 2, "tensors": [
-  {"name": "h.0.w", "dtype": "f32", "shape": [8], "role": "param"},
-  {"name": "h.1.w", "dtype": "f32", "shape": [8], "role": "param"},
-  {"name": "step", "dtype": "i64", "shape": [], "role": "scalar"}]})";
-constexpr char kRules[] = R"({"rules": [
-  {"match": "h.{layer}.w", "cut": {"dims": [["tp"]]}},
-  {"match": "step", "cut": "replicate", "stage": "all"}]})";
 
 /// Data are there at once.
 class SimData : public DataOpener {
@@ -64,14 +54,12 @@ class Cluster {
     registrar_disk_.before_first = [this](std::string_view, std::string_view value) {
       CheckCommit(std::string(value));
     };
-    is_lossy_ = sim_.Chance(0.2);
-    is_trainer_ = sim_.Chance(0.08);
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(150, 800);
     for (int n = 0; n < num_nodes; ++n) AddNode(n, step_time);
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) PlanFault();
-    Operate();
+    operator_.Operate();
   }
 
   ClusterResult Run() {
@@ -81,20 +69,11 @@ class Cluster {
     }
     if (sim_.violation.empty()) CheckEnd();
     result_.violation = sim_.violation;
+    result_.transactions = operator_.num_changes();
     return result_;
   }
 
  private:
-  /// The connection of an agent to the registrar.
-  struct Link {
-    bool is_cut = false;
-    bool is_connected = false, was_connected = false;
-    std::int64_t connection = 0;  // counts them
-    Time arrives_at_node = 0, arrives_at_registrar = 0;
-    Time node_stalls_until = 0, registrar_stalls_until = 0;  // towards them
-    std::deque<wire::FromNode> waiting;
-  };
-
   // ---- nodes and their links
   void AddNode(int n, Time step_time) {
     AgentConfig config;
@@ -115,15 +94,15 @@ class Cluster {
     };
     world.share_of = [this](std::int32_t node, std::uint64_t id) { return At(node).share(id); };
     world.fails = [this] { return sim_.clock.now() < kFaultsEnd && sim_.Chance(0.01); };
-    world.send = [this](SimNode& from, const wire::FromNode& message) { FromNode(from, message); };
+    world.send = [this](SimNode& from, const wire::FromNode& message) {
+      links_.FromNode(from, message);
+    };
     world.started = [this](SimNode& node) {
       if (node.number() == 0) StartRegistrar(node);
-      ConnectLater(node.number(), sim_.Pick(1, 200));
+      links_.ConnectLater(node.number(), sim_.Pick(1, 200));
     };
     world.ended = [this](SimNode& node) {
-      Disconnect(node.number());
-      LinkOf(node.number()).waiting.clear();
-      LinkOf(node.number()).was_connected = false;
+      links_.OnAgentEnded(node.number());
       if (node.number() == 0) StopRegistrar();
       if (!node.has_keeper()) return;
       sim_.Note(fmt::format("the agent of n{} ends", node.number()));
@@ -134,90 +113,9 @@ class Cluster {
       });
     };
     nodes_.push_back(std::make_unique<SimNode>(std::move(config), step_time, std::move(world)));
-    links_.emplace_back();
+    links_.Add();
   }
   SimNode& At(std::int32_t n) { return *nodes_[static_cast<std::size_t>(n)]; }
-  Link& LinkOf(std::int32_t n) { return links_[static_cast<std::size_t>(n)]; }
-
-  void ConnectLater(std::int32_t n, Time delay) {
-    sim_.clock.After(delay, [this, n] { Connect(n); });
-  }
-  void Connect(std::int32_t n) {
-    Link& link = LinkOf(n);
-    if (link.is_connected || link.is_cut || !At(n).is_up() || !registrar_) return;
-    link.is_connected = true;
-    ++link.connection;
-    for (const wire::FromNode& message : std::exchange(link.waiting, {})) ToRegistrar(n, message);
-    if (!std::exchange(link.was_connected, true)) return;
-    At(n).process().EnterLater(0, [this, n] { At(n).agent().OnReconnected(); });
-  }
-  void Disconnect(std::int32_t n) {
-    Link& link = LinkOf(n);
-    if (!link.is_connected) return;
-    link.is_connected = false;
-    ++link.connection;
-  }
-
-  void FromNode(SimNode& node, const wire::FromNode& message) {
-    Link& link = LinkOf(node.number());
-    if (link.is_connected) return ToRegistrar(node.number(), message);
-    link.waiting.push_back(message);  // its socket keeps it
-  }
-  void ToRegistrar(std::int32_t n, const wire::FromNode& message) {
-    Link& link = LinkOf(n);
-    Arrive(n, link.arrives_at_registrar, link.registrar_stalls_until,
-           [this, identity = IdentityOf(n), message] {
-             if (!registrar_) return;
-             if (sim_.is_traced()) NoteMessage("from " + identity, message);
-             At(0).process().Enter([&] { registrar_->OnNode(identity, message); });
-           });
-  }
-  Status ToNode(const std::string& identity, const wire::ToNode& message) {
-    At(0).process().Point();
-    for (const auto& node : nodes_) {
-      const std::int32_t n = node->number();
-      if (!LinkOf(n).is_connected || IdentityOf(n) != identity) continue;
-      Link& link = LinkOf(n);
-      CheckOrder(n, message);
-      Arrive(n, link.arrives_at_node, link.node_stalls_until, [this, n, message] {
-        if (sim_.is_traced()) NoteMessage(fmt::format("to n{}", n), message);
-        At(n).Deliver(message);
-      });
-      return OkStatus();
-    }
-    return Unavailable(identity + " is not connected");
-  }
-  template <typename Message>
-  void NoteMessage(const std::string& where, const Message& message) {
-    const std::string text = message.ShortDebugString();
-    const bool is_usual = text.find("heartbeat") != std::string::npos ||
-                          text.find("step {") != std::string::npos ||
-                          text.find("progress {") != std::string::npos;
-    if (!is_usual) sim_.Note(fmt::format("  {}: {}", where, text.substr(0, kLongestNote)));
-  }
-  /// No request of a transaction follows its outcome.
-  void CheckOrder(std::int32_t n, const wire::ToNode& m) {
-    if (m.has_outcome()) outcomes_.insert({n, m.outcome().transaction()});
-    const std::int64_t asked = m.has_prepare()     ? m.prepare().transaction()
-                               : m.has_pause_txn() ? m.pause_txn().transaction()
-                               : m.has_transfer()  ? m.transfer().transaction()
-                               : m.has_verify()    ? m.verify().transaction()
-                                                   : 0;
-    if (outcomes_.contains({n, asked})) {
-      sim_.Violate(fmt::format("n{} is asked for transaction {} after its outcome", n, asked));
-    }
-  }
-  /// Messages arrive in order, unless the connection ends before.
-  void Arrive(std::int32_t n, Time& last, const Time& stalls_until, std::function<void()> then) {
-    const Time now = sim_.clock.now();
-    if (is_lossy_ && now < kFaultsEnd && sim_.Chance(0.01)) return;  // a queue was full
-    last = std::max({last, now + sim_.Pick(0, 20), stalls_until});
-    sim_.clock.After(last - now,
-                     [this, n, connection = LinkOf(n).connection, then = std::move(then)] {
-                       if (LinkOf(n).connection == connection) then();
-                     });
-  }
-  std::string IdentityOf(std::int32_t n) { return fmt::format("n{}-{}", n, At(n).incarnation()); }
 
   // ---- the registrar
   void StartRegistrar(SimNode& node) {
@@ -230,19 +128,22 @@ class Cluster {
       }
       throw Crash();
     }
-    for (const auto& other : nodes_) ConnectLater(other->number(), sim_.Pick(1, 1000));
+    for (const auto& other : nodes_) links_.ConnectLater(other->number(), sim_.Pick(1, 1000));
   }
   void StopRegistrar() {
     steps_.Ended(kRegistrar);
     registrar_disk_.point = nullptr;
     registrar_.reset();
-    for (const auto& node : nodes_) Disconnect(node->number());
+    for (const auto& node : nodes_) links_.Disconnect(node->number());
   }
   Registrar::World RegistrarWorld(Process& process) {
     return {
-        .send = [this](const std::string& identity,
-                       const wire::ToNode& message) { return ToNode(identity, message); },
-        .reply = [this](const std::string&, const wire::Reply& reply) { OnReply(reply); },
+        .send =
+            [this, &process](const std::string& identity, const wire::ToNode& message) {
+              process.Point();
+              return links_.ToNode(identity, message);
+            },
+        .reply = [this](const std::string&, const wire::Reply& reply) { operator_.OnReply(reply); },
         .publish = [this](const wire::Published& message) { OnPublished(message); },
         .wall_clock = [this] { return sim_.wall_clock(); },
         .print = [this](const std::string& line) { sim_.Note("registrar: " + line); },
@@ -265,148 +166,6 @@ class Cluster {
     if (sim_.is_traced()) sim_.Note(fmt::format("step {}", message.sample().step()));
   }
 
-  // ---- the operator
-  using OnAnswer = std::function<void(const wire::Reply&)>;
-  /// `then` runs with the answer, now or later.
-  void Request(wire::Request request, OnAnswer then = {}) {
-    if (!registrar_) return;
-    request.set_id(fmt::format("request-{}", ++requests_));
-    request.set_sequence(static_cast<std::uint64_t>(requests_));
-    if (then) answers_[request.id()] = std::move(then);
-    At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
-  }
-  void OnReply(const wire::Reply& reply) {
-    if (const auto found = answers_.find(reply.id()); found != answers_.end()) {
-      const OnAnswer then = std::move(found->second);
-      answers_.erase(found);
-      then(reply);
-    }
-    if (reply.has_error()) sim_.Note("refused: " + reply.error().message());
-    if (reply.has_apply()) ++result_.transactions;
-  }
-  std::optional<engine::ClusterSnapshot> Look() {
-    wire::Request request;
-    request.mutable_status();
-    std::optional<engine::ClusterSnapshot> out;
-    Request(request, [&](const wire::Reply& reply) {
-      auto status = Decode(reply.status());
-      TESSERA_CHECK(status.has_value());
-      out = std::move(*status);
-    });
-    answers_.erase(fmt::format("request-{}", requests_));  // the registrar has died
-    return out;
-  }
-
-  void Operate() {
-    const bool calm = sim_.clock.now() > kFaultsEnd;
-    sim_.clock.After(calm ? 3000 : sim_.Pick(200, 5000), [this] {
-      Operate();
-      if (const auto status = Look()) Act(*status);
-    });
-  }
-  void Act(const engine::ClusterSnapshot& status) {
-    const bool calm = sim_.clock.now() > kFaultsEnd;
-    if (status.jobs.empty()) {
-      StartJob();
-      return;
-    }
-    const engine::JobStatus& job = status.jobs.front();
-    wire::Request request;
-    if (job.state == engine::JobState::kFailed) {
-      request.mutable_job()->set_act(wire::JobRequest::STOP);
-      request.mutable_job()->set_job(kJob);
-    } else if (job.state == engine::JobState::kPaused && (calm || sim_.Chance(0.7))) {
-      request.mutable_job()->set_act(wire::JobRequest::RESUME);
-      request.mutable_job()->set_job(kJob);
-    } else if (job.state == engine::JobState::kRunning && !calm && sim_.Chance(0.1)) {
-      request.mutable_job()->set_act(wire::JobRequest::PAUSE);
-      request.mutable_job()->set_job(kJob);
-    } else if (job.state == engine::JobState::kSuspended && (calm || sim_.Chance(0.2))) {
-      if (job.decision && job.decision->can_continue()) {
-        request.mutable_decision()->set_job(kJob);
-        request.mutable_decision()->set_choice(
-            static_cast<std::uint32_t>(engine::LossChoice::kContinue));
-      } else if (!job.decision) {
-        request.mutable_job()->set_act(wire::JobRequest::RESUME);
-        request.mutable_job()->set_job(kJob);
-      } else {
-        return;
-      }
-    } else if (!calm && sim_.Chance(0.02)) {
-      may_lose_state_ = true;
-      const ptc::DeviceId device =
-          job.devices[static_cast<std::size_t>(sim_.Pick(0, std::ssize(job.devices) - 1))];
-      sim_.Note(ToString(device) + " fails");
-      Encode(device, request.mutable_fail_device()->mutable_device());
-    } else if (!calm && sim_.Chance(0.8)) {
-      request.mutable_apply()->mutable_plan()->set_job(kJob);
-      wire::PlanRequest& plan = *request.mutable_apply()->mutable_plan();
-      Encode(ChooseDevices(status, plan.mutable_devices()), plan.mutable_mesh());
-      if (plan.devices().empty()) return;
-    } else {
-      return;
-    }
-    if (request.has_apply() && known_plan_ && sim_.Chance(0.15)) {
-      // As a panel does whose picture of the cluster is old.
-      *request.mutable_apply()->mutable_plan() = known_plan_->request;
-      request.mutable_apply()->set_plan_hash(known_plan_->hash);
-      return Request(request, [this, epoch = known_plan_->epoch](const wire::Reply& reply) {
-        if (!reply.has_apply() || reply.apply().plan().epoch() == epoch) return;
-        sim_.Violate(fmt::format("a plan of epoch {} is applied in epoch {}", epoch,
-                                 reply.apply().plan().epoch()));
-      });
-    }
-    if (request.has_apply() && sim_.Chance(0.3)) {
-      wire::Request wanted;
-      *wanted.mutable_plan() = request.apply().plan();
-      Request(wanted, [this, plan = wanted.plan()](const wire::Reply& reply) {
-        if (reply.has_plan()) known_plan_ = {plan, reply.plan().hash(), reply.plan().epoch()};
-      });
-    }
-    Request(request);
-  }
-  void StartJob() {
-    wire::Request request;
-    wire::StartJobRequest& start = *request.mutable_start_job();
-    if (is_trainer_) {
-      start.set_model("gpt-nano");
-    } else {  // few tensors: layouts are planned and parsed faster
-      start.set_command("train");
-      start.mutable_tensors()->set_name("tensors");
-      start.mutable_tensors()->set_text(kTensors);
-      start.mutable_rules()->set_name("rules");
-      start.mutable_rules()->set_text(kRules);
-    }
-    start.set_name(kJob);
-    if (sim_.Chance(0.4)) start.mutable_snapshots()->set_steps(sim_.Pick(5, 30));
-    start.set_on_failure(static_cast<std::uint32_t>(engine::OnFailure::kShrink));
-    const auto status = Look();
-    if (!status) return;
-    Encode(ChooseDevices(*status, start.mutable_devices()), start.mutable_mesh());
-    Request(request);
-  }
-  /// Usable devices, and a mesh for them.
-  ptc::MeshShape ChooseDevices(const engine::ClusterSnapshot& status,
-                               google::protobuf::RepeatedPtrField<wire::Device>* out) {
-    std::vector<ptc::DeviceId> usable;
-    for (const engine::NodeStatus& node : status.nodes) {
-      if (node.state != engine::NodeState::kAlive) continue;
-      for (const engine::DeviceStatus& device : node.devices) {
-        if (!device.failed && sim_.Chance(0.7)) usable.push_back(device.id);
-      }
-    }
-    ptc::MeshShape shape;
-    auto num = static_cast<std::int64_t>(usable.size());
-    if (num > 2 && num % 2 != 0 && sim_.Chance(0.5)) --num;
-    for (std::int64_t i = 0; i < num; ++i) Encode(usable[static_cast<std::size_t>(i)], out->Add());
-    const bool is_even = num % 2 == 0;
-    const ptc::Axis other = sim_.Chance(0.5) ? ptc::Axis::kTp : ptc::Axis::kPp;
-    const std::int64_t across = is_even && sim_.Chance(0.5) ? 2 : 1;
-    shape[other] = across;
-    shape[ptc::Axis::kDp] = std::max<std::int64_t>(num, 1) / across;
-    return shape;
-  }
-
   // ---- faults
   void PlanFault() {
     const auto n = static_cast<std::int32_t>(sim_.Pick(0, std::ssize(nodes_) - 1));
@@ -424,23 +183,11 @@ class Cluster {
         });
       case 1:  // the connection is lost, and comes back later
         if (n == 0) return;
-        return sim_.clock.After(begin, [this, n, length] {
-          sim_.Note(fmt::format("n{} is cut off for {} ms", n, length));
-          LinkOf(n).is_cut = true;
-          Disconnect(n);
-          sim_.clock.After(length, [this, n] {
-            LinkOf(n).is_cut = false;
-            ConnectLater(n, sim_.Pick(1, 1000));
-          });
-        });
+        return sim_.clock.After(begin, [this, n, length] { links_.Cut(n, length); });
       case 2:  // no packet arrives, in one direction or both
         if (n == 0) return;
-        return sim_.clock.After(begin, [this, n, length, which = sim_.Pick(1, 3)] {
-          sim_.Note(fmt::format("the link of n{} stalls for {} ms ({})", n, length, which));
-          const Time until = sim_.clock.now() + length;
-          if (which & 1) LinkOf(n).node_stalls_until = until;
-          if (which & 2) LinkOf(n).registrar_stalls_until = until;
-        });
+        return sim_.clock.After(
+            begin, [this, n, length, where = sim_.Pick(1, 3)] { links_.Stall(n, length, where); });
       case 3: {  // a disk is full
         MemoryStore* const disk = sim_.Chance(0.5) ? &registrar_disk_ : &At(n).disk;
         return sim_.clock.After(begin, [this, n, disk, length] {
@@ -545,7 +292,7 @@ class Cluster {
     }
   }
   void CheckEnd() {
-    const auto status = Look();
+    const auto status = operator_.Look();
     if (!status) return sim_.Violate("there is no registrar");
     if (status->jobs.empty()) return sim_.Violate("there is no job");
     const engine::JobStatus& job = status->jobs.front();
@@ -597,7 +344,31 @@ class Cluster {
     if (last == 0) sim_.Violate("the history has no step");
   }
 
+  SimOperator::World OperatorWorld() {
+    return {&sim_,
+            kJob,
+            is_trainer_,
+            kFaultsEnd,
+            [this](const wire::Request& request) {
+              if (!registrar_) return;
+              At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
+            },
+            [this] { may_lose_state_ = true; }};
+  }
+  SimLinks::World LinkWorld() {
+    return {&sim_,
+            [this](std::int32_t n) -> SimNode& { return At(n); },
+            [this] { return registrar_.has_value(); },
+            [this](const std::string& identity, const wire::FromNode& message) {
+              At(0).process().Enter([&] { registrar_->OnNode(identity, message); });
+            },
+            is_lossy_,
+            kFaultsEnd};
+  }
+
   SimWorld sim_;
+  const bool is_lossy_ = sim_.Chance(0.2);     // single messages are lost
+  const bool is_trainer_ = sim_.Chance(0.08);  // else the job is an own program
   Collectives collectives_;
   StepBook steps_{[this](std::int64_t step) {
     const auto row = history_->Samples({.job = kJob, .after_step = step - 1, .limit = 1});
@@ -606,22 +377,12 @@ class Cluster {
   std::unique_ptr<engine::History> history_;
   MemoryStore registrar_disk_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
-  std::deque<Link> links_;
   std::optional<Registrar> registrar_;  // in the process of n0
   std::optional<Time> down_;            // of the next agent that dies
-  bool is_trainer_ = false;             // else the job is an own program
-  bool is_lossy_ = false;               // single messages are lost
+  SimLinks links_{LinkWorld()};
+  SimOperator operator_{OperatorWorld()};
   bool may_lose_state_ = false;
-  std::map<std::string, OnAnswer> answers_;  // by request
-  struct KnownPlan {
-    wire::PlanRequest request;
-    std::string hash;
-    std::int64_t epoch = 0;
-  };
-  std::optional<KnownPlan> known_plan_;
-  std::int64_t requests_ = 0;
-  std::set<std::int64_t> commits_;                            // epochs
-  std::set<std::pair<std::int32_t, std::int64_t>> outcomes_;  // that nodes were sent
+  std::set<std::int64_t> commits_;  // epochs
   ClusterResult result_;
 };
 

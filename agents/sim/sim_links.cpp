@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/sim/sim_links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::agents::sim {
+namespace {
+constexpr std::size_t kLongestNote = 900;  // of a message
+}  // namespace
+
+void SimLinks::ConnectLater(std::int32_t n, Time delay) {
+  world_.sim->clock.After(delay, [this, n] { Connect(n); });
+}
+
+void SimLinks::Connect(std::int32_t n) {
+  Link& link = LinkOf(n);
+  if (link.is_connected || link.is_cut || !world_.node(n).is_up() || !world_.has_registrar())
+    return;
+  link.is_connected = true;
+  ++link.connection;
+  for (const wire::FromNode& message : std::exchange(link.waiting, {})) ToRegistrar(n, message);
+  if (!std::exchange(link.was_connected, true)) return;
+  world_.node(n).process().EnterLater(0, [this, n] { world_.node(n).agent().OnReconnected(); });
+}
+
+void SimLinks::Disconnect(std::int32_t n) {
+  Link& link = LinkOf(n);
+  if (!link.is_connected) return;
+  link.is_connected = false;
+  ++link.connection;
+}
+
+void SimLinks::OnAgentEnded(std::int32_t n) {
+  Disconnect(n);
+  LinkOf(n).waiting.clear();
+  LinkOf(n).was_connected = false;
+}
+
+void SimLinks::Cut(std::int32_t n, Time length) {
+  world_.sim->Note(fmt::format("n{} is cut off for {} ms", n, length));
+  LinkOf(n).is_cut = true;
+  Disconnect(n);
+  world_.sim->clock.After(length, [this, n] {
+    LinkOf(n).is_cut = false;
+    ConnectLater(n, world_.sim->Pick(1, 1000));
+  });
+}
+
+void SimLinks::Stall(std::int32_t n, Time length, Time where) {
+  world_.sim->Note(fmt::format("the link of n{} stalls for {} ms ({})", n, length, where));
+  const Time until = world_.sim->clock.now() + length;
+  if (where & 1) LinkOf(n).node_stalls_until = until;
+  if (where & 2) LinkOf(n).registrar_stalls_until = until;
+}
+
+template <typename Message>
+void SimLinks::NoteMessage(const std::string& where, const Message& message) {
+  const std::string text = message.ShortDebugString();
+  const bool is_usual = text.find("heartbeat") != std::string::npos ||
+                        text.find("step {") != std::string::npos ||
+                        text.find("progress {") != std::string::npos;
+  if (!is_usual) world_.sim->Note(fmt::format("  {}: {}", where, text.substr(0, kLongestNote)));
+}
+
+void SimLinks::FromNode(SimNode& node, const wire::FromNode& message) {
+  Link& link = LinkOf(node.number());
+  if (link.is_connected) return ToRegistrar(node.number(), message);
+  link.waiting.push_back(message);  // its socket keeps it
+}
+
+void SimLinks::ToRegistrar(std::int32_t n, const wire::FromNode& message) {
+  Link& link = LinkOf(n);
+  Arrive(n, link.arrives_at_registrar, link.registrar_stalls_until,
+         [this, identity = IdentityOf(n), message] {
+           if (!world_.has_registrar()) return;
+           if (world_.sim->is_traced()) NoteMessage("from " + identity, message);
+           world_.to_registrar(identity, message);
+         });
+}
+
+Status SimLinks::ToNode(const std::string& identity, const wire::ToNode& message) {
+  for (std::int32_t n = 0; n < std::ssize(links_); ++n) {
+    if (!LinkOf(n).is_connected || IdentityOf(n) != identity) continue;
+    Link& link = LinkOf(n);
+    CheckOrder(n, message);
+    Arrive(n, link.arrives_at_node, link.node_stalls_until, [this, n, message] {
+      if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), message);
+      world_.node(n).Deliver(message);
+    });
+    return OkStatus();
+  }
+  return Unavailable(identity + " is not connected");
+}
+
+void SimLinks::CheckOrder(std::int32_t n, const wire::ToNode& m) {
+  if (m.has_outcome()) outcomes_.insert({n, m.outcome().transaction()});
+  const std::int64_t asked = m.has_prepare()     ? m.prepare().transaction()
+                             : m.has_pause_txn() ? m.pause_txn().transaction()
+                             : m.has_transfer()  ? m.transfer().transaction()
+                             : m.has_verify()    ? m.verify().transaction()
+                                                 : 0;
+  if (outcomes_.contains({n, asked})) {
+    world_.sim->Violate(fmt::format("n{} is asked for transaction {} after its outcome", n, asked));
+  }
+}
+
+void SimLinks::Arrive(std::int32_t n, Time& last, const Time& stalls_until,
+                      std::function<void()> then) {
+  const Time now = world_.sim->clock.now();
+  if (world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01))
+    return;  // a queue was full
+  last = std::max({last, now + world_.sim->Pick(0, 20), stalls_until});
+  world_.sim->clock.After(last - now,
+                          [this, n, connection = LinkOf(n).connection, then = std::move(then)] {
+                            if (LinkOf(n).connection == connection) then();
+                          });
+}
+
+std::string SimLinks::IdentityOf(std::int32_t n) {
+  return fmt::format("n{}-{}", n, world_.node(n).incarnation());
+}
+
+}  // namespace tessera::agents::sim
