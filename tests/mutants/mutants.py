@@ -58,7 +58,7 @@ MUTANTS = [
         (PARTICIPANT, "            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};",
          "            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}, FlipAndAdopt{}};")]),
     ("a stale plan is accepted", [
-        (TXN, "  if (!request.plan_hash().empty() && request.plan_hash() != planned->summary.hash) {",
+        (TXN, "  if (!request.plan_hash().empty() && request.plan_hash() != summary.hash) {",
          "  if (request.plan_hash() == \"none\") {")]),
     ("begin equal to end is taken for a cut", [
         (CUT, "    if (why[i].empty() && s.end != cut.step) {", "    if (why[i].empty() && s.end > cut.step) {"),
