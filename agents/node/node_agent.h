@@ -130,8 +130,9 @@ class NodeAgent {
   void OnResumeJob(const wire::ResumeJob& message);
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);
-  /// Ends the ranks of the job outside of updates, or at the deadline.
-  void EndRanks(const std::string& job, Timers::Clock::time_point deadline);
+  /// Ends these ranks of the job outside of updates, or at the deadline.
+  void EndRanks(const std::string& job, std::set<std::int64_t> pids,
+                Timers::Clock::time_point deadline);
   void KillRanks(const std::string& job);
   void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);

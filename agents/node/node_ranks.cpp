@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "agents/job/rank_environment.h"
@@ -566,7 +567,11 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
   if (!message.forget()) {
-    return EndRanks(message.job(), timers_.now() + std::chrono::seconds(2));
+    std::set<std::int64_t> pids;
+    for (const auto& [id, rank] : ranks_.ranks()) {
+      if (id.job == message.job()) pids.insert(rank.pid);
+    }
+    return EndRanks(message.job(), std::move(pids), timers_.now() + std::chrono::seconds(2));
   }
   KillRanks(message.job());
   ForgetJob(message.job());
@@ -575,12 +580,17 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
 
 // A rank that dies inside an update leaves half of it. One that dies between a decision and its
 // update stays one step behind the others. So the update of a decision that is known here is still
-// made, and no later one.
-void NodeAgent::EndRanks(const std::string& job, Timers::Clock::time_point deadline) {
-  bool is_updating = false;
+// made, and no later one. The job may start again before the last of these ranks has ended.
+void NodeAgent::EndRanks(const std::string& job, std::set<std::int64_t> pids,
+                         Timers::Clock::time_point deadline) {
+  bool is_updating = false, has_others = false;
   for (auto& [id, rank] : ranks_.ranks()) {
     const DeviceStore::Device* device = id.job == job ? store_->Find(id.device) : nullptr;
     if (!device) continue;
+    if (!pids.contains(rank.pid)) {
+      has_others = true;
+      continue;
+    }
     engine::ArenaHeader& header = device->arena->header();
     header.hold.store(std::max(header.end.load(), header.decision_step.load()) + 1);
     const bool is_behind = header.decision_step.load() == header.end.load() + 1;
@@ -592,10 +602,11 @@ void NodeAgent::EndRanks(const std::string& job, Timers::Clock::time_point deadl
     }
   }
   if (is_updating) {
-    timers_.After(std::chrono::milliseconds(5), [this, job, deadline] { EndRanks(job, deadline); });
+    timers_.After(std::chrono::milliseconds(5),
+                  [this, job, pids = std::move(pids), deadline] { EndRanks(job, pids, deadline); });
     return;
   }
-  KillRanks(job);
+  if (!has_others) KillRanks(job);
   SendHeartbeat();  // a suspended job waits for this
 }
 
