@@ -578,9 +578,10 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
   SendHeartbeat();
 }
 
-// A rank that dies inside an update leaves half of it. One that dies between a decision and its
-// update stays one step behind the others. So the update of a decision that is known here is still
-// made, and no later one. The job may start again before the last of these ranks has ended.
+// If a rank dies inside an update, half of that update is made. If it dies between a decision and
+// its update, its device stays one step behind the others. So ranks make the update of a decision
+// that this node knows, and no later one. `pids`: the job may start again before the last of them
+// has ended.
 void NodeAgent::EndRanks(const std::string& job, std::set<std::int64_t> pids,
                          Timers::Clock::time_point deadline) {
   bool is_updating = false, has_others = false;

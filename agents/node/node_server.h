@@ -56,7 +56,7 @@ class NodeServer {
   const NodeFacts facts_;
   NodeQueries queries_;
   std::unique_ptr<engine::Journal> journal_;
-  std::unique_ptr<NodeAgent> agent_;  // owns the maps of the arenas: outlives who reads them
+  std::unique_ptr<NodeAgent> agent_;  // maps the arenas, which views and lanes below read
   std::unique_ptr<KeeperClient> keeper_;
   std::unique_ptr<StoredViews> views_;
   std::unique_ptr<ServedCells> served_;

@@ -449,13 +449,10 @@ class Registrar {
 
   // ---- plans (registrar_plan.cpp)
   static Status CheckCanMove(const Job& job);
-  /// What a worker needs to plan a change.
-  struct PlanTask {
-    PlanBasis basis;
-    std::vector<ptc::DeviceId> devices;
-  };
-  Result<PlanTask> TaskOf(const Job& job, const wire::PlanRequest& request) const;
   PlanBasis BasisOf(const Job& job) const;
+  /// Plans on the worker what the request asks for.
+  void ComputePlan(const Job& job, const wire::PlanRequest& request,
+                   std::function<void(Result<Planned>)> then);
   void OnPlan(const wire::PlanRequest& request, const ReplyPtr& reply);
   /// Computes a value on the worker, and then calls `then` with it.
   template <typename Make, typename Then>

@@ -27,9 +27,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
   const auto begin = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(CheckIdle());
-    TESSERA_RETURN_IF_ERROR(CheckNotMeasuring());
-    TESSERA_RETURN_IF_ERROR(CheckPausedOrRunning(job));
+    TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
     TESSERA_TRY(Planned planned, PlanHandIn(job, request));
     HandIn hand_in{request.step(), {}};
     hand_in.source.set_hand_in(request.hand_in());

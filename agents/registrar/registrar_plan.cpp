@@ -82,34 +82,35 @@ Status Registrar::CheckCanMove(const Job& job) {
   return OkStatus();
 }
 
-Result<Registrar::PlanTask> Registrar::TaskOf(const Job& job,
-                                              const wire::PlanRequest& request) const {
-  TESSERA_RETURN_IF_ERROR(CheckCanMove(job));
-  TESSERA_TRY(std::vector<ptc::DeviceId> devices, UsableDevices(request.devices(), job.name));
-  if (devices.empty()) {
-    return InvalidArgument(
-        fmt::format("no devices are given: job '{}' needs at least 1", job.name));
-  }
-  return PlanTask{BasisOf(job), std::move(devices)};
+PlanBasis Registrar::BasisOf(const Job& job) const {
+  engine::SearchInput search = SearchInputOf(job, {});
+  std::string cluster = ptc::ToJson(ClusterOf(search.machines.topology, false));
+  return {std::move(search), job.epoch, std::move(cluster)};
 }
 
-PlanBasis Registrar::BasisOf(const Job& job) const {
-  return {SearchInputOf(job, {}), job.epoch, ptc::ToJson(ClusterOf(TopologyNow(), false))};
+void Registrar::ComputePlan(const Job& job, const wire::PlanRequest& request,
+                            std::function<void(Result<Planned>)> then) {
+  if (const Status can = CheckCanMove(job); !can) return then(can.error());
+  auto devices = UsableDevices(request.devices(), job.name);
+  if (!devices) return then(devices.error());
+  if (devices->empty()) {
+    return then(
+        InvalidArgument(fmt::format("no devices are given: job '{}' needs at least 1", job.name)));
+  }
+  Compute([basis = BasisOf(job), devices = std::move(*devices),
+           request] { return PlanChange(basis, request, devices, {}); },
+          std::move(then));
 }
 
 void Registrar::OnPlan(const wire::PlanRequest& request, const ReplyPtr& reply) {
   const Result<Job*> job = NeedJob(request.job());
   if (!job) return reply->Fail(job.error());
-  auto task = TaskOf(**job, request);
-  if (!task) return reply->Fail(task.error());
-  Compute([task = std::move(*task),
-           request] { return PlanChange(task.basis, request, task.devices, {}); },
-          [reply](Result<Planned> planned) {
-            if (!planned) return reply->Fail(planned.error());
-            wire::Reply out;
-            Encode(planned->summary, out.mutable_plan());
-            reply->Done(std::move(out));
-          });
+  ComputePlan(**job, request, [reply](const Result<Planned>& planned) {
+    if (!planned) return reply->Fail(planned.error());
+    wire::Reply out;
+    Encode(planned->summary, out.mutable_plan());
+    reply->Done(std::move(out));
+  });
 }
 
 }  // namespace tessera::agents

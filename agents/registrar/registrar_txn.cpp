@@ -47,15 +47,11 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
   if (const Status can = CheckCanApply(job); !can) return reply->Fail(can.error());
-  auto task = TaskOf(job, request.plan());
-  if (!task) return reply->Fail(task.error());
-  Compute([task = std::move(*task),
-           plan = request.plan()] { return PlanChange(task.basis, plan, task.devices, {}); },
-          [this, request_id, request, reply](Result<Planned> planned) {
-            Status begun = planned ? BeginApply(request_id, request, std::move(*planned), reply)
-                                   : Status(planned.error());
-            if (!begun) reply->Fail(begun.error());
-          });
+  ComputePlan(job, request.plan(), [this, request_id, request, reply](Result<Planned> planned) {
+    const Status begun = planned ? BeginApply(request_id, request, std::move(*planned), reply)
+                                 : Status(planned.error());
+    if (!begun) reply->Fail(begun.error());
+  });
 }
 
 Status Registrar::CheckCanApply(const Job& job) const {

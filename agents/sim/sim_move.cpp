@@ -9,17 +9,10 @@
 #include <variant>
 
 #include "ptc/base/overloaded.h"
+#include "ptc/digest.h"
 
 namespace tessera::agents::sim {
 namespace {
-
-std::uint64_t Mix(std::uint64_t x) {  // the finisher of splitmix64
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 /// The devices whose old pieces `device` reads.
 std::set<ptc::DeviceId> SourcesOf(const ptc::Plan& plan, ptc::DeviceId device) {
@@ -55,9 +48,10 @@ Result<std::set<std::int64_t>> VersionsOf(const wire::ViewReply& snapshot,
 
 std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
                        ptc::DeviceId device) {
-  std::uint64_t key = Mix(static_cast<std::uint64_t>(version) + 1000);
-  if (version < 0) key = Mix(key + static_cast<std::uint64_t>(64 * device.node + device.index) + 1);
-  return Mix(key + static_cast<std::uint64_t>(tensor)) * static_cast<std::uint64_t>(elements);
+  std::uint64_t key = ptc::Mix(static_cast<std::uint64_t>(version) + 1000);
+  if (version < 0)
+    key = ptc::Mix(key + static_cast<std::uint64_t>(64 * device.node + device.index) + 1);
+  return ptc::Mix(key + static_cast<std::uint64_t>(tensor)) * static_cast<std::uint64_t>(elements);
 }
 
 MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of, const ShareOf& share_of,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/job/rank_session.h"
 #include "engine/copy/checksum.h"
 
 namespace tessera::agents::sim {
@@ -314,7 +315,7 @@ void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
                               0.01};
   decided_.insert_or_assign(next, decision);
   world_.steps->Knows(process(), next);
-  if (decided_.size() > 256) {
+  if (decided_.size() > RankSession::kMaxRepeated) {
     world_.steps->Forgets(process(), decided_.begin()->first);
     decided_.erase(decided_.begin());
   }
