@@ -6,18 +6,19 @@
 /// again with the same id; it then waits for the same reply, or receives it at once.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "agents/registrar/registrar.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::agents {
 
-class Registrar::PendingReply {
+/// \threadsafety The thread of the registrar's timers.
+class PendingReply {
  public:
   using Sender = std::function<void(const std::string& identity, const wire::Reply& reply)>;
   /// \param requester "tesseractl, user@host", or empty if unknown
@@ -58,5 +59,6 @@ class Registrar::PendingReply {
   std::optional<wire::Reply> reply_;
   std::vector<std::pair<std::string, std::uint64_t>> waiting_;
 };
+using ReplyPtr = std::shared_ptr<PendingReply>;
 
 }  // namespace tessera::agents

@@ -85,4 +85,10 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
           limit.count())};
 }
 
+std::string LateText(const Membership& members, const StartWatch::Late& late) {
+  const Membership::Node* node = members.Find(late.rank.node);
+  return fmt::format("{}{} {}", ToString(late.rank),
+                     node ? fmt::format(" on '{}'", node->peer.host()) : "", late.what);
+}
+
 }  // namespace tessera::agents

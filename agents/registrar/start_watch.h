@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agents/job/rank_protocol.h"
+#include "agents/registrar/membership.h"
 #include "ptc/mesh.h"
 
 namespace tessera::agents {
@@ -53,5 +54,8 @@ class StartWatch {
   std::map<ptc::DeviceId, Row> rows_;  // by rank, of those that are not ready
   Time last_progress_;
 };
+
+/// "n1g0 on 'host' made no progress with its data for 120 s: 37.5 % of 8.4 GiB"
+std::string LateText(const Membership& members, const StartWatch::Late& late);
 
 }  // namespace tessera::agents

@@ -5,12 +5,13 @@ Each is a name and edits of (file, text, replacement). A text must occur exactly
 """
 
 RUN = "agents/registrar/transaction_run.cpp"
-TXN = "agents/registrar/registrar_txn.cpp"
+TXN = "agents/registrar/transaction_desk.cpp"
+ACTIONS = "agents/registrar/transaction_actions.cpp"
+OUTCOME = "agents/registrar/transaction_outcome.cpp"
+DECISIONS = "agents/registrar/decisions.cpp"
 NODES = "agents/registrar/registrar_nodes.cpp"
-JOBS = "agents/registrar/registrar_jobs.cpp"
-START = "agents/registrar/registrar_start.cpp"
-SAMPLES = "agents/registrar/registrar_samples.cpp"
-RESTART = "agents/registrar/registrar_restart.cpp"
+STEPS = "agents/registrar/step_recorder.cpp"
+RESTART = "agents/registrar/restarter.cpp"
 RANKS = "agents/node/node_ranks.cpp"
 NODE_TXN = "agents/node/node_txn.cpp"
 AGENT = "agents/node/node_agent.cpp"
@@ -25,17 +26,17 @@ MUTANTS = [
         (RUN, "    events_.push_back(engine::NodeRefused{prepare->node, sent.error().ToString()});",
          "    Feed(engine::NodeRefused{prepare->node, sent.error().ToString()});")]),
     ("a participant that never returns is waited for", [
-        (TXN, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
+        (ACTIONS, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
     ("a node in doubt gets abort without a look at the register", [
-        (TXN, "  if (held || runs) return held;",
-         "  if (runs) return held;\n  if (held) return std::optional<engine::Decision>(engine::AbortOf(transaction));")]),
+        (DECISIONS, "  if (held || around_.is_open(job, slot)) return held;",
+         "  if (around_.is_open(job, slot)) return held;\n  if (held) return std::optional<engine::Decision>(engine::AbortOf(transaction));")]),
     ("a promise that the journal refuses is made", [
         (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
          "  return true;"),
         (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
     ("an old decision of the slot counts for a new transaction", [
-        (TXN, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
-        (START, "    if (!held) return slot;", "    return slot;"),
+        (OUTCOME, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
+        (DECISIONS, "    if (!held) return slot;", "    return slot;"),
         (RUN, "      held->transaction == terms_.id && (!held->commit || held->layout_hash == terms_.layout_hash);",
          "      true;"),
         (PART, "decision.commit && decision.transaction == terms_.id;", "decision.commit;"),
@@ -69,7 +70,7 @@ MUTANTS = [
     ("the exit of a rank that has left is taken for a loss", [
         (RANKS, "  const bool exit_expected = rank->exit_expected || !Belongs(tag->first);",
          "  const bool exit_expected = false;"),
-        (JOBS, "  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;",
+        (NODES, "  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;",
          "  if (!job) return;")]),
     ("a restarted agent does not look for ranks that have left", [
         (AGENT, "    if (HasLeft(id)) ranks_.Retire(rank);", "    if (HasLeft(id)) rank.last_line = {};"),
@@ -79,7 +80,7 @@ MUTANTS = [
     ("a restarted agent forgets the transaction", [
         (NODE_TXN, "  if (!kept) return OkStatus();\n", "  if (kept) return TransactionPart::Clear(journal_);\n  if (!kept) return OkStatus();\n")]),
     ("a restarted registrar forgets the transaction", [
-        (TXN, "  if (!text) return OkStatus();", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) return OkStatus();")]),
+        (OUTCOME, "  if (!text) return OkStatus();", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) return OkStatus();")]),
     ("a transaction is forgotten before the row of its job is written", [
         (NODE_TXN, "  if (stays && !txn_->is_job_journaled) {", "  if (stays && txn_->plan.hash == 1) {"),
         (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
@@ -90,13 +91,13 @@ MUTANTS = [
     ("what is held of a job that is elsewhere is kept", [
         (NODES, "    ForgetStaleState(node);", "")]),
     ("requests are not repeated", [
-        (NODES, "  RepeatTxnRequests(now);", "")]),
+        (ACTIONS, "  RepeatRequests(now);", "")]),
     ("reports are not repeated", [
         (AGENT, "  if (txn_ && txn_->repeats.IsDue(timers_.now())) RepeatReport();", "")]),
     ("steps are not repeated", [
         (RANKS, "  if (recent == recent_steps_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_steps_.end()) return;")]),
     ("the step of a cut is not recorded", [
-        (SAMPLES, "    return OnStep(report);", "    return;")]),
+        (STEPS, "    return OnStep(report);", "    return;")]),
     ("ranks are killed inside an update", [
         (RANKS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
 ]

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of clients for the state of jobs: the list of jobs, and views.
+#include "agents/registrar/state_requests.h"
+
 #include <fmt/format.h>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
+#include <chrono>
+#include <utility>
+
+#include "agents/registrar/describe_share.h"
 
 namespace tessera::agents {
 namespace {
@@ -17,27 +20,28 @@ bool IsBeforeTransfer(engine::TxnPhase phase) {
 
 }  // namespace
 
-ViewDesk::World Registrar::WorldOfViews() {
+StateRequests::StateRequests(const Common& common, JobTable& jobs, World world)
+    : RegistrarPart(common),
+      jobs_(jobs),
+      around_(std::move(world)),
+      views_(timers_, WorldOfViews(), {.lease = std::chrono::seconds(config_.view_lease_seconds)}),
+      snapshots_(WorldOfSnapshots()) {}
+
+ViewDesk::World StateRequests::WorldOfViews() {
   ViewDesk::World world;
   world.job = [this](const std::string& name) { return FindViewable(name); };
   world.send = [this](std::int32_t node, const wire::ToNode& message) {
     return SendTo(node, message);
   };
   world.describe = [this](std::int32_t number, wire::ViewShare* share) {
-    if (const Node* node = members_.Find(number)) DescribeShare(*node, share);
+    if (const Membership::Node* node = members_.Find(number)) DescribeShare(*node, share);
   };
   return world;
 }
 
-void Registrar::DescribeShare(const Node& node, wire::ViewShare* share) {
-  share->set_machine(node.machine);
-  *share->mutable_lanes() = node.peer.lanes();
-  share->set_public_key(node.peer.public_key());
-}
-
-Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
-  TESSERA_TRY(const Job* const job, NeedJob(name));
-  const std::optional<std::int64_t> rests_at = RestsAt(*job);
+Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
+  TESSERA_TRY(const Job* const job, jobs_.Need(name));
+  const std::optional<std::int64_t> rests_at = around_.rests_at(*job);
   ViewableJob out{name,
                   job->epoch,
                   job->timeline,
@@ -52,9 +56,10 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
     out.step = *rests_at;
     return out;
   }
-  const bool changes = txn_ && txn_->job == name;
-  if (changes && !IsBeforeTransfer(txn_->run->phase())) {
-    out.busy = fmt::format("transaction {} is {}", txn_->id, ToString(txn_->run->phase()));
+  const Txn* const txn = around_.transaction();
+  const bool changes = txn && txn->job == name;
+  if (changes && !IsBeforeTransfer(txn->run->phase())) {
+    out.busy = fmt::format("transaction {} is {}", txn->id, ToString(txn->run->phase()));
     return out;
   }
   if (!changes && job->state != engine::JobState::kRunning &&
@@ -65,7 +70,7 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
   return out;
 }
 
-SnapshotDesk::World Registrar::WorldOfSnapshots() {
+SnapshotDesk::World StateRequests::WorldOfSnapshots() {
   SnapshotDesk::World world;
   world.take = [this](const std::string& job, ViewDesk::Done done) {
     views_.TakeSnapshot(job, std::move(done));
@@ -85,17 +90,18 @@ SnapshotDesk::World Registrar::WorldOfSnapshots() {
   return world;
 }
 
-void Registrar::ConsiderSnapshot(const Job& job) {
+void StateRequests::ConsiderSnapshot(const Job& job) {
   // It trains while the ranks of a new layout start, which may take long.
-  const bool trains_on = txn_ && txn_->job == job.name && !txn_->was_paused && !txn_->recovery &&
-                         IsBeforeTransfer(txn_->run->phase());
+  const Txn* const txn = around_.transaction();
+  const bool trains_on = txn && txn->job == job.name && !txn->was_paused && !txn->recovery &&
+                         IsBeforeTransfer(txn->run->phase());
   const bool runs = job.state == engine::JobState::kRunning || trains_on;
   snapshots_.Consider(
       {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)},
       timers_.now());
 }
 
-void Registrar::OnJobs(const ReplyPtr& reply) {
+void StateRequests::OnJobs(const ReplyPtr& reply) {
   wire::Reply out;
   out.mutable_jobs();
   for (const auto& [name, job] : jobs_) {
@@ -113,8 +119,8 @@ void Registrar::OnJobs(const ReplyPtr& reply) {
   reply->Done(std::move(out));
 }
 
-void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& request,
-                       const ReplyPtr& reply) {
+void StateRequests::OnView(const std::string& request_id, const wire::ViewRequest& request,
+                           const ReplyPtr& reply) {
   views_.Take(request_id, request,
               [this, job = request.job(), reply](Result<wire::ViewReply> view) {
                 if (!view) {
@@ -130,13 +136,32 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
               });
 }
 
-void Registrar::ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
-                             const Status& status) {
+void StateRequests::ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
+                                 const Status& status) {
   for (const auto& [number, node] : members_.nodes()) static_cast<void>(SendTo(number, message));
   if (!status) return reply->Fail(status.error());
   wire::Reply out;
   out.mutable_done();
   reply->Done(std::move(out));
+}
+
+void StateRequests::OnKeepViews(const wire::KeepViewsRequest& request, const ReplyPtr& reply) {
+  wire::ToNode keep;
+  *keep.mutable_keep_views() = request;
+  ForwardToAll(keep, reply, views_.Keep(request));
+}
+
+void StateRequests::OnReleaseViews(const wire::ReleaseViewsRequest& request,
+                                   const ReplyPtr& reply) {
+  views_.Release(request);
+  wire::ToNode release;
+  *release.mutable_release_views() = request;
+  ForwardToAll(release, reply);
+}
+
+void StateRequests::OnNodeGone(std::int32_t node, const std::string& why) {
+  views_.OnNodeGone(node, why);
+  snapshots_.OnNodeGone(node, why, timers_.now());
 }
 
 }  // namespace tessera::agents

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs whose ranks have ended while their state is in the arenas: they are suspended, and their
-// ranks are started again on that state.
+#include "agents/registrar/restarter.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::agents {
+namespace {
 
-void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
+constexpr int kMostFinishes = 3;  // then a device that stays behind counts as lost
+
+}  // namespace
+
+void Restarter::Suspend(Job& job, const std::string& first_reason) {
   if (job.state == engine::JobState::kSuspended && job.not_ready.empty()) return;
   std::string reason = first_reason;
   // Ranks report the broken collective earlier than the registrar misses the node.
   for (const std::int32_t number : NodesOf(job.layout.mesh())) {
-    const Node* node = members_.Find(number);
+    const Membership::Node* node = members_.Find(number);
     if (node && (node->killed || node->state == engine::NodeState::kUnmanaged)) {
       reason = fmt::format("n{} was lost", number);
     }
@@ -41,22 +46,22 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
            fmt::format("suspended after step {}: {}; its state is kept", job.step, reason));
   const Error error =
       FailedPrecondition(fmt::format("job '{}' is suspended: {}", job.name, reason));
-  if (operation_ && operation_->job == job.name) FailOperation(error);
-  views_.OnJobOver(job.name, error);
+  uses_.pauses.FailFor(job, error);
+  around_.suspended(job.name, error);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
-  StopJob(job.name, false);
+  uses_.stops.Stop(job.name, false);
   job.unreported = NodesOf(job.layout.mesh());
   job.finishes = 0;
-  static_cast<void>(JournalJob(job));
+  static_cast<void>(jobs_.Journal(job));
   MarkDirty();
 }
 
 // A job whose devices hold one state starts again on them. If some are lost, it may continue on
 // others.
-void Registrar::RestartJobs() {
+void Restarter::RestartJobs() {
   for (auto& [name, job] : jobs_) {
     const bool waits = job.state == engine::JobState::kSuspended && job.not_ready.empty();
-    if (!waits || !CheckIdle()) continue;
+    if (!waits || !around_.check_idle()) continue;
     engine::ConsistentCut cut = CutOf(job);
     job.waits_for = cut.waits_for;
     if (!cut.waits_for.empty()) continue;
@@ -65,18 +70,18 @@ void Registrar::RestartJobs() {
       continue;
     }
     if (!cut.lost.empty()) {
-      NoteLoss(job, std::move(cut));
-      if (job.restarts) ConsiderRecovery(job);
+      uses_.losses.Note(job, std::move(cut));
+      if (job.restarts) uses_.losses.Consider(job);
       continue;
     }
     if (!job.restarts) continue;
-    if (const Status started = RestartJob(job, cut); !started) {
+    if (const Status started = Restart(job, cut); !started) {
       AddEvent(engine::Severity::kError, name, "not started again: " + started.error().ToString());
     }
   }
 }
 
-std::optional<std::int64_t> Registrar::RestsAt(const Job& job) const {
+std::optional<std::int64_t> Restarter::RestsAt(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.not_ready.empty()) return std::nullopt;
   const engine::ConsistentCut cut = CutOf(job);
   if (!cut.waits_for.empty() || !cut.lost.empty() || !cut.behind.empty()) return std::nullopt;
@@ -86,21 +91,21 @@ std::optional<std::int64_t> Registrar::RestsAt(const Job& job) const {
 // A rank makes the update of a step only after the decision of all ranks. So a device may be one
 // step behind the others, with the gradients of that step in its arena: its rank then makes the
 // update when it starts again.
-Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
-  TESSERA_TRY(job.attempt, NextNumber());
+Status Restarter::Restart(Job& job, const engine::ConsistentCut& cut) {
+  TESSERA_TRY(job.attempt, uses_.numbers.Next());
   job.device_loss.reset();
   job.waits = false;
   job.step = std::max(job.step, cut.step);
-  RecordDecided(job, cut.step);
+  uses_.steps.RecordDecided(job, cut.step);
   job.not_ready = NodesOf(job.layout.mesh());
   job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
-  SendStart(job, RestartMessage(job, cut));
+  uses_.sender.Send(job, MessageOf(job, cut));
   MarkDirty();
   return OkStatus();
 }
 
-wire::ToNode Registrar::RestartMessage(const Job& job, const engine::ConsistentCut& cut) const {
-  wire::ToNode message = StartMessage(job);
+wire::ToNode Restarter::MessageOf(const Job& job, const engine::ConsistentCut& cut) const {
+  wire::ToNode message = uses_.sender.MessageOf(job);
   message.mutable_start_job()->set_again(true);
   message.mutable_start_job()->set_step(cut.step);
   if (cut.decision) {
@@ -115,18 +120,18 @@ wire::ToNode Registrar::RestartMessage(const Job& job, const engine::ConsistentC
   return message;
 }
 
-void Registrar::OnRestarted(Job& job) {
+void Restarter::OnRestarted(Job& job) {
   const std::chrono::duration<double> took = timers_.now() - *job.suspended_since;
   job.state = job.stays_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   const std::string reason = std::exchange(job.reason, {});
   job.last_step = timers_.now();
   job.usual_step_seconds = UsualStepSeconds(job);
   job.step_seconds.clear();
-  static_cast<void>(JournalJob(job));
+  static_cast<void>(jobs_.Journal(job));
   AddEvent(engine::Severity::kWarning, job.name,
            fmt::format("started again on {} after {:.1f} s, no step lost ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(), reason));
-  if (!job.stays_paused) ResumeJob(job);
+  if (!job.stays_paused) uses_.pauses.Resume(job);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) {
     wire::Reply out;
     out.mutable_job()->set_step(job.step);
@@ -134,7 +139,7 @@ void Registrar::OnRestarted(Job& job) {
   }
 }
 
-void Registrar::OnResumeSuspended(Job& job, const ReplyPtr& reply) {
+void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
   job.crashes.Forgive();
   job.stays_paused = false;
   if (!job.not_ready.empty()) {  // it is being started
@@ -148,16 +153,78 @@ void Registrar::OnResumeSuspended(Job& job, const ReplyPtr& reply) {
         fmt::format("job '{}' cannot be started again now: {}", job.name, cut.waits_for)));
   }
   if (!cut.lost.empty()) {
-    NoteLoss(job, cut);
+    uses_.losses.Note(job, cut);
     const bool can = job.device_loss->status.can_continue();
     return reply->Fail(FailedPrecondition(fmt::format(
         "job '{}' cannot be started again on its GPUs: {}; {}{}", job.name,
-        job.device_loss->status.reason, TextOf(*job.device_loss),
+        job.device_loss->status.reason, LossDesk::TextOf(*job.device_loss),
         can ? fmt::format(": `tesseractl txn decide {} continue`", job.name) : std::string())));
   }
-  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
-  if (const Status started = RestartJob(job, cut); !started) return reply->Fail(started.error());
+  if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
+  if (const Status started = Restart(job, cut); !started) return reply->Fail(started.error());
   job.restarting = reply;
+}
+
+engine::ConsistentCut Restarter::CutOf(const Job& job) const {
+  using State = engine::HeldState;
+  std::vector<State> states;
+  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
+    State& s = states.emplace_back();
+    s.device = id;
+    const Membership::Node* node = members_.Find(id.node);
+    if (!node) continue;
+    switch (node->state) {
+      case engine::NodeState::kAlive:
+        s.node = job.unreported.contains(id.node) ? State::Node::kSilent : State::Node::kThere;
+        break;
+      case engine::NodeState::kJoining:
+      case engine::NodeState::kSuspect:
+        s.node = State::Node::kSilent;
+        break;
+      case engine::NodeState::kUnmanaged:
+      case engine::NodeState::kDead:
+      case engine::NodeState::kLeft:
+        s.node = State::Node::kGone;
+        break;
+    }
+    const wire::NodeDevice* device = members_.FindDevice(id);
+    if (!device) continue;
+    s.holds_state = device->job() == job.name && device->epoch() == job.epoch;
+    s.failed = device->failed();
+    s.has_rank = device->has_rank();
+    s.begin = device->begin();
+    s.end = device->end();
+    s.grads_step = device->grads_step();
+    const wire::StepDecision& decision = device->decision();
+    s.decision = {decision.step(), decision.clip(),  decision.skip(),
+                  decision.loss(), decision.norm2(), decision.tokens()};
+  }
+  // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
+  const bool can_follow =
+      !job.options.zero && !job.settings.program && job.finishes < kMostFinishes;
+  return engine::FindConsistentCut(states, can_follow);
+}
+
+void Restarter::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
+  ++job.finishes;
+  wire::ToNode message;
+  auto* finish = message.mutable_finish_update();
+  *finish->mutable_job() = MessageOf(job, cut).start_job();
+  std::set<std::int32_t> nodes;
+  for (const ptc::DeviceId device : cut.behind) {
+    Encode(device, finish->add_devices());
+    nodes.insert(device.node);
+  }
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("the update of step {} is made on {} first", cut.step,
+                       Counted(std::ssize(cut.behind), "GPU")));
+  finish->set_order(++last_order_);
+  for (const std::int32_t node : nodes) {
+    members_.Find(node)->awaited_order = last_order_;
+    members_.Find(node)->ordered = timers_.now();
+    static_cast<void>(SendTo(node, message));
+  }
+  job.unreported.merge(nodes);
 }
 
 }  // namespace tessera::agents

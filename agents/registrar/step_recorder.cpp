@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives the steps that ranks report and writes their samples to the history: each step once and
-// in order, even across restarts of agents. Agents repeat the steps after the last recorded one.
+#include "agents/registrar/step_recorder.h"
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,8 +8,6 @@
 #include <cmath>
 #include <set>
 #include <utility>
-
-#include "agents/registrar/registrar.h"
 
 namespace tessera::agents {
 namespace {
@@ -30,8 +28,8 @@ std::string KeyOf(const std::string& job) { return "recorded/" + job; }
 
 }  // namespace
 
-void Registrar::OnStep(const wire::StepReport& m) {
-  Job* job = FindJob(m.job());
+void StepRecorder::OnStep(const wire::StepReport& m) {
+  Job* job = jobs_.Find(m.job());
   if (!job || m.timeline() != job->timeline) return;
   if (m.step() <= job->recorded || job->ahead.contains(m.step())) return;
   if (m.step() > job->step) {
@@ -56,13 +54,13 @@ void Registrar::OnStep(const wire::StepReport& m) {
   sample.tokens_per_second = m.seconds() > 0 ? static_cast<double>(m.tokens()) / m.seconds() : 0;
   sample.time = m.time();
   job->ahead.emplace(m.step(), std::move(sample));
-  ReleaseSamples(*job, false);
-  ConsiderSnapshot(*job);
+  Release(*job, false);
+  on_progress_(*job);
   MarkDirty();
 }
 
 // Its ranks may have ended between the decision of the step and their reports.
-void Registrar::RecordDecided(Job& job, std::int64_t step) {
+void StepRecorder::RecordDecided(Job& job, std::int64_t step) {
   for (const ptc::DeviceId id : job.layout.mesh().devices()) {
     const wire::NodeDevice* device = members_.FindDevice(id);
     const bool knows = device && device->job() == job.name && device->epoch() == job.epoch &&
@@ -82,7 +80,7 @@ void Registrar::RecordDecided(Job& job, std::int64_t step) {
   }
 }
 
-void Registrar::ReleaseSamples(Job& job, bool all) {
+void StepRecorder::Release(Job& job, bool all) {
   while (!job.ahead.empty()) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
@@ -108,18 +106,18 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
   }
 }
 
-void Registrar::FlushSamples() {
-  for (auto& [name, job] : jobs_) ReleaseSamples(job, false);
+void StepRecorder::Flush() {
+  for (auto& [name, job] : jobs_) Release(job, false);
   if (samples_.empty()) return;
   std::set<std::string> jobs;
   for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
-  const bool added = publisher_.NoteRecorded(history_.AddSamples(samples_));
+  const bool added = publisher_.NoteRecorded(world_.history.AddSamples(samples_));
   if (!added && samples_.size() < kMostWaiting)
     return;  // tried again: the disk may have room later
   samples_.clear();
   if (added) publisher_.RecordKept();
   for (const std::string& name : jobs) {
-    const Job* job = FindJob(name);
+    const Job* job = jobs_.Find(name);
     if (!job) continue;
     if (const Status put = journal_.Put(KeyOf(name), std::to_string(job->recorded)); !put) {
       AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
@@ -127,9 +125,9 @@ void Registrar::FlushSamples() {
   }
 }
 
-void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
-  ReleaseSamples(job, true);
-  FlushSamples();
+void StepRecorder::RestartCountAt(Job& job, std::int64_t step) {
+  Release(job, true);
+  Flush();
   job.recorded = step;
   job.heard_step = step;
   if (const Status put = journal_.Put(KeyOf(job.name), std::to_string(step)); !put) {
@@ -137,24 +135,28 @@ void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
   }
 }
 
-void Registrar::RetainHistory() {
+void StepRecorder::Retain() {
   const auto now = timers_.now();
   if (now < next_retention_) return;
   const engine::Retention limits{config_.history_bytes,
                                  static_cast<double>(config_.history_days) * 86400};
-  const auto more = history_.Retain(limits, world_.wall_clock());
+  const auto more = world_.history.Retain(limits, world_.wall_clock());
   if (!more) world_.print("retention: " + more.error().ToString());
   // If rows are left to delete, the next tick continues.
   next_retention_ = more && *more ? now : now + kRetentionPeriod;
 }
 
-Status Registrar::RecoverSteps() {
+Status StepRecorder::Recover() {
   for (auto& [name, job] : jobs_) {
     TESSERA_TRY(const std::optional<std::string> row, journal_.Get(KeyOf(name)));
     if (row) job.recorded = std::strtoll(row->c_str(), nullptr, 10);
     job.step = std::max(job.step, job.recorded);
   }
   return OkStatus();
+}
+
+void StepRecorder::ForgetRow(const std::string& job) {
+  static_cast<void>(journal_.Erase(KeyOf(job)));
 }
 
 }  // namespace tessera::agents

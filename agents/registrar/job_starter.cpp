@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts jobs. All checks that need no rank come before any rank is started.
+#include "agents/registrar/job_starter.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::agents {
 namespace {
@@ -70,12 +72,12 @@ std::string StagesText(const ptc::Layout& layout) {
 }  // namespace
 
 // Checks the request, opens the data on this node, and then starts the job. The cluster may change
-// while the data are opened, so StartJob checks the request again.
-void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+// while the data are opened, so Start checks the request again.
+void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
   const auto start = [this, request, reply](const engine::DataStatus& data) {
-    if (const Status status = StartJob(request, data, reply); !status) reply->Fail(status.error());
+    if (const Status status = Start(request, data, reply); !status) reply->Fail(status.error());
   };
-  const auto settings = CheckStart(request);
+  const auto settings = Check(request);
   if (!settings) return reply->Fail(settings.error());
   if (settings->program) return start({});  // a program of the user opens its data itself
   const auto opened = [reply, start, data = settings->data](const auto& status) {
@@ -86,29 +88,19 @@ void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr&
     const std::string names = fmt::format("data '{}'", fmt::join(data, "', '"));
     reply->Fail(Error{status.error().code, names + ": " + status.error().message, {}});
   };
-  OpenForStart(NameOf(request), *settings, reply, opened);
+  uses_.openings.Open(NameOf(request), *settings, reply, opened);
 }
 
-void Registrar::DescribeJournaledData(const Job& job) {
-  if (job.settings.program) return;
-  world_.data->Open(job.settings, {}, [this, name = job.name](const auto& status) {
-    Job* found = FindJob(name);
-    if (!found || !status) return;  // the ranks report what is wrong with the data
-    found->data = *status;
-    MarkDirty();
-  });
-}
-
-Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobRequest& request,
-                                                      const std::string& name,
-                                                      const engine::JobSettings& settings) const {
-  TESSERA_TRY(std::vector<ptc::DeviceId> devices, UsableDevices(request.devices(), ""));
+Result<JobStarter::Choice> JobStarter::Choose(const wire::StartJobRequest& request,
+                                              const std::string& name,
+                                              const engine::JobSettings& settings) const {
+  TESSERA_TRY(std::vector<ptc::DeviceId> devices, uses_.plans.UsableDevices(request.devices(), ""));
   const bool given = !devices.empty();
   if (!given) {
     for (const auto& [number, node] : members_.nodes()) {
       for (const wire::NodeDevice& device : node.devices) {
         const ptc::DeviceId id{number, device.index()};
-        if (CheckDevice(id, "")) devices.push_back(id);
+        if (jobs_.CheckDevice(id, "")) devices.push_back(id);
       }
     }
   }
@@ -119,9 +111,9 @@ Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobReques
   if (!request.has_mesh()) {
     if (devices.empty()) return ResourceExhausted("no device is idle");
     TESSERA_TRY(engine::Choice choice,
-                engine::ChooseMesh(SearchInputOf(name, settings, devices), options));
+                engine::ChooseMesh(uses_.plans.SearchInputOf(name, settings, devices), options));
     TESSERA_TRY(ptc::DeviceMesh mesh, ptc::DeviceMesh::Make(choice.mesh, std::move(choice.used)));
-    return StartChoice{std::move(mesh), choice.options, std::move(choice.why)};
+    return Choice{std::move(mesh), choice.options, std::move(choice.why)};
   }
   TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
   TESSERA_RETURN_IF_ERROR(
@@ -134,44 +126,35 @@ Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobReques
     devices.resize(static_cast<std::size_t>(shape.num_ranks()));
   }
   TESSERA_TRY(ptc::DeviceMesh mesh, ptc::DeviceMesh::Make(shape, std::move(devices)));
-  return StartChoice{std::move(mesh), options.value_or(engine::StepOptions{}), {}};
+  return Choice{std::move(mesh), options.value_or(engine::StepOptions{}), {}};
 }
 
-Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& request) const {
-  TESSERA_RETURN_IF_ERROR(CheckIdle());
+Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& request) const {
+  TESSERA_RETURN_IF_ERROR(around_.check_idle());
   const std::string name = NameOf(request);
   TESSERA_RETURN_IF_ERROR(CheckName(name));
-  if (const auto job = jobs_.find(name); job != jobs_.end()) {
+  if (const Job* const job = jobs_.Find(name)) {
     return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
-                                     name, ToString(job->second.state)));
+                                     name, ToString(job->state)));
   }
-  TESSERA_RETURN_IF_ERROR(CheckNotOpening(name));
+  TESSERA_RETURN_IF_ERROR(uses_.openings.CheckNotOpening(name));
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
   // Finds mistakes in the tensors and rules of a user's program, with file and line, for any mesh.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
   return settings;
 }
 
-// The decisions of earlier jobs with this name stay in the register, because nodes that were away
-// may still read them. The new job starts after them: a written slot would decide a transaction of
-// the new job with the outcome of an old one.
-Result<std::int64_t> Registrar::FirstFreeSlot(const std::string& job, std::int64_t first) {
-  for (std::int64_t slot = first;; ++slot) {
-    TESSERA_TRY(const auto held, register_.Read(job, slot));
-    if (!held) return slot;
-  }
-}
-
-Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
-                           const ReplyPtr& reply) {
-  TESSERA_TRY(engine::JobSettings settings, CheckStart(request));
+Status JobStarter::Start(const wire::StartJobRequest& request, const engine::DataStatus& data,
+                         const ReplyPtr& reply) {
+  TESSERA_TRY(engine::JobSettings settings, Check(request));
   const std::string name = NameOf(request);
-  TESSERA_TRY(StartChoice start, ChooseStart(request, name, settings));
+  TESSERA_TRY(Choice start, Choose(request, name, settings));
   TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
   TESSERA_TRY(ptc::Layout layout, engine::MakeLayout(tensors, std::move(start.mesh)));
   const ptc::DeviceMesh& mesh = layout.mesh();
-  TESSERA_RETURN_IF_ERROR(engine::CheckFits(
-      settings, mesh, start.options, SearchInputOf(name, settings, mesh.devices()).capacities));
+  TESSERA_RETURN_IF_ERROR(
+      engine::CheckFits(settings, mesh, start.options,
+                        uses_.plans.SearchInputOf(name, settings, mesh.devices()).capacities));
 
   TESSERA_RETURN_IF_ERROR(engine::NoteDeviceBatch(settings, mesh.shape()));
   const std::string wrong(engine::WrongOnPurpose(settings.at_change));
@@ -185,50 +168,74 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
   job.not_ready = NodesOf(job.layout.mesh());
   job.last_step = timers_.now();
-  TESSERA_TRY(job.slot, FirstFreeSlot(name, 1));
+  TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.
-  job.start = static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
-  ended_.erase(name);
-  TESSERA_RETURN_IF_ERROR(JournalJob(job));
-  static_cast<void>(journal_.Erase("recorded/" + name));  // of an earlier job with this name
-  const auto [it, fresh] = jobs_.emplace(name, std::move(job));
-  const std::string options = ToString(it->second.options);
+  job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
+  uses_.stops.NoteStarted(name);
+  TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
+  uses_.steps.ForgetRow(name);  // of an earlier job with this name
+  Job& added = jobs_.Add(std::move(job));
+  const std::string options = ToString(added.options);
   AddEvent(engine::Severity::kInfo, name,
-           fmt::format("starts: {}, {}{}{}{}", Describe(it->second.settings),
-                       ToString(it->second.layout.mesh()), StagesText(it->second.layout),
+           fmt::format("starts: {}, {}{}{}{}", Describe(added.settings),
+                       ToString(added.layout.mesh()), StagesText(added.layout),
                        options.empty() ? "" : ", " + options, reply->RequesterText()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   if (!wrong.empty()) {
     AddEvent(engine::Severity::kWarning, name, fmt::format("wrong on purpose: it {}", wrong));
   }
   // A node that is disconnected now receives it when it registers.
-  SendStart(it->second, StartMessage(it->second));
+  uses_.sender.Send(added, uses_.sender.MessageOf(added));
   MarkDirty();
   return OkStatus();
 }
 
-void Registrar::SendStart(Job& job, wire::ToNode message) {
-  job.start_message = std::make_shared<const wire::ToNode>(std::move(message));
-  job.start_repeats = Repetition(timers_.now());
-  for (const std::int32_t node : job.not_ready) {
-    static_cast<void>(SendTo(node, *job.start_message));
-  }
+void JobStarter::OnJobReady(std::int32_t node, const wire::JobReady& m) {
+  Job* job = jobs_.Find(m.job());
+  if (!job || !job->not_ready.contains(node)) return;
+  if (!m.ok()) return around_.interrupt(*job, m.reason());
+  job->not_ready.erase(node);
+  if (job->start_watch) job->start_watch->NodeReady(node);
+  if (!job->not_ready.empty()) return MarkDirty();
+  uses_.rendezvous.Forget(job->name, job->epoch, job->attempt);
+  job->start_watch.reset();
+  job->start_message.reset();
+  MarkDirty();
+  if (!job->starting) return around_.restarted(*job);
+  job->state = engine::JobState::kRunning;
+  job->last_step = timers_.now();
+  static_cast<void>(jobs_.Journal(*job));
+  AddEvent(engine::Severity::kInfo, job->name,
+           fmt::format("training on {}", Counted(job->layout.mesh().num_ranks(), "GPU")));
+  around_.resume(*job);
+  wire::Reply out;
+  out.mutable_start_job()->set_job(job->name);
+  out.mutable_start_job()->set_note(job->start_note);
+  job->starting->Done(std::move(out));
+  job->starting.reset();
 }
 
-wire::ToNode Registrar::StartMessage(const Job& job) const {
-  wire::ToNode message;
-  auto* out = message.mutable_start_job();
-  out->set_job(job.name);
-  out->set_start(job.start);
-  out->set_settings(engine::ToJson(job.settings));
-  out->set_layout(ptc::ToJson(job.layout));
-  out->set_epoch(job.epoch);
-  out->set_attempt(job.attempt);
-  out->set_timeline(job.timeline);
-  out->set_micro_batch(job.options.micro_batch);
-  *out->mutable_peers() = members_.peers();
-  return message;
+// The job has made no step: nothing of it is kept, and its name is free again.
+void JobStarter::Fail(Job& job, const std::string& reason) {
+  const std::string name = job.name;
+  AddEvent(engine::Severity::kError, name, "failed: " + reason);
+  job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
+  uses_.stops.Stop(name, true);
+  jobs_.EraseRow(name);
+  around_.forgotten(name);
+  jobs_.Erase(name);
+  MarkDirty();
+}
+
+void JobStarter::GiveUp(Clock::time_point now) {
+  const std::chrono::seconds limit(config_.start_stall_seconds);
+  std::vector<std::pair<std::string, std::string>> late;  // interrupt erases a starting job
+  for (const auto& [name, job] : jobs_) {
+    if (!job.start_watch) continue;
+    const auto found = job.start_watch->FindLate(now, limit);
+    if (found) late.emplace_back(name, LateText(members_, *found));
+  }
+  for (const auto& [name, why] : late) around_.interrupt(*jobs_.Find(name), why);
 }
 
 }  // namespace tessera::agents

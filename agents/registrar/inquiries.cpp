@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries that the registrar sends to nodes: probe, doctor, log.
+#include "agents/registrar/inquiries.h"
+
 #include <fmt/format.h>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
+#include <map>
+#include <optional>
+#include <set>
+
 #include "ptc/base/counted.h"
 
 namespace tessera::agents {
@@ -18,15 +21,13 @@ constexpr std::int64_t kMostLines = 10'000;
 
 }  // namespace
 
-// ---- calibration
-
-Status Registrar::InstallCalibration(engine::Calibration calibration) {
+Status Inquiries::Install(engine::Calibration calibration) {
   TESSERA_RETURN_IF_ERROR(journal_.Put(kCalibrationKey, engine::ToJson(calibration)));
   calibration_ = std::move(calibration);
   return OkStatus();
 }
 
-Status Registrar::RecoverCalibration() {
+Status Inquiries::Recover() {
   TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kCalibrationKey));
   if (!row) return OkStatus();
   auto calibration = engine::ParseCalibration(*row);
@@ -39,13 +40,13 @@ Status Registrar::RecoverCalibration() {
   return OkStatus();
 }
 
-void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply) {
+void Inquiries::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply) {
   const auto install = [this](const ReplyPtr& to, engine::Calibration calibration, double seconds,
                               const std::string& how) {
     wire::Reply out;
     out.mutable_probe()->set_calibration(engine::ToJson(calibration));
     out.mutable_probe()->set_seconds(seconds);
-    if (const Status installed = InstallCalibration(std::move(calibration)); !installed) {
+    if (const Status installed = Install(std::move(calibration)); !installed) {
       return to->Fail(installed.error());
     }
     AddEvent(engine::Severity::kInfo, "registrar", how + to->RequesterText());
@@ -56,8 +57,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
     if (!calibration) return reply->Fail(calibration.error());
     return install(reply, std::move(*calibration), 0, "calibration installed");
   }
-  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
-  if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
+  if (const Status free = check_free_(); !free) return reply->Fail(free.error());
   for (const auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kSuspended)
       continue;
@@ -98,9 +98,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
       });
 }
 
-// ---- doctor, logs
-
-void Registrar::OnDoctor(const ReplyPtr& reply) {
+void Inquiries::OnDoctor(const ReplyPtr& reply) {
   std::vector<engine::Check> silent;
   std::set<std::int32_t> alive;
   for (const auto& [number, node] : members_.nodes()) {
@@ -148,7 +146,7 @@ void Registrar::OnDoctor(const ReplyPtr& reply) {
       });
 }
 
-void Registrar::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
+void Inquiries::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
   if (!members_.Find(request.node())) {
     return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
                                             request.node(), members_.nodes().size())));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that have lost devices: what is left, what can be done, and the transaction that continues
-// on other devices.
+#include "agents/registrar/loss_desk.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
+#include "agents/registrar/describe_share.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
 
@@ -14,7 +15,6 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kMostRanges = 8;             // of the missing ranges that are listed
-constexpr int kMostFinishes = 3;                   // then a device that stays behind counts as lost
 constexpr std::chrono::seconds kTryAgainAfter{3};  // after a recovery that failed
 
 std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
@@ -25,71 +25,9 @@ std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
 
 }  // namespace
 
-engine::ConsistentCut Registrar::CutOf(const Job& job) const {
-  using State = engine::HeldState;
-  std::vector<State> states;
-  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
-    State& s = states.emplace_back();
-    s.device = id;
-    const Node* node = members_.Find(id.node);
-    if (!node) continue;
-    switch (node->state) {
-      case engine::NodeState::kAlive:
-        s.node = job.unreported.contains(id.node) ? State::Node::kSilent : State::Node::kThere;
-        break;
-      case engine::NodeState::kJoining:
-      case engine::NodeState::kSuspect:
-        s.node = State::Node::kSilent;
-        break;
-      case engine::NodeState::kUnmanaged:
-      case engine::NodeState::kDead:
-      case engine::NodeState::kLeft:
-        s.node = State::Node::kGone;
-        break;
-    }
-    const wire::NodeDevice* device = members_.FindDevice(id);
-    if (!device) continue;
-    s.holds_state = device->job() == job.name && device->epoch() == job.epoch;
-    s.failed = device->failed();
-    s.has_rank = device->has_rank();
-    s.begin = device->begin();
-    s.end = device->end();
-    s.grads_step = device->grads_step();
-    const wire::StepDecision& decision = device->decision();
-    s.decision = {decision.step(), decision.clip(),  decision.skip(),
-                  decision.loss(), decision.norm2(), decision.tokens()};
-  }
-  // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
-  const bool can_follow =
-      !job.options.zero && !job.settings.program && job.finishes < kMostFinishes;
-  return engine::FindConsistentCut(states, can_follow);
-}
-
-void Registrar::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
-  ++job.finishes;
-  wire::ToNode message;
-  auto* finish = message.mutable_finish_update();
-  *finish->mutable_job() = RestartMessage(job, cut).start_job();
-  std::set<std::int32_t> nodes;
-  for (const ptc::DeviceId device : cut.behind) {
-    Encode(device, finish->add_devices());
-    nodes.insert(device.node);
-  }
-  AddEvent(engine::Severity::kInfo, job.name,
-           fmt::format("the update of step {} is made on {} first", cut.step,
-                       Counted(std::ssize(cut.behind), "GPU")));
-  finish->set_order(++last_order_);
-  for (const std::int32_t node : nodes) {
-    members_.Find(node)->awaited_order = last_order_;
-    members_.Find(node)->ordered = timers_.now();
-    static_cast<void>(SendTo(node, message));
-  }
-  job.unreported.merge(nodes);
-}
-
 // The job's own devices, also those that hold nothing any more, and then spare ones: first those of
 // nodes that the job is on anyway.
-Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
+Remaining LossDesk::RemainingDevices(const Job& job) const {
   Remaining out;
   const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
   for (const bool on_its_nodes : {true, false}) {
@@ -97,7 +35,7 @@ Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
       if (nodes.contains(number) != on_its_nodes) continue;
       for (const wire::NodeDevice& device : node.devices) {
         const ptc::DeviceId id{number, device.index()};
-        if (!CheckDevice(id, job.name)) continue;
+        if (!jobs_.CheckDevice(id, job.name)) continue;
         if (job.layout.mesh().RankOf(id)) {
           out.own.push_back(id);
         } else if (device.job().empty()) {  // else it is about to be freed
@@ -110,8 +48,8 @@ Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
 }
 
 // The same mesh if there are enough devices, else the best one for those that are left.
-Result<Planned> Registrar::PlanRecovery(const Job& job,
-                                        const std::vector<ptc::DeviceId>& lost) const {
+Result<Planned> LossDesk::PlanRecovery(const Job& job,
+                                       const std::vector<ptc::DeviceId>& lost) const {
   Remaining left = RemainingDevices(job);
   const auto wanted = static_cast<std::size_t>(job.layout.mesh().num_ranks());
   std::vector<ptc::DeviceId> devices = std::move(left.own);
@@ -124,34 +62,34 @@ Result<Planned> Registrar::PlanRecovery(const Job& job,
     Encode(job.layout.mesh().shape(), request.mutable_mesh());
     Encode(job.options, request.mutable_options());
   }
-  return PlanChange(BasisOf(job), request, std::move(devices), lost);
+  return PlanChange(uses_.plans.BasisOf(job), request, std::move(devices), lost);
 }
 
 // What the devices that are left hold is of another step, so it counts as lost too.
-Result<Planned> Registrar::PlanReturn(const Job& job) const {
+Result<Planned> LossDesk::PlanReturn(const Job& job) const {
   TESSERA_TRY(Planned planned, PlanRecovery(job, job.layout.mesh().devices()));
   planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
   return planned;
 }
 
-std::optional<Registrar::UsableSnapshot> Registrar::FindSnapshot(const Job& job) const {
-  const SnapshotRow* row = snapshots_.Find(job.name, job.timeline);
+std::optional<LossDesk::UsableSnapshot> LossDesk::FindSnapshot(const Job& job) const {
+  const SnapshotRow* row = uses_.snapshots.Find(job.name, job.timeline);
   if (!row) return std::nullopt;
   UsableSnapshot out{row, {}};
   for (const auto& [number, node] : members_.nodes()) {
     const bool is_there = node.state == engine::NodeState::kAlive;
     if (is_there && node.snapshots.contains(row->id)) out.nodes.insert(number);
   }
-  if (!snapshots_.IsCovered(job.name, out.nodes)) return std::nullopt;
+  if (!uses_.snapshots.IsCovered(job.name, out.nodes)) return std::nullopt;
   return out;
 }
 
-wire::ViewReply Registrar::SharesOf(const UsableSnapshot& snapshot) const {
+wire::ViewReply LossDesk::SharesOf(const UsableSnapshot& snapshot) const {
   wire::ViewReply out;
   out.set_view(snapshot.row->id);
   Encode(snapshot.row->state, out.mutable_job());
   for (const std::int32_t number : snapshot.nodes) {
-    const Node& node = *members_.Find(number);
+    const Membership::Node& node = *members_.Find(number);
     const wire::HeldSnapshot& held = node.snapshots.at(snapshot.row->id);
     wire::ViewShare* share = out.add_shares();
     share->set_node(number);
@@ -162,9 +100,7 @@ wire::ViewReply Registrar::SharesOf(const UsableSnapshot& snapshot) const {
   return out;
 }
 
-// ---- what is known about a loss
-
-void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
+void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   DeviceLoss loss;
   loss.remaining = RemainingDevices(job);
   if (const auto snapshot = FindSnapshot(job)) loss.snapshot = snapshot->row->id;
@@ -204,12 +140,12 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   MarkDirty();
 }
 
-void Registrar::FillStatus(const Job& job, DeviceLoss& loss) const {
+void LossDesk::FillStatus(const Job& job, DeviceLoss& loss) const {
   engine::DecisionStatus& status = loss.status;
   auto planned = PlanRecovery(job, status.lost);
   // What is missing does not depend on where the job would continue.
   const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
-                                        TopologyNow(), {.lost = status.lost});
+                                        uses_.plans.TopologyNow(), {.lost = status.lost});
   if (outline && outline->lost_bytes > 0) {
     status.loss = engine::LossCase::kCheckpointOnly;
     status.missing_bytes = outline->lost_bytes;
@@ -247,7 +183,7 @@ void Registrar::FillStatus(const Job& job, DeviceLoss& loss) const {
   loss.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
 }
 
-std::string Registrar::TextOf(const DeviceLoss& loss) {
+std::string LossDesk::TextOf(const DeviceLoss& loss) {
   const engine::DecisionStatus& status = loss.status;
   if (!status.can_continue()) {
     return fmt::format("it cannot continue: {}; its state is kept", status.why_not);
@@ -271,7 +207,7 @@ std::string Registrar::TextOf(const DeviceLoss& loss) {
   return fmt::format("it can continue {}, {}, or wait", how, cost);
 }
 
-std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job) const {
+std::optional<engine::DecisionStatus> LossDesk::StatusOf(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.device_loss) return std::nullopt;
   engine::DecisionStatus status = job.device_loss->status;
   status.chosen = job.device_loss->chosen;
@@ -283,9 +219,7 @@ std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job
   return status;
 }
 
-// ---- continuing
-
-void Registrar::ConsiderRecovery(Job& job) {
+void LossDesk::Consider(Job& job) {
   DeviceLoss& loss = *job.device_loss;
   const auto now = timers_.now();
   if (!loss.status.can_continue() || loss.has_given_up()) return;
@@ -301,7 +235,7 @@ void Registrar::ConsiderRecovery(Job& job) {
   }
 }
 
-Status Registrar::BeginRecovery(Job& job) {
+Status LossDesk::BeginRecovery(Job& job) {
   const engine::DecisionStatus& status = job.device_loss->status;
   const bool returns = status.loss == engine::LossCase::kSnapshot;
   TESSERA_TRY(Planned planned, returns ? PlanReturn(job) : PlanRecovery(job, status.lost));
@@ -318,45 +252,40 @@ Status Registrar::BeginRecovery(Job& job) {
     return FailedPrecondition("parts of its state have no live copy");
   } else {
     job.step = std::max(job.step, recovery.step);
-    RecordDecided(job, recovery.step);
+    uses_.steps.RecordDecided(job, recovery.step);
   }
-  TxnRequestInfo request;
-  request.unrecorded = true;  // a full disk must not keep a job from coming back
-  request.recovery = std::move(recovery);
-  TESSERA_RETURN_IF_ERROR(BeginTxn(job, std::move(planned), std::move(request)));
-  const engine::PlanSummary& summary = txn_->planned.summary;
-  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", txn_->id),
+  TxnOrigin origin;
+  origin.unrecorded = true;  // a full disk must not keep a job from coming back
+  origin.recovery = std::move(recovery);
+  TESSERA_RETURN_IF_ERROR(uses_.transactions.Begin(job, std::move(planned), std::move(origin)));
+  const Txn& txn = *uses_.transactions.running();
+  const engine::PlanSummary& summary = txn.planned.summary;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", txn.id),
            fmt::format("{} continues on {} as {}, {} ({})", job.name,
                        Counted(std::ssize(summary.to_devices), "GPU"),
                        engine::ShortText(summary.to_mesh, summary.to_options),
-                       engine::BytesText(summary.moved()), CostOf(*txn_->recovery)));
-  Feed(engine::Begin{});
+                       engine::BytesText(summary.moved()), CostOf(*txn.recovery)));
+  uses_.transactions.Go();
   return OkStatus();
 }
 
-std::string Registrar::CostOf(const Recovery& recovery) {
-  if (!recovery.steps_lost) return "no step lost: " + recovery.reason;
-  return fmt::format("back to the snapshot of step {}, {} lost: {}", recovery.step,
-                     Counted(*recovery.steps_lost, "step"), recovery.reason);
-}
-
-void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reason) {
+void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::string& reason) {
   if (!committed) {
     job.state = engine::JobState::kSuspended;
-    if (job.device_loss && txn_->cancelled) {
+    if (job.device_loss && txn.cancelled) {
       job.device_loss->failures = DeviceLoss::kMostFailures;
     } else if (job.device_loss) {
       ++job.device_loss->failures;
       job.device_loss->not_before = timers_.now() + kTryAgainAfter;
     }
     // A node that came back meanwhile has missed the end of its ranks.
-    StopJob(job.name, false);
+    uses_.stops.Stop(job.name, false);
     job.unreported = NodesOf(job.layout.mesh());
     AddEvent(engine::Severity::kError, job.name,
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
   }
-  if (txn_->recovery->steps_lost) snapshots_.OnReturned(job.name, job.timeline);
+  if (txn.recovery->steps_lost) uses_.snapshots.OnReturned(job.name, job.timeline);
   job.device_loss.reset();
   job.waits = false;
   job.waits_for.clear();
@@ -365,27 +294,11 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
   AddEvent(engine::Severity::kWarning, job.name,
            fmt::format("continues on {} after {:.1f} s ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
-                       CostOf(*txn_->recovery)));
+                       CostOf(*txn.recovery)));
 }
 
-// A node that comes back after its job has continued without it holds state of an earlier epoch, or
-// of an earlier job with this name.
-void Registrar::ForgetStaleState(Node& node) {
-  for (wire::NodeDevice& device : node.devices) {
-    const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
-    if (!job || (txn_ && txn_->job == job->name)) continue;
-    if (IsOn(node, *job)) continue;
-    AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
-             fmt::format("frees what it holds of '{}', which runs without it", job->name));
-    SendStop(node.number, job->name, true);
-    device.clear_job();
-  }
-}
-
-// ---- requests
-
-void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply) {
-  const Result<Job*> found = NeedJob(request.job());
+void LossDesk::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply) {
+  const Result<Job*> found = jobs_.Need(request.job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
   std::string text;
@@ -393,7 +306,7 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
     const auto policy = DecodeOnFailure(request.on_failure());
     if (!policy) return reply->Fail(policy.error());
     job.on_failure = *policy;
-    if (const Status kept = JournalJob(job); !kept) return reply->Fail(kept.error());
+    if (const Status kept = jobs_.Journal(job); !kept) return reply->Fail(kept.error());
     text = fmt::format("at a loss of devices {} will {}", job.name,
                        job.on_failure == engine::OnFailure::kAsk      ? "ask"
                        : job.on_failure == engine::OnFailure::kShrink ? "continue with what is left"
@@ -405,8 +318,8 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
     const auto every = Decode(request.snapshots());
     if (!every) return reply->Fail(every.error());
     job.snapshots = *every;
-    if (const Status kept = JournalJob(job); !kept) return reply->Fail(kept.error());
-    ConsiderSnapshot(job);
+    if (const Status kept = jobs_.Journal(job); !kept) return reply->Fail(kept.error());
+    around_.consider_snapshot(job);
     text = job.snapshots.steps > 0     ? fmt::format("snapshots of {} are taken every {}", job.name,
                                                      Counted(job.snapshots.steps, "step"))
            : job.snapshots.seconds > 0 ? fmt::format("snapshots of {} are taken every {} s",
@@ -418,9 +331,10 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
   if (request.has_choice()) {
     const auto choice = DecodeLossChoice(request.choice());
     if (!choice) return reply->Fail(choice.error());
-    if (txn_ && txn_->job == job.name && txn_->recovery) {
+    if (const Txn* txn = uses_.transactions.running();
+        txn && txn->job == job.name && txn->recovery) {
       return reply->Fail(FailedPrecondition(
-          fmt::format("job '{}' continues already: transaction {}", job.name, txn_->id)));
+          fmt::format("job '{}' continues already: transaction {}", job.name, txn->id)));
     }
     if (job.state != engine::JobState::kSuspended || !job.device_loss) {
       return reply->Fail(FailedPrecondition(fmt::format(
@@ -436,7 +350,7 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
     job.waits = *choice == engine::LossChoice::kWait;
     job.restarts = true;
     job.crashes.Forgive();
-    static_cast<void>(JournalJob(job));
+    static_cast<void>(jobs_.Journal(job));
     text = TextOf(*job.device_loss);
     AddEvent(engine::Severity::kInfo, job.name,
              fmt::format("decided: {}{}", ToString(*choice), reply->RequesterText()));
@@ -445,7 +359,7 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
   out.mutable_decision()->set_text(text);
   reply->Done(std::move(out));
   MarkDirty();
-  RestartJobs();
+  around_.restart_jobs();
 }
 
 }  // namespace tessera::agents

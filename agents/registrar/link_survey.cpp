@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bandwidth of links between nodes (assumed, emulated or measured) and which value plans use.
+#include "agents/registrar/link_survey.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "agents/registrar/pending_reply.h"
-#include "agents/registrar/registrar.h"
+#include "agents/node/peers.h"
 #include "engine/search/fit.h"
 
 namespace tessera::agents {
@@ -18,9 +19,7 @@ constexpr auto kLinkDeadline = std::chrono::seconds(15);
 
 }  // namespace
 
-// ---- what plans use
-
-ptc::Topology Registrar::TopologyNow() const {
+ptc::Topology LinkSurvey::TopologyNow() const {
   ptc::Topology topology = TopologyOf(members_.peers());
   if (config_.link_bytes_per_second > 0) {
     topology.network_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
@@ -34,7 +33,7 @@ ptc::Topology Registrar::TopologyNow() const {
   return topology;
 }
 
-ptc::Cluster Registrar::ClusterOf(ptc::Topology topology, bool usable_only) const {
+ptc::Cluster LinkSurvey::ClusterOf(ptc::Topology topology, bool usable_only) const {
   ptc::Cluster cluster{std::move(topology), {}};
   for (const auto& [number, node] : members_.nodes()) {
     if (usable_only && node.state != engine::NodeState::kAlive) continue;
@@ -46,9 +45,7 @@ ptc::Cluster Registrar::ClusterOf(ptc::Topology topology, bool usable_only) cons
   return cluster;
 }
 
-// ---- what is kept
-
-Status Registrar::RecoverLinks() {
+Status LinkSurvey::Recover() {
   TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kLinksKey));
   if (!row) return OkStatus();
   auto links = engine::ParseLinkSpeeds(*row);
@@ -61,12 +58,12 @@ Status Registrar::RecoverLinks() {
   return OkStatus();
 }
 
-Status Registrar::JournalLinks() {
+Status LinkSurvey::JournalLinks() {
   if (links_.empty()) return journal_.Erase(kLinksKey);
   return journal_.Put(kLinksKey, engine::ToJson(links_));
 }
 
-void Registrar::ForgetChangedLinks(const Node& node) {
+void LinkSurvey::ForgetChanged(const Membership::Node& node) {
   const auto measured = links_.marks.find(node.number);
   if (measured == links_.marks.end() || measured->second == node.link_mark) return;
   links_.Forget(node.number);
@@ -78,11 +75,9 @@ void Registrar::ForgetChangedLinks(const Node& node) {
   }
 }
 
-// ---- measuring
-
-void Registrar::OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply) {
-  if (!request.measure()) return AnswerTopology(reply);
-  Status can = CheckIdle();
+void LinkSurvey::OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply) {
+  if (!request.measure()) return Answer(reply);
+  Status can = check_idle_();
   if (can) can = CheckNotMeasuring();
   if (!can) return reply->Fail(can.error());
   // Nodes of one host share its port, so one of them measures for all.
@@ -90,27 +85,27 @@ void Registrar::OnTopology(const wire::TopologyRequest& request, const ReplyPtr&
   for (const auto& [number, node] : members_.nodes()) {
     if (node.state == engine::NodeState::kAlive) first_of_host.emplace(node.peer.host(), number);
   }
-  LinkRound round;
+  Round round;
   round.began = timers_.now();
   for (const auto& [host, number] : first_of_host) round.nodes.push_back(number);
   if (round.nodes.empty()) return reply->Fail(Unavailable("no node is alive"));
   std::sort(round.nodes.begin(), round.nodes.end());
   round.reply = reply;
-  link_round_ = std::move(round);
-  MeasureNextLink();
+  round_ = std::move(round);
+  MeasureNext();
 }
 
-Status Registrar::CheckNotMeasuring() const {
-  if (!link_round_) return OkStatus();
+Status LinkSurvey::CheckNotMeasuring() const {
+  if (!round_) return OkStatus();
   return FailedPrecondition("the links of the cluster are being measured: wait a few seconds");
 }
 
 // Measures one link at a time, so that measurements do not disturb each other. The links form a
 // ring of hosts, which uses each host's port once in each direction.
-void Registrar::MeasureNextLink() {
-  const std::size_t at = link_round_->done;
-  const std::vector<std::int32_t>& nodes = link_round_->nodes;
-  if (at == nodes.size()) return EndLinkRound();
+void LinkSurvey::MeasureNext() {
+  const std::size_t at = round_->done;
+  const std::vector<std::int32_t>& nodes = round_->nodes;
+  if (at == nodes.size()) return EndRound();
   const std::int32_t node = nodes[at];
   wire::NodeQuery query;
   query.mutable_links()->set_node(node);
@@ -123,21 +118,21 @@ void Registrar::MeasureNextLink() {
                       [this, node](const NodeQueryClient::Answers& answers) {
                         const auto& answer = answers.at(node);
                         Status noted =
-                            answer ? NoteLinks(node, answer->links()) : Status(answer.error());
-                        if (noted) return MeasureNextLink();
-                        const ReplyPtr reply = link_round_->reply;
-                        link_round_.reset();
+                            answer ? Note(node, answer->links()) : Status(answer.error());
+                        if (noted) return MeasureNext();
+                        const ReplyPtr reply = round_->reply;
+                        round_.reset();
                         reply->Fail(std::move(noted).Context("measuring links").error());
                       });
 }
 
-Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) {
-  engine::LinkSpeeds& speeds = link_round_->speeds;
+Status LinkSurvey::Note(std::int32_t node, const wire::LinksAnswer& answer) {
+  engine::LinkSpeeds& speeds = round_->speeds;
   for (const wire::LinksAnswer::Link& link : answer.links()) {
     speeds.links.push_back(
         {link.from(), node, {link.bytes_per_second().begin(), link.bytes_per_second().end()}});
     for (const std::int32_t end : {link.from(), node}) {
-      const Node* known = members_.Find(end);
+      const Membership::Node* known = members_.Find(end);
       if (!known) return DataLoss(fmt::format("n{} measured a link from n{}", node, end));
       const auto [mark, is_new] = speeds.marks.try_emplace(end, known->link_mark);
       if (!is_new && mark->second != known->link_mark) {
@@ -146,20 +141,20 @@ Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) 
     }
   }
   speeds.bytes += answer.bytes();
-  ++link_round_->done;
+  ++round_->done;
   return OkStatus();
 }
 
-void Registrar::EndLinkRound() {
-  LinkRound round = std::move(*link_round_);
-  link_round_.reset();
+void LinkSurvey::EndRound() {
+  Round round = std::move(*round_);
+  round_.reset();
   round.speeds.measured_at = world_.wall_clock();
   round.speeds.seconds = std::chrono::duration<double>(timers_.now() - round.began).count();
   // Checks the figures of the nodes like those of a file, and sorts them.
   auto speeds = engine::ParseLinkSpeeds(engine::ToJson(round.speeds));
   if (!speeds) return round.reply->Fail(DataLoss(speeds.error().ToString()));
   for (const auto& [node, mark] : speeds->marks) {
-    const Node* known = members_.Find(node);
+    const Membership::Node* known = members_.Find(node);
     if (known && known->link_mark != mark) {
       return round.reply->Fail(
           FailedPrecondition(fmt::format("n{} changed while links were measured", node)));
@@ -170,10 +165,10 @@ void Registrar::EndLinkRound() {
   AddEvent(engine::Severity::kInfo, "registrar",
            fmt::format("links measured with {} in {:.1f} s{}", engine::BytesText(links_.bytes),
                        links_.seconds, round.reply->RequesterText()));
-  AnswerTopology(round.reply);
+  Answer(round.reply);
 }
 
-void Registrar::AnswerTopology(const ReplyPtr& reply) const {
+void LinkSurvey::Answer(const ReplyPtr& reply) const {
   const ptc::Cluster cluster = ClusterOf(TopologyNow(), true);
   if (cluster.devices.empty()) {
     return reply->Fail(

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The connections of panels and command lines, and the replies that they wait for.
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar_part.h"
+
+namespace tessera::agents {
+
+class Clients : public RegistrarPart {
+ public:
+  explicit Clients(const Common& common) : RegistrarPart(common) {}
+
+  /// The reply to the request; nullptr if the request was made before. Its client then gets the
+  /// same reply.
+  ReplyPtr Admit(const std::string& identity, const wire::Request& request);
+  void OnHello(const std::string& identity, const wire::Hello& hello, const ReplyPtr& reply);
+
+ private:
+  std::map<std::string, ReplyPtr> replies_;  // by request id
+  std::deque<std::string> reply_order_;
+  std::map<std::string, std::string> clients_;  // requester, by identity of a connection
+  std::deque<std::string> client_order_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Queries that the registrar sends to nodes: probe, doctor, log.
+
+#include <functional>
+
+#include "agents/registrar/job_table.h"
+#include "agents/registrar/node_query_client.h"
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar_part.h"
+#include "engine/search/propose.h"
+
+namespace tessera::agents {
+
+class Inquiries : public RegistrarPart {
+ public:
+  Inquiries(const Common& common, JobTable& jobs, NodeQueryClient& queries,
+            std::function<Status()> check_free)
+      : RegistrarPart(common),
+        jobs_(jobs),
+        node_queries_(queries),
+        check_free_(std::move(check_free)) {}
+
+  /// Measures the machines, or installs what was measured elsewhere.
+  void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
+  void OnDoctor(const ReplyPtr& reply);
+  void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
+  /// \error those of the journal
+  Status Recover();
+  /// What the last probe has measured, else what is assumed.
+  const engine::Calibration& calibration() const { return calibration_; }
+
+ private:
+  Status Install(engine::Calibration calibration);
+
+  JobTable& jobs_;
+  NodeQueryClient& node_queries_;
+  const std::function<Status()> check_free_;  // nothing runs that a probe would disturb
+  engine::Calibration calibration_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A job of the cluster, as the registrar knows it.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/node/repetition.h"
+#include "agents/registrar/crash_guard.h"
+#include "agents/registrar/membership.h"
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/start_watch.h"
+#include "engine/cluster/holding.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/history.h"
+#include "engine/model/gpt.h"
+#include "engine/recovery/consistent_cut.h"
+#include "engine/recovery/stragglers.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+
+using JobClock = std::chrono::steady_clock;
+
+/// The usable devices that a job could continue on.
+struct Remaining {
+  std::vector<ptc::DeviceId> own, spare;
+  bool operator==(const Remaining&) const = default;
+};
+/// Lost devices of a suspended job.
+struct DeviceLoss {
+  Remaining remaining;                    // when `status` was computed
+  std::optional<std::uint64_t> snapshot;  // to which the job could return then
+  engine::ConsistentCut cut;
+  engine::DecisionStatus status;  // without `chosen` and `seconds_left`
+  bool by_itself = false;         // it continues on its own devices, and no step is lost
+  std::optional<engine::LossChoice> chosen;
+  std::optional<JobClock::time_point> decide_at;  // it continues then if nobody has chosen
+  int failures = 0;                               // of recoveries; after kMostFailures it waits
+  static constexpr int kMostFailures = 3;
+  std::optional<JobClock::time_point> not_before;  // of the next attempt, after a failure
+  bool has_given_up() const { return failures >= kMostFailures; }
+};
+struct Job {
+  Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
+      : name(std::move(job_name)),
+        settings(std::move(job_settings)),
+        layout(std::move(job_layout)) {}
+  std::string name;
+  engine::JobSettings settings;
+  ptc::Layout layout;
+  engine::StepOptions options;
+  engine::DataStatus data = {};  // empty until the data are open
+  std::int64_t epoch = 1;
+  std::int64_t timeline = 0;
+  std::int64_t slot = 1;  // of the next decision
+  engine::JobState state = engine::JobState::kStarting;
+  std::string reason;
+  std::int64_t step = 0;
+  std::optional<double> loss, tokens_per_second;
+  std::deque<double> step_seconds;  // the last steps of this configuration
+  double usual_step_seconds = 1;    // of the last configuration that ran
+  JobClock::time_point last_step;   // when a later step than before was reported by any node
+  std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
+  std::int64_t recorded = 0;        // the last step whose sample is in samples_ or the history
+  std::map<std::int64_t, engine::Sample>
+      ahead;  // samples that arrived before that of an earlier step
+  std::optional<JobClock::time_point> gap_since;      // the step after `recorded` is missing
+  JobClock::time_point gap_asked;                     // when the nodes were last asked for it
+  ReplyPtr starting;                                  // answered once all ranks are ready
+  std::optional<StartWatch> start_watch;              // until all ranks are ready
+  std::string start_note;                             // for that reply: why this mesh was chosen
+  std::set<std::int32_t> not_ready;                   // nodes whose ranks are not all ready
+  std::shared_ptr<const wire::ToNode> start_message;  // that they have been sent
+  Repetition start_repeats;                           // of it
+  std::uint64_t start = 0;   // identifies this start of a job with this name
+  std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
+  CrashGuard crashes;
+  std::vector<engine::SlowRank> slow;
+  bool restarts = true;   // while suspended: it is started again as soon as possible
+  std::string waits_for;  // what stands in the way of that
+  /// Nodes whose last report is older than the suspension.
+  std::set<std::int32_t> unreported;
+  int finishes = 0;  // of devices one step behind, since the suspension
+  std::optional<DeviceLoss> device_loss;
+  bool waits = false;  // someone chose to wait for lost devices
+  engine::OnFailure on_failure = engine::OnFailure::kAsk;
+  engine::SnapshotEvery snapshots;
+  bool stays_paused = false;  // after it is started again
+  ReplyPtr restarting;        // answered once it is started again, or cannot be
+  std::optional<JobClock::time_point> suspended_since;
+  /// A node whose ranks all wait at a step boundary.
+  struct PausedNode {
+    std::int64_t step = 0;
+    std::uint64_t request = 0;
+    std::string reason;  // why a rank cannot read its data; else empty
+  };
+  std::map<std::int32_t, PausedNode> paused_nodes;
+  std::map<std::int32_t, PausedNode> resumed;  // paused_nodes at the last resume
+  /// What each rank holds; computed once per epoch.
+  const std::vector<engine::Holding>& Holdings() const {
+    if (holdings_epoch != epoch) {
+      holdings = engine::HoldingsOf(layout);
+      holdings_epoch = epoch;
+    }
+    return holdings;
+  }
+  mutable std::vector<engine::Holding> holdings;
+  mutable std::int64_t holdings_epoch = 0;
+};
+
+/// The nodes of `mesh` that have a device which is not in `lost`.
+std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
+                               const std::vector<ptc::DeviceId>& lost = {});
+/// Whether a device of the node is in the layout of the job. Called for each heartbeat, so it
+/// does not look at the other nodes.
+bool IsOn(const Membership::Node& node, const Job& job);
+/// Of the present configuration; nullopt before it has made a few steps.
+std::optional<double> MedianStepSeconds(const Job& job);
+/// For deadlines: the length of recent steps, of any configuration.
+double UsualStepSeconds(const Job& job);
+/// How long the job may take to its next step boundary, or to that of `at_step`.
+std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step);
+/// "data: web.bin at byte 96: …" if the ranks wait because of unreadable data, else empty.
+std::string DataProblem(const Job& job);
+/// \error kFailedPrecondition with the state of the job
+Status CheckPausedOrRunning(const Job& job);
+
+}  // namespace tessera::agents

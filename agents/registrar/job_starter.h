@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Starts new jobs. All checks that need no rank come before any rank is started.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "agents/registrar/data_openings.h"
+#include "agents/registrar/decisions.h"
+#include "agents/registrar/job_stops.h"
+#include "agents/registrar/job_table.h"
+#include "agents/registrar/plan_desk.h"
+#include "agents/registrar/start_sender.h"
+#include "agents/registrar/step_recorder.h"
+
+namespace tessera::agents {
+
+class JobStarter : public RegistrarPart {
+ public:
+  /// Parts that it uses. All outlive it.
+  struct Uses {
+    JobTable& jobs;
+    DataOpenings& openings;
+    PlanDesk& plans;
+    Decisions& decisions;
+    StepRecorder& steps;
+    StartSender& sender;
+    JobStops& stops;
+    Rendezvous& rendezvous;
+  };
+  struct World {
+    /// \error naming what must end before
+    std::function<Status()> check_idle;
+    /// The ranks of a job cannot go on.
+    std::function<void(Job& job, const std::string& reason)> interrupt;
+    /// All ranks of a suspended job are there again.
+    std::function<void(Job& job)> restarted;
+    std::function<void(Job& job)> resume;
+    /// The job is forgotten; afterwards it is erased.
+    std::function<void(const std::string& job)> forgotten;
+  };
+  JobStarter(const Common& common, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+
+  void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  void OnJobReady(std::int32_t node, const wire::JobReady& message);
+  /// The job has made no step: nothing of it is kept, and its name is free again.
+  /// \pre job.starting
+  void Fail(Job& job, const std::string& reason);
+  /// Interrupts the jobs whose ranks have stalled before their first step.
+  void GiveUp(Clock::time_point now);
+
+ private:
+  /// Checks the request as far as possible without its data.
+  Result<engine::JobSettings> Check(const wire::StartJobRequest& request) const;
+  Status Start(const wire::StartJobRequest& request, const engine::DataStatus& data,
+               const ReplyPtr& reply);
+  struct Choice {
+    ptc::DeviceMesh mesh;
+    engine::StepOptions options;
+    std::string why;  // empty if the request gives mesh and options
+  };
+  Result<Choice> Choose(const wire::StartJobRequest& request, const std::string& name,
+                        const engine::JobSettings& settings) const;
+
+  const Uses uses_;
+  JobTable& jobs_;
+  const World around_;
+};
+
+}  // namespace tessera::agents

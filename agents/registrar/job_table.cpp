@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/job_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/node/job_row.h"
+
+namespace tessera::agents {
+
+Job* JobTable::Find(const std::string& name) {
+  const auto it = jobs_.find(name);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+const Job* JobTable::Find(const std::string& name) const {
+  const auto it = jobs_.find(name);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+Result<Job*> JobTable::Need(const std::string& name) {
+  if (Job* job = Find(name)) return job;
+  TESSERA_RETURN_IF_ERROR(check_missing_(name));
+  std::string known;
+  for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
+  return NotFound(fmt::format("job '{}' does not exist: {}", name,
+                              known.empty() ? "there are no jobs" : "there is " + known));
+}
+
+Job& JobTable::Add(Job job) {
+  std::string name = job.name;
+  return jobs_.emplace(std::move(name), std::move(job)).first->second;
+}
+
+Status JobTable::Journal(const Job& job) {
+  const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
+                        job.options,
+                        job.slot,
+                        job.state,
+                        job.reason,
+                        job.step,
+                        job.on_failure,
+                        job.stays_paused,
+                        job.restarts,
+                        job.attempt,
+                        job.waits,
+                        UsualStepSeconds(job),
+                        job.snapshots};
+  Status put = journal_.Put("job/" + job.name, ToText(row));
+  if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  return put;
+}
+
+void JobTable::EraseRow(const std::string& name) {
+  static_cast<void>(journal_.Erase("job/" + name));
+}
+
+Status JobTable::Recover() {
+  TESSERA_TRY(const auto rows, journal_.List("job/"));
+  for (const auto& [key, text] : rows) {
+    TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
+    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+    Job job(key.substr(4), std::move(settings), std::move(row.job.layout));
+    job.epoch = row.job.epoch;
+    job.timeline = row.job.timeline;
+    job.options = row.options;
+    job.slot = row.slot;
+    job.state = row.state;
+    job.reason = row.reason;
+    job.step = row.step;
+    job.on_failure = row.on_failure;
+    job.stays_paused = row.stays_paused;
+    job.restarts = row.restarts;
+    job.attempt = row.attempt;
+    job.last_step = timers_.now();
+    job.suspended_since = timers_.now();
+    job.unreported = NodesOf(job.layout.mesh());
+    job.waits = row.waits;
+    job.usual_step_seconds = row.usual_step_seconds;
+    job.snapshots = row.snapshots;
+    if (job.state == engine::JobState::kStarting) {
+      job.state = engine::JobState::kFailed;
+      job.reason = "the registrar's agent restarted while it started";
+    }
+    for (const std::int32_t node : NodesOf(job.layout.mesh())) members_.Expect(node, timers_.now());
+    jobs_.emplace(job.name, std::move(job));
+  }
+  return OkStatus();
+}
+
+Status JobTable::CheckDevice(ptc::DeviceId id, const std::string& job) const {
+  TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, timers_.now()));
+  for (const auto& [name, other] : jobs_) {
+    if (name != job && other.layout.mesh().RankOf(id)) {
+      return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Jobs that have lost devices: what is left, what can be done, and the transaction that continues
+/// on other devices.
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/registrar/job_stops.h"
+#include "agents/registrar/job_table.h"
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/plan_desk.h"
+#include "agents/registrar/registrar_part.h"
+#include "agents/registrar/snapshot_desk.h"
+#include "agents/registrar/step_recorder.h"
+#include "agents/registrar/transaction_desk.h"
+
+namespace tessera::agents {
+
+class LossDesk : public RegistrarPart {
+ public:
+  /// Parts that it uses. All outlive it.
+  struct Uses {
+    JobTable& jobs;
+    PlanDesk& plans;
+    SnapshotDesk& snapshots;
+    StepRecorder& steps;
+    JobStops& stops;
+    TransactionDesk& transactions;
+  };
+  struct World {
+    /// A job may be able to go on now.
+    std::function<void()> restart_jobs;
+    /// The settings of its snapshots have changed.
+    std::function<void(const Job& job)> consider_snapshot;
+  };
+  LossDesk(const Common& common, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+
+  /// Finds out what can be done, unless that is known.
+  void Note(Job& job, engine::ConsistentCut cut);
+  /// Continues on other devices if that is decided.
+  /// \pre job.device_loss; nothing else runs
+  void Consider(Job& job);
+  /// The transaction that continues the job is over.
+  void OnRecovered(Job& job, const Txn& txn, bool committed, const std::string& reason);
+  /// A choice of a user, or the settings for losses.
+  void OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply);
+
+  /// "it can continue on 4 GPUs as dp=2,tp=2, without losing a step, or wait"
+  static std::string TextOf(const DeviceLoss& loss);
+  /// What the snapshot says of the loss; nullopt if the job has none.
+  std::optional<engine::DecisionStatus> StatusOf(const Job& job) const;
+
+ private:
+  /// A snapshot that the job can return to, and the living nodes with shares of it.
+  struct UsableSnapshot {
+    const SnapshotRow* row = nullptr;
+    std::set<std::int32_t> nodes;
+  };
+  std::optional<UsableSnapshot> FindSnapshot(const Job& job) const;
+  wire::ViewReply SharesOf(const UsableSnapshot& snapshot) const;
+  Remaining RemainingDevices(const Job& job) const;
+  Result<Planned> PlanRecovery(const Job& job, const std::vector<ptc::DeviceId>& lost) const;
+  /// Plans to read all state from a snapshot.
+  Result<Planned> PlanReturn(const Job& job) const;
+  /// What can be done after a loss whose devices are `loss.status.lost`.
+  void FillStatus(const Job& job, DeviceLoss& loss) const;
+  Status BeginRecovery(Job& job);
+
+  const Uses uses_;
+  JobTable& jobs_;
+  const World around_;
+};
+
+}  // namespace tessera::agents

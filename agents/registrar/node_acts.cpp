@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/node_acts.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace tessera::agents {
+
+void NodeActs::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply) {
+  Membership::Node* node = members_.Find(request.node());
+  if (!node) {
+    return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
+                                            request.node(), members_.nodes().size())));
+  }
+  if (node->state == engine::NodeState::kDead) {
+    return reply->Fail(FailedPrecondition(fmt::format("node n{} is dead already", request.node())));
+  }
+  if (request.node() == config_.node) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("node n{} holds the registrar: use `tesseractl down`", request.node())));
+  }
+  node->killed = true;
+  wire::ToNode die;
+  die.mutable_die()->set_clean(false);
+  if (const Status sent = SendTo(request.node(), die); !sent) return reply->Fail(sent.error());
+  AddEvent(engine::Severity::kWarning, fmt::format("n{}", request.node()), "killed on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void NodeActs::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply) {
+  const auto id = Decode(request.device());
+  if (!id) return reply->Fail(id.error());
+  if (!members_.FindDevice(*id)) {
+    return reply->Fail(NotFound(fmt::format("device {} does not exist", ToString(*id))));
+  }
+  wire::ToNode message;
+  message.mutable_fail_device()->set_index(id->index);
+  if (const Status sent = SendTo(id->node, message); !sent) return reply->Fail(sent.error());
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void NodeActs::OnShutdown(const ReplyPtr& reply) {
+  AddEvent(engine::Severity::kInfo, "registrar", "the cluster goes down on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+  before_shutdown_();
+  // The node of the registrar ends last, after the others have received the message.
+  timers_.After(std::chrono::milliseconds(100), [this] {
+    wire::ToNode die;
+    die.mutable_die()->set_clean(true);
+    for (const auto& [number, node] : members_.nodes()) {
+      if (number != config_.node) static_cast<void>(SendTo(number, die));
+    }
+    timers_.After(std::chrono::milliseconds(100),
+                  [this, die] { static_cast<void>(SendTo(config_.node, die)); });
+  });
+}
+
+}  // namespace tessera::agents

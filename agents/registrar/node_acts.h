@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What users do to nodes and devices: kill, fail, shut down.
+
+#include <functional>
+
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar_part.h"
+
+namespace tessera::agents {
+
+class NodeActs : public RegistrarPart {
+ public:
+  /// \param before_shutdown writes what waits to be written
+  NodeActs(const Common& common, std::function<void()> before_shutdown)
+      : RegistrarPart(common), before_shutdown_(std::move(before_shutdown)) {}
+
+  void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
+  void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
+  void OnShutdown(const ReplyPtr& reply);
+
+ private:
+  const std::function<void()> before_shutdown_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the parts of the registrar have in common: clock, nodes, journal, and what they say.
+
+#include <cstdint>
+#include <string>
+
+#include "agents/net/timers.h"
+#include "agents/node/config.h"
+#include "agents/registrar/membership.h"
+#include "agents/registrar/publisher.h"
+#include "agents/registrar/registrar_world.h"
+
+namespace tessera::agents {
+
+/// Base of the parts.
+/// \threadsafety The thread of the timers.
+class RegistrarPart {
+ public:
+  using Clock = Timers::Clock;
+  /// All of them outlive the parts.
+  struct Common {
+    Timers& timers;
+    const AgentConfig& config;
+    const RegistrarWorld& world;
+    Membership& members;
+    Publisher& publisher;
+
+    /// \error kUnavailable if the node is not connected
+    Status Send(std::int32_t node, const wire::ToNode& message) const;
+  };
+  RegistrarPart(const RegistrarPart&) = delete;
+  RegistrarPart& operator=(const RegistrarPart&) = delete;
+
+ protected:
+  explicit RegistrarPart(const Common& common);
+  ~RegistrarPart() = default;
+
+  /// As Common::Send.
+  Status SendTo(std::int32_t node, const wire::ToNode& message) const {
+    return common_.Send(node, message);
+  }
+  void AddEvent(engine::Severity severity, const std::string& source,
+                const std::string& text) const;
+  /// The snapshot has changed.
+  void MarkDirty() const { publisher_.MarkDirty(); }
+
+  const Common common_;
+  Timers& timers_;
+  const AgentConfig& config_;
+  const RegistrarWorld& world_;
+  engine::DurableStore& journal_;
+  Membership& members_;
+  Publisher& publisher_;
+};
+
+}  // namespace tessera::agents

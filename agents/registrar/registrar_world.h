@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the registrar acts on: its agent gives it the real things, the simulator simulated ones.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agents/registrar/data_opener.h"
+#include "agents/wire/messages_fwd.h"
+#include "engine/history/durable_store.h"
+#include "engine/history/history.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+struct RegistrarWorld {
+  /// Sends to the connection of a node or of a client.
+  std::function<Status(const std::string& identity, const wire::ToNode& message)> send;
+  std::function<void(const std::string& identity, const wire::Reply& reply)> reply;
+  /// Sends to all subscribers.
+  std::function<void(const wire::Published& message)> publish;
+  /// Seconds since 1970.
+  std::function<double()> wall_clock;
+  std::function<void(const std::string& line)> print;
+  /// A test may end the process here.
+  std::function<void(const std::string& point)> fault_point;
+  std::unique_ptr<DataOpener> data;
+  /// Runs `work` on another thread, and `then` on that of the timers afterwards, unless the
+  /// registrar has ended. In the order of the calls.
+  std::function<void(std::function<void()> work, std::function<void()> then)> compute;
+  engine::DurableStore& journal;
+  engine::History& history;
+  engine::History& reader;  // of the same history, for work
+};
+
+}  // namespace tessera::agents

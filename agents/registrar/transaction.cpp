@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/transaction.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "engine/model/gpt.h"
+#include "ptc/base/counted.h"
+
+namespace tessera::agents {
+
+std::string CostOf(const Recovery& recovery) {
+  if (!recovery.steps_lost) return "no step lost: " + recovery.reason;
+  return fmt::format("back to the snapshot of step {}, {} lost: {}", recovery.step,
+                     Counted(*recovery.steps_lost, "step"), recovery.reason);
+}
+
+engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
+  engine::TxnStatus out;
+  out.id = txn.id;
+  out.job = txn.job;
+  out.phase = txn.run->phase();
+  out.from_mesh = txn.planned.summary.from_mesh;
+  out.to_mesh = txn.planned.summary.to_mesh;
+  out.from_devices = txn.planned.summary.from_devices;
+  out.to_devices = txn.planned.summary.to_devices;
+  out.from_options = txn.planned.summary.from_options;
+  out.to_options = txn.planned.summary.to_options;
+  out.bytes_total = txn.planned.plan.bytes.moved();
+  out.bytes_done = txn.count.bytes();
+  out.flows = txn.count.flows();
+  if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(now);
+  out.paused =
+      txn.paused_since ? std::chrono::duration<double>(now - *txn.paused_since).count() : txn.pause;
+  out.checksums_equal = txn.checksums_equal;
+  out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
+  out.can_cancel = txn.run->machine().can_cancel();
+  return out;
+}
+
+wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) {
+  wire::ToNode message;
+  auto* p = message.mutable_prepare();
+  p->set_transaction(txn.id);
+  p->set_attempt(txn.id);
+  p->set_slot(txn.slot);
+  p->set_job(txn.job);
+  p->set_epoch(txn.epoch);
+  p->set_settings(engine::ToJson(job.settings));
+  p->set_from_layout(ptc::ToJson(job.layout));
+  p->set_to_layout(ptc::ToJson(txn.planned.to));
+  p->set_from_hash(txn.planned.plan.from_hash);
+  p->set_to_hash(txn.planned.plan.to_hash);
+  p->set_plan_hash(txn.planned.plan.hash);
+  p->set_timeline(txn.timeline);
+  p->set_micro_batch(txn.planned.summary.to_options.micro_batch);
+  p->set_relay(txn.planned.summary.relayed);
+  *p->mutable_peers() = peers;
+  p->set_topology(txn.planned.cluster);
+  if (txn.hand_in) *p->mutable_hand_in() = txn.hand_in->source;
+  if (txn.recovery) {
+    p->set_recovery(true);
+    for (const ptc::DeviceId device : txn.recovery->lost) Encode(device, p->add_lost());
+    if (txn.recovery->steps_lost) *p->mutable_snapshot() = txn.recovery->snapshot;
+  }
+  return message;
+}
+
+engine::DigestsCompared CompareDigests(Txn& txn, const Job& job) {
+  const std::vector<JobCell> cells = FindCells(
+      job.layout, txn.planned.to, txn.recovery ? txn.recovery->lost : std::vector<ptc::DeviceId>());
+  const ptc::Collection& collection = job.layout.collection();
+  if (txn.recovery && txn.recovery->steps_lost) {
+    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn.after);
+    if (!after) return {false, after.error().ToString()};
+    txn.entry.digest_before = txn.recovery->digest;
+    txn.entry.digest_after = ptc::Hex16(after->digest);
+    if (txn.entry.digest_before != txn.entry.digest_after) {
+      return {false, fmt::format("the state has digest {}, the snapshot had {}",
+                                 txn.entry.digest_after, txn.entry.digest_before)};
+    }
+  } else {
+    const auto before = CombineDigests(collection, cells, CellSide::kHolders, txn.before);
+    if (!before) return {false, before.error().ToString()};
+    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn.after);
+    if (!after) return {false, after.error().ToString()};
+    txn.entry.digest_before = ptc::Hex16(before->digest);
+    txn.entry.digest_after = ptc::Hex16(after->digest);
+    for (std::size_t i = 0; !txn.hand_in && i < cells.size(); ++i) {
+      if (before->cells[i] == after->cells[i]) continue;
+      const auto& spec = collection.tensors()[static_cast<std::size_t>(cells[i].tensor)];
+      return {false,
+              fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
+                          ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))};
+    }
+  }
+  txn.entry.bytes_moved = txn.count.bytes();
+  return {true, {}};
+}
+
+}  // namespace tessera::agents

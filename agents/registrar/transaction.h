@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The transaction that runs, at the registrar.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/move/cell_digests.h"
+#include "agents/net/timers.h"
+#include "agents/node/repetition.h"
+#include "agents/registrar/job.h"
+#include "agents/registrar/planner.h"
+#include "agents/registrar/start_watch.h"
+#include "agents/registrar/transaction_run.h"
+#include "agents/registrar/transfer_count.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/history.h"
+#include "engine/transfer/progress.h"
+
+namespace tessera::agents {
+
+/// State that a client hands in. The transaction fetches it instead of moving the present state.
+struct HandIn {
+  std::int64_t step = 0;  // the job continues after this step
+  wire::HandInSource source;
+};
+
+/// A transaction that continues a job which has lost devices.
+struct Recovery {
+  std::vector<ptc::DeviceId> lost;
+  std::int64_t step = 0;  // the state is the one after this step
+  std::string reason;
+  /// Present: the job returns to a snapshot, and all its devices count as lost.
+  std::optional<std::int64_t> steps_lost = {};
+  wire::ViewReply snapshot = {};  // its shares
+  std::string digest = {};        // of the snapshot
+};
+
+/// Where a transaction comes from.
+struct TxnOrigin {
+  std::string request_id = {};
+  std::string requester = {};
+  std::int64_t at_step = 0;
+  bool unrecorded = false;
+  std::optional<HandIn> hand_in = {};
+  std::optional<Recovery> recovery = {};
+};
+
+/// The transaction that runs.
+struct Txn {
+  Txn(Planned what, Timers::Clock::time_point now)
+      : planned(std::move(what)), phase_began(now), progress(planned.plan.bytes.moved(), now) {}
+  std::int64_t id = 0;
+  std::string job;
+  Planned planned;
+  std::int64_t slot = 0, epoch = 0, at_step = 0;
+  std::int64_t timeline = 0;  // of the job once it is committed
+  std::optional<HandIn> hand_in;
+  std::optional<Recovery> recovery;
+  bool was_paused = false;  // and stays so
+  bool cancelled = false;   // by a user
+  std::unique_ptr<TransactionRun> run;
+  engine::HistoryEntry entry;
+  Timers::Clock::time_point phase_began;
+  std::optional<StartWatch> start_watch;  // while it prepares
+  std::optional<Timers::Clock::time_point> paused_since, pause_deadline;
+  Repetition repeats;  // of the requests of this phase
+  double pause = 0;
+  TransferCount count;
+  engine::Progress progress;
+  std::int64_t checksums_equal = 0;
+  std::vector<DeviceDigests> before, after;
+  std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
+};
+
+/// "no step lost: n1 was lost".
+std::string CostOf(const Recovery& recovery);
+/// Its row of the snapshot.
+engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now);
+/// The message that begins it at the nodes.
+wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers);
+/// Compares the reports of all holders of all cells: replicas must be equal, before and after the
+/// transfer, and the transfer must not change a cell. Notes both digests in the record.
+engine::DigestsCompared CompareDigests(Txn& txn, const Job& job);
+
+}  // namespace tessera::agents

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes report of the transaction, and what it makes them do.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/registrar/transaction_desk.h"
+#include "engine/search/fit.h"
+#include "engine/txn/participant.h"
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents {
+namespace {
+
+using engine::TxnPhase;
+
+}  // namespace
+
+Status TransactionDesk::CheckIdle() const {
+  if (!txn_) return OkStatus();
+  return FailedPrecondition(fmt::format("transaction {} of '{}' is {}: wait for it or cancel it",
+                                        txn_->id, txn_->job, ToString(txn_->run->phase())));
+}
+
+std::optional<engine::TxnStatus> TransactionDesk::status() const {
+  if (txn_) return StatusOf(*txn_, timers_.now());
+  return last_;
+}
+
+void TransactionDesk::Tick(Clock::time_point now) {
+  if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
+    txn_->pause_deadline.reset();
+    Feed(
+        engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
+  }
+  FeedSilence();
+  RepeatRequests(now);
+}
+
+void TransactionDesk::GiveUp(Clock::time_point now) {
+  if (!txn_ || !txn_->start_watch) return;
+  const std::chrono::seconds limit(config_.start_stall_seconds);
+  if (const auto found = txn_->start_watch->FindLate(now, limit)) {
+    Feed(engine::CancelRequested{LateText(members_, *found)});
+  }
+}
+
+void TransactionDesk::OnRegister(const wire::Register& m, bool restarted) {
+  if (txn_) {
+    const auto state = engine::ParseParticipantState(m.transaction_state());
+    const bool verified = m.transaction() == txn_->id && state &&
+                          (*state == engine::ParticipantState::kVerified ||
+                           *state == engine::ParticipantState::kCommitted);
+    if (restarted) {
+      Feed(engine::NodeRestarted{m.node(), verified});
+    } else {
+      Feed(engine::NodeReconnected{m.node()});
+    }
+  }
+  if (m.transaction() != 0 && (!txn_ || m.transaction() != txn_->id)) {
+    uses_.decisions.SendPastOutcome(m.node(), m);
+  }
+}
+
+void TransactionDesk::OnRankLost(std::int32_t node, ptc::DeviceId device,
+                                 const wire::RankExited& m) {
+  txn_->lost_ranks[device] = m.reason();
+  Feed(engine::RankLost{node, m.joining(), m.reason()});
+}
+
+void TransactionDesk::OnRankLoad(ptc::DeviceId rank, const RankLoading& loading) {
+  if (!txn_->start_watch) return;
+  txn_->start_watch->Note(rank, loading, timers_.now());
+  MarkDirty();
+}
+
+void TransactionDesk::OnAborted(std::int64_t transaction, const std::string& why) {
+  if (txn_ && txn_->id == transaction) Feed(engine::CancelRequested{why});
+}
+
+void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
+  const bool followed =
+      m.kind() == wire::TxnReport::COMMITTED || m.kind() == wire::TxnReport::ABORTED;
+  if (!txn_ || txn_->id != m.transaction()) {
+    // The participant was disconnected when the others received Go.
+    if (!followed) return;
+    wire::ToNode go;
+    go.mutable_go()->set_transaction(m.transaction());
+    go.mutable_go()->set_stay_paused(IsPausedSince(m.transaction()));
+    return static_cast<void>(SendTo(node, go));
+  }
+  const auto take = [&](const auto& rows, std::vector<DeviceDigests>& out) {
+    for (const wire::CellDigests& row : rows) {
+      const auto device = Decode(row.device());
+      if (device) out.push_back({*device, {row.digests().begin(), row.digests().end()}});
+    }
+  };
+  switch (m.kind()) {
+    case wire::TxnReport::PREPARED:
+      if (txn_->start_watch) txn_->start_watch->NodeReady(node);
+      return Feed(engine::NodePrepared{node});
+    case wire::TxnReport::REFUSED:
+      return Feed(engine::NodeRefused{node, m.reason()});
+    case wire::TxnReport::PAUSED:
+      return Feed(engine::NodePaused{node, m.step()});
+    case wire::TxnReport::TRANSFERRED:
+      if (txn_->run->machine().waiting_for().contains(node)) {
+        take(m.before(), txn_->before);
+        take(m.after(), txn_->after);
+        txn_->checksums_equal += m.checksums_equal();
+      }
+      return Feed(engine::NodeTransferred{node});
+    case wire::TxnReport::TRANSFER_FAILED:
+      return Feed(engine::NodeTransferFailed{node, m.reason()});
+    case wire::TxnReport::VERIFIED:
+      return Feed(engine::NodeVerified{node});
+    case wire::TxnReport::COMMITTED:
+    case wire::TxnReport::ABORTED:
+      return Feed(engine::NodeFollowed{node});
+    default:
+      return;
+  }
+}
+
+void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) {
+  if (!txn_ || txn_->id != m.transaction()) return;
+  const auto now = timers_.now();
+  const bool transferring = txn_->run->phase() == TxnPhase::kTransferring;
+  const std::chrono::duration<double> elapsed = now - txn_->phase_began;
+  txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
+  // Only the estimate of the remaining time is limited to the plan, the count is not.
+  txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
+  MarkDirty();
+}
+
+void TransactionDesk::FeedSilence() {
+  if (!txn_) return;
+  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
+  for (const std::int32_t number : waiting) {
+    const Membership::Node* node = members_.Find(number);
+    if (node && Membership::IsSilent(*node))
+      Feed(engine::NodeSilent{number, members_.SilentText(*node)});
+  }
+}
+
+void TransactionDesk::RepeatRequests(Clock::time_point now) {
+  if (!txn_ || !txn_->repeats.IsDue(now)) return;
+  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
+  for (const std::int32_t number : waiting) {
+    const Membership::Node* const node = members_.Find(number);
+    if (!txn_ || !node || node->state != engine::NodeState::kAlive) continue;
+    // Prepare may be large, and takes long to carry out.
+    const bool has_it = txn_->run->phase() == TxnPhase::kPreparing && node->transaction == txn_->id;
+    if (!has_it) Feed(engine::NodeReconnected{number});
+  }
+}
+
+bool TransactionDesk::IsPausedSince(std::int64_t transaction) {
+  std::string name;
+  if (const auto* kept = publisher_.FindKept(transaction)) {
+    name = kept->job;
+  } else if (const auto found = world_.history.Transaction(transaction); found && *found) {
+    name = (*found)->job;
+  }
+  const Job* job = jobs_.Find(name);
+  return job && job->state == engine::JobState::kPaused;
+}
+
+void TransactionDesk::Feed(engine::CoordinatorEvent event) {
+  if (txn_) txn_->run->Feed(std::move(event));
+}
+
+std::unique_ptr<TransactionRun> TransactionDesk::MakeRun(engine::Coordinator machine) {
+  TransactionRun::Terms terms;
+  terms.id = txn_->id;
+  terms.job = txn_->job;
+  terms.slot = txn_->slot;
+  terms.epoch = txn_->epoch;
+  terms.layout_hash = ptc::Hex16(txn_->planned.plan.to_hash);
+  if (txn_->hand_in) terms.step_after = txn_->hand_in->step;
+  TransactionRun::World world;
+  world.send = [this](const engine::CoordinatorAction& action) { return SendRequest(action); };
+  world.compare = [this] { return Compare(); };
+  world.adopt = [this](const engine::Decision& decision) { Adopt(decision); };
+  world.phase_changed = [this](TxnPhase before) {
+    OnPhaseChanged(before);
+    world_.fault_point("registrar." + std::string(ToString(txn_->run->phase())));
+  };
+  world.finished = [this](bool committed, const std::string& reason) { Finish(committed, reason); };
+  world.after = [this](std::chrono::milliseconds delay, std::function<void()> then) {
+    timers_.After(delay, std::move(then));
+  };
+  world.note = [this](engine::Severity severity, const std::string& text) {
+    AddEvent(severity, fmt::format("txn {}", txn_->id), text);
+  };
+  return std::make_unique<TransactionRun>(std::move(terms), std::move(machine),
+                                          uses_.decisions.slots(), std::move(world));
+}
+
+void TransactionDesk::OnPhaseChanged(TxnPhase before) {
+  const auto now = timers_.now();
+  const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
+  if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
+  txn_->phase_began = now;
+  txn_->repeats = Repetition(now);
+  const TxnPhase phase = txn_->run->phase();
+  if (phase != TxnPhase::kPreparing) txn_->start_watch.reset();
+  const std::string source = fmt::format("txn {}", txn_->id);
+  if (phase == TxnPhase::kTransferring) {
+    around_.transfer_begins(txn_->job);
+    if (!txn_->recovery) txn_->paused_since = now;
+    txn_->pause_deadline.reset();
+    txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+    if (Job* job = jobs_.Find(txn_->job)) job->step = *txn_->run->machine().step();
+    // Ranks that leave know this step's report, those that join do not.
+    uses_.steps.Flush();
+    AddEvent(engine::Severity::kInfo, source,
+             fmt::format("paused after step {}; transferring {}", *txn_->run->machine().step(),
+                         engine::BytesText(txn_->planned.plan.bytes.moved())));
+  } else if (phase == TxnPhase::kPausing) {
+    const Job* job = jobs_.Find(txn_->job);
+    if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
+    AddEvent(engine::Severity::kInfo, source, "prepared: all ranks started, groups connected");
+  } else if (phase == TxnPhase::kRollingBack) {
+    AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->run->machine().reason());
+  }
+  MarkDirty();
+  publisher_.PublishSnapshot(timers_.now());
+}
+
+Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
+  const std::int64_t id = txn_->id;
+  wire::ToNode m;
+  const std::int32_t node =
+      std::visit(Overloaded{
+                     [&](const engine::SendPrepare& a) {
+                       m = PrepareMessage(*txn_, *jobs_.Find(txn_->job), members_.peers());
+                       return a.node;
+                     },
+                     [&](const engine::SendPause& a) {
+                       m.mutable_pause_txn()->set_transaction(id);
+                       m.mutable_pause_txn()->set_at_step(txn_->at_step);
+                       return a.node;
+                     },
+                     [&](const engine::SendTransfer& a) {
+                       m.mutable_transfer()->set_transaction(id);
+                       m.mutable_transfer()->set_step(a.step);
+                       return a.node;
+                     },
+                     [&](const engine::SendVerify& a) {
+                       m.mutable_verify()->set_transaction(id);
+                       return a.node;
+                     },
+                     [&](const engine::SendOutcome& a) {
+                       m.mutable_outcome()->set_transaction(id);
+                       m.mutable_outcome()->set_value(ToText(*txn_->run->decision()));
+                       return a.node;
+                     },
+                     [&](const engine::SendGo& a) {
+                       m.mutable_go()->set_transaction(id);
+                       m.mutable_go()->set_stay_paused(txn_->was_paused);
+                       return a.node;
+                     },
+                     [&](const auto&) { return -1; },  // TransactionRun carries these out itself
+                 },
+                 action);
+  const Status sent = SendTo(node, m);
+  if (!sent) {
+    world_.print(fmt::format("txn {}: {}", id, sent.error().ToString()));
+  }
+  return sent;
+}
+
+engine::DigestsCompared TransactionDesk::Compare() {
+  engine::DigestsCompared out = CompareDigests(*txn_, *jobs_.Find(txn_->job));
+  // Recorded before the decision, so that a restarted registrar finds the digests.
+  if (out.equal) publisher_.Record(txn_->entry);
+  return out;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/transaction_desk.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "engine/search/fit.h"
+
+namespace tessera::agents {
+namespace {
+
+/// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
+std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
+
+std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
+  const std::string more = ToString(options);
+  return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
+                     shape[ptc::Axis::kPp], more.empty() ? "" : " " + more);
+}
+
+}  // namespace
+
+bool TransactionDesk::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
+  const auto row = journal_.Get(ActKey(request_id));
+  if (request_id.empty() || !row || !*row) return false;
+  answer(std::strtoll((**row).c_str(), nullptr, 10));
+  return true;
+}
+
+void TransactionDesk::OnApply(const std::string& request_id, const wire::ApplyRequest& request,
+                              const ReplyPtr& reply) {
+  const auto answered = [&](std::int64_t id) {
+    wire::Reply out;
+    out.mutable_apply()->set_transaction(id);
+    reply->Done(std::move(out));
+  };
+  if (AnswerFromAct(request_id, answered)) return;
+  const Result<Job*> found = jobs_.Need(request.plan().job());
+  if (!found) return reply->Fail(found.error());
+  Job& job = **found;
+  if (const Status can = CheckCanApply(job); !can) return reply->Fail(can.error());
+  uses_.plans.Compute(
+      job, request.plan(), [this, request_id, request, reply](Result<Planned> planned) {
+        const Status begun = planned ? BeginApply(request_id, request, std::move(*planned), reply)
+                                     : Status(planned.error());
+        if (!begun) reply->Fail(begun.error());
+      });
+}
+
+Status TransactionDesk::CheckCanApply(const Job& job) const {
+  TESSERA_RETURN_IF_ERROR(around_.check_free());
+  return CheckPausedOrRunning(job);
+}
+
+// The cluster may have changed while the plan was made.
+Status TransactionDesk::BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
+                                   Planned planned, const ReplyPtr& reply) {
+  TESSERA_TRY(Job* const found, jobs_.Need(request.plan().job()));
+  Job& job = *found;
+  TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+  const engine::PlanSummary& summary = planned.summary;
+  const bool is_of_now =
+      summary.epoch == job.epoch && summary.from_layout_hash == ptc::Hex16(job.layout.hash());
+  if (!is_of_now) {
+    return FailedPrecondition(
+        fmt::format("job '{}' has changed while the plan was made: try again", job.name));
+  }
+  if (!request.plan_hash().empty() && request.plan_hash() != summary.hash) {
+    return FailedPrecondition(
+        fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
+                    request.plan_hash(), summary.hash, job.epoch));
+  }
+  const bool paused = job.state == engine::JobState::kPaused;
+  if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
+    return FailedPrecondition(fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}",
+                                          request.at_step(), job.name, ToString(job.state),
+                                          job.step));
+  }
+  TESSERA_RETURN_IF_ERROR(Begin(job, std::move(planned),
+                                {.request_id = request_id,
+                                 .requester = reply->requester(),
+                                 .at_step = request.at_step(),
+                                 .unrecorded = request.unrecorded()}));
+  AddEvent(
+      engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+      fmt::format("reconfigure {} {} → {}, {}{}", job.name,
+                  Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
+                  Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
+                  engine::BytesText(txn_->planned.plan.bytes.moved()), reply->RequesterText()));
+  wire::Reply out;
+  out.mutable_apply()->set_transaction(txn_->id);
+  Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
+  reply->Done(std::move(out));
+  Go();
+  return OkStatus();
+}
+
+Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
+  const bool paused = origin.recovery ? job.stays_paused : job.state == engine::JobState::kPaused;
+  engine::Coordinator::Setup setup;
+  if (origin.recovery) {
+    setup.participants = NodesOf(job.layout.mesh(), origin.recovery->lost);
+    setup.paused_at = origin.recovery->step;
+  } else {
+    setup.participants = NodesOf(job.layout.mesh());
+    setup.pausing = setup.participants;
+    if (paused) setup.paused_at = job.step;
+  }
+  setup.participants.merge(NodesOf(planned.to.mesh()));
+  for (const std::int32_t number : setup.participants) {
+    const Membership::Node* node = members_.Find(number);
+    if (node && !Membership::IsSilent(*node)) continue;
+    return FailedPrecondition(fmt::format("n{} is {}: a change of job '{}' needs it", number,
+                                          node ? ToString(node->state) : "not there", job.name));
+  }
+
+  TESSERA_TRY(const std::int64_t id, uses_.numbers.Next());
+  // A slot may have been decided for a transaction that this registrar does not know any more.
+  TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(job.name, job.slot));
+  engine::HistoryEntry entry;
+  entry.id = id;
+  entry.job = job.name;
+  entry.from = ToString(job.layout.mesh());
+  entry.to = ToString(planned.to.mesh());
+  entry.started = world_.wall_clock();
+  entry.volume_bound = planned.summary.volume_bound;
+  entry.epoch = job.epoch;
+  entry.requester = std::move(origin.requester);
+  entry.from_options = planned.summary.from_options;
+  entry.to_options = planned.summary.to_options;
+  entry.kept = planned.summary.kept;
+  entry.device = planned.summary.device;
+  entry.host = planned.summary.host;
+  entry.network = planned.summary.network;
+  entry.pause_estimate = planned.summary.pause_estimate;
+  if (const Status put = world_.history.PutTransaction(entry);
+      !publisher_.NoteRecorded(put) && !origin.unrecorded) {
+    return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
+  }
+  txn_.emplace(std::move(planned), timers_.now());
+  txn_->id = id;
+  txn_->job = job.name;
+  txn_->slot = job.slot;
+  txn_->epoch = job.epoch + 1;
+  const bool returns = origin.recovery && origin.recovery->steps_lost;
+  txn_->timeline = job.timeline + (origin.hand_in || returns ? 1 : 0);
+  txn_->at_step = origin.at_step;
+  txn_->hand_in = std::move(origin.hand_in);
+  txn_->recovery = std::move(origin.recovery);
+  if (txn_->recovery) {
+    txn_->paused_since = job.suspended_since;
+    job.attempt = id;  // no rank of an earlier one is left
+  }
+  txn_->was_paused = paused;
+  txn_->entry = std::move(entry);
+  txn_->count = TransferCount(txn_->planned.summary.flows);
+  WatchJoining(job);
+  txn_->run = MakeRun(engine::Coordinator(setup));
+  const auto journal = [&]() -> Status {
+    // Without these rows a restarted registrar would not know what the slot decides.
+    TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
+    if (!origin.request_id.empty()) {
+      TESSERA_RETURN_IF_ERROR(journal_.Put(ActKey(origin.request_id), std::to_string(id)));
+    }
+    TESSERA_RETURN_IF_ERROR(JournalRow());
+    // A disk that becomes full during the transaction must not keep it from being decided.
+    return journal_.Reserve();
+  };
+  if (const Status kept = journal(); !kept) {
+    engine::HistoryEntry refused = std::move(txn_->entry);
+    txn_.reset();
+    static_cast<void>(EraseRow());
+    refused.result = "rolled_back";
+    refused.reason = "it cannot be journaled";
+    publisher_.Record(refused);
+    return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
+  }
+  if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;
+  return OkStatus();
+}
+
+void TransactionDesk::OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
+                               const ReplyPtr& reply) {
+  const auto answer = [&](std::int64_t id) {
+    wire::Reply out;
+    out.mutable_hand_in()->set_transaction(id);
+    reply->Done(std::move(out));
+  };
+  if (!request.refused().empty()) {
+    AddEvent(engine::Severity::kWarning, request.job(),
+             fmt::format("hand-in refused: {}{}", request.refused(), reply->RequesterText()));
+    return answer(0);
+  }
+  if (AnswerFromAct(request_id, answer)) return;
+  const Result<Job*> found = jobs_.Need(request.job());
+  if (!found) return reply->Fail(found.error());
+  Job& job = **found;
+  const auto begin = [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+    TESSERA_TRY(Planned planned, uses_.plans.PlanHandIn(job, request));
+    HandIn hand_in{request.step(), {}};
+    hand_in.source.set_hand_in(request.hand_in());
+    *hand_in.source.mutable_lanes() = request.lanes();
+    hand_in.source.set_public_key(request.public_key());
+    return Begin(
+        job, std::move(planned),
+        {.request_id = request_id, .requester = reply->requester(), .hand_in = std::move(hand_in)});
+  };
+  if (const Status begun = begin(); !begun) {
+    AddEvent(
+        engine::Severity::kWarning, job.name,
+        fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->RequesterText()));
+    return reply->Fail(begun.error());
+  }
+  AddEvent(
+      engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+      fmt::format("{} takes over the handed-in state of step {}, {}{}", job.name, request.step(),
+                  engine::BytesText(txn_->planned.plan.bytes.storage), reply->RequesterText()));
+  answer(txn_->id);
+  Go();
+}
+
+void TransactionDesk::WatchJoining(const Job& job) {
+  const auto now = timers_.now();
+  const std::vector<ptc::DeviceId>& devices = txn_->planned.to.mesh().devices();
+  txn_->start_watch.emplace(devices, now);
+  // The staying ranks have their data open, so they are not the ones that stall.
+  for (const ptc::DeviceId device : devices) {
+    if (job.layout.mesh().RankOf(device)) txn_->start_watch->Note(device, {1, 1}, now);
+  }
+}
+
+void TransactionDesk::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply) {
+  wire::Reply out;
+  auto* answer = out.mutable_txn();
+  if (txn_ && (request.transaction() == 0 || request.transaction() == txn_->id)) {
+    Encode(StatusOf(*txn_, timers_.now()), answer->mutable_transaction());
+    return reply->Done(std::move(out));
+  }
+  const std::int64_t wanted =
+      request.transaction() != 0 ? request.transaction() : (last_ ? last_->id : 0);
+  engine::TransactionQuery query;
+  if (wanted != 0) query.id = wanted;
+  query.limit = 1;
+  std::vector<engine::HistoryEntry> entries;
+  if (const auto* kept = publisher_.FindKept(wanted)) {
+    entries.push_back(*kept);
+  } else {
+    auto found = world_.history.Transactions(query);
+    if (!found) return reply->Fail(found.error());
+    entries = std::move(*found);
+  }
+  if (!entries.empty()) {
+    const engine::HistoryEntry& entry = entries.front();
+    Encode(entry, answer->mutable_record());
+    if (last_ && last_->id == entry.id) Encode(*last_, answer->mutable_transaction());
+    return reply->Done(std::move(out));
+  }
+  reply->Fail(wanted == 0 ? NotFound("there has been no transaction yet")
+                          : NotFound(fmt::format("transaction {} does not exist", wanted)));
+}
+
+void TransactionDesk::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
+  if (!txn_ || (request.transaction() != 0 && request.transaction() != txn_->id)) {
+    return reply->Fail(
+        NotFound(request.transaction() == 0
+                     ? std::string("no transaction is running")
+                     : fmt::format("transaction {} is not running", request.transaction())));
+  }
+  if (!txn_->run->machine().can_cancel()) {
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
+        txn_->id, ToString(txn_->run->phase()))));
+  }
+  wire::Reply out;
+  out.mutable_cancel();
+  reply->Done(std::move(out));
+  txn_->cancelled = true;
+  Feed(engine::CancelRequested{"cancelled by the operator"});
+}
+
+}  // namespace tessera::agents

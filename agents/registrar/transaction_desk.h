@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Changes of jobs: begins transactions, carries out the actions of engine::Coordinator, and
+/// records the outcome. At most one runs at a time.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/registrar/decisions.h"
+#include "agents/registrar/job_table.h"
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/plan_desk.h"
+#include "agents/registrar/registrar_part.h"
+#include "agents/registrar/rendezvous.h"
+#include "agents/registrar/step_recorder.h"
+#include "agents/registrar/transaction.h"
+#include "agents/registrar/transaction_numbers.h"
+
+namespace tessera::agents {
+
+class TransactionDesk : public RegistrarPart {
+ public:
+  /// Parts that it uses. All outlive it.
+  struct Uses {
+    JobTable& jobs;
+    TransactionNumbers& numbers;
+    Decisions& decisions;
+    PlanDesk& plans;
+    StepRecorder& steps;
+    Rendezvous& rendezvous;
+  };
+  struct World {
+    /// \error naming what must end before
+    std::function<Status()> check_free;
+    /// The old state of the job may be overwritten from now on.
+    std::function<void(const std::string& job)> transfer_begins;
+    /// A transaction that continues a job without ranks is over; the job counts as running or
+    /// paused now.
+    std::function<void(Job& job, const Txn& txn, bool committed, const std::string& reason)>
+        recovered;
+    /// The ranks of the job may have stopped by themselves while the transaction ended.
+    std::function<void(Job& job)> settled;
+    /// The ranks of the job cannot go on.
+    std::function<void(Job& job, const std::string& reason)> interrupt;
+  };
+  TransactionDesk(const Common& common, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+
+  // ---- requests of clients
+  void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
+               const ReplyPtr& reply);
+  void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
+                const ReplyPtr& reply);
+  void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
+  void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
+
+  // ---- what nodes report
+  /// Its journal, in the message, says how far the node is.
+  void OnRegister(const wire::Register& message, bool restarted);
+  void OnReport(std::int32_t node, const wire::TxnReport& message);
+  void OnProgress(std::int32_t node, const wire::TxnProgress& message);
+  void OnRankLost(std::int32_t node, ptc::DeviceId device, const wire::RankExited& message);
+  void OnRankLoad(ptc::DeviceId rank, const RankLoading& loading);
+  /// A participant has written `abort`.
+  void OnAborted(std::int64_t transaction, const std::string& why);
+
+  // ---- the one that runs
+  /// Journals and records the transaction. The caller then calls Go.
+  /// \pre nothing else runs; the job is paused, running, or suspended with `origin.recovery`
+  /// \error kResourceExhausted if the history cannot be written; kUnavailable if the journal cannot
+  Status Begin(Job& job, Planned planned, TxnOrigin origin);
+  void Go() { Feed(engine::Begin{}); }
+  /// nullptr if none runs.
+  const Txn* running() const { return txn_ ? &*txn_ : nullptr; }
+  /// Whether it changes this job.
+  bool Changes(const std::string& job) const { return txn_ && txn_->job == job; }
+  /// \error kFailedPrecondition while one runs
+  Status CheckIdle() const;
+  /// Of the one that runs, else of the last one.
+  std::optional<engine::TxnStatus> status() const;
+  /// Feeds what silence and deadlines mean, and repeats requests.
+  void Tick(Clock::time_point now);
+  /// Cancels it if a rank that it starts has stalled.
+  void GiveUp(Clock::time_point now);
+
+  /// Follows the decision of a transaction that an earlier registrar has begun.
+  /// \error those of the journal and the history
+  Status Recover();
+
+ private:
+  using AnswerAct = std::function<void(std::int64_t transaction)>;
+  /// Calls `answer` if an earlier request with this id began a transaction.
+  /// \return whether it did
+  bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
+  Status CheckCanApply(const Job& job) const;
+  /// Begins the transaction if the plan still holds.
+  Status BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
+                    Planned planned, const ReplyPtr& reply);
+  /// Begins to watch the ranks that the transaction starts.
+  void WatchJoining(const Job& job);
+  /// A node may have been silent before the transaction began to wait for it.
+  void FeedSilence();
+  /// Sends the request of the present phase, or the outcome, again to connected nodes that have not
+  /// answered it.
+  void RepeatRequests(Clock::time_point now);
+  /// Whether the job of a finished transaction is paused now.
+  bool IsPausedSince(std::int64_t transaction);
+
+  // ---- the machine and its actions (transaction_actions.cpp)
+  void Feed(engine::CoordinatorEvent event);
+  /// \pre txn_ has all but `run`
+  std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
+  Status SendRequest(const engine::CoordinatorAction& action);
+  void OnPhaseChanged(engine::TxnPhase before);
+  engine::DigestsCompared Compare();
+  void Adopt(const engine::Decision& decision);
+  void Finish(bool committed, const std::string& reason);
+  Status JournalRow();
+  Status EraseRow();
+
+  const Uses uses_;
+  JobTable& jobs_;
+  const World around_;
+  std::optional<Txn> txn_;
+  std::optional<engine::TxnStatus> last_;  // of the last finished one
+};
+
+}  // namespace tessera::agents

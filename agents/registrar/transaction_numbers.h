@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The numbers of transactions, pauses and attempts: each is used once, also across restarts.
+
+#include <cstdint>
+
+#include "engine/history/durable_store.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+class TransactionNumbers {
+ public:
+  /// `journal` outlives the object.
+  explicit TransactionNumbers(engine::DurableStore& journal) : journal_(journal) {}
+
+  /// The number that the next call of Next returns.
+  Result<std::int64_t> Upcoming() const;
+  /// \error those of the journal; the number is then not used
+  Result<std::int64_t> Next();
+
+ private:
+  engine::DurableStore& journal_;
+};
+
+}  // namespace tessera::agents

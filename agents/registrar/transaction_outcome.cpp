@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a transaction, and its row in the journal, from which a restarted registrar finds it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agents/registrar/transaction_desk.h"
+#include "agents/registrar/txn_row.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr char kTxnKey[] = "txn";
+
+}  // namespace
+
+void TransactionDesk::Adopt(const engine::Decision& decision) {
+  world_.fault_point("registrar.decided");
+  Job* job = jobs_.Find(txn_->job);
+  job->slot = txn_->slot + 1;
+  txn_->entry.step = decision.commit ? decision.step : job->step;
+  if (decision.commit) {
+    job->layout = txn_->planned.to;
+    job->options = txn_->planned.summary.to_options;
+    job->epoch = txn_->epoch;
+    if (txn_->timeline != job->timeline) uses_.steps.RestartCountAt(*job, decision.step);
+    job->timeline = txn_->timeline;
+    job->step = decision.step;
+    job->paused_nodes.clear();
+    job->usual_step_seconds = UsualStepSeconds(*job);
+    job->step_seconds.clear();
+  }
+  // If this fails, the row of the transaction stays, from which a restarted registrar adopts again.
+  static_cast<void>(jobs_.Journal(*job));
+}
+
+void TransactionDesk::Finish(bool committed, const std::string& reason) {
+  const auto now = timers_.now();
+  Job* job = jobs_.Find(txn_->job);
+  if (txn_->paused_since) {
+    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->paused_since.reset();
+  }
+  engine::HistoryEntry& entry = txn_->entry;
+  entry.result = committed ? "committed" : "rolled_back";
+  entry.reason = reason;
+  if (committed && txn_->hand_in) {
+    entry.reason = fmt::format("state of step {} was handed in", txn_->hand_in->step);
+  } else if (committed && txn_->recovery) {
+    entry.reason =
+        fmt::format("{}: {}",
+                    ToString(txn_->recovery->steps_lost ? engine::LossCase::kSnapshot
+                                                        : engine::LossCase::kReplicasLive),
+                    CostOf(*txn_->recovery));
+  }
+  entry.pause = txn_->pause;
+  entry.epoch = job->epoch;
+  entry.flows = txn_->count.flows();
+  if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
+  publisher_.Record(entry);
+  last_ = StatusOf(*txn_, timers_.now());
+  last_->reason = reason;
+  uses_.rendezvous.Forget(txn_->job, txn_->epoch, txn_->id);
+  job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
+  job->last_step = now;
+  if (txn_->recovery) around_.recovered(*job, *txn_, committed, reason);
+  if (jobs_.Journal(*job)) static_cast<void>(EraseRow());
+  const std::string source = fmt::format("txn {}", txn_->id);
+  if (committed) {
+    AddEvent(
+        engine::Severity::kInfo, source,
+        fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
+  } else {
+    AddEvent(engine::Severity::kWarning, source,
+             fmt::format("rolled back: {}; {}", reason,
+                         job->state == engine::JobState::kSuspended
+                             ? "what is left of the state is unchanged"
+                             : "the old layout is whole"));
+  }
+  std::string fail;
+  for (const auto& [device, why] : txn_->lost_ranks) {
+    if (job->state == engine::JobState::kSuspended) break;
+    if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
+  }
+  txn_.reset();
+  around_.settled(*job);
+  MarkDirty();
+  publisher_.PublishSnapshot(timers_.now());
+  if (!fail.empty()) around_.interrupt(*job, fail);
+}
+
+Status TransactionDesk::JournalRow() {
+  TxnRow row{txn_->id,         txn_->job,        txn_->slot,
+             txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
+             txn_->was_paused, txn_->timeline,   txn_->entry.started};
+  if (txn_->recovery) {
+    row.recovery = {txn_->recovery->lost, txn_->recovery->reason, txn_->recovery->step,
+                    txn_->recovery->steps_lost};
+  }
+  return journal_.Put(kTxnKey, ToText(row));
+}
+
+// A restarted coordinator writes `abort` to the register and follows the decision that the register
+// then holds.
+Status TransactionDesk::Recover() {
+  TESSERA_TRY(const std::optional<std::string> text, journal_.Get(kTxnKey));
+  if (!text) return OkStatus();
+  TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
+  Job* job = jobs_.Find(row.job);
+  if (!job) return EraseRow();
+
+  TESSERA_TRY(const auto known, world_.history.Transaction(row.id));
+  engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
+  if (!known) {  // the history was damaged and replaced by an empty one
+    entry.id = row.id;
+    entry.job = job->name;
+    entry.from = ToString(job->layout.mesh());
+    entry.to = ToString(row.to.mesh());
+    entry.started = row.started;
+  }
+  TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
+  engine::Coordinator::Setup setup;
+  if (row.recovery) {
+    setup.participants = NodesOf(old_mesh, row.recovery->lost);
+  } else {
+    setup.participants = NodesOf(old_mesh);
+    setup.pausing = setup.participants;
+  }
+  setup.participants.merge(NodesOf(row.to.mesh()));
+
+  engine::PlanSummary summary;
+  summary.from_mesh = old_mesh.shape();
+  summary.from_devices = old_mesh.devices();
+  summary.to_mesh = row.to.mesh().shape();
+  summary.to_devices = row.to.mesh().devices();
+  summary.from_options = entry.from_options;
+  summary.to_options = row.options;
+  ptc::Plan plan;
+  plan.to_hash = row.to.hash();
+  txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)}, timers_.now());
+  txn_->id = row.id;
+  txn_->job = job->name;
+  txn_->slot = row.slot;
+  txn_->epoch = row.epoch;
+  txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
+  txn_->was_paused = row.was_paused;
+  if (row.recovery) {
+    txn_->recovery = {std::move(row.recovery->lost), row.recovery->step,
+                      std::move(row.recovery->reason), row.recovery->steps_lost};
+    job->stays_paused = row.was_paused;
+  }
+  txn_->entry = std::move(entry);
+  // The start of the pause follows from the record, if that was written before the restart.
+  if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
+    double began = txn_->entry.started;
+    for (const char* phase : {"preparing", "pausing"}) {
+      if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
+    }
+    const auto paused_for =
+        std::chrono::duration<double>(std::max(0.0, world_.wall_clock() - began));
+    txn_->paused_since = timers_.now() - std::chrono::duration_cast<Clock::duration>(paused_for);
+  }
+  job->state = row.was_paused && !txn_->recovery ? engine::JobState::kPaused
+                                                 : engine::JobState::kReconfiguring;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
+           "the registrar's agent restarted: reading the outcome from the register");
+  for (const std::int32_t node : setup.participants) members_.Expect(node, timers_.now());
+  txn_->run = MakeRun(engine::Coordinator::Recovered(setup));
+  txn_->run->Recover();
+  return OkStatus();
+}
+
+Status TransactionDesk::EraseRow() { return journal_.Erase(kTxnKey); }
+
+}  // namespace tessera::agents
