@@ -18,6 +18,7 @@
 #include "agents/registrar/crash_guard.h"
 #include "agents/registrar/membership.h"
 #include "agents/registrar/pending_reply.h"
+#include "agents/registrar/recovery_planner.h"
 #include "agents/registrar/start_watch.h"
 #include "engine/cluster/holding.h"
 #include "engine/cluster/snapshot.h"
@@ -31,25 +32,25 @@ namespace tessera::agents {
 
 using JobClock = std::chrono::steady_clock;
 
-/// The usable devices that a job could continue on.
-struct Remaining {
-  std::vector<ptc::DeviceId> own, spare;
-  bool operator==(const Remaining&) const = default;
-};
 /// Lost devices of a suspended job.
 struct DeviceLoss {
-  Remaining remaining;                    // when `status` was computed
-  std::optional<std::uint64_t> snapshot;  // to which the job could return then
+  std::vector<ptc::DeviceId> lost;
   engine::ConsistentCut cut;
-  engine::DecisionStatus status;  // without `chosen` and `seconds_left`
-  bool by_itself = false;         // it continues on its own devices, and no step is lost
+  Remaining remaining;                    // when the way out was looked for
+  std::optional<std::uint64_t> snapshot;  // to which the job could return then
+  std::uint64_t search = 0;               // identifies that search
+  std::optional<WayOut> way_out;          // that was found last
+  bool is_current = false;                // by that search, not by one before
+  std::optional<bool> announced;          // whether the job could continue, as was said last
   std::optional<engine::LossChoice> chosen;
   std::optional<JobClock::time_point> decide_at;  // it continues then if nobody has chosen
   int failures = 0;                               // of recoveries; after kMostFailures it waits
   static constexpr int kMostFailures = 3;
   std::optional<JobClock::time_point> not_before;  // of the next attempt, after a failure
+  bool can_continue() const { return way_out && way_out->status.can_continue(); }
   bool has_given_up() const { return failures >= kMostFailures; }
 };
+
 struct Job {
   Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
       : name(std::move(job_name)),

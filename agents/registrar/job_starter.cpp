@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/registrar/compute.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
@@ -72,10 +73,10 @@ std::string StagesText(const ptc::Layout& layout) {
 }  // namespace
 
 // Checks the request, opens the data on this node, and then starts the job. The cluster may change
-// while the data are opened, so Start checks the request again.
+// while the data are opened and the mesh is chosen, so Start checks the request again.
 void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
   const auto start = [this, request, reply](const engine::DataStatus& data) {
-    if (const Status status = Start(request, data, reply); !status) reply->Fail(status.error());
+    ChooseAndStart(request, data, reply);
   };
   const auto settings = Check(request);
   if (!settings) return reply->Fail(settings.error());
@@ -91,34 +92,77 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
   uses_.openings.Open(NameOf(request), *settings, reply, opened);
 }
 
-Result<JobStarter::Choice> JobStarter::Choose(const wire::StartJobRequest& request,
-                                              const std::string& name,
-                                              const engine::JobSettings& settings) const {
+void JobStarter::ChooseAndStart(const wire::StartJobRequest& request,
+                                const engine::DataStatus& data, const ReplyPtr& reply) {
+  Choose(request, [this, request, data, reply](Result<Choice> choice) {
+    if (!choice) return reply->Fail(choice.error());
+    const Status usable = CheckUsable(*choice);
+    // Another job has taken a device, or a node is gone.
+    if (!usable && !request.has_mesh()) return ChooseAndStart(request, data, reply);
+    const Status status = usable ? Start(request, data, std::move(*choice), reply) : usable;
+    if (!status) reply->Fail(status.error());
+  });
+}
+
+Status JobStarter::CheckUsable(const Choice& choice) const {
+  for (const ptc::DeviceId device : choice.mesh.devices()) {
+    TESSERA_RETURN_IF_ERROR(jobs_.CheckDevice(device, ""));
+  }
+  return OkStatus();
+}
+
+void JobStarter::Choose(const wire::StartJobRequest& request,
+                        std::function<void(Result<Choice>)> then) const {
+  if (request.has_mesh()) return then(Given(request));
+  auto input = InputOfChoice(request);
+  if (!input) return then(input.error());
+  ComputeWith(
+      world_,
+      [input = std::move(*input)]() -> Result<Choice> {
+        TESSERA_TRY(engine::Choice choice, engine::ChooseMesh(input.search, input.options));
+        TESSERA_TRY(ptc::DeviceMesh mesh,
+                    ptc::DeviceMesh::Make(choice.mesh, std::move(choice.used)));
+        return Choice{std::move(mesh), choice.options, std::move(choice.why)};
+      },
+      std::move(then));
+}
+
+Result<std::vector<ptc::DeviceId>> JobStarter::DevicesOf(
+    const wire::StartJobRequest& request) const {
   TESSERA_TRY(std::vector<ptc::DeviceId> devices, uses_.plans.UsableDevices(request.devices(), ""));
-  const bool given = !devices.empty();
-  if (!given) {
-    for (const auto& [number, node] : members_.nodes()) {
-      for (const wire::NodeDevice& device : node.devices) {
-        const ptc::DeviceId id{number, device.index()};
-        if (jobs_.CheckDevice(id, "")) devices.push_back(id);
-      }
+  if (!devices.empty()) return devices;
+  for (const auto& [number, node] : members_.nodes()) {
+    for (const wire::NodeDevice& device : node.devices) {
+      const ptc::DeviceId id{number, device.index()};
+      if (jobs_.CheckDevice(id, "")) devices.push_back(id);
     }
   }
+  return devices;
+}
+
+Result<JobStarter::ChoiceInput> JobStarter::InputOfChoice(
+    const wire::StartJobRequest& request) const {
+  TESSERA_TRY(const engine::JobSettings settings, Check(request));
+  TESSERA_TRY(std::vector<ptc::DeviceId> devices, DevicesOf(request));
   std::optional<engine::StepOptions> options;
   if (request.has_options()) {
     TESSERA_TRY(options, Decode(request.options()));
   }
-  if (!request.has_mesh()) {
-    if (devices.empty()) return ResourceExhausted("no device is idle");
-    TESSERA_TRY(engine::Choice choice,
-                engine::ChooseMesh(uses_.plans.SearchInputOf(name, settings, devices), options));
-    TESSERA_TRY(ptc::DeviceMesh mesh, ptc::DeviceMesh::Make(choice.mesh, std::move(choice.used)));
-    return Choice{std::move(mesh), choice.options, std::move(choice.why)};
+  if (devices.empty()) return ResourceExhausted("no device is idle");
+  return ChoiceInput{uses_.plans.SearchInputOf(NameOf(request), settings, std::move(devices)),
+                     options};
+}
+
+Result<JobStarter::Choice> JobStarter::Given(const wire::StartJobRequest& request) const {
+  TESSERA_TRY(const engine::JobSettings settings, Check(request));
+  TESSERA_TRY(std::vector<ptc::DeviceId> devices, DevicesOf(request));
+  engine::StepOptions options;
+  if (request.has_options()) {
+    TESSERA_TRY(options, Decode(request.options()));
   }
   TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
-  TESSERA_RETURN_IF_ERROR(
-      engine::CheckMesh(settings, shape, options.value_or(engine::StepOptions{})));
-  if (!given) {
+  TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings, shape, options));
+  if (request.devices().empty()) {
     if (std::ssize(devices) < shape.num_ranks()) {
       return ResourceExhausted(fmt::format("mesh {} has {} ranks, {} devices are idle",
                                            ToString(shape), shape.num_ranks(), devices.size()));
@@ -126,7 +170,7 @@ Result<JobStarter::Choice> JobStarter::Choose(const wire::StartJobRequest& reque
     devices.resize(static_cast<std::size_t>(shape.num_ranks()));
   }
   TESSERA_TRY(ptc::DeviceMesh mesh, ptc::DeviceMesh::Make(shape, std::move(devices)));
-  return Choice{std::move(mesh), options.value_or(engine::StepOptions{}), {}};
+  return Choice{std::move(mesh), options, {}};
 }
 
 Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& request) const {
@@ -145,10 +189,9 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
 }
 
 Status JobStarter::Start(const wire::StartJobRequest& request, const engine::DataStatus& data,
-                         const ReplyPtr& reply) {
+                         Choice start, const ReplyPtr& reply) {
   TESSERA_TRY(engine::JobSettings settings, Check(request));
   const std::string name = NameOf(request);
-  TESSERA_TRY(Choice start, Choose(request, name, settings));
   TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
   TESSERA_TRY(ptc::Layout layout, engine::MakeLayout(tensors, std::move(start.mesh)));
   const ptc::DeviceMesh& mesh = layout.mesh();

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "agents/registrar/data_openings.h"
 #include "agents/registrar/decisions.h"
@@ -56,15 +58,28 @@ class JobStarter : public RegistrarPart {
  private:
   /// Checks the request as far as possible without its data.
   Result<engine::JobSettings> Check(const wire::StartJobRequest& request) const;
-  Status Start(const wire::StartJobRequest& request, const engine::DataStatus& data,
-               const ReplyPtr& reply);
   struct Choice {
     ptc::DeviceMesh mesh;
     engine::StepOptions options;
-    std::string why;  // empty if the request gives mesh and options
+    std::string why;  // empty if the request gives the mesh
   };
-  Result<Choice> Choose(const wire::StartJobRequest& request, const std::string& name,
-                        const engine::JobSettings& settings) const;
+  struct ChoiceInput {
+    engine::SearchInput search;
+    std::optional<engine::StepOptions> options;  // that the request gives
+  };
+  /// \pre the data are open
+  void ChooseAndStart(const wire::StartJobRequest& request, const engine::DataStatus& data,
+                      const ReplyPtr& reply);
+  /// \error naming a device that cannot be used any more
+  Status CheckUsable(const Choice& choice) const;
+  /// Where the job starts: as the request wants it, else by a search on the worker.
+  void Choose(const wire::StartJobRequest& request, std::function<void(Result<Choice>)> then) const;
+  Result<Choice> Given(const wire::StartJobRequest& request) const;
+  Result<ChoiceInput> InputOfChoice(const wire::StartJobRequest& request) const;
+  /// Those of the request, else all that are idle.
+  Result<std::vector<ptc::DeviceId>> DevicesOf(const wire::StartJobRequest& request) const;
+  Status Start(const wire::StartJobRequest& request, const engine::DataStatus& data, Choice start,
+               const ReplyPtr& reply);
 
   const Uses uses_;
   JobTable& jobs_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "agents/registrar/compute.h"
 #include "agents/registrar/describe_share.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
@@ -14,7 +15,6 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::size_t kMostRanges = 8;             // of the missing ranges that are listed
 constexpr std::chrono::seconds kTryAgainAfter{3};  // after a recovery that failed
 
 std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
@@ -47,31 +47,6 @@ Remaining LossDesk::RemainingDevices(const Job& job) const {
   return out;
 }
 
-// The same mesh if there are enough devices, else the best one for those that are left.
-Result<Planned> LossDesk::PlanRecovery(const Job& job,
-                                       const std::vector<ptc::DeviceId>& lost) const {
-  Remaining left = RemainingDevices(job);
-  const auto wanted = static_cast<std::size_t>(job.layout.mesh().num_ranks());
-  std::vector<ptc::DeviceId> devices = std::move(left.own);
-  for (const ptc::DeviceId spare : left.spare) {
-    if (devices.size() < wanted) devices.push_back(spare);
-  }
-  if (devices.empty()) return ResourceExhausted("no device is left");
-  wire::PlanRequest request;
-  if (devices.size() == wanted) {
-    Encode(job.layout.mesh().shape(), request.mutable_mesh());
-    Encode(job.options, request.mutable_options());
-  }
-  return PlanChange(uses_.plans.BasisOf(job), request, std::move(devices), lost);
-}
-
-// What the devices that are left hold is of another step, so it counts as lost too.
-Result<Planned> LossDesk::PlanReturn(const Job& job) const {
-  TESSERA_TRY(Planned planned, PlanRecovery(job, job.layout.mesh().devices()));
-  planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
-  return planned;
-}
-
 std::optional<LossDesk::UsableSnapshot> LossDesk::FindSnapshot(const Job& job) const {
   const SnapshotRow* row = uses_.snapshots.Find(job.name, job.timeline);
   if (!row) return std::nullopt;
@@ -102,16 +77,19 @@ wire::ViewReply LossDesk::SharesOf(const UsableSnapshot& snapshot) const {
 
 void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   DeviceLoss loss;
+  loss.lost = DevicesOf(cut.lost);
   loss.remaining = RemainingDevices(job);
-  if (const auto snapshot = FindSnapshot(job)) loss.snapshot = snapshot->row->id;
-  const std::vector<ptc::DeviceId> lost = DevicesOf(cut.lost);
-  const bool is_new = !job.device_loss || job.device_loss->status.lost != lost;
+  const auto snapshot = FindSnapshot(job);
+  if (snapshot) loss.snapshot = snapshot->row->id;
+  const bool is_new = !job.device_loss || job.device_loss->lost != loss.lost;
   if (!is_new && job.device_loss->remaining == loss.remaining &&
       job.device_loss->snapshot == loss.snapshot) {
     job.device_loss->cut = std::move(cut);
     return;
   }
   if (!is_new) {
+    loss.way_out = std::move(job.device_loss->way_out);
+    loss.announced = job.device_loss->announced;
     loss.chosen = job.device_loss->chosen;
     loss.decide_at = job.device_loss->decide_at;
   } else if (job.waits || job.on_failure == engine::OnFailure::kWait) {
@@ -119,72 +97,42 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   } else if (job.on_failure == engine::OnFailure::kShrink) {
     loss.chosen = engine::LossChoice::kContinue;
   }
-  loss.status.lost = lost;
-  loss.status.reason = engine::ReasonOf(cut.lost);
   loss.cut = std::move(cut);
-  FillStatus(job, loss);
+  loss.search = ++last_search_;
+  LossFacts facts{uses_.plans.BasisOf(job), loss.remaining, loss.lost,
+                  engine::ReasonOf(loss.cut.lost), std::max(job.step, loss.cut.step)};
+  if (snapshot) facts.snapshot_step = snapshot->row->state.step;
+  const std::uint64_t search = loss.search;
+  job.device_loss = std::move(loss);
+  ComputeWith(
+      world_, [facts = std::move(facts)] { return FindWayOut(facts); },
+      [this, name = job.name, search](WayOut found) { OnFound(name, search, std::move(found)); });
+  MarkDirty();
+}
 
-  const engine::DecisionStatus& status = loss.status;
-  const bool could_continue = !is_new && job.device_loss->status.can_continue();
+void LossDesk::OnFound(const std::string& name, std::uint64_t search, WayOut found) {
+  Job* const job = jobs_.Find(name);
+  if (!job || !job->device_loss || job->device_loss->search != search) return;
+  DeviceLoss& loss = *job->device_loss;
+  loss.way_out = std::move(found);
+  loss.is_current = true;
+  const engine::DecisionStatus& status = loss.way_out->status;
   const bool costs_nothing = status.loss == engine::LossCase::kReplicasLive;
   if (!loss.chosen && !loss.decide_at && status.can_continue() && costs_nothing) {
     loss.decide_at = timers_.now() + std::chrono::seconds(config_.decision_seconds);
   }
-  const bool is_news = is_new || could_continue != status.can_continue();
-  job.device_loss = std::move(loss);
-  if (is_news) {
-    AddEvent(engine::Severity::kError, job.name,
-             fmt::format("{}: {}; {}", ToString(job.device_loss->status.loss),
-                         job.device_loss->status.reason, TextOf(*job.device_loss)));
+  if (loss.announced != status.can_continue()) {
+    loss.announced = status.can_continue();
+    AddEvent(engine::Severity::kError, job->name,
+             fmt::format("{}: {}; {}", ToString(status.loss), status.reason, TextOf(loss)));
   }
   MarkDirty();
-}
-
-void LossDesk::FillStatus(const Job& job, DeviceLoss& loss) const {
-  engine::DecisionStatus& status = loss.status;
-  auto planned = PlanRecovery(job, status.lost);
-  // What is missing does not depend on where the job would continue.
-  const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
-                                        uses_.plans.TopologyNow(), {.lost = status.lost});
-  if (outline && outline->lost_bytes > 0) {
-    status.loss = engine::LossCase::kCheckpointOnly;
-    status.missing_bytes = outline->lost_bytes;
-    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
-      const auto& tensors = job.layout.collection().tensors();
-      status.missing.push_back(fmt::format(
-          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
-    }
-    const auto snapshot = FindSnapshot(job);
-    if (!snapshot) {
-      status.why_not =
-          fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
-      return;
-    }
-    status.loss = engine::LossCase::kSnapshot;
-    status.snapshot_step = snapshot->row->state.step;
-    status.steps_lost =
-        std::max<std::int64_t>(0, std::max(job.step, loss.cut.step) - snapshot->row->state.step);
-    planned = PlanReturn(job);
-  }
-  if (!planned) {
-    status.why_not = planned.error().message;
-    return;
-  }
-  const engine::PlanSummary& summary = planned->summary;
-  status.mesh = summary.to_mesh;
-  status.devices = summary.to_devices;
-  status.options = summary.to_options;
-  status.moved_bytes = summary.moved();
-  status.step_seconds = summary.to_step_seconds;
-  auto own = job.layout.mesh().devices();
-  auto next = summary.to_devices;
-  std::sort(own.begin(), own.end());
-  std::sort(next.begin(), next.end());
-  loss.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
+  around_.restart_jobs();
 }
 
 std::string LossDesk::TextOf(const DeviceLoss& loss) {
-  const engine::DecisionStatus& status = loss.status;
+  if (!loss.way_out) return "what can be done is being worked out; its state is kept";
+  const engine::DecisionStatus& status = loss.way_out->status;
   if (!status.can_continue()) {
     return fmt::format("it cannot continue: {}; its state is kept", status.why_not);
   }
@@ -198,7 +146,7 @@ std::string LossDesk::TextOf(const DeviceLoss& loss) {
   if (loss.has_given_up()) {
     return fmt::format("it waits, because continuing failed; it could try again {}", how);
   }
-  if (loss.by_itself || loss.chosen == engine::LossChoice::kContinue) {
+  if (loss.way_out->by_itself || loss.chosen == engine::LossChoice::kContinue) {
     return fmt::format("it continues {}, {}", how, cost);
   }
   if (loss.chosen == engine::LossChoice::kWait) {
@@ -208,8 +156,10 @@ std::string LossDesk::TextOf(const DeviceLoss& loss) {
 }
 
 std::optional<engine::DecisionStatus> LossDesk::StatusOf(const Job& job) const {
-  if (job.state != engine::JobState::kSuspended || !job.device_loss) return std::nullopt;
-  engine::DecisionStatus status = job.device_loss->status;
+  const bool is_known =
+      job.state == engine::JobState::kSuspended && job.device_loss && job.device_loss->way_out;
+  if (!is_known) return std::nullopt;
+  engine::DecisionStatus status = job.device_loss->way_out->status;
   status.chosen = job.device_loss->chosen;
   if (job.device_loss->has_given_up()) status.chosen = engine::LossChoice::kWait;
   if (job.device_loss->decide_at && !status.chosen && job.restarts) {
@@ -222,13 +172,13 @@ std::optional<engine::DecisionStatus> LossDesk::StatusOf(const Job& job) const {
 void LossDesk::Consider(Job& job) {
   DeviceLoss& loss = *job.device_loss;
   const auto now = timers_.now();
-  if (!loss.status.can_continue() || loss.has_given_up()) return;
+  if (!loss.is_current || !loss.can_continue() || loss.has_given_up()) return;
   if (loss.not_before && now < *loss.not_before) return;
   if (!loss.chosen && loss.decide_at && now > *loss.decide_at) {
     loss.chosen = engine::LossChoice::kContinue;
     AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
   }
-  if (!loss.by_itself && loss.chosen != engine::LossChoice::kContinue) return;
+  if (!loss.way_out->by_itself && loss.chosen != engine::LossChoice::kContinue) return;
   if (const Status begun = BeginRecovery(job); !begun) {
     loss.not_before = now + kTryAgainAfter;
     AddEvent(engine::Severity::kError, job.name, "not recovered: " + begun.error().ToString());
@@ -236,9 +186,9 @@ void LossDesk::Consider(Job& job) {
 }
 
 Status LossDesk::BeginRecovery(Job& job) {
-  const engine::DecisionStatus& status = job.device_loss->status;
+  const WayOut& way_out = *job.device_loss->way_out;
+  const engine::DecisionStatus& status = way_out.status;
   const bool returns = status.loss == engine::LossCase::kSnapshot;
-  TESSERA_TRY(Planned planned, returns ? PlanReturn(job) : PlanRecovery(job, status.lost));
   Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
   if (returns) {
     const auto snapshot = FindSnapshot(job);
@@ -248,8 +198,6 @@ Status LossDesk::BeginRecovery(Job& job) {
     recovery.steps_lost = status.steps_lost;
     recovery.digest = snapshot->row->digest;
     recovery.snapshot = SharesOf(*snapshot);
-  } else if (!planned.plan.reads.empty()) {
-    return FailedPrecondition("parts of its state have no live copy");
   } else {
     job.step = std::max(job.step, recovery.step);
     uses_.steps.RecordDecided(job, recovery.step);
@@ -257,7 +205,7 @@ Status LossDesk::BeginRecovery(Job& job) {
   TxnOrigin origin;
   origin.unrecorded = true;  // a full disk must not keep a job from coming back
   origin.recovery = std::move(recovery);
-  TESSERA_RETURN_IF_ERROR(uses_.transactions.Begin(job, std::move(planned), std::move(origin)));
+  TESSERA_RETURN_IF_ERROR(uses_.transactions.Begin(job, *way_out.plan, std::move(origin)));
   const Txn& txn = *uses_.transactions.running();
   const engine::PlanSummary& summary = txn.planned.summary;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", txn.id),
@@ -340,9 +288,11 @@ void LossDesk::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& 
       return reply->Fail(FailedPrecondition(fmt::format(
           "job '{}' is {}: there is nothing to decide", job.name, ToString(job.state))));
     }
-    if (*choice == engine::LossChoice::kContinue && !job.device_loss->status.can_continue()) {
-      return reply->Fail(FailedPrecondition(
-          fmt::format("job '{}' cannot continue: {}", job.name, job.device_loss->status.why_not)));
+    if (*choice == engine::LossChoice::kContinue && !job.device_loss->can_continue()) {
+      return reply->Fail(FailedPrecondition(fmt::format(
+          "job '{}' cannot continue: {}", job.name,
+          job.device_loss->way_out ? job.device_loss->way_out->status.why_not
+                                   : "what can be done is still being worked out; try again")));
     }
     job.device_loss->chosen = *choice;
     job.device_loss->failures = 0;

@@ -5,6 +5,7 @@
 /// Jobs that have lost devices: what is left, what can be done, and the transaction that continues
 /// on other devices.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -42,7 +43,7 @@ class LossDesk : public RegistrarPart {
   LossDesk(const Common& common, const Uses& uses, World world)
       : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
 
-  /// Finds out what can be done, unless that is known.
+  /// Looks on the worker for what can be done, unless that is known or looked for.
   void Note(Job& job, engine::ConsistentCut cut);
   /// Continues on other devices if that is decided.
   /// \pre job.device_loss; nothing else runs
@@ -66,16 +67,15 @@ class LossDesk : public RegistrarPart {
   std::optional<UsableSnapshot> FindSnapshot(const Job& job) const;
   wire::ViewReply SharesOf(const UsableSnapshot& snapshot) const;
   Remaining RemainingDevices(const Job& job) const;
-  Result<Planned> PlanRecovery(const Job& job, const std::vector<ptc::DeviceId>& lost) const;
-  /// Plans to read all state from a snapshot.
-  Result<Planned> PlanReturn(const Job& job) const;
-  /// What can be done after a loss whose devices are `loss.status.lost`.
-  void FillStatus(const Job& job, DeviceLoss& loss) const;
+  /// A search for a way out has ended.
+  void OnFound(const std::string& job, std::uint64_t search, WayOut found);
+  /// \pre job.device_loss->can_continue()
   Status BeginRecovery(Job& job);
 
   const Uses uses_;
   JobTable& jobs_;
   const World around_;
+  std::uint64_t last_search_ = 0;
 };
 
 }  // namespace tessera::agents

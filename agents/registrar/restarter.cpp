@@ -154,10 +154,10 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
   }
   if (!cut.lost.empty()) {
     uses_.losses.Note(job, cut);
-    const bool can = job.device_loss->status.can_continue();
+    const bool can = job.device_loss->can_continue();
     return reply->Fail(FailedPrecondition(fmt::format(
         "job '{}' cannot be started again on its GPUs: {}; {}{}", job.name,
-        job.device_loss->status.reason, LossDesk::TextOf(*job.device_loss),
+        engine::ReasonOf(cut.lost), LossDesk::TextOf(*job.device_loss),
         can ? fmt::format(": `tesseractl txn decide {} continue`", job.name) : std::string())));
   }
   if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());

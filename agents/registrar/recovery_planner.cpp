@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/recovery_planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "ptc/plan/outline.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
+
+// The same mesh if there are enough devices, else the best one for those that are left.
+Result<Planned> PlanOnRemaining(const LossFacts& facts, const std::vector<ptc::DeviceId>& lost) {
+  const ptc::Layout& layout = *facts.basis.job.layout;
+  const auto wanted = static_cast<std::size_t>(layout.mesh().num_ranks());
+  std::vector<ptc::DeviceId> devices = facts.remaining.own;
+  for (const ptc::DeviceId spare : facts.remaining.spare) {
+    if (devices.size() < wanted) devices.push_back(spare);
+  }
+  if (devices.empty()) return ResourceExhausted("no device is left");
+  wire::PlanRequest request;
+  if (devices.size() == wanted) {
+    Encode(layout.mesh().shape(), request.mutable_mesh());
+    Encode(facts.basis.job.options, request.mutable_options());
+  }
+  return PlanChange(facts.basis, request, std::move(devices), lost);
+}
+
+// What the devices that are left hold is of another step, so it counts as lost too.
+Result<Planned> PlanReturn(const LossFacts& facts) {
+  TESSERA_TRY(Planned planned, PlanOnRemaining(facts, facts.basis.job.layout->mesh().devices()));
+  planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
+  return planned;
+}
+
+}  // namespace
+
+WayOut FindWayOut(const LossFacts& facts) {
+  WayOut out;
+  engine::DecisionStatus& status = out.status;
+  status.lost = facts.lost;
+  status.reason = facts.reason;
+  const ptc::Layout& layout = *facts.basis.job.layout;
+  auto planned = PlanOnRemaining(facts, facts.lost);
+  // What is missing does not depend on where the job would continue.
+  const auto outline = ptc::MakeOutline(layout, planned ? planned->to : layout,
+                                        facts.basis.job.machines.topology, {.lost = facts.lost});
+  if (outline && outline->lost_bytes > 0) {
+    status.loss = engine::LossCase::kCheckpointOnly;
+    status.missing_bytes = outline->lost_bytes;
+    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
+      const auto& tensors = layout.collection().tensors();
+      status.missing.push_back(fmt::format(
+          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
+    }
+    if (!facts.snapshot_step) {
+      status.why_not =
+          fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
+      return out;
+    }
+    status.loss = engine::LossCase::kSnapshot;
+    status.snapshot_step = *facts.snapshot_step;
+    status.steps_lost = std::max<std::int64_t>(0, facts.step - *facts.snapshot_step);
+    planned = PlanReturn(facts);
+  }
+  if (!planned) {
+    status.why_not = planned.error().message;
+    return out;
+  }
+  const engine::PlanSummary& summary = planned->summary;
+  status.mesh = summary.to_mesh;
+  status.devices = summary.to_devices;
+  status.options = summary.to_options;
+  status.moved_bytes = summary.moved();
+  status.step_seconds = summary.to_step_seconds;
+  auto own = layout.mesh().devices();
+  auto next = summary.to_devices;
+  std::sort(own.begin(), own.end());
+  std::sort(next.begin(), next.end());
+  out.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
+  if (status.loss == engine::LossCase::kReplicasLive && !planned->plan.reads.empty()) {
+    status.devices.clear();
+    status.why_not = "parts of its state have no live copy";
+    return out;
+  }
+  out.plan = std::move(*planned);
+  return out;
+}
+
+}  // namespace tessera::agents

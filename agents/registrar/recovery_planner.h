@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What can be done for a job that has lost devices, as a function of values that a worker
+/// computes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/registrar/planner.h"
+#include "engine/cluster/decision_status.h"
+#include "ptc/mesh.h"
+
+namespace tessera::agents {
+
+/// The usable devices that a job could continue on.
+struct Remaining {
+  std::vector<ptc::DeviceId> own, spare;
+  bool operator==(const Remaining&) const = default;
+};
+
+/// All that it depends on, at one moment.
+struct LossFacts {
+  PlanBasis basis;  // of the job, with its layout
+  Remaining remaining;
+  std::vector<ptc::DeviceId> lost;
+  std::string reason;                              // "n1 was lost"
+  std::int64_t step = 0;                           // the last one that the job has made
+  std::optional<std::int64_t> snapshot_step = {};  // of the one that it could return to
+};
+
+struct WayOut {
+  engine::DecisionStatus status;  // without `chosen` and `seconds_left`
+  bool by_itself = false;         // on its own devices, and no step is lost
+  std::optional<Planned> plan;    // present if status.can_continue()
+};
+
+/// Prefers live copies to the snapshot, the same mesh to another, and own devices to spare ones.
+/// Any thread.
+WayOut FindWayOut(const LossFacts& facts);
+
+}  // namespace tessera::agents
