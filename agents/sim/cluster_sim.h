@@ -24,7 +24,9 @@ struct ClusterResult {
 /// - a device is in a later epoch only after the register holds its commit;
 /// - the ranks that make a step are all of the committed epoch and timeline, and each on the whole
 ///   state after the step before;
-/// - a device never has two ranks;
+/// - a device never has two ranks; no rank is killed inside an update that is of use;
+/// - nobody is told an outcome that the register does not hold;
+/// - without any fault of a process, a link or a device, no job is suspended;
 /// and at the end: no transaction is left; the job makes steps, unless state was really lost; each
 /// device of its layout has one rank, and no other device has one; the history has each step once,
 /// in order, with its loss.

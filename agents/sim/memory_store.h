@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The disk of a simulated process: it survives the process, its writes can fail, and for the test
-/// of the simulator it can lose them.
+/// The disk of a simulated process: it survives the process, its writes can fail, with or without
+/// effect.
 
 #include <functional>
 #include <map>
@@ -22,8 +22,9 @@ class MemoryStore : public engine::DurableStore {
   std::map<std::string, std::string, std::less<>> rows;
   /// Writes of keys that begin with this fail and have no effect. nullopt: none fails.
   std::optional<std::string> refused;
-  /// A row with this key and value is reported as written, and is not.
-  std::function<bool(std::string_view key, std::string_view value)> loses;
+  /// Asked after each write: it is then reported as failed.
+  std::function<bool()> fails_after;
+  bool is_broken() const { return refused || fails_after; }
 
   /// Called before and after each write: the process may die there.
   std::function<void()> point;
@@ -33,9 +34,9 @@ class MemoryStore : public engine::DurableStore {
   Status Put(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
-    if (!loses || !loses(key, value)) rows.insert_or_assign(std::string(key), std::string(value));
+    rows.insert_or_assign(std::string(key), std::string(value));
     if (point) point();
-    return OkStatus();
+    return Reported();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
@@ -43,6 +44,7 @@ class MemoryStore : public engine::DurableStore {
     if (before_first && rows.find(key) == rows.end()) before_first(key, value);
     std::string held = rows.emplace(key, value).first->second;
     if (point) point();
+    TESSERA_RETURN_IF_ERROR(Reported());
     return held;
   }
   Result<std::optional<std::string>> Get(std::string_view key) override {
@@ -54,7 +56,7 @@ class MemoryStore : public engine::DurableStore {
     if (point) point();
     if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
     if (point) point();
-    return OkStatus();
+    return Reported();
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
     std::vector<std::pair<std::string, std::string>> found;
@@ -74,6 +76,10 @@ class MemoryStore : public engine::DurableStore {
   /// Rows for which there is room when it is reserved.
   static constexpr int kReserved = 20;
 
+  Status Reported() const {
+    if (fails_after && fails_after()) return Internal("the disk does not answer");
+    return OkStatus();
+  }
   Status Check(std::string_view key) {
     if (!refused || !key.starts_with(*refused)) return OkStatus();
     if (reserved_ > 0) {

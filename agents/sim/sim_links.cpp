@@ -108,14 +108,16 @@ void SimLinks::CheckOrder(std::int32_t n, const wire::ToNode& m) {
 }
 
 void SimLinks::Arrive(std::int32_t n, Time& last, const Time& stalls_until,
-                      std::function<void()> then) {
+                      const std::function<void()>& then) {
   const Time now = world_.sim->clock.now();
   if (world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01))
     return;  // a queue was full
+  const bool is_repeated = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01);
   last = std::max({last, now + world_.sim->Pick(0, 20), stalls_until});
   world_.sim->clock.After(last - now,
-                          [this, n, connection = LinkOf(n).connection, then = std::move(then)] {
+                          [this, n, connection = LinkOf(n).connection, is_repeated, then] {
                             if (LinkOf(n).connection == connection) then();
+                            if (is_repeated && LinkOf(n).connection == connection) then();
                           });
 }
 

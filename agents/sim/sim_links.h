@@ -24,7 +24,7 @@ class SimLinks {
     std::function<SimNode&(std::int32_t number)> node;
     std::function<bool()> has_registrar;
     std::function<void(const std::string& identity, const wire::FromNode& message)> to_registrar;
-    bool is_lossy = false;  // single messages are lost
+    bool is_lossy = false;  // single messages are lost, or arrive twice
     Time faults_end = 0;
   };
   explicit SimLinks(World world) : world_(std::move(world)) {}
@@ -59,7 +59,8 @@ class SimLinks {
   void Connect(std::int32_t n);
   void ToRegistrar(std::int32_t n, const wire::FromNode& message);
   /// Messages arrive in order, unless the connection ends before.
-  void Arrive(std::int32_t n, Time& last, const Time& stalls_until, std::function<void()> then);
+  void Arrive(std::int32_t n, Time& last, const Time& stalls_until,
+              const std::function<void()>& then);
   /// No request of a transaction follows its outcome.
   void CheckOrder(std::int32_t n, const wire::ToNode& message);
   template <typename Message>

@@ -57,6 +57,7 @@ class SimNode::Keeper : public KeeperLink {
   Status Signal(std::int64_t pid, int) override {
     SimRank* const rank = node_.FindRank(pid);
     if (!rank) return NotFound("no such rank");
+    node_.world_.killed(*rank);
     rank->Kill();
     return OkStatus();
   }
@@ -85,7 +86,7 @@ class SimNode::Links : public RankLinks {
 
   void Listen(Handlers handlers) {
     handlers.decided = [this, decided = handlers.decided](const RankId& id, const RankDecision& d) {
-      node_.world_.steps->Knows(node_.process_name(), d.step);
+      node_.world_.steps->Knows(node_.process_name(), id.job, d.step);
       decided(id, d);
     };
     handlers_ = std::move(handlers);
@@ -251,6 +252,10 @@ SimRank* SimNode::FindRank(std::int64_t pid) {
                                                                  : nullptr;
 }
 
+bool SimNode::has_failed(std::int32_t index) const {
+  return disk.rows.contains(fmt::format("failed/{}", index));
+}
+
 void SimNode::StartAgent() {
   ++incarnation_;
   agent_ = std::make_unique<Agent>(*this);
@@ -260,7 +265,7 @@ void SimNode::StartAgent() {
     world_.started(*this);
     a.agent.emplace(a.process, config_, MakeWorld());
     if (const Status recovered = a.agent->Recover(a.keeper, a.views); !recovered) {
-      if (!disk.refused) {
+      if (!disk.is_broken()) {
         world_.sim->Violate(
             fmt::format("n{} cannot start: {}", number(), recovered.error().ToString()));
       }

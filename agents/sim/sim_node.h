@@ -36,6 +36,8 @@ class SimNode {
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;
+    /// The agent kills a rank.
+    std::function<void(const SimRank& rank)> killed;
     /// The agent begins to run in its process: what else runs there may begin as well.
     std::function<void(SimNode& node)> started;
     /// The process of the agent has ended.
@@ -66,6 +68,8 @@ class SimNode {
     const auto found = kept_.find(id);
     return found == kept_.end() ? std::nullopt : std::optional(found->second.version);
   }
+  /// Whether the device has been made to fail.
+  bool has_failed(std::int32_t index) const;
   /// Ranks that live, by pid.
   std::vector<SimRank*> ranks() const;
   /// Those of one device.

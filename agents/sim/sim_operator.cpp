@@ -68,27 +68,36 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     return;
   }
   const engine::JobStatus& job = status.jobs.front();
+  const bool is_suspended = job.state == engine::JobState::kSuspended ||
+                            job.state == engine::JobState::kWaitingDecision;
   wire::Request request;
   if (job.state == engine::JobState::kFailed) {
     request.mutable_job()->set_act(wire::JobRequest::STOP);
-    request.mutable_job()->set_job(world_.job);
+    request.mutable_job()->set_job(job_);
   } else if (job.state == engine::JobState::kPaused && (calm || world_.sim->Chance(0.7))) {
     request.mutable_job()->set_act(wire::JobRequest::RESUME);
-    request.mutable_job()->set_job(world_.job);
+    request.mutable_job()->set_job(job_);
   } else if (job.state == engine::JobState::kRunning && !calm && world_.sim->Chance(0.1)) {
     request.mutable_job()->set_act(wire::JobRequest::PAUSE);
-    request.mutable_job()->set_job(world_.job);
-  } else if (job.state == engine::JobState::kSuspended && (calm || world_.sim->Chance(0.2))) {
+    request.mutable_job()->set_job(job_);
+  } else if (is_suspended && (calm || world_.sim->Chance(0.2))) {
     if (job.decision && job.decision->can_continue()) {
-      request.mutable_decision()->set_job(world_.job);
+      request.mutable_decision()->set_job(job_);
       request.mutable_decision()->set_choice(
           static_cast<std::uint32_t>(engine::LossChoice::kContinue));
     } else if (!job.decision) {
       request.mutable_job()->set_act(wire::JobRequest::RESUME);
-      request.mutable_job()->set_job(world_.job);
+      request.mutable_job()->set_job(job_);
     } else {
       return;
     }
+  } else if (!calm && world_.sim->Chance(0.015)) {
+    // Its name is not used again: the history would have each of its steps twice.
+    request.mutable_job()->set_act(wire::JobRequest::STOP);
+    request.mutable_job()->set_job(job_);
+    return Request(request, [this](const wire::Reply& reply) {
+      if (reply.has_job()) job_ = fmt::format("job-{}", ++stops_);
+    });
   } else if (!calm && world_.sim->Chance(0.02)) {
     world_.device_fails();
     const ptc::DeviceId device =
@@ -96,7 +105,7 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     world_.sim->Note(ToString(device) + " fails");
     Encode(device, request.mutable_fail_device()->mutable_device());
   } else if (!calm && world_.sim->Chance(0.8)) {
-    request.mutable_apply()->mutable_plan()->set_job(world_.job);
+    request.mutable_apply()->mutable_plan()->set_job(job_);
     wire::PlanRequest& plan = *request.mutable_apply()->mutable_plan();
     Encode(ChooseDevices(status, plan.mutable_devices()), plan.mutable_mesh());
     if (plan.devices().empty()) return;
@@ -135,9 +144,12 @@ void SimOperator::StartJob() {
     start.mutable_rules()->set_name("rules");
     start.mutable_rules()->set_text(kRules);
   }
-  start.set_name(world_.job);
+  start.set_name(job_);
   if (world_.sim->Chance(0.4)) start.mutable_snapshots()->set_steps(world_.sim->Pick(5, 30));
-  start.set_on_failure(static_cast<std::uint32_t>(engine::OnFailure::kShrink));
+  const engine::OnFailure on_failure = world_.sim->Chance(0.6)   ? engine::OnFailure::kShrink
+                                       : world_.sim->Chance(0.5) ? engine::OnFailure::kAsk
+                                                                 : engine::OnFailure::kWait;
+  start.set_on_failure(static_cast<std::uint32_t>(on_failure));
   const auto status = Look();
   if (!status) return;
   Encode(ChooseDevices(*status, start.mutable_devices()), start.mutable_mesh());

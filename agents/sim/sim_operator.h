@@ -21,7 +21,6 @@ class SimOperator {
  public:
   struct World {
     SimWorld* sim = nullptr;
-    std::string job;
     bool is_trainer = false;  // the job is the built-in trainer; else an own program
     Time faults_end = 0;
     /// Hands the request to the registrar, if there is one.
@@ -35,6 +34,8 @@ class SimOperator {
   void OnReply(const wire::Reply& reply);
   /// The status of the cluster; nullopt without a registrar.
   std::optional<engine::ClusterSnapshot> Look();
+  /// The last one that was started.
+  const std::string& job() const { return job_; }
   /// That the registrar has accepted.
   std::int64_t num_changes() const { return num_changes_; }
 
@@ -49,6 +50,8 @@ class SimOperator {
                                google::protobuf::RepeatedPtrField<wire::Device>* out);
 
   const World world_;
+  std::string job_ = "job";
+  std::int64_t stops_ = 0;
   std::int64_t requests_ = 0, num_changes_ = 0;
   std::map<std::string, OnAnswer> answers_;  // by request
   struct KnownPlan {

@@ -314,9 +314,10 @@ void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
                               false, pause,        seconds, 0,       world_.sim->wall_clock(),
                               0.01};
   decided_.insert_or_assign(next, decision);
-  world_.steps->Knows(process(), next);
+  world_.steps->Knows(process(), spec_.id.job, next);
+  if (world_.sim->on_decision) world_.sim->on_decision();
   if (decided_.size() > RankSession::kMaxRepeated) {
-    world_.steps->Forgets(process(), decided_.begin()->first);
+    world_.steps->Forgets(process(), spec_.id.job, decided_.begin()->first);
     decided_.erase(decided_.begin());
   }
   Say([id = spec_.id, decision](const auto& handlers, auto&) { handlers.decided(id, decision); });

@@ -70,6 +70,7 @@ class SimRank {
   void Kill();
   /// Does nothing until `time`, as if by SIGSTOP.
   void StopUntil(Time time) { stopped_until_ = time; }
+  bool is_stopped() const { return stopped_until_ > world_.sim->clock.now(); }
 
   /// There is a new agent.
   void OnAgent();

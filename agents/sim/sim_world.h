@@ -23,6 +23,8 @@ class SimWorld {
   VirtualClock clock;
   /// The first violation, with its time; empty: none.
   std::string violation;
+  /// A step has been decided, and is in the memory of a rank.
+  std::function<void()> on_decision;
 
   Time Pick(Time least, Time most) {
     return std::uniform_int_distribution<Time>(least, most)(random_);

@@ -17,29 +17,36 @@ namespace tessera::agents::sim {
 class StepBook {
  public:
   /// \param is_recorded whether a step is in the history
-  explicit StepBook(std::function<bool(std::int64_t step)> is_recorded)
+  explicit StepBook(std::function<bool(const std::string& job, std::int64_t step)> is_recorded)
       : is_recorded_(std::move(is_recorded)) {}
 
-  void Knows(const std::string& process, std::int64_t step) { knowing_[step].insert(process); }
-  void Forgets(const std::string& process, std::int64_t step) {
-    const auto found = knowing_.find(step);
+  void Knows(const std::string& process, const std::string& job, std::int64_t step) {
+    knowing_[{job, step}].insert(process);
+  }
+  void Forgets(const std::string& process, const std::string& job, std::int64_t step) {
+    const auto found = knowing_.find({job, step});
     if (found == knowing_.end() || found->second.erase(process) == 0) return;
     if (!found->second.empty()) return;
-    if (!is_recorded_(step)) lost_.insert(step);
+    if (!is_recorded_(job, step)) lost_.insert({job, step});
     knowing_.erase(found);
   }
   void Ended(const std::string& process) {
     for (auto next = knowing_.begin(); next != knowing_.end();) {
-      const std::int64_t step = next++->first;
-      Forgets(process, step);
+      const Step step = next++->first;
+      Forgets(process, step.first, step.second);
     }
   }
-  bool is_lost(std::int64_t step) const { return lost_.contains(step); }
+  /// It has been found in a memory.
+  void IsKnown(const std::string& job, std::int64_t step) { lost_.erase({job, step}); }
+  bool is_lost(const std::string& job, std::int64_t step) const {
+    return lost_.contains({job, step});
+  }
 
  private:
-  const std::function<bool(std::int64_t step)> is_recorded_;
-  std::map<std::int64_t, std::set<std::string>> knowing_;  // by step
-  std::set<std::int64_t> lost_;
+  using Step = std::pair<std::string, std::int64_t>;  // of a job
+  const std::function<bool(const std::string& job, std::int64_t step)> is_recorded_;
+  std::map<Step, std::set<std::string>> knowing_;
+  std::set<Step> lost_;
 };
 
 }  // namespace tessera::agents::sim

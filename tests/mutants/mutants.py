@@ -42,7 +42,8 @@ MUTANTS = [
         (PART, "decision.commit && decision.transaction == terms_.id;", "decision.commit;"),
         (PART, "  if (commit && decision.layout_hash != terms_.layout_hash) {", "  if (false) {")]),
     ("the outcome is published before the register holds it", [
-        (RUN, "  if (!held) {\n", "  if (!held) held = decision;\n  if (!held) {\n")]),
+        (RUN, "  if (!held) {\n", "  if (!held) held = decision;\n  if (!held) {\n"),
+        (TXN, "    return journal_.Reserve();", "    return OkStatus();")]),
     ("commit before all have verified", [
         (COORDINATOR, "return compared_ && Answered(e.node, TxnPhase::kVerifying) ? Decide(true) : Actions{};",
          "return compared_ && e.node >= 0 && phase_ == TxnPhase::kVerifying ? Decide(true) : Actions{};")]),

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What goes wrong in a simulated cluster, and what that may cost.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "agents/sim/memory_store.h"
+#include "agents/sim/sim_links.h"
+#include "agents/sim/sim_node.h"
+#include "agents/sim/sim_world.h"
+
+namespace tessera::agents::sim {
+
+class SimFaults {
+ public:
+  struct World {
+    SimWorld* sim = nullptr;
+    std::function<SimNode&(std::int32_t number)> node;
+    std::function<std::int32_t()> num_nodes;
+    SimLinks* links = nullptr;
+    MemoryStore* registrar_disk = nullptr;
+    bool is_trainer = false;  // the job is the built-in trainer; else an own program
+    Time end = 0;             // of all faults
+  };
+  explicit SimFaults(World world) : world_(std::move(world)) {}
+
+  /// Chooses one more fault.
+  void Plan();
+  /// The agent has begun to run in its process.
+  void OnAgentStarted(SimNode& node);
+  /// How long the agent that has ended stays away.
+  Time DownTime(std::int32_t n);
+  /// A step has been decided, and is in the memory of its ranks.
+  void OnDecision();
+  /// A part of the state may have no copy.
+  void NoteStateLoss() { may_lose_state_ = may_suspend_ = true; }
+
+  bool may_lose_state() const { return may_lose_state_; }
+  /// Whether something has happened that may keep the ranks of a job from going on.
+  bool may_suspend() const { return may_suspend_; }
+
+ private:
+  struct Deaths {
+    Time down = 0;
+    std::int64_t again = 0;  // the next agents die soon as well
+  };
+  SimNode& At(std::int32_t n) const { return world_.node(n); }
+  /// One that lives, or nullptr.
+  SimRank* AnyRank(std::int32_t n) const;
+  void KillRank(SimRank& rank);
+  void KillAgent(std::int32_t n, Time down);
+  void FillDisk(std::int32_t n, Time length);
+  void LoseNode(std::int32_t n, Time length);
+
+  const World world_;
+  std::map<std::int32_t, Deaths> deaths_;  // by node
+  bool kills_at_decision_ = false;
+  bool may_lose_state_ = false, may_suspend_ = false;
+};
+
+}  // namespace tessera::agents::sim
