@@ -102,6 +102,9 @@ std::vector<Membership::Change> Membership::Tick(Clock::time_point now) {
     if (node.state == engine::NodeState::kSuspect && silent > lost_after_) {
       become(node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged);
     }
+    if (node.state == engine::NodeState::kUnmanaged && node.killed) {  // it was given up
+      become(engine::NodeState::kDead);
+    }
   }
   return changes;
 }

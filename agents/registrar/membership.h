@@ -29,7 +29,7 @@ class Membership {
     std::int64_t incarnation = 0;  // of its agent; 0: it has not registered
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
-    bool killed = false;    // on request: dead as soon as it is silent
+    bool killed = false;    // or given up, on request: dead as soon as it is silent
     std::string machine;    // nodes with equal machines share cores
     std::string version;    // of the agent
     std::string link_mark;  // machine, address and emulated port, for measured bandwidths

@@ -20,14 +20,32 @@ void NodeActs::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& 
     return reply->Fail(FailedPrecondition(
         fmt::format("node n{} holds the registrar: use `tesseractl down`", request.node())));
   }
-  node->killed = true;
-  wire::ToNode die;
-  die.mutable_die()->set_clean(false);
-  if (const Status sent = SendTo(request.node(), die); !sent) return reply->Fail(sent.error());
-  AddEvent(engine::Severity::kWarning, fmt::format("n{}", request.node()), "killed on request");
+  if (request.give_up()) {
+    if (const Status given = GiveUp(*node, reply); !given) return reply->Fail(given.error());
+  } else {
+    wire::ToNode die;
+    die.mutable_die()->set_clean(false);
+    if (const Status sent = SendTo(request.node(), die); !sent) return reply->Fail(sent.error());
+    node->killed = true;
+    AddEvent(engine::Severity::kWarning, fmt::format("n{}", request.node()), "killed on request");
+  }
   wire::Reply done;
   done.mutable_done();
   reply->Done(std::move(done));
+}
+
+// If the node lives after all, its ranks end when it is heard again, and its state is not used
+// where its jobs have gone on without it.
+Status NodeActs::GiveUp(Membership::Node& node, const ReplyPtr& reply) const {
+  if (node.state != engine::NodeState::kUnmanaged) {
+    return FailedPrecondition(
+        fmt::format("node n{} is {}: only a node that has been silent for {} s can be given up",
+                    node.number, ToString(node.state), config_.node_lost_seconds));
+  }
+  node.killed = true;
+  AddEvent(engine::Severity::kWarning, fmt::format("n{}", node.number),
+           "given up: what it holds counts as lost" + reply->RequesterText());
+  return OkStatus();
 }
 
 void NodeActs::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What users do to nodes and devices: kill, fail, shut down.
+/// What users do to nodes and devices: kill, give up, fail, shut down.
 
 #include <functional>
 
@@ -17,11 +17,15 @@ class NodeActs : public RegistrarPart {
   NodeActs(const Common& common, std::function<void()> before_shutdown)
       : RegistrarPart(common), before_shutdown_(std::move(before_shutdown)) {}
 
+  /// Kills a node, or gives up one that is silent.
   void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
   void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
   void OnShutdown(const ReplyPtr& reply);
 
  private:
+  /// \error kFailedPrecondition if something may still be heard of the node
+  Status GiveUp(Membership::Node& node, const ReplyPtr& reply) const;
+
   const std::function<void()> before_shutdown_;
 };
 

@@ -224,7 +224,7 @@ const Membership::Node* Registrar::FindLostNode(const Job& job, Clock::time_poin
 void Registrar::OnNodeSilent(const Node& node) {
   const std::string text = members_.SilentText(node);
   AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
-           node.killed ? "dead: its keeper was killed"
+           node.killed ? "dead: it was killed or given up"
                        : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   pauses_.OnNodeSilent(node.number, Unavailable(text));
   states_.OnNodeGone(node.number, text);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the cluster, as panels and command lines see it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -8,6 +10,21 @@
 #include "engine/model/gpt.h"
 
 namespace tessera::agents {
+
+namespace {
+
+// Its ranks may train on, so the job is not lost. Only a person can know that.
+std::string SilenceText(const Job& job, const Membership& members) {
+  std::string silent;
+  for (const std::int32_t number : NodesOf(job.layout.mesh())) {
+    const Membership::Node* const node = members.Find(number);
+    if (!node || node->state != engine::NodeState::kUnmanaged) return {};
+    silent += fmt::format("{}n{}", silent.empty() ? "" : ", ", number);
+  }
+  return fmt::format("nothing is heard of {}; it may train on there", silent);
+}
+
+}  // namespace
 
 engine::ClusterSnapshot Registrar::Snapshot() const {
   engine::ClusterSnapshot out;
@@ -78,6 +95,9 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
       } else if (job.restarts && !job.waits_for.empty()) {
         row.reason += "; it cannot start again yet: " + job.waits_for;
       }
+    }
+    if (row.state == engine::JobState::kRunning && row.reason.empty()) {
+      row.reason = SilenceText(job, members_);
     }
     row.step = job.step;
     row.loss = job.loss;

@@ -161,11 +161,6 @@ void Invariants::CheckEnd() {
     return world_.sim->Violate(fmt::format("transaction {} is still {}", status->transaction->id,
                                     ToString(status->transaction->phase)));
   }
-  // If nothing is heard of any of its nodes, the job may still train there.
-  const bool is_there =
-      std::any_of(job.devices.begin(), job.devices.end(),
-                  [&](ptc::DeviceId device) { return At(device.node).has_keeper(); });
-  if (!is_there) return;
   const bool is_lost = job.decision && !job.decision->can_continue();
   if (is_lost && world_.faults->may_lose_state()) return;
   if (job.state != engine::JobState::kRunning) {

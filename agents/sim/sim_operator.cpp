@@ -22,6 +22,17 @@ constexpr char kRules[] = R"({"rules": [
   {"match": "h.{layer}.w", "cut": {"dims": [["tp"]]}},
   {"match": "step", "cut": "replicate", "stage": "all"}]})";
 
+/// Whether no node of the job has been heard for long.
+bool IsUnheard(const engine::ClusterSnapshot& status, const engine::JobStatus& job) {
+  return job.state == engine::JobState::kRunning &&
+         std::all_of(job.devices.begin(), job.devices.end(), [&](ptc::DeviceId device) {
+           const auto node =
+               std::find_if(status.nodes.begin(), status.nodes.end(),
+                            [&](const auto& row) { return row.node == device.node; });
+           return node != status.nodes.end() && node->state == engine::NodeState::kUnmanaged;
+         });
+}
+
 }  // namespace
 
 void SimOperator::Request(wire::Request request, OnAnswer then) {
@@ -71,7 +82,10 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
   const bool is_suspended = job.state == engine::JobState::kSuspended ||
                             job.state == engine::JobState::kWaitingDecision;
   wire::Request request;
-  if (job.state == engine::JobState::kFailed) {
+  if (calm && IsUnheard(status, job)) {
+    request.mutable_kill_node()->set_node(job.devices.front().node);
+    request.mutable_kill_node()->set_give_up(true);
+  } else if (job.state == engine::JobState::kFailed) {
     request.mutable_job()->set_act(wire::JobRequest::STOP);
     request.mutable_job()->set_job(job_);
   } else if (job.state == engine::JobState::kPaused && (calm || world_.sim->Chance(0.7))) {

@@ -122,6 +122,7 @@ Command txnDecideCommand();
 Command jobOnFailureCommand();
 Command jobSnapshotsCommand();
 Command deviceFailCommand();
+Command nodeGiveUpCommand();
 Command nodeKillCommand();
 Command nodeStartCommand();
 Command digestCommand();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `device fail`, `node kill` and `node start`: cause faults in emulated clusters, and repair them.
+/// `node give-up`: says that a silent node of any cluster is lost.
 
 #include <fmt/format.h>
 
@@ -62,6 +63,25 @@ int runKill(const Invocation& call) {
   return sendFault(call, std::move(request), fmt::format("node {} is killed", name));
 }
 
+int runGiveUp(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
+  const std::string name = call.arguments.word(0);
+  if (const auto refused =
+          askBefore(call, fmt::format("Give node {} up: what it holds counts as lost", name)))
+    return *refused;
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  wire::Request request;
+  request.mutable_kill_node()->set_node(node);
+  request.mutable_kill_node()->set_give_up(true);
+  TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request)));
+  const std::string what = fmt::format("node {} is given up", name);
+  if (call.json)
+    printLine({{"done", what}});
+  else if (!call.quiet)
+    fmt::print("{}\n", what);
+  return kDone;
+}
+
 int runNodeStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
   TESSERA_OR_FAILED(const auto profile, findProfile(call.cluster));
@@ -99,6 +119,18 @@ Command nodeStartCommand() {
                      "waits for them fills them from its replicas."},
            .examples = {"tesseractl node start n1"}},
           runNodeStart};
+}
+Command nodeGiveUpCommand() {
+  return {{.verb = "node give-up",
+           .summary = "Say that a silent node is lost, so that its jobs can go on; asks first",
+           .words = {{"NODE", "such as n1"}},
+           .options = {yesOption(), quietOption()},
+           .notes = {"A node of which nothing is heard may still train. Only you can know that it "
+                     "is gone: then its jobs are suspended, and continue on other nodes from "
+                     "replicas or a snapshot, or wait. If it returns after all, its state is used "
+                     "only by jobs that have waited for it."},
+           .examples = {"tesseractl node give-up n1"}},
+          runGiveUp};
 }
 Command nodeKillCommand() {
   return {{.verb = "node kill",

@@ -111,6 +111,17 @@ class MembershipTest : public QObject {
     QVERIFY(!members.Find(1)->killed);
   }
 
+  void aSilentNodeThatIsGivenUpIsDead() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    QVERIFY(members.Tick(at(11)).back().state == NodeState::kUnmanaged);
+    members.Find(1)->killed = true;
+    const auto changes = members.Tick(at(12));
+    QCOMPARE(changes.size(), std::size_t{1});
+    QVERIFY(changes[0].state == NodeState::kDead);
+    QVERIFY(members.Tick(at(13)).empty());
+  }
+
   // With a short time until a node is lost, a heartbeat that is late by a second means nothing.
   void oneLateHeartbeatMeansNothing() {
     Membership members(seconds(3));

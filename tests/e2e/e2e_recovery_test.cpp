@@ -257,6 +257,24 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
+  // Its ranks may train on, so nothing but a person's word makes it lost.
+  void aSilentNodeIsGivenUp() {
+    start("tp=2", "n1g0,n1g1", "shrink");
+    const Outcome alive = m_cluster->Run({"node", "give-up", "n1", "--yes"});
+    QVERIFY2(alive.code == 1 && alive.errors.contains("is alive"), alive.Text());
+    QVERIFY(LocalCluster::Kill(m_cluster->Keeper(1)));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return m_cluster->Status()["nodes"][1]["state"] == "unmanaged"; }));
+    const Json silent = m_cluster->Job(kJob);
+    QCOMPARE(silent["state"].get<std::string>(), "running");
+    QCOMPARE(silent["reason"].get<std::string>(), "nothing is heard of n1; it may train on there");
+    const Outcome given = m_cluster->Run({"node", "give-up", "n1", "--yes"});
+    QVERIFY2(given.code == 0, given.Text());
+    QVERIFY(waitsForDecision("checkpoint_only"));
+    QVERIFY(m_cluster->Job(kJob)["reason"].get<std::string>().starts_with("n1 was lost"));
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
+  }
+
   // The node of the device takes part with its other device. The last test, because a failed device
   // stays failed.
   void aFailedDeviceIsReplaced() {
