@@ -12,10 +12,18 @@ DECISIONS = "agents/registrar/decisions.cpp"
 NODES = "agents/registrar/registrar_nodes.cpp"
 STEPS = "agents/registrar/step_recorder.cpp"
 RESTART = "agents/registrar/restarter.cpp"
-RANKS = "agents/node/node_ranks.cpp"
-NODE_TXN = "agents/node/node_txn.cpp"
 AGENT = "agents/node/node_agent.cpp"
+DESK = "agents/node/node_transactions.cpp"
+NODE_TXN = "agents/node/node_transaction.cpp"
 PART = "agents/node/transaction_part.cpp"
+TRANSFER = "agents/node/change_transfer.cpp"
+ADOPTION = "agents/node/adoption.cpp"
+STARTER = "agents/node/rank_starter.cpp"
+HELD = "agents/node/held_state.cpp"
+EVENTS = "agents/node/rank_events.cpp"
+EXITS = "agents/node/rank_exits.cpp"
+ENDS = "agents/node/rank_ends.cpp"
+REPORTS = "agents/node/step_reports.cpp"
 COORDINATOR = "engine/txn/coordinator.cpp"
 PARTICIPANT = "engine/txn/participant.cpp"
 CUT = "engine/recovery/consistent_cut.cpp"
@@ -33,7 +41,7 @@ MUTANTS = [
     ("a promise that the journal refuses is made", [
         (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
          "  return true;"),
-        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
+        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());", "")]),
     ("an old decision of the slot counts for a new transaction", [
         (OUTCOME, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
         (DECISIONS, "    if (!held) return slot;", "    return slot;"),
@@ -64,41 +72,43 @@ MUTANTS = [
          "  if (request.plan_hash() == \"none\") {")]),
     ("begin equal to end is taken for a cut", [
         (CUT, "    if (why[i].empty() && s.end != cut.step) {", "    if (why[i].empty() && s.end > cut.step) {"),
-        (RANKS, "      (end != step && !lags)) {", "      end > step) {")]),
+        (HELD, "      (end != step && !lags)) {", "      end > step) {")]),
     ("a device that is behind is not brought forward", [
         (RESTART, "    if (!cut.lost.empty() && !cut.behind.empty()) {",
          "    if (!cut.lost.empty() && cut.behind.size() > 1000) {")]),
     ("the exit of a rank that has left is taken for a loss", [
-        (RANKS, "  const bool exit_expected = rank->exit_expected || !Belongs(tag->first);",
-         "  const bool exit_expected = false;"),
+        (EXITS, "  const bool exit_expected = rank->exit_expected || !belongs;",
+         "  const bool exit_expected = belongs && false;"),
         (NODES, "  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;",
          "  if (!job) return;")]),
     ("a restarted agent does not look for ranks that have left", [
-        (AGENT, "    if (HasLeft(id)) ranks_.Retire(rank);", "    if (HasLeft(id)) rank.last_line = {};"),
-        (RANKS, "  if (HasLeft(id)) return ranks_.Retire(*rank);", "  if (HasLeft(id)) return;")]),
+        (EVENTS, "    if (HasLeft(id)) world_.ranks.Retire(rank);", "    if (HasLeft(id)) rank.last_line = {};"),
+        (EVENTS, "  if (HasLeft(id)) return world_.ranks.Retire(*rank);", "  if (HasLeft(id)) return;")]),
     ("a device gets a second rank", [
-        (RANKS, "  TESSERA_RETURN_IF_ERROR(ranks_.CheckFree(device));", "")]),
+        (STARTER, "  TESSERA_RETURN_IF_ERROR(ranks_.CheckFree(device));", "")]),
     ("a restarted agent forgets the transaction", [
-        (NODE_TXN, "  if (!kept) return OkStatus();\n", "  if (kept) return TransactionPart::Clear(journal_);\n  if (!kept) return OkStatus();\n")]),
+        (DESK, "  if (!kept) return OkStatus();\n", "  if (kept) return TransactionPart::Clear(*world_.machine.journal);\n  if (!kept) return OkStatus();\n")]),
     ("a restarted registrar forgets the transaction", [
         (OUTCOME, "  if (!text) return OkStatus();", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) return OkStatus();")]),
     ("a transaction is forgotten before the row of its job is written", [
-        (NODE_TXN, "  if (stays && !txn_->is_job_journaled) {", "  if (stays && txn_->plan.hash == 1) {"),
-        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(journal_.Reserve());", "")]),
+        (ADOPTION, "  if (stays && !is_job_journaled_) is_job_journaled_ = jobs_.Journal(*job).has_value();\n  return !stays || is_job_journaled_;",
+         "  return stays || !stays;"),
+        (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());", "")]),
     ("nobody compares what nodes hold with what jobs need", [
         (NODES, "    CheckHeld(node);", "")]),
     ("a restarted participant goes on preparing", [
-        (PARTICIPANT, "  p.must_abort_ = state < State::kVerified;", "  p.must_abort_ = false;")]),
+        (PARTICIPANT, "  p.must_abort_ = state < State::kVerified;", "  p.must_abort_ = false;"),
+        (TRANSFER, "  if (!context_) {  // it is lost", "  if (!context_) Offer();\n  if (!context_) {  // it is lost")]),
     ("what is held of a job that is elsewhere is kept", [
         (NODES, "    ForgetStaleState(node);", "")]),
     ("requests are not repeated", [
         (ACTIONS, "  RepeatRequests(now);", "")]),
     ("reports are not repeated", [
-        (AGENT, "  if (txn_ && txn_->repeats.IsDue(timers_.now())) RepeatReport();", "")]),
+        (AGENT, "    transactions_.RepeatReport();\n", "")]),
     ("steps are not repeated", [
-        (RANKS, "  if (recent == recent_steps_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_steps_.end()) return;")]),
+        (REPORTS, "  if (recent == recent_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_.end()) return;")]),
     ("the step of a cut is not recorded", [
         (STEPS, "    return OnStep(report);", "    return;")]),
     ("ranks are killed inside an update", [
-        (RANKS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
+        (ENDS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
 ]

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/change_transfer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agents/move/digest_wire.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+
+namespace tessera::agents {
+
+void ChangeTransfer::Offer() {
+  if (context_) return;
+  context_ = change_.MakeContext(devices_, node_, world_.facts.machine);
+  world_.serve(context_);
+}
+
+Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&)> done) {
+  if (!context_) {  // it is lost with the agent that made it
+    return FailedPrecondition(fmt::format("n{} was restarted after it had prepared", node_));
+  }
+  if (!change_.prepare().has_hand_in()) {
+    TESSERA_RETURN_IF_ERROR(change_.CheckStep(devices_, step));
+  }
+  // The new pieces may lie in the space of the gradients, so these are no longer valid.
+  for (const auto& [id, table] : change_.next()) {
+    devices_.Find(id)->arena->header().grads_step.store(0);
+  }
+  move_ = world_.start_move(
+      context_, [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
+        if (lives.expired()) return;
+        result_ = std::move(result);
+        done(result_.status);
+      });
+  return OkStatus();
+}
+
+void ChangeTransfer::Cancel() {
+  if (move_) move_->Cancel();
+}
+
+void ChangeTransfer::SendProgress() const {
+  if (!move_) return;
+  wire::FromNode message;
+  auto* progress = message.mutable_progress();
+  progress->set_transaction(change_.prepare().transaction());
+  for (const auto& flow : move_->flows()) {
+    auto* row = progress->add_flows();
+    Encode(flow->source, row->mutable_source());
+    Encode(flow->destination, row->mutable_destination());
+    row->set_bytes_total(flow->total);
+    row->set_bytes_done(flow->done.load());
+  }
+  progress->set_storage_done(move_->storage_done());
+  uplink_.Send(std::move(message));
+}
+
+void ChangeTransfer::Describe(wire::TxnReport* report) const {
+  EncodeDigests(result_.before, report->mutable_before());
+  EncodeDigests(result_.after, report->mutable_after());
+  report->set_checksums_equal(result_.checksums_equal);
+}
+
+}  // namespace tessera::agents

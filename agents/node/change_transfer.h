@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The transfer of one transaction at a node: offers the old pieces to other nodes, and fills the
+/// new pieces.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "agents/move/device_store.h"
+#include "agents/move/move.h"
+#include "agents/move/move_context.h"
+#include "agents/node/node_world.h"
+#include "agents/node/prepared_change.h"
+#include "agents/node/uplink.h"
+#include "agents/wire/messages_fwd.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// \threadsafety The loop's thread.
+class ChangeTransfer {
+ public:
+  /// \pre all outlive this part
+  ChangeTransfer(const PreparedChange& change, std::int32_t node, const NodeWorld& world,
+                 DeviceStore& devices, const Uplink& uplink)
+      : change_(change), node_(node), world_(world), devices_(devices), uplink_(uplink) {}
+  ChangeTransfer(const ChangeTransfer&) = delete;
+  ChangeTransfer& operator=(const ChangeTransfer&) = delete;
+
+  /// Lets other nodes fetch cells of this transfer. Idempotent.
+  void Offer();
+  /// No cells may be fetched from now on.
+  void Withdraw() { world_.serve(nullptr); }
+  /// Starts the transfer of the state after `step`. `done` runs once, on the loop, unless this part
+  /// ends before. It may destroy this part.
+  /// \error kFailedPrecondition if an earlier agent has prepared the change; as
+  ///     PreparedChange::CheckStep. Then `done` does not run.
+  Status Start(std::int64_t step, std::function<void(const Status&)> done);
+  /// Makes the transfer end soon.
+  void Cancel();
+  /// Ends the transfer. Afterwards it writes no more.
+  void Stop() { move_.reset(); }
+
+  /// Sends what has been copied so far. Does nothing without a transfer.
+  void SendProgress() const;
+  /// Fills in the digests of the transfer that has ended.
+  void Describe(wire::TxnReport* report) const;
+
+ private:
+  const PreparedChange& change_;
+  const std::int32_t node_;
+  const NodeWorld& world_;
+  DeviceStore& devices_;
+  const Uplink& uplink_;
+  std::shared_ptr<const MoveContext> context_;  // since Offer
+  std::unique_ptr<Move> move_;
+  MoveResult result_;
+  /// Ends with this part: the result of a transfer may come later.
+  const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace tessera::agents

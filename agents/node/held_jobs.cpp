@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/held_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::agents {
+
+Status HeldJobs::Recover(const DeviceStore& devices) {
+  TESSERA_TRY(const auto rows, journal_.List("job/"));
+  for (const auto& [key, text] : rows) {
+    TESSERA_TRY(JobRow row, ParseJobRow(key, text));
+    Job job{.name = key.substr(4), .row = std::move(row)};
+    if (devices.Of(job.name).empty()) continue;
+    jobs_.emplace(job.name, std::move(job));
+  }
+  return OkStatus();
+}
+
+HeldJobs::Job* HeldJobs::Find(const std::string& name) {
+  const auto found = jobs_.find(name);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const HeldJobs::Job* HeldJobs::Find(const std::string& name) const {
+  const auto found = jobs_.find(name);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+Status HeldJobs::Journal(const Job& job) {
+  Status put = journal_.Put("job/" + job.name, ToText(job.row));
+  if (!put) {
+    uplink_.ReportNodeEvent(engine::Severity::kError, "journal: " + put.error().ToString());
+  }
+  return put;
+}
+
+void HeldJobs::Put(Job job) {
+  std::string name = job.name;
+  jobs_.insert_or_assign(std::move(name), std::move(job));
+}
+
+void HeldJobs::Erase(const std::string& name) {
+  jobs_.erase(name);
+  static_cast<void>(journal_.Erase("job/" + name));
+}
+
+std::vector<ptc::DeviceId> HeldJobs::LocalOf(const ptc::Layout& layout) const {
+  std::vector<ptc::DeviceId> out;
+  for (const ptc::DeviceId device : layout.mesh().devices()) {
+    if (device.node == node_) out.push_back(device);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace tessera::agents

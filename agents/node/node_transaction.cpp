@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/node_transaction.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agents/node/node_views.h"
+#include "agents/wire/utf8.h"
+
+namespace tessera::agents {
+namespace {
+
+wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
+  switch (kind) {
+    case engine::ReportKind::kPrepared:
+      return wire::TxnReport::PREPARED;
+    case engine::ReportKind::kRefused:
+      return wire::TxnReport::REFUSED;
+    case engine::ReportKind::kPaused:
+      return wire::TxnReport::PAUSED;
+    case engine::ReportKind::kTransferred:
+      return wire::TxnReport::TRANSFERRED;
+    case engine::ReportKind::kTransferFailed:
+      return wire::TxnReport::TRANSFER_FAILED;
+    case engine::ReportKind::kVerified:
+      return wire::TxnReport::VERIFIED;
+    case engine::ReportKind::kCommitted:
+      return wire::TxnReport::COMMITTED;
+    case engine::ReportKind::kAborted:
+      return wire::TxnReport::ABORTED;
+  }
+  return wire::TxnReport::REFUSED;
+}
+
+TransactionPart::Terms TermsOf(const wire::Prepare& p) {
+  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.SerializeAsString()};
+}
+
+}  // namespace
+
+NodeTransaction::NodeTransaction(const World& world, const wire::Prepare& prepare,
+                                 std::optional<engine::ParticipantState> recovered)
+    : world_(world),
+      change_(prepare),
+      ranks_(change_, world.ranks, world.jobs, world.starter, world.links),
+      transfer_(change_, world.jobs.node(), world.machine, world.devices, world.uplink),
+      adoption_(change_, world.timers, world.devices, world.ranks, world.jobs, world.links,
+                world.uplink),
+      part_(MakePart(recovered)) {
+  NoteWord();
+}
+
+TransactionPart NodeTransaction::MakePart(std::optional<engine::ParticipantState> recovered) {
+  engine::DurableStore& journal = *world_.machine.journal;
+  if (!recovered) return {TermsOf(prepare()), journal, WorldOfPart()};
+  return {TermsOf(prepare()), *recovered, journal, WorldOfPart()};
+}
+
+Status NodeTransaction::Recover() {
+  TESSERA_RETURN_IF_ERROR(change_.Build());
+  change_.Recover(world_.devices);
+  return OkStatus();
+}
+
+void NodeTransaction::NoteWord() {
+  last_word_ = world_.timers.now();
+  repeats_ = Repetition(last_word_);
+}
+
+// ---- what the part decides
+
+TransactionPart::World NodeTransaction::WorldOfPart() {
+  TransactionPart::World world;
+  world.check = [this] { return CheckAndReserve(); };
+  world.connect = [this] { ConnectRanks(); };
+  world.raise_request = [this](std::int64_t at_step) { RaiseRequest(at_step); };
+  world.transfer = [this](std::int64_t step) { RunTransfer(step); };
+  world.report = [this](const engine::Report& report) { SendReport(report); };
+  world.flip = [this](std::int64_t step) { Flip(step); };
+  world.clean_up = [this] { CleanUp(); };
+  world.release = [this](bool stay_paused) { ranks_.Release(stay_paused); };
+  world.resume_old = [this](bool stay_paused) {
+    const auto number = static_cast<std::uint64_t>(prepare().transaction());
+    world_.pauses.EndRequest(prepare().job(), number, stay_paused);
+  };
+  world.ask = [this](bool write_abort) { Ask(write_abort); };
+  world.forgotten = [this](bool stay_paused) {
+    transfer_.Withdraw();
+    world_.forgotten(stay_paused);
+  };
+  world.halt = [this](const std::string& why) { Halt(why); };
+  world.note_error = [this](const std::string& text) {
+    world_.uplink.ReportNodeEvent(engine::Severity::kError, text);
+  };
+  world.fault_point = world_.machine.fault_point;
+  return world;
+}
+
+Status NodeTransaction::CheckAndReserve() {
+  // A disk that becomes full during the transaction must not keep it from ending.
+  TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());
+  TESSERA_RETURN_IF_ERROR(change_.Build());
+  const wire::Prepare& p = prepare();
+  TESSERA_RETURN_IF_ERROR(change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr));
+  return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
+}
+
+void NodeTransaction::ConnectRanks() {
+  if (Status status = ranks_.Connect(); !status) {
+    return Feed(engine::RanksConnected{std::move(status)});
+  }
+  CheckConnected();
+}
+
+void NodeTransaction::CheckConnected() {
+  if (ranks_.AreConnected()) Feed(engine::RanksConnected{OkStatus()});
+}
+
+void NodeTransaction::RaiseRequest(std::int64_t at_step) {
+  const std::string& job = prepare().job();
+  world_.pauses.RaiseRequest(job, static_cast<std::uint64_t>(prepare().transaction()), at_step);
+  if (const auto all = world_.pauses.AllPaused(job)) Feed(engine::RanksPaused{all->step});
+}
+
+void NodeTransaction::RunTransfer(std::int64_t step) {
+  world_.links.views->GiveUp(prepare().job());  // the old pieces will be overwritten
+  Status started =
+      transfer_.Start(step, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
+  if (!started) Feed(engine::TransferEnded{std::move(started)});
+}
+
+void NodeTransaction::Flip(std::int64_t step) {
+  // The reported steps after the step of that state belong to the old timeline.
+  if (prepare().has_hand_in() || prepare().has_snapshot()) world_.steps.Forget(prepare().job());
+  adoption_.Flip(step);
+  SendAdopt();
+}
+
+void NodeTransaction::SendAdopt() {
+  if (adoption_.Send()) CheckAdopted();
+}
+
+void NodeTransaction::CheckAdopted() {
+  if (adoption_.Complete()) Feed(engine::RanksAttached{});
+}
+
+void NodeTransaction::CleanUp() {
+  transfer_.Cancel();
+  transfer_.Withdraw();
+  ranks_.Abandon();
+  CheckCleanedUp();
+}
+
+void NodeTransaction::CheckCleanedUp() {
+  if (ranks_.HasJoiners()) return;
+  transfer_.Stop();
+  Feed(engine::CleanedUp{});
+}
+
+void NodeTransaction::Halt(const std::string& why) {
+  const std::string text =
+      fmt::format("transaction {}: {}; the agent stops", prepare().transaction(), why);
+  world_.uplink.ReportNodeEvent(engine::Severity::kError, text);
+  world_.machine.log_line(text);
+  world_.machine.exit();
+}
+
+// ---- messages to the registrar
+
+void NodeTransaction::SendReport(const engine::Report& report) {
+  // Another node may receive its Transfer earlier than this one and fetch cells from here at once.
+  // The registrar sends Transfer only after all ranks have paused.
+  if (report.kind == engine::ReportKind::kPrepared) transfer_.Offer();
+  wire::FromNode message;
+  auto* out = message.mutable_txn();
+  out->set_transaction(prepare().transaction());
+  out->set_kind(KindOf(report.kind));
+  out->set_reason(Utf8(report.reason));
+  out->set_step(report.step);
+  if (report.kind == engine::ReportKind::kTransferred) {
+    transfer_.SendProgress();
+    transfer_.Describe(out);
+  }
+  world_.uplink.Send(std::move(message));
+}
+
+void NodeTransaction::Ask(bool write_abort) {
+  wire::FromNode message;
+  auto* ask = message.mutable_decide();
+  ask->set_job(prepare().job());
+  ask->set_slot(prepare().slot());
+  ask->set_transaction(prepare().transaction());
+  if (write_abort) ask->set_value(fmt::format("abort {}", prepare().transaction()));
+  world_.uplink.Send(std::move(message));
+}
+
+void NodeTransaction::RepeatReport() {
+  if (!repeats_.IsDue(world_.timers.now())) return;
+  switch (state()) {
+    case engine::ParticipantState::kPreparing:
+      return Feed(engine::PrepareRequested{});
+    case engine::ParticipantState::kPrepared: {
+      const auto all = world_.pauses.AllPaused(prepare().job());
+      const auto number = static_cast<std::uint64_t>(prepare().transaction());
+      if (all && all->request == number) return Feed(engine::RanksPaused{all->step});
+      return Feed(engine::PrepareRequested{});
+    }
+    case engine::ParticipantState::kTransferring:
+    case engine::ParticipantState::kTransferred:
+      return Feed(engine::TransferRequested{});
+    case engine::ParticipantState::kVerified:
+      return Feed(engine::VerifyRequested{});
+    case engine::ParticipantState::kIdle:
+    case engine::ParticipantState::kCommitted:  // TransactionPart::RepeatFollowed
+    case engine::ParticipantState::kAborted:
+      return;
+  }
+}
+
+void NodeTransaction::Beat() {
+  part_.RepeatFollowed();
+  if (!part_.followed()) CheckAdopted();
+  if (!part_.followed()) adoption_.FailLateRanks();
+}
+
+// ---- what happens to ranks
+
+void NodeTransaction::OnRankConnected(const Attempt& reached, const Status& status) {
+  if (reached != Attempt{prepare().epoch(), prepare().attempt()}) return;
+  if (!status) return Feed(engine::RanksConnected{Status(Error(status.error()))});
+  CheckConnected();
+}
+
+void NodeTransaction::OnRankPaused(const RankId& id) {
+  // The rank was disconnected when the transaction was committed, so ADOPT is sent again.
+  if (state() == engine::ParticipantState::kCommitted) SendAdopt();
+  if (Joins(id)) return;
+  if (const auto all = world_.pauses.AllPaused(id.job)) {
+    world_.links.views->OnPaused(id.job, all->step);
+    Feed(engine::RanksPaused{all->step});
+  }
+}
+
+void NodeTransaction::OnRankEnded() {
+  if (state() == engine::ParticipantState::kAborted) CheckCleanedUp();
+  if (state() == engine::ParticipantState::kCommitted) CheckAdopted();
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// One transaction at a node: carries out the actions of its TransactionPart, and returns their
+/// results as events.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agents/job/rank_protocol.h"
+#include "agents/move/device_store.h"
+#include "agents/net/timers.h"
+#include "agents/node/adoption.h"
+#include "agents/node/change_ranks.h"
+#include "agents/node/change_transfer.h"
+#include "agents/node/held_jobs.h"
+#include "agents/node/job_pauses.h"
+#include "agents/node/node_links.h"
+#include "agents/node/node_world.h"
+#include "agents/node/prepared_change.h"
+#include "agents/node/rank_starter.h"
+#include "agents/node/rank_table.h"
+#include "agents/node/repetition.h"
+#include "agents/node/step_reports.h"
+#include "agents/node/transaction_part.h"
+#include "agents/node/uplink.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/txn/participant.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// PreparedChange has what changes. ChangeRanks, ChangeTransfer and Adoption make the change; their
+/// results become events of the TransactionPart.
+/// \threadsafety The loop's thread.
+class NodeTransaction {
+ public:
+  /// All parts outlive the transaction.
+  struct World {
+    Timers& timers;
+    const NodeWorld& machine;
+    const NodeLinks& links;
+    DeviceStore& devices;
+    RankTable& ranks;
+    HeldJobs& jobs;
+    RankStarter& starter;
+    JobPauses& pauses;
+    StepReports& steps;
+    const Uplink& uplink;
+    /// The transaction is over here. The call may destroy it.
+    std::function<void(bool stay_paused)> forgotten = {};
+  };
+
+  /// `recovered`: the state that an earlier agent has journaled. Then Recover is called next.
+  /// \pre `world` outlives the transaction
+  NodeTransaction(const World& world, const wire::Prepare& prepare,
+                  std::optional<engine::ParticipantState> recovered = std::nullopt);
+  NodeTransaction(const NodeTransaction&) = delete;
+  NodeTransaction& operator=(const NodeTransaction&) = delete;
+
+  /// \error as PreparedChange::Build
+  Status Recover();
+
+  const wire::Prepare& prepare() const { return change_.prepare(); }
+  engine::ParticipantState state() const { return part_.state(); }
+  /// Whether the transaction starts this rank.
+  bool Joins(const RankId& id) const { return change_.Joins(id); }
+  /// When the registrar last sent something about the transaction.
+  Timers::Clock::time_point last_word() const { return last_word_; }
+
+  /// Notes that the registrar has sent something about the transaction.
+  void NoteWord();
+  void Feed(engine::ParticipantEvent event) { part_.Feed(std::move(event)); }
+  void OnTransfer(std::int64_t step) { part_.OnTransfer(step); }
+  void OnDecision(const engine::Decision& decision) { part_.OnDecision(decision); }
+  /// The only call that may end the transaction.
+  void OnGo(bool stay_paused) { part_.OnGo(stay_paused); }
+
+  /// A rank of the job has built the groups of `reached`, or failed to.
+  void OnRankConnected(const Attempt& reached, const Status& status);
+  /// A rank of the job waits.
+  void OnRankPaused(const RankId& id);
+  /// A rank of the job has adopted the new epoch.
+  void OnRankAdopted() { CheckAdopted(); }
+  /// A rank of this node has ended.
+  void OnRankEnded();
+
+  /// Each second: repeats what was not answered, and looks for ranks that hang.
+  void Beat();
+  /// Reports again what this node has done last, if nothing was heard since.
+  void RepeatReport();
+  void SendProgress() const { transfer_.SendProgress(); }
+
+ private:
+  TransactionPart MakePart(std::optional<engine::ParticipantState> recovered);
+  TransactionPart::World WorldOfPart();
+  Status CheckAndReserve();
+  void ConnectRanks();
+  void CheckConnected();
+  void RaiseRequest(std::int64_t at_step);
+  void RunTransfer(std::int64_t step);
+  void SendReport(const engine::Report& report);
+  void Flip(std::int64_t step);
+  void SendAdopt();
+  void CheckAdopted();
+  void CleanUp();
+  void CheckCleanedUp();
+  void Ask(bool write_abort);
+  /// Ends this agent. Its keeper starts another.
+  void Halt(const std::string& why);
+
+  const World& world_;
+  PreparedChange change_;
+  ChangeRanks ranks_;
+  ChangeTransfer transfer_;
+  Adoption adoption_;
+  TransactionPart part_;
+  Timers::Clock::time_point last_word_;
+  Repetition repeats_;  // of the last report, if nothing is heard
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/node_transactions.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "engine/txn/decision.h"
+
+namespace tessera::agents {
+
+NodeTransactions::NodeTransactions(NodeTransaction::World world, RendezvousRelay& rendezvous,
+                                   std::function<void()> send_heartbeat)
+    : world_(std::move(world)),
+      rendezvous_(rendezvous),
+      send_heartbeat_(std::move(send_heartbeat)) {
+  world_.forgotten = [this](bool stay_paused) { OnForgotten(stay_paused); };
+}
+
+Status NodeTransactions::Recover() {
+  TESSERA_TRY(const auto kept, TransactionPart::Load(*world_.machine.journal));
+  if (!kept) return OkStatus();
+  wire::Prepare prepare;
+  if (!prepare.ParseFromString(kept->prepare)) {
+    return DataLoss("journal row 'txn/prepare' is damaged");
+  }
+  txn_.emplace(world_, prepare, kept->state);
+  return txn_->Recover();
+}
+
+// ---- messages of the registrar
+
+bool NodeTransactions::HearAbout(std::int64_t transaction) {
+  if (!txn_ || txn_->prepare().transaction() != transaction) return false;
+  txn_->NoteWord();
+  return true;
+}
+
+void NodeTransactions::OnPrepare(const wire::Prepare& message) {
+  if (HearAbout(message.transaction())) return txn_->Feed(engine::PrepareRequested{});
+  if (txn_) {
+    // The registrar begins a transaction only after the one before is decided.
+    const bool is_repeated = waiting_ && waiting_->prepare.transaction() == message.transaction();
+    if (!is_repeated) waiting_ = {message, world_.timers.now()};
+    return txn_->Feed(engine::NoWord{});
+  }
+  txn_.emplace(world_, message);
+  txn_->Feed(engine::PrepareRequested{});
+}
+
+void NodeTransactions::OnPauseTxn(const wire::PauseTxn& message) {
+  if (HearAbout(message.transaction())) txn_->Feed(engine::PauseRequested{message.at_step()});
+}
+
+void NodeTransactions::OnTransfer(const wire::Transfer& message) {
+  if (HearAbout(message.transaction())) txn_->OnTransfer(message.step());
+}
+
+void NodeTransactions::OnVerify(const wire::Verify& message) {
+  if (HearAbout(message.transaction())) txn_->Feed(engine::VerifyRequested{});
+}
+
+void NodeTransactions::OnOutcome(const wire::Outcome& message) {
+  if (waiting_ && waiting_->prepare.transaction() == message.transaction()) waiting_.reset();
+  const auto decision = engine::ParseDecision(message.value());
+  if (!decision) {
+    return world_.uplink.ReportNodeEvent(
+        engine::Severity::kError,
+        fmt::format("transaction {}: {}", message.transaction(), decision.error().ToString()));
+  }
+  if (HearAbout(message.transaction())) return txn_->OnDecision(*decision);
+  // This node has followed the outcome and forgotten the transaction, or it never prepared it,
+  // which is possible only for an aborted one. In both cases the outcome holds here.
+  ReportOf(message.transaction(),
+           decision->commit ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
+  world_.pauses.ReportAll();  // the registrar may have restarted and forgotten the pauses
+}
+
+void NodeTransactions::OnGo(const wire::Go& message) {
+  if (HearAbout(message.transaction())) txn_->OnGo(message.stay_paused());
+}
+
+void NodeTransactions::OnDecided(const wire::Decided& message) {
+  if (!Changes(message.job()) || txn_->prepare().slot() != message.slot()) return;
+  txn_->NoteWord();
+  if (message.value().empty()) return;  // not decided yet
+  const auto decision = engine::ParseDecision(message.value());
+  if (decision) return txn_->OnDecision(*decision);
+  world_.uplink.ReportNodeEvent(engine::Severity::kError, decision.error().ToString());
+}
+
+void NodeTransactions::ReportOf(std::int64_t transaction, wire::TxnReport::Kind kind,
+                                const std::string& reason) {
+  wire::FromNode message;
+  message.mutable_txn()->set_transaction(transaction);
+  message.mutable_txn()->set_kind(kind);
+  message.mutable_txn()->set_reason(reason);
+  world_.uplink.Send(std::move(message));
+}
+
+void NodeTransactions::OnForgotten(bool stay_paused) {
+  rendezvous_.Forget(txn_->prepare().job(), txn_->prepare().attempt());
+  txn_.reset();
+  send_heartbeat_();
+  if (const auto next = std::exchange(waiting_, std::nullopt)) {
+    world_.timers.Post([this, prepare = next->prepare] { OnPrepare(prepare); });
+  }
+  // Pauses during the transaction were not reported. A job that was paused before it is known to
+  // the registrar, which may already be resuming it.
+  if (!stay_paused) world_.pauses.ReportAll();
+}
+
+// ---- ranks
+
+void NodeTransactions::OnRankConnected(const RankId& id, const Attempt& reached,
+                                       const Status& status) {
+  if (Changes(id.job)) txn_->OnRankConnected(reached, status);
+}
+
+bool NodeTransactions::OnRankAdopted(const RankId& id, std::int64_t epoch) {
+  if (!Changes(id.job) || txn_->prepare().epoch() != epoch) return false;
+  txn_->OnRankAdopted();
+  return true;
+}
+
+void NodeTransactions::OnRankEnded() {
+  if (txn_) txn_->OnRankEnded();
+}
+
+// ---- time
+
+void NodeTransactions::Beat() {
+  if (txn_) txn_->Beat();
+}
+
+void NodeTransactions::RepeatReport() {
+  if (txn_) txn_->RepeatReport();
+}
+
+void NodeTransactions::SendProgress() const {
+  if (txn_) txn_->SendProgress();
+}
+
+void NodeTransactions::AskAfterSilence(Timers::Clock::time_point last_message) {
+  constexpr auto kNoWord = std::chrono::seconds(5);
+  constexpr auto kSilence = std::chrono::seconds(15);
+  if (!txn_) return;
+  const auto now = world_.timers.now();
+  if (waiting_ && now - waiting_->since > kSilence) RefuseWaiting();
+  if (now - last_message > kSilence) return txn_->Feed(engine::RegistrarSilent{});
+  if (now - txn_->last_word() > kNoWord) txn_->Feed(engine::NoWord{});
+}
+
+void NodeTransactions::RefuseWaiting() {
+  const std::int64_t refused = waiting_->prepare.transaction();
+  waiting_.reset();
+  ReportOf(refused, wire::TxnReport::REFUSED,
+           fmt::format("transaction {} is still {} here", txn_->prepare().transaction(),
+                       ToString(txn_->state())));
+}
+
+}  // namespace tessera::agents

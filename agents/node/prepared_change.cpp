@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/prepared_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/node/peers.h"
+#include "agents/wire/convert.h"
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "engine/store/allocate.h"
+#include "ptc/plan/refill.h"
+#include "ptc/schedule/relay_plan.h"
+
+namespace tessera::agents {
+
+Status PreparedChange::Build() {
+  const wire::Prepare& p = prepare_;
+  TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
+  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
+  TESSERA_TRY(lost_, DecodeAll<ptc::DeviceId>(p.lost()));
+  if (p.has_hand_in()) {
+    plan_ = ptc::RefillPlan(to);
+  } else {
+    TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
+    TESSERA_TRY(plan_, ptc::MakePlan(from, to, topology, {.lost = lost_}));
+    if (p.relay()) plan_ = ptc::RelayPlan(plan_, from, to, topology);
+  }
+  from_ = std::move(from);
+  to_ = std::move(to);
+  const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
+    if (mine == theirs) return OkStatus();
+    return FailedPrecondition(fmt::format("stale plan: {} is {} here, {} at the registrar", what,
+                                          ptc::Hex16(mine), ptc::Hex16(theirs)));
+  };
+  TESSERA_RETURN_IF_ERROR(check("the old layout", from_->hash(), p.from_hash()));
+  TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
+  return check("the plan", plan_.hash, p.plan_hash());
+}
+
+bool PreparedChange::Joins(const RankId& id) const {
+  return from_ && to_ && prepare_.job() == id.job && to_->mesh().RankOf(id.device) &&
+         (prepare_.recovery() || !from_->mesh().RankOf(id.device));
+}
+
+bool PreparedChange::IsSource(ptc::DeviceId id) const {
+  return from_->mesh().RankOf(id) && std::find(lost_.begin(), lost_.end(), id) == lost_.end();
+}
+
+Status PreparedChange::CheckDevice(const DeviceStore::Device& device, bool is_listed) const {
+  const wire::Prepare& p = prepare_;
+  const ptc::DeviceId id = device.id;
+  if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
+  if (IsSource(id) &&
+      (!is_listed || !device.table || device.table->job() != p.job() ||
+       device.table->epoch() != p.epoch() - 1 || device.table->layout_hash() != p.from_hash())) {
+    return FailedPrecondition(fmt::format("stale plan: device {} does not hold epoch {} of '{}'",
+                                          ToString(id), p.epoch() - 1, p.job()));
+  }
+  if (!IsSource(id) && device.table) {
+    return FailedPrecondition(
+        fmt::format("device {} is in job '{}'", ToString(id), device.table->job()));
+  }
+  return OkStatus();
+}
+
+Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
+  const wire::Prepare& p = prepare_;
+  TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
+  TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, *to_));
+  for (auto& [id, device] : devices.devices()) {
+    const bool is_source = IsSource(id);
+    const bool new_rank = to_->mesh().RankOf(id).has_value();
+    // Nobody can use what a lost device holds, or what is left of an earlier epoch, and its space
+    // is needed.
+    const bool is_lost = from_->mesh().RankOf(id) && !is_source;
+    const bool is_its = device.table && device.table->job() == p.job();
+    if (is_its && (is_lost || device.table->epoch() < p.epoch() - 1)) devices.Free(device);
+    if (!is_source && !new_rank) continue;
+    TESSERA_RETURN_IF_ERROR(CheckDevice(device, is_listed));
+    TESSERA_TRY(const engine::PieceTable nothing,
+                engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {},
+                                         device.arena->capacity()));
+    const engine::PieceTable& old_table = is_source ? *device.table : nothing;
+    TESSERA_TRY(engine::PieceTable next,
+                engine::AllocateNext(old_table, *from_, *to_, id, plan_, device.arena->capacity()));
+    TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
+    old_.emplace(id, old_table);
+    next_.emplace(id, std::move(next));
+  }
+  return OkStatus();
+}
+
+void PreparedChange::Recover(const DeviceStore& devices) {
+  for (const auto& [id, device] : devices.devices()) {
+    const auto next =
+        engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(prepare_.epoch()));
+    if (next && next->epoch() == prepare_.epoch() && next->job() == prepare_.job() &&
+        next->layout_hash() == prepare_.to_hash()) {
+      next_.emplace(id, *next);
+    }
+  }
+}
+
+Status PreparedChange::CheckStep(const DeviceStore& devices, std::int64_t step) const {
+  for (const auto& [id, table] : old_) {
+    if (!IsSource(id)) continue;
+    const engine::ArenaHeader& header = devices.devices().at(id).arena->header();
+    const std::uint64_t begin = header.begin.load(), end = header.end.load();
+    if (begin == end && end == static_cast<std::uint64_t>(step)) continue;
+    return Internal(fmt::format("device {} is at update {} of {}, not after step {}", ToString(id),
+                                begin, end, step));
+  }
+  return OkStatus();
+}
+
+std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore& devices,
+                                                               std::int32_t node,
+                                                               const std::string& machine) const {
+  const wire::Prepare& p = prepare_;
+  auto context = std::make_shared<MoveContext>(MoveContext{{p.job(), p.transaction(), p.attempt()},
+                                                           *from_,
+                                                           *to_,
+                                                           plan_,
+                                                           TopologyOf(p.peers()),
+                                                           node,
+                                                           {},
+                                                           {}});
+  context->lost = lost_;
+  for (const auto& [id, table] : next_) {
+    const engine::Arena* arena = devices.devices().at(id).arena.get();
+    context->local.emplace(id, MoveContext::Local{arena, old_.at(id), table});
+  }
+  for (const wire::Peer& peer : p.peers()) {
+    context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
+                                   peer.public_key(),
+                                   {peer.arena_paths().begin(), peer.arena_paths().end()}};
+  }
+  if (p.has_snapshot()) context->snapshot = {p.snapshot(), machine};
+  if (p.has_hand_in()) {
+    const wire::HandInSource& source = p.hand_in();
+    context->hand_in = {static_cast<std::int64_t>(source.hand_in()),
+                        {source.lanes().begin(), source.lanes().end()},
+                        source.public_key()};
+  }
+  return context;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What a transaction changes on a node: layouts, plan, and the old and new pieces of its devices.
+/// Sends no message.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/job/rank_view.h"
+#include "agents/move/device_store.h"
+#include "agents/move/move_context.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/store/piece_table.h"
+#include "ptc/base/result.h"
+#include "ptc/layout.h"
+#include "ptc/plan/plan.h"
+
+namespace tessera::agents {
+
+/// First Build, then Allocate, or Recover after a restart of the agent. The other members are for
+/// after that, except prepare() and Joins().
+/// \threadsafety The loop's thread.
+class PreparedChange {
+ public:
+  explicit PreparedChange(wire::Prepare prepare) : prepare_(std::move(prepare)) {}
+
+  const wire::Prepare& prepare() const { return prepare_; }
+
+  /// Computes layouts and plan from the message, and compares their hashes with those of the
+  /// registrar.
+  /// \error kFailedPrecondition "stale plan", naming what differs; those of layouts and planner
+  Status Build();
+  /// Checks that the devices hold the old layout, and writes the tables of the new pieces into the
+  /// other slots of the arenas. Frees what is of no use on the devices. `is_listed`: this node has
+  /// devices of the job.
+  /// \error naming the device that has failed, is in another job, does not hold the old layout, or
+  ///     has too little memory; as engine::CheckRunnable
+  Status Allocate(DeviceStore& devices, bool is_listed);
+  /// Reads the tables that an earlier agent has written.
+  void Recover(const DeviceStore& devices);
+
+  const ptc::Layout& to() const { return *to_; }
+  /// The new pieces of each device of this node.
+  const std::map<ptc::DeviceId, engine::PieceTable>& next() const { return next_; }
+  /// Whether the transaction starts this rank. False before Build.
+  bool Joins(const RankId& id) const;
+
+  /// \error kInternal if the state in an arena is not that after `step`
+  Status CheckStep(const DeviceStore& devices, std::int64_t step) const;
+  /// The inputs of the transfer on node `node`. `machine`: identity of this machine.
+  std::shared_ptr<const MoveContext> MakeContext(const DeviceStore& devices, std::int32_t node,
+                                                 const std::string& machine) const;
+
+ private:
+  /// Whether the device holds state that the transaction reads.
+  bool IsSource(ptc::DeviceId id) const;
+  /// \error naming the device
+  Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
+
+  const wire::Prepare prepare_;
+  std::optional<ptc::Layout> from_, to_;
+  std::vector<ptc::DeviceId> lost_;  // of the old layout; their state is of no use
+  ptc::Plan plan_;
+  std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
+};
+
+}  // namespace tessera::agents
