@@ -80,7 +80,7 @@ QString Cluster::StartDeadNodes() {
   if (!status.is_object()) return QStringLiteral("the registrar does not answer");
   for (int node = 0; node < std::ssize(status["nodes"]); ++node) {
     if (status["nodes"][static_cast<std::size_t>(node)]["state"] == "alive") continue;
-    if (const QString wrong = StartNode(node); !wrong.isEmpty()) return wrong;
+    if (QString wrong = StartNode(node); !wrong.isEmpty()) return wrong;
   }
   return {};
 }
