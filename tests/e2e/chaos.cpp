@@ -10,15 +10,31 @@
 #include <set>
 
 #include "tests/e2e/losses.h"
+#include "tests/e2e/machine_cluster.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
 
 namespace tessera::test {
 namespace {
 
 const QString kJob = QStringLiteral("nano");
-constexpr int kNodes = 3, kDevices = 2, kBatch = 16;
+constexpr int kNodes = 3, kDevices = 2, kBatch = 16, kNodeLostSeconds = 3;
 /// Steps that are compared with one process: rounding in another order changes later ones more.
 constexpr std::int64_t kCompared = 3000;
+constexpr const char* kPoints[] = {"participant.prepared",
+                                   "participant.transferring",
+                                   "participant.transferred",
+                                   "participant.verified",
+                                   "participant.verified.journaled",
+                                   "participant.committed",
+                                   "participant.committed.journaled",
+                                   "registrar.pausing",
+                                   "registrar.transferring",
+                                   "registrar.verifying",
+                                   "registrar.committing",
+                                   "registrar.decided",
+                                   "registrar.resuming"};
 const std::string kTrainer = TESSERA_BIN_DIR "/tessera-train";
 
 struct Mesh {
@@ -38,23 +54,63 @@ bool SpansNodes(const Json& devices) {
 
 }  // namespace
 
-Chaos::Chaos(std::uint64_t seed)
-    : random_(seed),
-      cluster_({.nodes = kNodes,
-                .devices = kDevices,
-                .memory = QStringLiteral("64M"),
-                .link = {},
-                .one_host = false}) {
-  cluster_.Configure({{"node_lost_seconds", 3}, {"start_stall_seconds", 10}});
-  cluster_.StartJob(kJob, QStringLiteral("dp=2,tp=2"), QStringLiteral("n0g0,n0g1,n1g0,n1g1"),
-                    Words("--on-failure shrink --snapshot-every 10 --set collective_timeout=5 "
-                          "--global-batch 16"));
+Chaos::Chaos(std::uint64_t seed, Place place) : random_(seed) {
+  qputenv("TESSERA_FAULT_FOLDER", faults_.path().toUtf8());  // agents inherit it
+  const QString memory = QStringLiteral("64M");
+  if (place == Place::kMachines) {
+    auto machines = std::make_unique<MachineCluster>(
+        MachineCluster::Options{.nodes = kNodes, .devices = kDevices, .memory = memory});
+    machines_ = machines.get();
+    cluster_ = std::move(machines);
+    if (!problem().isEmpty()) return;
+  } else {
+    cluster_ = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = kNodes, .devices = kDevices, .memory = memory, .link = {}, .one_host = false});
+  }
+  cluster_->Configure({{"node_lost_seconds", kNodeLostSeconds}, {"start_stall_seconds", 10}});
+  cluster_->StartJob(kJob, QStringLiteral("dp=2,tp=2"), QStringLiteral("n0g0,n0g1,n1g0,n1g1"),
+                     Words("--on-failure shrink --snapshot-every 10 --set collective_timeout=5 "
+                           "--global-batch 16"));
+}
+
+Chaos::~Chaos() = default;
+
+QString Chaos::problem() const { return machines_ ? machines_->machines().problem() : QString(); }
+
+QString Chaos::KeepFolder() {
+  cluster_->KeepHome();
+  return cluster_->home();
+}
+
+QString Chaos::Summary() const {
+  return QStringLiteral(
+             "%1 cuts; %2 committed, %3 rolled back, %4 unknown to the client; %5 restarts, "
+             "%6 recoveries, %7 returns to a snapshot")
+      .arg(count_.cuts)
+      .arg(count_.committed)
+      .arg(count_.rolled_back)
+      .arg(count_.unknown)
+      .arg(count_.restarts)
+      .arg(count_.recoveries)
+      .arg(count_.returns);
 }
 
 QString Chaos::Round() {
   story_.clear();
-  spans_nodes_ = SpansNodes(cluster_.Job(kJob)["devices"]);
+  spans_nodes_ = SpansNodes(cluster_->Job(kJob)["devices"]);
   if (Chance(0.9)) BeginChange();
+  if (change_ && Chance(0.4)) {
+    InjectFaultAtPoint();
+  } else {
+    InjectFaults();
+  }
+  for (const QString& wrong : {Repair(), WaitUntilItTrains(), CheckState()}) {
+    if (!wrong.isEmpty()) return wrong;
+  }
+  return {};
+}
+
+void Chaos::InjectFaults() {
   const int faults = Chance(0.3) ? 2 : 1;
   for (int i = 0; i < faults; ++i) {
     const int delay = Pick(0, 1200);
@@ -62,10 +118,6 @@ QString Chaos::Round() {
     QThread::msleep(static_cast<unsigned long>(delay));
     InjectFault();
   }
-  for (const QString& wrong : {Repair(), WaitUntilItTrains(), CheckState()}) {
-    if (!wrong.isEmpty()) return wrong;
-  }
-  return {};
 }
 
 void Chaos::BeginChange() {
@@ -85,46 +137,91 @@ void Chaos::BeginChange() {
                  }());
   story_ << QStringLiteral("change to %1 on %2")
                 .arg(QLatin1String(mesh.text), devices.join(QLatin1Char(',')));
-  change_ = cluster_.Start({QStringLiteral("apply"), kJob, QStringLiteral("--mesh"),
-                            QString::fromLatin1(mesh.text), QStringLiteral("--devices"),
-                            devices.join(QLatin1Char(',')), QStringLiteral("--yes"),
-                            QStringLiteral("--json")});
+  change_ = cluster_->Start({QStringLiteral("apply"), kJob, QStringLiteral("--mesh"),
+                             QString::fromLatin1(mesh.text), QStringLiteral("--devices"),
+                             devices.join(QLatin1Char(',')), QStringLiteral("--yes"),
+                             QStringLiteral("--json")});
 }
 
 void Chaos::InjectFault() {
   const int node = Pick(0, kNodes - 1);
-  const int kind = Pick(0, 7);
-  const auto agent = cluster_.Agent(node);
-  const auto ranks = cluster_.Children(node, kTrainer);
-  const std::string name = "n" + std::to_string(node);
+  const int kind = Pick(0, machines_ ? 13 : 8);
+  const auto agent = cluster_->Agent(node);
+  const auto ranks = cluster_->Children(node, kTrainer);
+  const QString name = QStringLiteral("n%1").arg(node);
   if (kind <= 1) {
-    story_ << QString::fromStdString("kill the agent of " + name);
-    if (agent) LocalCluster::Kill(*agent);
+    story_ << QStringLiteral("kill the agent of %1").arg(name);
+    if (agent) Cluster::Kill(*agent);
   } else if (kind == 2) {
-    const int length = Pick(200, 5000);
-    story_ << QString::fromStdString("stop the agent of " + name) +
-                  QStringLiteral(" for %1 ms").arg(length);
-    if (!agent || !SendSignal(agent->pid, SIGSTOP)) return;
-    stopped_.push_back(agent->pid);
-    QThread::msleep(static_cast<unsigned long>(length));
+    const int length = Chance(0.2) ? Pick(10'000, 14'000) : Pick(200, 5000);
+    story_ << QStringLiteral("stop the agent of %1 for %2 ms").arg(name).arg(length);
+    if (agent) Stop(agent->pid, length);
   } else if (kind == 3 && !ranks.empty()) {
-    story_ << QString::fromStdString("kill a rank on " + name);
+    story_ << QStringLiteral("kill a rank on %1").arg(name);
     SendSignal(ranks[static_cast<std::size_t>(Pick(0, 1)) % ranks.size()], SIGKILL);
   } else if (kind == 4 && !ranks.empty()) {
-    story_ << QString::fromStdString("stop a rank on " + name + " for good");
+    story_ << QStringLiteral("stop a rank on %1 for good").arg(name);
     SendSignal(ranks.front(), SIGSTOP);
   } else if (kind == 5 || kind == 6) {
     KillNode(node);
+  } else if (kind == 7) {
+    const int length = Pick(1000, 6000);
+    story_ << QStringLiteral("stop the keeper of %1 for %2 ms").arg(name).arg(length);
+    Stop(cluster_->Keeper(node).pid, length);
+  } else if (kind >= 9) {
+    CutLink(node);
   } else if (change_) {
     story_ << QStringLiteral("kill the client");
     change_->kill();
   }
 }
 
+void Chaos::InjectFaultAtPoint() {
+  const QString point = QString::fromLatin1(kPoints[Pick(0, std::size(kPoints) - 1)]);
+  const int node = point.startsWith(QStringLiteral("registrar")) ? 0 : Pick(0, kNodes - 1);
+  QFile order(faults_.filePath(QStringLiteral("n%1.%2").arg(node).arg(point)));
+  if (!order.open(QIODevice::WriteOnly) || order.write("stop") < 0) return;
+  order.close();
+  // A node without a part in the transaction does not reach the point.
+  Cluster::WaitFor([&] { return !order.exists() || HasEnded(change_->processId()); });
+  const auto agent = cluster_->Agent(node);
+  const bool is_there =
+      !order.remove() && agent && Cluster::WaitFor([&] { return IsStopped(agent->pid); }, 5);
+  if (is_there) {
+    story_ << QStringLiteral("n%1 is at %2").arg(node).arg(point);
+    held_ = agent->pid;
+  }
+  InjectFault();
+  SendSignal(std::exchange(held_, 0), SIGCONT);
+}
+
+void Chaos::Stop(std::int64_t pid, int length) {
+  if (!SendSignal(pid, SIGSTOP)) return;
+  if (pid == held_) held_ = 0;  // stays stopped
+  EndAfter(length, [pid] { SendSignal(pid, SIGCONT); });
+}
+
+// The node is lost in half of the cuts.
+void Chaos::CutLink(int node) {
+  constexpr int kLost = 1000 * kNodeLostSeconds;
+  const int length = Chance(0.5) ? Pick(200, kLost - 200) : Pick(kLost, 8000);
+  story_ << QStringLiteral("cut the link of n%1 for %2 ms").arg(node).arg(length);
+  if (!machines_->machines().SetLink(node, false)) return;
+  ++count_.cuts;
+  EndAfter(length, [this, node] { machines_->machines().SetLink(node, true); });
+}
+
+void Chaos::EndAfter(int length, std::function<void()> end) {
+  passing_.emplace_back([length, end = std::move(end)] {
+    QThread::msleep(static_cast<unsigned long>(length));
+    end();
+  });
+}
+
 // The registrar's node is not lost: nothing can be decided without it. Neither is a node that may
 // hold all of the job, snapshot included.
 void Chaos::KillNode(int node) {
-  const Json job = cluster_.Job(kJob);
+  const Json job = cluster_->Job(kJob);
   const bool is_covered =
       job.is_object() && !job["snapshots"]["step"].is_null() && job["snapshots"]["nodes"] != 1;
   if (node == 0 || !dead_.empty() || !spans_nodes_ || !is_covered) {
@@ -132,14 +229,14 @@ void Chaos::KillNode(int node) {
     return;
   }
   story_ << QStringLiteral("kill the node n%1").arg(node);
-  LocalCluster::Kill(cluster_.Keeper(node));
+  Cluster::Kill(cluster_->Keeper(node));
   dead_.push_back(node);
 }
 
 QString Chaos::Repair() {
-  for (const std::int64_t pid : std::exchange(stopped_, {})) SendSignal(pid, SIGCONT);
+  passing_.clear();  // waits for the threads
   if (change_) {
-    const Json result = LocalCluster::Finish(*change_, 90).LastJson();
+    const Json result = Cluster::Finish(*change_, 90).LastJson();
     change_.reset();
     const bool is_known = result.is_object() && result.contains("result");
     if (!is_known) {
@@ -152,36 +249,34 @@ QString Chaos::Repair() {
     // Usually only after the job has continued without it, if it was on it.
     if (Chance(0.7)) {
       story_ << QStringLiteral("start it later");
-      if (const QString wrong = WaitUntilItTrains(); !wrong.isEmpty()) return wrong;
+      if (QString wrong = WaitUntilItTrains(); !wrong.isEmpty()) return wrong;
     }
-    const Outcome started = cluster_.Run(
-        {QStringLiteral("node"), QStringLiteral("start"), QStringLiteral("n%1").arg(node)});
-    if (started.code != 0) return QStringLiteral("node start: ") + started.Text();
+    if (QString wrong = cluster_->StartNode(node); !wrong.isEmpty()) return wrong;
   }
-  if (!cluster_.WaitAllAlive()) return QStringLiteral("a node does not come back");
+  if (!cluster_->WaitAllAlive()) return QStringLiteral("a node does not come back");
   return {};
 }
 
 QString Chaos::WaitUntilItTrains() {
-  const bool idle = LocalCluster::WaitFor([&] {
-    const std::string phase = cluster_.Phase();
+  const bool idle = Cluster::WaitFor([&] {
+    const std::string phase = cluster_->Phase();
     return phase.empty() || phase == "done" || phase == "rolled_back";
   });
   if (!idle)
     return QStringLiteral("the transaction does not end: ") +
-           QString::fromStdString(cluster_.Phase());
+           QString::fromStdString(cluster_->Phase());
   bool resumed = false;
-  const bool runs = cluster_.WaitJob(kJob, [&](const Json& job) {
+  const bool runs = cluster_->WaitJob(kJob, [&](const Json& job) {
     const std::string reason = job["reason"];
     if (!resumed && reason.find("not started again") != std::string::npos) {
-      resumed = cluster_.Run(Words("job resume nano")).code == 0;  // three crashes in ten steps
+      resumed = cluster_->Run(Words("job resume nano")).code == 0;  // three crashes in ten steps
     }
     return job["state"] == "running";
   });
   if (!runs) return QStringLiteral("the job does not run");
-  if (!cluster_.GoesOn(kJob, 11)) return QStringLiteral("the job makes no steps");
-  const std::int64_t step = cluster_.Step(kJob);
-  const bool covered = cluster_.WaitJob(kJob, [&](const Json& job) {
+  if (!cluster_->GoesOn(kJob, 11)) return QStringLiteral("the job makes no steps");
+  const std::int64_t step = cluster_->Step(kJob);
+  const bool covered = cluster_->WaitJob(kJob, [&](const Json& job) {
     return !job["snapshots"]["step"].is_null() &&
            job["snapshots"]["step"].get<std::int64_t>() >= step;
   });
@@ -191,11 +286,12 @@ QString Chaos::WaitUntilItTrains() {
 // A process too many would train on the memory of another. Ranks that leave have 5 s to end.
 QString Chaos::CheckRanks() {
   std::size_t ranks = 0, devices = 0;
-  const bool equal = LocalCluster::WaitFor(
+  const bool equal = Cluster::WaitFor(
       [&] {
         ranks = 0;
-        for (int node = 0; node < kNodes; ++node) ranks += cluster_.Children(node, kTrainer).size();
-        const Json job = cluster_.Job(kJob);
+        for (int node = 0; node < kNodes; ++node)
+          ranks += cluster_->Children(node, kTrainer).size();
+        const Json job = cluster_->Job(kJob);
         devices = job.is_object() ? job["devices"].size() : 0;
         return ranks == devices;
       },
@@ -206,10 +302,10 @@ QString Chaos::CheckRanks() {
 
 // `digest` compares all replicas. What the history calls committed had equal digests.
 QString Chaos::CheckState() {
-  if (const QString wrong = CheckRanks(); !wrong.isEmpty()) return wrong;
-  const Outcome digest = cluster_.Run(Words("digest nano --json"));
+  if (QString wrong = CheckRanks(); !wrong.isEmpty()) return wrong;
+  const Outcome digest = cluster_->Run(Words("digest nano --json"));
   if (digest.code != 0) return QStringLiteral("digest: ") + digest.Text();
-  const Json history = cluster_.Ask(Words("history"));
+  const Json history = cluster_->Ask(Words("history"));
   if (!history.is_object()) return QStringLiteral("no history");
   for (const Json& entry : history["transactions"]) {
     const std::string result = entry["result"];
@@ -224,28 +320,27 @@ QString Chaos::CheckState() {
 }
 
 QString Chaos::Finish() {
-  const Outcome metrics = cluster_.Run(
+  const Outcome metrics = cluster_->Run(
       {QStringLiteral("job"), QStringLiteral("metrics"), kJob, QStringLiteral("--json")});
   if (NumStepsWithoutGap(metrics.output) < 10)
     return QStringLiteral("a step is missing or twice in the history");
-  const Run run = RunOf(cluster_, kJob);
+  const Run run = RunOf(*cluster_, kJob);
   const std::int64_t compared = std::min(run.rbegin()->first, kCompared);
   const Run solo = SoloRun(QStringLiteral("gpt-nano"), compared, kBatch);
   if (std::ssize(solo) < compared) return QStringLiteral("no run to compare with");
   const double difference = LargestDifference(run, solo);
   if (difference > 1e-4) return QStringLiteral("losses differ by %1").arg(difference);
-  const Json history = cluster_.Ask(Words("history --limit 1000"));
+  const Json history = cluster_->Ask(Words("history --limit 1000"));
   for (const Json& entry : history["transactions"]) {
     const std::string reason = entry["reason"];
     count_.recoveries += reason.starts_with("replicas_live") ? 1 : 0;
     count_.returns += reason.starts_with("snapshot") ? 1 : 0;
   }
-  count_.restarts = static_cast<int>(
-      cluster_.Run(Words("events --limit 10000")).output.count(QStringLiteral("started again on")));
-  const Outcome down = cluster_.Run(Words("down"));
-  if (down.code != 0) return QStringLiteral("down: ") + down.Text();
+  count_.restarts = static_cast<int>(cluster_->Run(Words("events --limit 10000"))
+                                         .output.count(QStringLiteral("started again on")));
+  if (QString wrong = cluster_->End(); !wrong.isEmpty()) return wrong;
   // Nothing is left: all processes of the cluster have its home in their environment.
-  const QByteArray home = "TESSERA_HOME=" + cluster_.home().toUtf8();
+  const QByteArray home = "TESSERA_HOME=" + cluster_->home().toUtf8();
   for (const QString& pid : QDir(QStringLiteral("/proc")).entryList(QDir::Dirs)) {
     QFile environment(QStringLiteral("/proc/%1/environ").arg(pid));
     if (!environment.open(QIODevice::ReadOnly) || !environment.readAll().contains(home)) continue;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;

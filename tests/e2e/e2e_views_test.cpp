@@ -21,6 +21,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "ptc/digest.h"
 #include "tests/e2e/losses.h"
+#include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;

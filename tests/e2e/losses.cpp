@@ -19,7 +19,7 @@ Run ParseRun(const QString& lines) {
   return run;
 }
 
-Run RunOf(const LocalCluster& cluster, const QString& job) {
+Run RunOf(const Cluster& cluster, const QString& job) {
   return ParseRun(
       cluster.Run({QStringLiteral("job"), QStringLiteral("metrics"), job, QStringLiteral("--json")})
           .output);
@@ -43,7 +43,7 @@ Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch)
       QStringLiteral(TESSERA_BIN_DIR "/tessera-train"),
       {QStringLiteral("--solo"), model, QStringLiteral("--steps"), QString::number(steps),
        QStringLiteral("--global-batch"), QString::number(global_batch), QStringLiteral("--json")});
-  const Outcome outcome = LocalCluster::Finish(process, 240);
+  const Outcome outcome = Cluster::Finish(process, 240);
   if (outcome.code != 0) qWarning("solo: %s", outcome.Text().constData());
   return outcome.code == 0 ? ParseRun(outcome.output) : Run();
 }
@@ -60,7 +60,7 @@ double LargestDifference(const Run& a, const Run& b) {
   return largest;
 }
 
-QString CompareWithOneProcess(const LocalCluster& cluster, const QString& job,
+QString CompareWithOneProcess(const Cluster& cluster, const QString& job,
                               std::int64_t global_batch) {
   const Outcome metrics = cluster.Run(
       {QStringLiteral("job"), QStringLiteral("metrics"), job, QStringLiteral("--json")});

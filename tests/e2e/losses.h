@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <map>
 
-#include "tests/support/local_cluster.h"
+#include "tests/support/cluster.h"
 
 namespace tessera::test {
 
@@ -22,7 +22,7 @@ using Run = std::map<std::int64_t, StepNumbers>;
 /// Parses lines of JSON objects with step, loss and grad_norm, and ignores other lines.
 Run ParseRun(const QString& lines);
 /// All steps of `job metrics`.
-Run RunOf(const LocalCluster& cluster, const QString& job);
+Run RunOf(const Cluster& cluster, const QString& job);
 /// The number of steps in lines of `job metrics --json` that hold every step from 1 on once, in
 /// order; -1, with a message, for other lines.
 std::int64_t NumStepsWithoutGap(const QString& lines);
@@ -32,7 +32,7 @@ Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch)
 /// Compares a job of gpt-nano with the same training in one process: every step is in the history
 /// once, and the losses differ by 1e-5 at most, relative.
 /// \return what is wrong; empty: nothing
-QString CompareWithOneProcess(const LocalCluster& cluster, const QString& job,
+QString CompareWithOneProcess(const Cluster& cluster, const QString& job,
                               std::int64_t global_batch);
 
 /// The largest relative difference of the losses over the steps of both runs.

@@ -30,6 +30,12 @@ inline bool IsStopped(std::int64_t pid) {
   return !stat.empty() && stat[0] == "T";
 }
 
+/// Whether the process is gone, or a zombie that nobody has waited for.
+inline bool HasEnded(std::int64_t pid) {
+  const auto stat = StatOf(pid);
+  return stat.empty() || stat[0] == "Z";
+}
+
 /// In seconds; 0 if there is no such process.
 inline double AgeOf(std::int64_t pid) {
   const auto stat = StatOf(pid);
