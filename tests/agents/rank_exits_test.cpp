@@ -43,7 +43,7 @@ struct Node {
   sim::MemoryStore journal;
   NodeWorld world;
   Uplink uplink{config, world};
-  JobTable jobs{0, journal, uplink};
+  HeldJobs jobs{0, journal, uplink};
   RankTable ranks{{[](std::int64_t) {}, [](const RankId&) {},
                    [](std::chrono::seconds, std::function<void()>) {}}};
   Keeper keeper;

@@ -22,7 +22,7 @@ struct Node {
   sim::MemoryStore journal;
   NodeWorld world;
   Uplink uplink{config, world};
-  JobTable jobs{0, journal, uplink};
+  HeldJobs jobs{0, journal, uplink};
   StepReports steps{jobs, uplink};
   std::vector<wire::StepReport> sent;
 
