@@ -51,12 +51,15 @@ Result<ViewTask> StoredViews::MakeTask(const wire::TakeView& m, const Job& job) 
                     row.epoch, m.epoch()));
   }
   auto& known = m.snapshot() ? snapshot_plan_ : view_plan_;
-  if (!known || known->first != m.layout_hash()) {
-    known.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(
-                                       m.snapshot() ? engine::ViewPlan::OfSnapshot(row.layout)
-                                                    : engine::ViewPlan(row.layout)));
+  std::optional<std::int32_t> guest;
+  if (m.has_guest()) guest = m.guest();
+  if (!known || known->layout_hash != m.layout_hash() || known->guest != guest) {
+    known = KnownPlan{m.layout_hash(), guest,
+                      std::make_shared<const engine::ViewPlan>(
+                          m.snapshot() ? engine::ViewPlan::OfSnapshot(row.layout, guest)
+                                       : engine::ViewPlan(row.layout))};
   }
-  ViewTask task{m.job(), row.layout, known->second, {}, {}, {}};
+  ViewTask task{m.job(), row.layout, known->plan, {}, {}, {}, guest};
   task.stamp = {m.view(),        m.epoch(),         m.timeline(), m.step(),
                 m.layout_hash(), task.plan->hash(), node_};
   task.deadline = loop_.now() + std::chrono::duration_cast<Loop::Clock::duration>(
@@ -126,6 +129,10 @@ void StoredViews::Complete(const wire::CompleteSnapshot& message, CompleteReply 
     reply(std::move(out));
   };
   auto share = views_.Find(id);
+  const wire::JobStateInfo& state = message.shares().job();
+  if (!share && state.has_guest() && state.guest() == node_) {
+    return snapshots_.CompleteAsGuest(message.shares(), node_, report);
+  }
   if (!share) return report(NotFound(fmt::format("n{} has no share of it", node_)));
   snapshots_.Complete(message.shares(), std::move(share), report);
 }

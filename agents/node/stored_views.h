@@ -56,10 +56,13 @@ class StoredViews : public NodeViews {
   KeeperClient& keeper_;
   ViewStore views_;
   SnapshotStore snapshots_;
-  /// The last plan, with the hash of its layout.
-  using KnownPlan =
-      std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>;
-  KnownPlan view_plan_, snapshot_plan_;
+  /// The last plan.
+  struct KnownPlan {
+    std::uint64_t layout_hash = 0;
+    std::optional<std::int32_t> guest;
+    std::shared_ptr<const engine::ViewPlan> plan;
+  };
+  std::optional<KnownPlan> view_plan_, snapshot_plan_;
 };
 
 }  // namespace tessera::agents

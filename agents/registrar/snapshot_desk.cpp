@@ -23,7 +23,7 @@ Status SnapshotDesk::Recover() {
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(key, text));
     Entry& entry = entries_[row.state.job];
-    entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout);
+    entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
     entry.status.step = row.state.step;
     entry.status.bytes = entry.plan->total_bytes();
     entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
@@ -78,6 +78,10 @@ void SnapshotDesk::OnTaken(const std::string& job, std::int64_t timeline,
     making.nodes.insert(share.node());
     making.bytes += share.bytes();
   }
+  if (making.row.state.guest) {  // it has the same cells as the one node of the job
+    making.nodes.insert(*making.row.state.guest);
+    making.bytes *= 2;
+  }
   making.waiting = making.nodes;
   entry.making = std::move(making);
   wire::ToNode message;
@@ -130,10 +134,13 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
     return GiveUp(job, entry, kept.error(), now);
   }
   if (entry.newest) SendDrop(entry.newest->id, entry.plan->nodes());
-  const bool has_same_plan =
-      entry.newest && entry.newest->state.layout.hash() == making.row.state.layout.hash();
+  const bool has_same_plan = entry.newest &&
+                             entry.newest->state.layout.hash() == making.row.state.layout.hash() &&
+                             entry.newest->state.guest == making.row.state.guest;
   entry.newest = std::move(making.row);
-  if (!has_same_plan) entry.plan = engine::ViewPlan::OfSnapshot(entry.newest->state.layout);
+  if (!has_same_plan)
+    entry.plan =
+        engine::ViewPlan::OfSnapshot(entry.newest->state.layout, entry.newest->state.guest);
   engine::SnapshotStatus& status = entry.status;
   status.step = entry.newest->state.step;
   status.bytes = making.bytes;

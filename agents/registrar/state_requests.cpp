@@ -52,6 +52,7 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
                   UsualStepSeconds(*job),
                   std::chrono::duration<double>(timers_.now() - job->last_step).count(),
                   job->settings.max_steps};
+  out.guest = GuestOf(*job);
   if (rests_at) {
     out.step = *rests_at;
     return out;
@@ -68,6 +69,19 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
                                           job->reason.empty() ? "" : ": " + job->reason));
   }
   return out;
+}
+
+// The next node of the cluster, as in a ring of its nodes.
+std::optional<std::int32_t> StateRequests::GuestOf(const Job& job) const {
+  const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
+  if (nodes.size() != 1) return std::nullopt;
+  std::optional<std::int32_t> first, next;
+  for (const auto& [number, node] : members_.nodes()) {
+    if (nodes.contains(number) || node.state != engine::NodeState::kAlive) continue;
+    if (!first) first = number;
+    if (!next && number > *nodes.begin()) next = number;
+  }
+  return next ? next : first;
 }
 
 SnapshotDesk::World StateRequests::WorldOfSnapshots() {

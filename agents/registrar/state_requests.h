@@ -46,6 +46,9 @@ class StateRequests : public RegistrarPart {
   ViewDesk::World WorldOfViews();
   SnapshotDesk::World WorldOfSnapshots();
   Result<ViewableJob> FindViewable(const std::string& name);
+  /// The node that keeps the second copies of a job on a single node; nullopt if there is none, or
+  /// the job is on several.
+  std::optional<std::int32_t> GuestOf(const Job& job) const;
   /// Sends `message` to all nodes, because a restarted registrar does not know which nodes hold a
   /// view. Replies with `status`.
   void ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,

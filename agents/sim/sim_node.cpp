@@ -187,7 +187,7 @@ struct SimNode::Agent {
         keeper(node, process),
         links(node, process),
         views(process, {node.world_.sim, node.number(), node.world_.memory_of, &node.kept_,
-                        node.world_.fails}) {}
+                        node.world_.share_of, node.world_.fails}) {}
   Process process;
   Keeper keeper;
   Links links;
@@ -250,6 +250,12 @@ SimRank* SimNode::FindRank(std::int64_t pid) {
   const auto found = ranks_.find(pid);
   return found != ranks_.end() && found->second.rank->is_alive() ? found->second.rank.get()
                                                                  : nullptr;
+}
+
+std::optional<std::int64_t> SimNode::share(std::uint64_t id) const {
+  const auto found = kept_.find(id);
+  if (found != kept_.end()) return found->second.version;
+  return agent_ ? agent_->views.share(id) : std::nullopt;
 }
 
 bool SimNode::has_failed(std::int32_t index) const {

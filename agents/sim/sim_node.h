@@ -64,10 +64,7 @@ class SimNode {
   void Lose();
   DeviceMemory* memory(std::int32_t index);
   /// The version of a share of a snapshot.
-  std::optional<std::int64_t> share(std::uint64_t id) const {
-    const auto found = kept_.find(id);
-    return found == kept_.end() ? std::nullopt : std::optional(found->second.version);
-  }
+  std::optional<std::int64_t> share(std::uint64_t id) const;
   /// Whether the device has been made to fail.
   bool has_failed(std::int32_t index) const;
   /// Ranks that live, by pid.

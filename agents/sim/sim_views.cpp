@@ -88,13 +88,14 @@ void SimViews::Complete(const wire::CompleteSnapshot& message, CompleteReply rep
   process_.EnterLater(world_.sim->Pick(5, 150), [this, shares = message.shares(), reply] {
     wire::SnapshotReport report;
     report.set_view(shares.view());
+    TakeAsGuest(shares);
     const auto share = taken_.find(shares.view());
     if (share == taken_.end() || world_.fails()) {
       Encode(NotFound("there is no share of it"), report.mutable_error());
       return reply(std::move(report));
     }
     // One node reports for all: the versions of the others are compared when they are read.
-    std::int32_t first = world_.node;
+    std::int32_t first = shares.shares(0).node();
     for (const wire::ViewShare& other : shares.shares()) first = std::min(first, other.node());
     const auto& tensors = share->second.layout.collection().tensors();
     for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -107,6 +108,16 @@ void SimViews::Complete(const wire::CompleteSnapshot& message, CompleteReply rep
     taken_.erase(share);
     reply(std::move(report));
   });
+}
+
+// It fetches its share from the node of the job.
+void SimViews::TakeAsGuest(const wire::ViewReply& shares) {
+  if (!shares.job().has_guest() || shares.job().guest() != world_.node) return;
+  const auto version = world_.share_of(shares.shares(0).node(), shares.view());
+  auto layout = ptc::ParseLayout(shares.job().layout());
+  if (!version || !layout) return;
+  taken_.insert_or_assign(shares.view(),
+                          SimShare{shares.job().name(), *version, std::move(*layout)});
 }
 
 void SimViews::Drop(std::uint64_t snapshot) {

@@ -31,6 +31,7 @@ class SimViews : public NodeViews {
     MemoryOf memory_of;  // of the node's devices
     /// Shares that the keeper holds: they survive the agent.
     std::map<std::uint64_t, SimShare>* kept = nullptr;
+    ShareOf share_of;  // of any node
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
   };
@@ -45,6 +46,11 @@ class SimViews : public NodeViews {
   void OnPaused(const std::string& job, std::int64_t step) override;
   void GiveUp(const std::string& job) override;
   void Forget(const std::string& job) override;
+  /// The version of a share that is taken and not complete.
+  std::optional<std::int64_t> share(std::uint64_t id) const {
+    const auto found = taken_.find(id);
+    return found == taken_.end() ? std::nullopt : std::optional(found->second.version);
+  }
   std::int64_t size_bytes() const override { return 0; }
   void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* snapshots) const override;
 
@@ -57,6 +63,8 @@ class SimViews : public NodeViews {
   /// Looks whether the devices are where the view is to be taken.
   void Look(std::uint64_t view);
   void Finish(std::uint64_t view, wire::ViewReport report);
+  /// Fetches the share of this node if it is the guest of the snapshot.
+  void TakeAsGuest(const wire::ViewReply& shares);
 
   Process& process_;
   const World world_;

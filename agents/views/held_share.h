@@ -22,6 +22,7 @@ struct HeldShare {
   std::shared_ptr<const engine::ViewPlan> plan;
   engine::ViewStamp stamp;
   engine::ViewMemory memory;
+  std::optional<std::int32_t> guest = {};  // of the snapshot
 
   /// Readable by processes of this machine and user as long as this process holds the memory.
   std::string path() const;

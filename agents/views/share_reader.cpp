@@ -47,6 +47,7 @@ void Encode(const SharedState& state, wire::JobStateInfo* out) {
   out->set_timeline(state.timeline);
   out->set_step(state.step);
   out->set_layout(ptc::ToJson(state.layout));
+  if (state.guest) out->set_guest(*state.guest);
 }
 
 Result<SharedState> DecodeSharedState(const wire::JobStateInfo& info) {
@@ -56,7 +57,9 @@ Result<SharedState> DecodeSharedState(const wire::JobStateInfo& info) {
   }
   TESSERA_TRY(ptc::Layout layout,
               ptc::ParseLayout(info.layout()).Context("job '" + info.name() + "'"));
-  return SharedState{info.name(), info.epoch(), info.timeline(), info.step(), std::move(layout)};
+  SharedState state{info.name(), info.epoch(), info.timeline(), info.step(), std::move(layout)};
+  if (info.has_guest()) state.guest = info.guest();
+  return state;
 }
 
 ShareReader::ShareReader(SharedState state, std::shared_ptr<const engine::ViewPlan> plan,
@@ -69,7 +72,7 @@ ShareReader::ShareReader(SharedState state, std::shared_ptr<const engine::ViewPl
 Result<ShareReader> ShareReader::Make(const wire::ViewReply& shares, SharedState state,
                                       std::shared_ptr<LaneReaders> readers, Options options) {
   auto plan = std::make_shared<const engine::ViewPlan>(
-      options.is_snapshot ? engine::ViewPlan::OfSnapshot(state.layout)
+      options.is_snapshot ? engine::ViewPlan::OfSnapshot(state.layout, state.guest)
                           : engine::ViewPlan(state.layout));
   ShareReader reader(std::move(state), std::move(plan), std::move(readers), std::move(options));
   TESSERA_RETURN_IF_ERROR(reader.TakeShares(shares));

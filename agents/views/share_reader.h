@@ -31,6 +31,7 @@ struct SharedState {
   std::int64_t timeline = 0;
   std::int64_t step = 0;
   ptc::Layout layout;
+  std::optional<std::int32_t> guest = {};  // of a snapshot: see engine::ViewPlan::OfSnapshot
 };
 void Encode(const SharedState& state, wire::JobStateInfo* out);
 /// \error kInvalidArgument naming the job and the field

@@ -8,15 +8,16 @@
 namespace tessera::agents {
 
 std::string ToText(const SnapshotRow& row) {
-  return nlohmann::json{{"id", row.id},
-                        {"job", row.state.job},
-                        {"epoch", row.state.epoch},
-                        {"timeline", row.state.timeline},
-                        {"step", row.state.step},
-                        {"layout", ptc::ToJson(row.state.layout)},
-                        {"digest", row.digest},
-                        {"of_timeline", row.of_timeline}}
-      .dump();
+  nlohmann::json json = {{"id", row.id},
+                         {"job", row.state.job},
+                         {"epoch", row.state.epoch},
+                         {"timeline", row.state.timeline},
+                         {"step", row.state.step},
+                         {"layout", ptc::ToJson(row.state.layout)},
+                         {"digest", row.digest},
+                         {"of_timeline", row.of_timeline}};
+  if (row.state.guest) json["guest"] = *row.state.guest;
+  return json.dump();
 }
 
 Result<SnapshotRow> ParseSnapshotRow(const std::string& key, const std::string& text) {
@@ -24,12 +25,14 @@ Result<SnapshotRow> ParseSnapshotRow(const std::string& key, const std::string& 
     const auto json = nlohmann::json::parse(text);
     auto layout = ptc::ParseLayout(json.at("layout").get<std::string>());
     if (!layout) return DataLoss(fmt::format("row '{}': {}", key, layout.error().ToString()));
-    return SnapshotRow{json.at("id").get<std::uint64_t>(),
-                       {json.at("job").get<std::string>(), json.at("epoch").get<std::int64_t>(),
-                        json.at("timeline").get<std::int64_t>(),
-                        json.at("step").get<std::int64_t>(), std::move(*layout)},
-                       json.at("digest").get<std::string>(),
-                       json.at("of_timeline").get<std::int64_t>()};
+    SnapshotRow row{json.at("id").get<std::uint64_t>(),
+                    {json.at("job").get<std::string>(), json.at("epoch").get<std::int64_t>(),
+                     json.at("timeline").get<std::int64_t>(), json.at("step").get<std::int64_t>(),
+                     std::move(*layout)},
+                    json.at("digest").get<std::string>(),
+                    json.at("of_timeline").get<std::int64_t>()};
+    if (json.contains("guest")) row.state.guest = json.at("guest").get<std::int32_t>();
+    return row;
   } catch (const nlohmann::json::exception& error) {
     return DataLoss(fmt::format("row '{}': {}", key, error.what()));
   }

@@ -19,8 +19,8 @@ std::string NameOf(std::uint64_t id) { return fmt::format("snapshot/{:016x}", id
 Result<std::shared_ptr<const HeldShare>> Open(const std::string& name, const std::string& text,
                                               std::int32_t node, UniqueFd fd) {
   TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(name, text));
-  auto plan =
-      std::make_shared<const engine::ViewPlan>(engine::ViewPlan::OfSnapshot(row.state.layout));
+  auto plan = std::make_shared<const engine::ViewPlan>(
+      engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest));
   const auto bytes = plan->bytes_of_node().find(node);
   if (bytes == plan->bytes_of_node().end()) {
     return DataLoss(fmt::format("row '{}': n{} has no share", name, node));
@@ -35,7 +35,27 @@ Result<std::shared_ptr<const HeldShare>> Open(const std::string& name, const std
   TESSERA_TRY(engine::ViewMemory memory,
               engine::ViewMemory::Adopt(fd.Release(), bytes->second, stamp));
   return std::make_shared<const HeldShare>(HeldShare{row.state.job, std::move(row.state.layout),
-                                                     std::move(plan), stamp, std::move(memory)});
+                                                     std::move(plan), stamp, std::move(memory),
+                                                     row.state.guest});
+}
+
+/// An empty share of a node that has none yet.
+Result<std::shared_ptr<const HeldShare>> ShareOfGuest(std::uint64_t id, SharedState state,
+                                                      std::int32_t node,
+                                                      const std::stop_token& stop) {
+  auto plan = std::make_shared<const engine::ViewPlan>(
+      engine::ViewPlan::OfSnapshot(state.layout, state.guest));
+  const auto bytes = plan->bytes_of_node().find(node);
+  if (bytes == plan->bytes_of_node().end()) {
+    return FailedPrecondition(fmt::format("n{} has no share of the snapshot", node));
+  }
+  TESSERA_TRY(engine::ViewMemory memory,
+              engine::ViewMemory::Create(fmt::format("view {:016x}", id), bytes->second, stop));
+  const engine::ViewStamp stamp{
+      id, state.epoch, state.timeline, state.step, state.layout.hash(), plan->hash(), node};
+  memory.Stamp(stamp);
+  return std::make_shared<const HeldShare>(HeldShare{
+      state.job, std::move(state.layout), std::move(plan), stamp, std::move(memory), state.guest});
 }
 
 Status FetchMissing(const HeldShare& share, const ShareReader& reader,
@@ -99,14 +119,30 @@ Status SnapshotStore::Recover(std::int32_t node, std::map<std::string, UniqueFd>
 
 void SnapshotStore::Complete(const wire::ViewReply& shares, std::shared_ptr<const HeldShare> share,
                              Done done) {
-  const std::uint64_t id = share->stamp.view;
+  Run(shares, std::move(done),
+      [share = std::move(share)](const std::stop_token&) -> Made { return share; });
+}
+
+void SnapshotStore::CompleteAsGuest(const wire::ViewReply& shares, std::int32_t node, Done done) {
+  Run(shares, std::move(done), [shares, node](const std::stop_token& stop) -> Made {
+    TESSERA_TRY(SharedState state, DecodeSharedState(shares.job()));
+    return ShareOfGuest(shares.view(), std::move(state), node, stop);
+  });
+}
+
+void SnapshotStore::Run(const wire::ViewReply& shares, Done done,
+                        std::function<Made(const std::stop_token& stop)> make) {
+  const std::uint64_t id = shares.view();
+  if (completing_.contains(id)) return;
   Completing& completing = completing_[id];
   completing.done = std::move(done);
-  completing.thread = std::jthread([this, shares,
-                                    share = std::move(share)](const std::stop_token& stop) {
+  completing.thread = std::jthread([this, id, shares,
+                                    make = std::move(make)](const std::stop_token& stop) {
+    std::shared_ptr<const HeldShare> share;
     const auto run = [&]() -> Result<Digests> {
-      SharedState state{share->job, share->stamp.epoch, share->stamp.timeline, share->stamp.step,
-                        share->layout};
+      TESSERA_TRY(share, make(stop));
+      SharedState state{share->job,        share->stamp.epoch, share->stamp.timeline,
+                        share->stamp.step, share->layout,      share->guest};
       TESSERA_TRY(const ShareReader reader,
                   ShareReader::Make(shares, std::move(state), readers_,
                                     {world_.machine, /*is_snapshot=*/true, /*only_copied=*/true}));
@@ -114,16 +150,19 @@ void SnapshotStore::Complete(const wire::ViewReply& shares, std::shared_ptr<cons
       return DigestsOf(*share);
     };
     const auto digests = std::make_shared<Result<Digests>>(run());
-    loop_.Post([this, share, digests] { OnCompleted(share, *digests); });
+    loop_.Post([this, id, share, digests] { OnCompleted(id, share, *digests); });
   });
 }
 
-void SnapshotStore::OnCompleted(const std::shared_ptr<const HeldShare>& share,
+void SnapshotStore::OnCompleted(std::uint64_t id, const std::shared_ptr<const HeldShare>& share,
                                 const Result<Digests>& digests) {
-  const auto found = completing_.find(share->stamp.view);
+  const auto found = completing_.find(id);
   const Done done = std::move(found->second.done);
   completing_.erase(found);
-  if (!done) return disposal_.Take(share);  // dropped
+  if (!done) {  // dropped
+    if (share) disposal_.Take(share);
+    return;
+  }
   if (!digests) return done(digests);
   if (const Status kept = KeepShare(*share); !kept) return done(kept.error());
   {
@@ -134,9 +173,9 @@ void SnapshotStore::OnCompleted(const std::shared_ptr<const HeldShare>& share,
 }
 
 Status SnapshotStore::KeepShare(const HeldShare& share) {
-  const SnapshotRow row{
-      share.stamp.view,
-      {share.job, share.stamp.epoch, share.stamp.timeline, share.stamp.step, share.layout}};
+  const SnapshotRow row{share.stamp.view,
+                        {share.job, share.stamp.epoch, share.stamp.timeline, share.stamp.step,
+                         share.layout, share.guest}};
   TESSERA_RETURN_IF_ERROR(world_.journal->Put(NameOf(row.id), ToText(row)));
   Status kept = world_.keep(NameOf(row.id), share.memory.fd());
   if (!kept) static_cast<void>(world_.journal->Erase(NameOf(row.id)));

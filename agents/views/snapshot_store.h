@@ -49,9 +49,11 @@ class SnapshotStore {
   Status Recover(std::int32_t node, std::map<std::string, UniqueFd> kept);
   /// Completes a share of the snapshot whose shares are `shares`. `done` runs once, on the loop,
   /// unless the share is dropped before.
-  /// \pre it is not being completed
   /// \error that of the source of a cell; that of keeper or journal
   void Complete(const wire::ViewReply& shares, std::shared_ptr<const HeldShare> share, Done done);
+  /// Makes and fills the share of this node, which is the guest of the snapshot.
+  /// \error as Complete; kFailedPrecondition if it is not; that of the memory
+  void CompleteAsGuest(const wire::ViewReply& shares, std::int32_t node, Done done);
   /// Frees a share, complete or not. Ignores unknown shares.
   void Drop(std::uint64_t id);
   void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* out) const;
@@ -59,7 +61,13 @@ class SnapshotStore {
   Result<SourceCell> Resolve(std::uint64_t id, std::int64_t cell) const;
 
  private:
-  void OnCompleted(const std::shared_ptr<const HeldShare>& share, const Result<Digests>& digests);
+  using Made = Result<std::shared_ptr<const HeldShare>>;
+  /// Makes the share and fetches what it lacks, on a thread. Ignores a repeated call.
+  void Run(const wire::ViewReply& shares, Done done,
+           std::function<Made(const std::stop_token& stop)> make);
+  /// `share` is null if it could not be made.
+  void OnCompleted(std::uint64_t id, const std::shared_ptr<const HeldShare>& share,
+                   const Result<Digests>& digests);
   Status KeepShare(const HeldShare& share);
 
   Loop& loop_;

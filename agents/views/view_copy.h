@@ -36,6 +36,7 @@ struct ViewTask {
   engine::ViewStamp stamp;
   std::vector<ViewSource> sources;
   std::chrono::steady_clock::time_point deadline;
+  std::optional<std::int32_t> guest = {};  // of a snapshot
 };
 
 /// Sets the `hold` words of all sources, so that no update after `step` begins.

@@ -52,6 +52,7 @@ void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* ou
   out->set_step(step);
   out->set_layout(ToJson(job.layout));
   out->set_settings(job.settings);
+  if (job.guest) out->set_guest(*job.guest);
 }
 
 }  // namespace
@@ -187,7 +188,8 @@ void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
 
 Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   Pending& pending = queue.requests.front();
-  const auto plan = PlanOf(now.layout, pending.is_snapshot);
+  if (!pending.is_snapshot) now.guest.reset();
+  const auto plan = PlanOf(now, pending.is_snapshot);
   const std::int64_t limit = std::max<std::int64_t>(pending.request.limit(), 0);
   const std::int64_t used = std::clamp<std::int64_t>(pending.request.used(), 0, limit);
   if (plan->total_bytes() > limit - used) {
@@ -223,7 +225,11 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   take->set_step(attempt.step);
   take->set_snapshot(pending.is_snapshot);
   take->set_deadline(std::chrono::duration<double>(deadline - started).count());
-  const std::set<std::int32_t> nodes = plan->nodes();
+  std::set<std::int32_t> nodes = plan->nodes();
+  if (attempt.job.guest) {  // it has nothing to copy, and fetches its share later
+    take->set_guest(*attempt.job.guest);
+    nodes.erase(*attempt.job.guest);
+  }
   attempt.waiting = nodes;
   queue.attempt = std::move(attempt);
   for (const std::int32_t node : nodes) {
@@ -369,13 +375,13 @@ void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
   }
 }
 
-std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ptc::Layout& layout,
-                                                         bool is_snapshot) {
-  const std::pair key{layout.hash(), is_snapshot};
+std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ViewableJob& job, bool is_snapshot) {
+  const std::tuple key{job.layout.hash(), is_snapshot, job.guest.value_or(-1)};
   if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
   if (plans_.size() >= kMaxPlans) plans_.clear();
   return plans_[key] = std::make_shared<const engine::ViewPlan>(
-             is_snapshot ? engine::ViewPlan::OfSnapshot(layout) : engine::ViewPlan(layout));
+             is_snapshot ? engine::ViewPlan::OfSnapshot(job.layout, job.guest)
+                         : engine::ViewPlan(job.layout));
 }
 
 }  // namespace tessera::agents

@@ -36,10 +36,11 @@ struct ViewableJob {
   ptc::Layout layout;
   std::string settings;  // JSON
   bool paused = false;
-  double step_seconds = 1;     // of the last steps
-  double since_step = 0;       // seconds
-  std::int64_t max_steps = 0;  // 0: no end
-  std::string busy = {};       // "transaction 5 is transferring"; empty: no transaction
+  double step_seconds = 1;                 // of the last steps
+  double since_step = 0;                   // seconds
+  std::int64_t max_steps = 0;              // 0: no end
+  std::optional<std::int32_t> guest = {};  // of its snapshots
+  std::string busy = {};                   // "transaction 5 is transferring"; empty: no transaction
 };
 
 /// The step whose result a view of a running job shows: the last step whose update may have begun
@@ -151,7 +152,7 @@ class ViewDesk {
   void Tick();
   void SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes);
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
-  std::shared_ptr<const engine::ViewPlan> PlanOf(const ptc::Layout& layout, bool is_snapshot);
+  std::shared_ptr<const engine::ViewPlan> PlanOf(const ViewableJob& job, bool is_snapshot);
 
   Timers& timers_;
   const World world_;
@@ -159,8 +160,9 @@ class ViewDesk {
   Timers::TimerId tick_ = 0;
   std::map<std::string, Queue> queues_;
   std::map<std::uint64_t, Given> given_;  // by view
-  /// By layout hash, and whether it is of a snapshot.
-  std::map<std::pair<std::uint64_t, bool>, std::shared_ptr<const engine::ViewPlan>> plans_;
+  /// By layout hash, whether it is of a snapshot, and its guest or -1.
+  std::map<std::tuple<std::uint64_t, bool, std::int32_t>, std::shared_ptr<const engine::ViewPlan>>
+      plans_;
 };
 
 }  // namespace tessera::agents

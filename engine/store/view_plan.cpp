@@ -64,9 +64,10 @@ std::vector<std::optional<ptc::DeviceId>> ChooseHolders(
   return chosen;
 }
 
-std::vector<std::int32_t> RingOf(const ptc::DeviceMesh& mesh) {
+std::vector<std::int32_t> RingOf(const ptc::DeviceMesh& mesh, std::optional<std::int32_t> guest) {
   std::set<std::int32_t> nodes;
   for (const ptc::DeviceId device : mesh.devices()) nodes.insert(device.node);
+  if (guest) nodes.insert(*guest);
   return {nodes.begin(), nodes.end()};
 }
 
@@ -94,11 +95,11 @@ std::uint64_t HashOf(const std::vector<ViewCell>& cells) {
 
 }  // namespace
 
-ViewPlan::ViewPlan(const ptc::Layout& layout, int copies) {
+ViewPlan::ViewPlan(const ptc::Layout& layout, int copies, std::optional<std::int32_t> guest) {
   std::vector<HeldCell> held = FindHeldCells(layout);
   std::map<ptc::DeviceId, std::int64_t> load;
   const auto first = ChooseHolders(held, load);
-  const std::vector<std::int32_t> ring = RingOf(layout.mesh());
+  const std::vector<std::int32_t> ring = RingOf(layout.mesh(), guest);
   const bool has_seconds = copies > 1 && ring.size() > 1;
   std::vector<std::optional<ptc::DeviceId>> second(held.size());
   if (has_seconds) {

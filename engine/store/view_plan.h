@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -38,8 +39,11 @@ class ViewPlan {
   explicit ViewPlan(const ptc::Layout& layout) : ViewPlan(layout, 1) {}
   /// As a view, with a second copy of each cell on another node: that of another holder, which
   /// copies it, or the next node of the ring, which fetches it. The ring has the nodes of the mesh
-  /// in ascending order. On a single node there is no second copy.
-  static ViewPlan OfSnapshot(const ptc::Layout& layout) { return ViewPlan(layout, 2); }
+  /// in ascending order, and the guest: a node outside the mesh that keeps the second copies of a
+  /// job on a single node. Without one, there are none.
+  static ViewPlan OfSnapshot(const ptc::Layout& layout, std::optional<std::int32_t> guest = {}) {
+    return ViewPlan(layout, 2, guest);
+  }
 
   /// Ascending by (tensor, box), a second copy behind the first. Messages identify a cell by its
   /// index.
@@ -56,7 +60,7 @@ class ViewPlan {
   std::uint64_t hash() const { return hash_; }
 
  private:
-  ViewPlan(const ptc::Layout& layout, int copies);
+  ViewPlan(const ptc::Layout& layout, int copies, std::optional<std::int32_t> guest = {});
 
   std::vector<ViewCell> cells_;
   std::vector<std::size_t> first_of_tensor_;  // and the end of the last

@@ -40,8 +40,9 @@ std::vector<std::byte> ContentOf(const ptc::TensorSpec& spec, int tensor) {
 }
 
 /// A node's share with what its devices hold, as a view leaves it.
-std::shared_ptr<const HeldShare> ShareOf(const ptc::Layout& layout, std::int32_t node) {
-  auto plan = std::make_shared<const engine::ViewPlan>(engine::ViewPlan::OfSnapshot(layout));
+std::shared_ptr<const HeldShare> ShareOf(const ptc::Layout& layout, std::int32_t node,
+                                         std::optional<std::int32_t> guest = {}) {
+  auto plan = std::make_shared<const engine::ViewPlan>(engine::ViewPlan::OfSnapshot(layout, guest));
   auto memory = *engine::ViewMemory::Create("view test", plan->bytes_of_node().at(node));
   const engine::ViewStamp stamp{kId, 1, 0, kStep, layout.hash(), plan->hash(), node};
   const auto& tensors = layout.collection().tensors();
@@ -56,13 +57,14 @@ std::shared_ptr<const HeldShare> ShareOf(const ptc::Layout& layout, std::int32_t
   }
   memory.Stamp(stamp);
   return std::make_shared<const HeldShare>(
-      HeldShare{"nano", layout, std::move(plan), stamp, std::move(memory)});
+      HeldShare{"nano", layout, std::move(plan), stamp, std::move(memory), guest});
 }
 
 wire::ViewReply SharesOf(const std::vector<std::shared_ptr<const HeldShare>>& shares) {
   wire::ViewReply reply;
   reply.set_view(kId);
-  Encode(SharedState{"nano", 1, 0, kStep, shares.front()->layout}, reply.mutable_job());
+  Encode(SharedState{"nano", 1, 0, kStep, shares.front()->layout, shares.front()->guest},
+         reply.mutable_job());
   for (const auto& share : shares) {
     wire::ViewShare* out = reply.add_shares();
     out->set_node(static_cast<std::int32_t>(share->stamp.node));
@@ -103,6 +105,29 @@ class SnapshotStoreTest : public QObject {
     m_loop->Stop();
     m_thread.join();
     m_loop.reset();
+  }
+
+  // This node has no device of the job, and nothing of the snapshot before.
+  void aGuestFetchesItsWholeShare() {
+    const ptc::Layout layout = LayoutOn("dp=1,tp=2,pp=1 on n1g0,n1g1");
+    const auto share = ShareOf(layout, 1, 0);
+    const auto digests = completeAsGuest(SharesOf({share}));
+    QVERIFY2(digests, digests ? "" : digests.error().ToString().c_str());
+    for (const std::uint64_t digest : *digests) QCOMPARE(digest, std::uint64_t{0});  // only seconds
+    QCOMPARE(rows().size(), 1);
+    QCOMPARE(rows()[0].bytes(), share->memory.size_bytes());
+    restart();  // the keeper holds it, and the journal says of whom it is the guest
+    QCOMPARE(rows().size(), 1);
+    const auto& cells = share->plan->cells();
+    for (std::size_t i = 1; i < cells.size(); i += 2) {
+      const auto own = resolve(static_cast<std::int64_t>(i));
+      QVERIFY(own.has_value());
+      const std::byte* const there = share->memory.data(cells[i - 1].offset_bytes);
+      QVERIFY(std::equal(there, there + cells[i].size_bytes, own->view.Run(0)));
+    }
+    // A node that is not the guest has no share.
+    const auto stranger = completeAsGuest(SharesOf({ShareOf(layout, 1, 2)}));
+    QVERIFY(!stranger && stranger.error().code == ErrorCode::kFailedPrecondition);
   }
 
   void aShareFetchesTheCellsOfTheOtherNode_data() {
@@ -282,6 +307,17 @@ class SnapshotStoreTest : public QObject {
       m_store = std::make_unique<SnapshotStore>(*m_loop, std::move(world), CurveKeys{});
       QVERIFY(m_store->Recover(0, m_keeper.Copies()));
     });
+  }
+  Result<SnapshotStore::Digests> completeAsGuest(const wire::ViewReply& shares) {
+    std::promise<Result<SnapshotStore::Digests>> done;
+    m_loop->Post([&] {
+      const auto report = [&](Result<SnapshotStore::Digests> digests) {
+        done.set_value(std::move(digests));
+      };
+      m_store->CompleteAsGuest(shares, 0, report);
+      m_store->CompleteAsGuest(shares, 0, report);  // a repeated message is ignored
+    });
+    return done.get_future().get();
   }
   Result<SnapshotStore::Digests> complete(const wire::ViewReply& shares,
                                           std::shared_ptr<const HeldShare> share) {

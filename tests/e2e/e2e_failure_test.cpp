@@ -183,8 +183,8 @@ class E2eFailureTest : public QObject {
     for (const Json& device : m_cluster->Status()["nodes"][0]["devices"]) {
       QVERIFY(device["used_bytes"].get<std::int64_t>() > 0);
     }
-    // What is kept can be read.
-    QCOMPARE(digestOf(), digest);
+    // What is kept can be read, once the agent has reported the end of the ranks.
+    QVERIFY(LocalCluster::WaitFor([&] { return digestOf() == digest; }, 10));
     const auto profile =
         tessera::agents::LoadProfile((m_cluster->home() + "/profiles/t.json").toStdString());
     QVERIFY(profile.has_value());

@@ -270,8 +270,11 @@ class E2eRecoveryTest : public QObject {
     QCOMPARE(silent["reason"].get<std::string>(), "nothing is heard of n1; it may train on there");
     const Outcome given = m_cluster->Run({"node", "give-up", "n1", "--yes"});
     QVERIFY2(given.code == 0, given.Text());
-    QVERIFY(waitsForDecision("checkpoint_only"));
-    QVERIFY(m_cluster->Job(kJob)["reason"].get<std::string>().starts_with("n1 was lost"));
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["decision"].is_object(); }, 30));
+    const Json lost = m_cluster->Job(kJob);
+    QCOMPARE(lost["decision"]["case"].get<std::string>(), "checkpoint_only");
+    QVERIFY(lost["reason"].get<std::string>().starts_with("n1 was lost"));
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 

@@ -76,6 +76,21 @@ class E2eSnapshotTest : public QObject {
     lossesAreThoseOfOneProcess();
   }
 
+  // Its second copies are on the next node of the cluster.
+  void aJobOnOneNodeHasAGuest() {
+    start("tp=2", "n1g0,n1g1", "shrink");
+    waitsForSnapshot();
+    QCOMPARE(m_cluster->Job(kJob)["snapshots"]["nodes"].get<int>(), 2);
+    QVERIFY(numKept(1) >= 1 && numKept(2) >= 1);
+    QCOMPARE(numKept(0), 0);
+    kill("n1");
+    QVERIFY(continues(2, 2));
+    const Json entry = m_cluster->Ask({"history"})["transactions"][0];
+    QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot: "));
+    QVERIFY(entry["digest_before"] == entry["digest_after"]);
+    lossesAreThoseOfOneProcess();
+  }
+
   // Steps are lost only if someone has said so: the countdown does not run.
   void itAsksBeforeStepsAreLost() {
     start("pp=2", "n0g0,n1g0", "ask");

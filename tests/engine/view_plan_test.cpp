@@ -154,6 +154,27 @@ class ViewPlanTest : public QObject {
     for (const auto& [node, bytes] : plan.bytes_of_node()) QVERIFY(end.at(node) <= bytes);
   }
 
+  void aGuestKeepsTheSecondCopiesOfOneNode() {
+    const ptc::Layout layout = LayoutOf("dp=1,tp=2,pp=1 on n3g0,n3g1", false);
+    const ViewPlan alone = ViewPlan::OfSnapshot(layout);
+    const ViewPlan plan = ViewPlan::OfSnapshot(layout, 1);
+    QVERIFY(plan.nodes() == (std::set<std::int32_t>{1, 3}));
+    QVERIFY(plan.hash() != alone.hash());
+    QVERIFY(plan.hash() != ViewPlan::OfSnapshot(layout, 2).hash());
+    QCOMPARE(plan.cells().size(), 2 * alone.cells().size());
+    for (const ViewCell& cell : plan.cells()) {
+      QCOMPARE(cell.device.node, cell.is_second ? 1 : 3);
+      QCOMPARE(cell.is_fetched(), cell.is_second);
+    }
+    QVERIFY(plan.IsCoveredBy({1}));
+    QVERIFY(plan.IsCoveredBy({3}));
+    QVERIFY(!plan.IsCoveredBy({2}));
+    QCOMPARE(plan.bytes_of_node().at(1), plan.bytes_of_node().at(3));
+    // A job on several nodes has no use for one.
+    const ptc::Layout wide = LayoutOf("dp=1,tp=1,pp=2 on n0g0,n1g0", false);
+    QVERIFY(ViewPlan::OfSnapshot(wide).nodes() == (std::set<std::int32_t>{0, 1}));
+  }
+
   void equalLayoutsGiveEqualPlans() {
     const ViewPlan one(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));
     const ViewPlan same(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));
