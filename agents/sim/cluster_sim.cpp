@@ -24,6 +24,7 @@ namespace {
 
 constexpr char kRegistrar[] = "registrar";  // in the book of steps
 constexpr Time kFaultsEnd = 30'000;
+constexpr Time kCalm = 12'000;  // then it may end, if all that must hold in the end does
 constexpr Time kEnd = kFaultsEnd + 60'000;
 
 /// Data are there at once.
@@ -61,20 +62,28 @@ class Cluster {
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) faults_.Plan();
     operator_.Operate();
+    if (!is_watched_) sim_.clock.After(kFaultsEnd + kCalm, [this] { EndIfSettled(); });
   }
 
   ClusterResult Run() {
-    while (sim_.violation.empty() && sim_.clock.RunNext(kEnd)) {
+    while (sim_.violation.empty() && !is_settled_ && sim_.clock.RunNext(kEnd)) {
       ++result_.events;
       invariants_.CheckDevices();
     }
-    if (sim_.violation.empty()) invariants_.CheckEnd();
+    if (sim_.violation.empty() && !is_settled_) {
+      if (const std::string wrong = invariants_.FindWrong(); !wrong.empty()) sim_.Violate(wrong);
+    }
     result_.violation = sim_.violation;
     result_.transactions = operator_.num_changes();
     return result_;
   }
 
  private:
+  void EndIfSettled() {
+    is_settled_ = invariants_.FindWrong().empty();
+    if (!is_settled_) sim_.clock.After(kCalm / 4, [this] { EndIfSettled(); });
+  }
+
   // ---- nodes and their links
   void AddNode(int n, Time step_time) {
     AgentConfig config;
@@ -170,9 +179,7 @@ class Cluster {
   }
 
   SimOperator::World OperatorWorld() {
-    return {&sim_,
-            is_trainer_,
-            kFaultsEnd,
+    return {&sim_, is_trainer_, kFaultsEnd,
             [this](const wire::Request& request) {
               if (!registrar_) return;
               At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
@@ -213,6 +220,7 @@ class Cluster {
   SimWorld sim_;
   const bool is_lossy_ = sim_.Chance(0.2);     // single messages are lost
   const bool is_trainer_ = sim_.Chance(0.08);  // else the job is an own program
+  const bool is_watched_ = sim_.Chance(0.2);   // to the end, in any case
   Collectives collectives_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
     const auto row = history_->Samples({.job = job, .after_step = step - 1, .limit = 1});
@@ -227,6 +235,7 @@ class Cluster {
   SimOperator operator_{OperatorWorld()};
   Invariants invariants_{InvariantWorld()};
   ClusterResult result_;
+  bool is_settled_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,9 @@ struct ClusterResult {
   std::int64_t transactions = 0, commits = 0, recoveries = 0;
 };
 
-/// About two minutes of a cluster that trains, of which faults happen in the first. What must hold:
+/// A cluster that trains, with faults in the first half minute. It ends when all is well
+/// afterwards, after a minute at the latest, and one in five after the minute in any case. What
+/// must hold:
 /// - `commit` is written only after every participant that is not lost has journaled `verified`;
 /// - a device is in a later epoch only after the register holds its commit;
 /// - the ranks that make a step are all of the committed epoch and timeline, and each on the whole

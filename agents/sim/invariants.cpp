@@ -63,7 +63,7 @@ void Invariants::OnDecided(const std::string& value) {
                      (*kept)->state >= engine::ParticipantState::kVerified;
     if (!has) {
       world_.sim->Violate(fmt::format("transaction {} is committed, n{} has not verified it",
-                               decision->transaction, n));
+                                      decision->transaction, n));
     }
   }
 }
@@ -78,20 +78,20 @@ void Invariants::OnToNode(const wire::ToNode& m) {
 void Invariants::CheckOutcome(std::int64_t transaction, const std::string& value) const {
   bool holds = false;
   for (const auto& [key, held] : world_.registrar_disk->rows) {
-    const auto decision =
-        key.starts_with("decision/") ? engine::ParseDecision(held) : NotFound("");
+    const auto decision = key.starts_with("decision/") ? engine::ParseDecision(held) : NotFound("");
     if (!decision || decision->transaction != transaction) continue;
     if (held != value) {
-      return world_.sim->Violate(fmt::format("the outcome of transaction {} is told as '{}', the "
-                                             "register holds '{}'",
-                                             transaction, value, held));
+      return world_.sim->Violate(
+          fmt::format("the outcome of transaction {} is told as '{}', the "
+                      "register holds '{}'",
+                      transaction, value, held));
     }
     holds = true;
   }
   const auto told = engine::ParseDecision(value);
   if (!holds && told && told->commit) {
-    world_.sim->Violate(
-        fmt::format("transaction {} is told as committed before the register holds it", transaction));
+    world_.sim->Violate(fmt::format(
+        "transaction {} is told as committed before the register holds it", transaction));
   }
 }
 
@@ -152,22 +152,22 @@ void Invariants::CheckDevices() {
 
 // ---- the end
 
-void Invariants::CheckEnd() {
+std::string Invariants::FindWrong() const {
   const auto status = world_.person->Look();
-  if (!status) return world_.sim->Violate("there is no registrar");
-  if (status->jobs.empty()) return world_.sim->Violate("there is no job");
+  if (!status) return "there is no registrar";
+  if (status->jobs.empty()) return "there is no job";
   const engine::JobStatus& job = status->jobs.front();
   if (status->transaction && !IsFinal(status->transaction->phase)) {
-    return world_.sim->Violate(fmt::format("transaction {} is still {}", status->transaction->id,
-                                    ToString(status->transaction->phase)));
+    return fmt::format("transaction {} is still {}", status->transaction->id,
+                       ToString(status->transaction->phase));
   }
   const bool is_lost = job.decision && !job.decision->can_continue();
-  if (is_lost && world_.faults->may_lose_state()) return;
+  if (is_lost && world_.faults->may_lose_state()) return {};
   if (job.state != engine::JobState::kRunning) {
-    return world_.sim->Violate(fmt::format("the job is {} after step {}: {}", ToString(job.state),
-                                    job.step, job.decision ? job.decision->why_not : job.reason));
+    return fmt::format("the job is {} after step {}: {}", ToString(job.state), job.step,
+                       job.decision ? job.decision->why_not : job.reason);
   }
-  if (job.step < 1) return world_.sim->Violate("the job has made no step");
+  if (job.step < 1) return "the job has made no step";
   for (std::int32_t n = 0; n < world_.num_nodes(); ++n) {
     const SimNode& node = At(n);
     if (!node.has_keeper()) continue;
@@ -177,29 +177,28 @@ void Invariants::CheckEnd() {
           std::find(job.devices.begin(), job.devices.end(), id) != job.devices.end();
       const int running = node.num_ranks(i);
       if (running != (has_rank ? 1 : 0)) {
-        return world_.sim->Violate(fmt::format("{} ranks run on {}", running, ToString(id)));
+        return fmt::format("{} ranks run on {}", running, ToString(id));
       }
     }
   }
-  CheckSamples(job.name);
+  return FindWrongSample(job.name);
 }
 
-void Invariants::CheckSamples(const std::string& job) const {
+std::string Invariants::FindWrongSample(const std::string& job) const {
   const auto samples = world_.history->Samples({.job = job});
   TESSERA_CHECK(samples.has_value());
   std::int64_t last = 0;
   for (const engine::Sample& sample : *samples) {
     while (last + 1 < sample.step && world_.steps->is_lost(job, last + 1)) ++last;
     if (sample.step != last + 1) {
-      return world_.sim->Violate(
-          fmt::format("step {} follows step {} in the history", sample.step, last));
+      return fmt::format("step {} follows step {} in the history", sample.step, last);
     }
     last = sample.step;
     if (sample.loss != LossOf(sample.step)) {
-      return world_.sim->Violate(fmt::format("step {} has loss {} in the history", last, sample.loss));
+      return fmt::format("step {} has loss {} in the history", last, sample.loss);
     }
   }
-  if (last == 0) world_.sim->Violate("the history has no step");
+  return last == 0 ? "the history has no step" : "";
 }
 
 }  // namespace tessera::agents::sim

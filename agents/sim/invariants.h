@@ -49,7 +49,8 @@ class Invariants {
   void OnKill(const SimRank& rank);
   /// After each event.
   void CheckDevices();
-  void CheckEnd();
+  /// What does not hold of what must hold in the end; empty: nothing.
+  std::string FindWrong() const;
 
  private:
   SimNode& At(std::int32_t n) const { return world_.node(n); }
@@ -59,7 +60,7 @@ class Invariants {
   void CheckOutcome(std::int64_t transaction, const std::string& value) const;
   /// The ranks of a job start on the state after this step.
   void NoteRestart(const wire::StartJob& start) const;
-  void CheckSamples(const std::string& job) const;
+  std::string FindWrongSample(const std::string& job) const;
 
   const World world_;
   std::set<std::pair<std::uint64_t, std::int64_t>> commits_;  // hash of the job, epoch

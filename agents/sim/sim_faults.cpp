@@ -12,8 +12,8 @@ void SimFaults::Plan() {
   SimWorld& sim = *world_.sim;
   const auto n = static_cast<std::int32_t>(sim.Pick(0, world_.num_nodes() - 1));
   const Time begin = sim.Pick(2000, world_.end - 1);
-  const Time length = std::min(sim.Chance(0.5) ? sim.Pick(20, 3000) : sim.Pick(3000, 25'000),
-                               world_.end - begin);
+  const Time length =
+      std::min(sim.Chance(0.5) ? sim.Pick(20, 3000) : sim.Pick(3000, 25'000), world_.end - begin);
   const auto at_begin = [&](auto fault) { sim.clock.After(begin, std::move(fault)); };
   const int kind = static_cast<int>(sim.Pick(0, 7));
   if (kind != 3) may_suspend_ = true;
@@ -25,9 +25,8 @@ void SimFaults::Plan() {
       return;
     case 2:  // no packet arrives, in one direction or both
       if (n == 0) return;
-      return at_begin([this, n, length, where = sim.Pick(1, 3)] {
-        world_.links->Stall(n, length, where);
-      });
+      return at_begin(
+          [this, n, length, where = sim.Pick(1, 3)] { world_.links->Stall(n, length, where); });
     case 3:
       return at_begin([this, n, length] { FillDisk(n, length); });
     case 4:  // a rank dies

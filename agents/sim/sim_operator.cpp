@@ -26,9 +26,8 @@ constexpr char kRules[] = R"({"rules": [
 bool IsUnheard(const engine::ClusterSnapshot& status, const engine::JobStatus& job) {
   return job.state == engine::JobState::kRunning &&
          std::all_of(job.devices.begin(), job.devices.end(), [&](ptc::DeviceId device) {
-           const auto node =
-               std::find_if(status.nodes.begin(), status.nodes.end(),
-                            [&](const auto& row) { return row.node == device.node; });
+           const auto node = std::find_if(status.nodes.begin(), status.nodes.end(),
+                                          [&](const auto& row) { return row.node == device.node; });
            return node != status.nodes.end() && node->state == engine::NodeState::kUnmanaged;
          });
 }
@@ -79,8 +78,8 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     return;
   }
   const engine::JobStatus& job = status.jobs.front();
-  const bool is_suspended = job.state == engine::JobState::kSuspended ||
-                            job.state == engine::JobState::kWaitingDecision;
+  const bool is_suspended =
+      job.state == engine::JobState::kSuspended || job.state == engine::JobState::kWaitingDecision;
   wire::Request request;
   if (calm && IsUnheard(status, job)) {
     request.mutable_kill_node()->set_node(job.devices.front().node);
