@@ -2,6 +2,7 @@
 #include "agents/node/node_report.h"
 
 #include "agents/node/node_views.h"
+#include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
 

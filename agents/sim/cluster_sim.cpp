@@ -193,6 +193,7 @@ class Cluster {
             &links_,
             &registrar_disk_,
             is_trainer_,
+            is_lossy_,
             kFaultsEnd};
   }
   Invariants::World InvariantWorld() {

@@ -24,9 +24,10 @@ class SimFaults {
     SimLinks* links = nullptr;
     MemoryStore* registrar_disk = nullptr;
     bool is_trainer = false;  // the job is the built-in trainer; else an own program
+    bool is_lossy = false;    // links lose single messages
     Time end = 0;             // of all faults
   };
-  explicit SimFaults(World world) : world_(std::move(world)) {}
+  explicit SimFaults(World world) : world_(std::move(world)), may_suspend_(world_.is_lossy) {}
 
   /// Chooses one more fault.
   void Plan();
@@ -59,7 +60,7 @@ class SimFaults {
   const World world_;
   std::map<std::int32_t, Deaths> deaths_;  // by node
   bool kills_at_decision_ = false;
-  bool may_lose_state_ = false, may_suspend_ = false;
+  bool may_lose_state_ = false, may_suspend_;
 };
 
 }  // namespace tessera::agents::sim

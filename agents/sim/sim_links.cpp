@@ -113,12 +113,18 @@ void SimLinks::Arrive(std::int32_t n, Time& last, const Time& stalls_until,
   if (world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01))
     return;  // a queue was full
   const bool is_repeated = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01);
+  // It has left its socket when the connection ends, and arrives after messages of the next one.
+  const bool is_kept = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.3);
   last = std::max({last, now + world_.sim->Pick(0, 20), stalls_until});
-  world_.sim->clock.After(last - now,
-                          [this, n, connection = LinkOf(n).connection, is_repeated, then] {
-                            if (LinkOf(n).connection == connection) then();
-                            if (is_repeated && LinkOf(n).connection == connection) then();
-                          });
+  world_.sim->clock.After(last - now, [this, n, connection = LinkOf(n).connection, is_repeated,
+                                       is_kept, incarnation = world_.node(n).incarnation(), then] {
+    const Link& link = LinkOf(n);
+    const bool is_late =
+        is_kept && link.is_connected && world_.node(n).incarnation() == incarnation;
+    if (link.connection != connection && !is_late) return;
+    then();
+    if (is_repeated && link.connection == connection) then();
+  });
 }
 
 std::string SimLinks::IdentityOf(std::int32_t n) {

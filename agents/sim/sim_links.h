@@ -3,7 +3,8 @@
 
 /// \file
 /// The connections of simulated agents to their registrar. As ZeroMQ's, they keep order; what is on
-/// the way when a connection ends is lost, and an agent's socket keeps what it cannot send yet.
+/// the way when a connection ends is lost or comes late, and an agent's socket keeps what it cannot
+/// send yet.
 
 #include <cstdint>
 #include <deque>
@@ -24,7 +25,7 @@ class SimLinks {
     std::function<SimNode&(std::int32_t number)> node;
     std::function<bool()> has_registrar;
     std::function<void(const std::string& identity, const wire::FromNode& message)> to_registrar;
-    bool is_lossy = false;  // single messages are lost, or arrive twice
+    bool is_lossy = false;  // single messages are lost, come twice or late
     Time faults_end = 0;
   };
   explicit SimLinks(World world) : world_(std::move(world)) {}
