@@ -54,6 +54,7 @@ class Cluster {
       : sim_(seed, std::move(trace)) {
     registrar_disk_.before_first = [this](std::string_view, std::string_view value) {
       invariants_.OnDecided(std::string(value));
+      faults_.OnRegisterWrite();
     };
     sim_.on_decision = [this] { faults_.OnDecision(); };
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));

@@ -15,7 +15,7 @@ void SimFaults::Plan() {
   const Time length =
       std::min(sim.Chance(0.5) ? sim.Pick(20, 3000) : sim.Pick(3000, 25'000), world_.end - begin);
   const auto at_begin = [&](auto fault) { sim.clock.After(begin, std::move(fault)); };
-  const int kind = static_cast<int>(sim.Pick(0, 7));
+  const int kind = static_cast<int>(sim.Pick(0, 8));
   if (kind != 3) may_suspend_ = true;
   switch (kind) {
     case 0:  // the agent dies, at once or at one of its next acts
@@ -43,6 +43,8 @@ void SimFaults::Plan() {
       });
     case 6:  // all ranks die before anyone has heard of the step that they have just decided
       return at_begin([this] { kills_at_decision_ = true; });
+    case 7:  // the registrar dies while it tells a decision
+      return at_begin([this, length] { registrar_down_ = length; });
     default:  // a node is lost, and may come back
       if (n == 0 || sim.Chance(0.5)) return;
       return at_begin([this, n, length] { LoseNode(n, length); });
@@ -111,6 +113,13 @@ void SimFaults::OnDecision() {
       for (SimRank* const rank : At(n).ranks()) KillRank(*rank);
     }
   });
+}
+
+void SimFaults::OnRegisterWrite() {
+  const Time down = std::exchange(registrar_down_, 0);
+  if (down == 0 || !At(0).is_up()) return;
+  deaths_[0] = {down, 0};
+  At(0).process().CrashAfter(world_.sim->Pick(1, 12));
 }
 
 void SimFaults::LoseNode(std::int32_t n, Time length) {

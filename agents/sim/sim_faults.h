@@ -37,6 +37,8 @@ class SimFaults {
   Time DownTime(std::int32_t n);
   /// A step has been decided, and is in the memory of its ranks.
   void OnDecision();
+  /// The registrar writes a decision.
+  void OnRegisterWrite();
   /// A part of the state may have no copy.
   void NoteStateLoss() { may_lose_state_ = may_suspend_ = true; }
 
@@ -60,6 +62,7 @@ class SimFaults {
   const World world_;
   std::map<std::int32_t, Deaths> deaths_;  // by node
   bool kills_at_decision_ = false;
+  Time registrar_down_ = 0;  // after its next decision
   bool may_lose_state_ = false, may_suspend_;
 };
 
