@@ -194,8 +194,10 @@ std::string Invariants::FindWrongSample(const std::string& job) const {
       return fmt::format("step {} follows step {} in the history", sample.step, last);
     }
     last = sample.step;
-    if (sample.loss != LossOf(sample.step)) {
-      return fmt::format("step {} has loss {} in the history", last, sample.loss);
+    const std::int64_t timeline = world_.steps->TimelineOf(job, sample.step);
+    if (sample.loss != LossOf(sample.step, timeline) && !world_.steps->is_lost(job, sample.step)) {
+      return fmt::format("step {} has loss {} in the history, it was made in timeline {}", last,
+                         sample.loss, timeline);
     }
   }
   return last == 0 ? "the history has no step" : "";

@@ -20,7 +20,9 @@ std::string KeyOf(int rank) { return fmt::format("rank/{}", rank); }
 
 }  // namespace
 
-double LossOf(std::int64_t step) { return 1.0 + 10.0 / static_cast<double>(step); }
+double LossOf(std::int64_t step, std::int64_t timeline) {
+  return 1.0 + 10.0 / static_cast<double>(step) + static_cast<double>(timeline);
+}
 
 SimRank::SimRank(Spec spec, World world) : spec_(std::move(spec)), world_(std::move(world)) {
   Later(world_.sim->Pick(5, 100), [this] { Begin(); });
@@ -300,21 +302,23 @@ void SimRank::Gather() {
 void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
   if (state_ != State::kGathering || step() + 1 != next) return;
   engine::ArenaHeader& words = header();
+  const auto timeline = static_cast<std::int64_t>(words.timeline.load());
+  const double loss = LossOf(next, timeline);
   words.decision_step.store(0);
   words.decision_clip.store(std::bit_cast<std::uint64_t>(1.0));
   words.decision_skip.store(0);
   words.decision_pause.store(pause);
-  words.decision_loss.store(std::bit_cast<std::uint64_t>(LossOf(next)));
+  words.decision_loss.store(std::bit_cast<std::uint64_t>(loss));
   words.decision_norm2.store(std::bit_cast<std::uint64_t>(1.0));
   words.decision_tokens.store(kTokens);
   words.decision_step.store(static_cast<std::uint64_t>(next));
   const Time now = world_.sim->clock.now();
   const double seconds = static_cast<double>(now - std::exchange(last_decision_, now)) / 1000;
-  const RankDecision decision{next,  LossOf(next), 1.0,     kTokens, 1.0,
-                              false, pause,        seconds, 0,       world_.sim->wall_clock(),
-                              0.01};
+  const RankDecision decision{
+      next, loss, 1.0, kTokens, 1.0, false, pause, seconds, 0, world_.sim->wall_clock(), 0.01};
   decided_.insert_or_assign(next, decision);
   world_.steps->Knows(process(), spec_.id.job, next);
+  world_.steps->Made(spec_.id.job, next, timeline);
   if (world_.sim->on_decision) world_.sim->on_decision();
   if (decided_.size() > RankSession::kMaxRepeated) {
     world_.steps->Forgets(process(), spec_.id.job, decided_.begin()->first);

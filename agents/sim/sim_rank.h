@@ -145,7 +145,8 @@ class SimRank {
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
 };
 
-/// The loss of a step, which does not depend on layouts.
-double LossOf(std::int64_t step);
+/// The loss of a step, which does not depend on layouts. Unlike a real one it depends on the
+/// timeline, so that a report of a step that was undone is seen.
+double LossOf(std::int64_t step, std::int64_t timeline);
 
 }  // namespace tessera::agents::sim

@@ -5,6 +5,7 @@
 /// Which processes know what was decided for a step. If all of them end before it is in the
 /// history, nobody can know it any more.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,6 +37,16 @@ class StepBook {
       Forgets(process, step.first, step.second);
     }
   }
+  /// The ranks have decided it in this timeline.
+  void Made(const std::string& job, std::int64_t step, std::int64_t timeline) {
+    std::int64_t& last = timelines_[{job, step}];
+    last = std::max(last, timeline);
+  }
+  /// The last timeline in which it was decided.
+  std::int64_t TimelineOf(const std::string& job, std::int64_t step) const {
+    const auto found = timelines_.find({job, step});
+    return found == timelines_.end() ? 0 : found->second;
+  }
   /// It has been found in a memory.
   void IsKnown(const std::string& job, std::int64_t step) { lost_.erase({job, step}); }
   bool is_lost(const std::string& job, std::int64_t step) const {
@@ -47,6 +58,7 @@ class StepBook {
   const std::function<bool(const std::string& job, std::int64_t step)> is_recorded_;
   std::map<Step, std::set<std::string>> knowing_;
   std::set<Step> lost_;
+  std::map<Step, std::int64_t> timelines_;
 };
 
 }  // namespace tessera::agents::sim

@@ -105,6 +105,8 @@ MUTANTS = [
         (ACTIONS, "  RepeatRequests(now);", "")]),
     ("reports are not repeated", [
         (AGENT, "    transactions_.RepeatReport();\n", "")]),
+    ("the step of another timeline is recorded", [
+        (STEPS, "  if (!job || m.timeline() != job->timeline) return;", "  if (!job) return;")]),
     ("steps are not repeated", [
         (REPORTS, "  if (recent == recent_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_.end()) return;")]),
     ("the step of a cut is not recorded", [
