@@ -99,6 +99,7 @@ class Cluster {
     SimNode::World world;
     world.sim = &sim_;
     world.collectives = &collectives_;
+    world.update_time = update_time_;
     world.steps = &steps_;
     world.memory_of = [this](ptc::DeviceId device) {
       return nodes_[static_cast<std::size_t>(device.node)]->memory(device.index);
@@ -220,9 +221,10 @@ class Cluster {
   }
 
   SimWorld sim_;
-  const bool is_lossy_ = sim_.Chance(0.2);     // single messages are lost
-  const bool is_trainer_ = sim_.Chance(0.08);  // else the job is an own program
-  const bool is_watched_ = sim_.Chance(0.2);   // to the end, in any case
+  const bool is_lossy_ = sim_.Chance(0.2);               // single messages are lost
+  const bool is_trainer_ = sim_.Chance(0.08);            // else the job is an own program
+  const Time update_time_ = sim_.Chance(0.2) ? 400 : 6;  // at most
+  const bool is_watched_ = sim_.Chance(0.2);             // to the end, in any case
   Collectives collectives_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
     const auto row = history_->Samples({.job = job, .after_step = step - 1, .limit = 1});

@@ -42,7 +42,10 @@ void SimFaults::Plan() {
         rank->StopUntil(world_.sim->clock.now() + length);
       });
     case 6:  // all ranks die before anyone has heard of the step that they have just decided
-      return at_begin([this] { kills_at_decision_ = true; });
+      return at_begin([this] {
+        if (world_.sim->Chance(0.5)) EndAllAgents();
+        kills_at_decision_ = true;
+      });
     case 7:  // the registrar dies while it tells a decision
       return at_begin([this, length] { registrar_down_ = length; });
     default:  // a node is lost, and may come back
@@ -58,6 +61,16 @@ void SimFaults::KillAgent(std::int32_t n, Time down) {
   deaths_[n] = {down, sim.Chance(0.3) ? sim.Pick(1, 3) : 0};
   if (sim.Chance(0.3)) return At(n).EndAgent();
   At(n).process().CrashAfter(sim.Pick(1, 60));
+}
+
+// Only memory then knows what is decided meanwhile.
+void SimFaults::EndAllAgents() {
+  world_.sim->Note("all agents die");
+  for (std::int32_t n = 0; n < world_.num_nodes(); ++n) {
+    if (!At(n).is_up()) continue;
+    deaths_[n] = {world_.sim->Pick(1000, 5000), 0};
+    At(n).EndAgent();
+  }
 }
 
 void SimFaults::OnAgentStarted(SimNode& node) {

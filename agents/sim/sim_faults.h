@@ -56,6 +56,7 @@ class SimFaults {
   SimRank* AnyRank(std::int32_t n) const;
   void KillRank(SimRank& rank);
   void KillAgent(std::int32_t n, Time down);
+  void EndAllAgents();
   void FillDisk(std::int32_t n, Time length);
   void LoseNode(std::int32_t n, Time length);
 

@@ -381,6 +381,7 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
   spec.max_steps = settings.max_steps;
   spec.collective_timeout = settings.collective_timeout * 1000;
   spec.step_time = step_time_;
+  spec.update_time = world_.update_time;
   ranks_[pid] = {request.tag, nullptr};
   ranks_[pid].rank = std::make_unique<SimRank>(std::move(spec), WorldOfRank(pid, device.index));
   return pid;

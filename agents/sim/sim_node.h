@@ -33,6 +33,7 @@ class SimNode {
     StepBook* steps = nullptr;
     MemoryOf memory_of;  // of any node
     ShareOf share_of;
+    Time update_time = 6;  // of ranks, at most
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;

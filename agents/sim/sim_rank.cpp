@@ -337,7 +337,7 @@ void SimRank::Update(std::int64_t next, std::function<void()> then) {
   state_ = State::kUpdating;
   header().begin.store(static_cast<std::uint64_t>(next));
   content().is_torn = true;
-  Later(world_.sim->Pick(0, 6), [this, next, then = std::move(then)] {
+  Later(world_.sim->Pick(0, spec_.update_time), [this, next, then = std::move(then)] {
     Content& state = content();
     state.is_torn = false;
     // The gradients are of this very step.

@@ -34,6 +34,7 @@ class SimRank {
     bool finishes_update = false;  // makes one update, and ends
     std::int64_t max_steps = 0;
     Time step_time = 0;
+    Time update_time = 6;                 // at most
     std::int64_t collective_timeout = 0;  // ms
   };
   struct World {

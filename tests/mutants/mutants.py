@@ -98,6 +98,8 @@ MUTANTS = [
         (NODES, "    CheckHeld(node);", "")]),
     ("a restarted participant goes on preparing", [
         (PARTICIPANT, "  p.must_abort_ = state < State::kVerified;", "  p.must_abort_ = false;"),
+        (COORDINATOR, "            return Abort(fmt::format(\"the agent of n{} restarted\", e.node));",
+         "            return On(NodeReconnected{e.node});"),
         (TRANSFER, "  if (!context_) {  // it is lost", "  if (!context_) Offer();\n  if (!context_) {  // it is lost")]),
     ("what is held of a job that is elsewhere is kept", [
         (NODES, "    ForgetStaleState(node);", "")]),
