@@ -51,6 +51,7 @@ struct DeviceLoss {
   bool has_given_up() const { return failures >= kMostFailures; }
 };
 
+/// A job with the data of all parts of the registrar about it.
 struct Job {
   Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
       : name(std::move(job_name)),
@@ -72,7 +73,7 @@ struct Job {
   double usual_step_seconds = 1;    // of the last configuration that ran
   JobClock::time_point last_step;   // when a later step than before was reported by any node
   std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
-  std::int64_t recorded = 0;        // the last step whose sample is in samples_ or the history
+  std::int64_t recorded = 0;        // the last step that is in the history, or waits to be written
   std::map<std::int64_t, engine::Sample>
       ahead;  // samples that arrived before that of an earlier step
   std::optional<JobClock::time_point> gap_since;      // the step after `recorded` is missing

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/recovery_planner.h"
+
+#include <QTest>
+
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using agents::FindWayOut;
+using agents::LossFacts;
+using agents::WayOut;
+using engine::LossCase;
+
+namespace {
+
+constexpr std::int64_t kCapacity = std::int64_t{64} << 20;
+
+std::vector<ptc::DeviceId> Devices(const char* text) {
+  return *text == '\0' ? std::vector<ptc::DeviceId>() : *ptc::ParseDevices(text);
+}
+
+/// A gpt-nano on `mesh` that has lost `lost`; `own` and `spare` can be used.
+LossFacts Facts(const char* mesh, const char* lost, const char* own, const char* spare) {
+  LossFacts facts;
+  engine::SearchInput& job = facts.basis.job;
+  job.job = "nano";
+  job.settings.model = *engine::FindModel("gpt-nano");
+  job.settings.global_batch = 16;
+  job.layout =
+      *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *engine::MakeCollection(job.settings, false));
+  facts.basis.epoch = 3;
+  facts.remaining = {Devices(own), Devices(spare)};
+  facts.lost = Devices(lost);
+  facts.reason = "n1 was lost";
+  facts.step = 40;
+  for (const ptc::DeviceId device : job.layout->mesh().devices())
+    job.capacities[device] = kCapacity;
+  for (const ptc::DeviceId device : facts.remaining.spare) job.capacities[device] = kCapacity;
+  return facts;
+}
+
+}  // namespace
+
+class RecoveryPlannerTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aReplicaLetsItGoOnWithFewer() {
+    const WayOut out =
+        FindWayOut(Facts("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", "n1g0,n1g1", "n0g0,n0g1", ""));
+    QCOMPARE(out.status.loss, LossCase::kReplicasLive);
+    QVERIFY(out.status.can_continue());
+    QCOMPARE(out.status.reason, std::string("n1 was lost"));
+    QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(!out.by_itself);  // it is another mesh
+    QVERIFY(out.plan && out.plan->plan.reads.empty());
+    QCOMPARE(out.plan->summary.epoch, std::int64_t{3});
+  }
+
+  void aSpareDeviceIsTakenBeforeItShrinks() {
+    const WayOut out = FindWayOut(
+        Facts("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", "n1g0,n1g1", "n0g0,n0g1", "n2g0,n2g1,n3g0"));
+    QVERIFY(out.status.mesh == *ptc::ParseMeshShape("dp=2,tp=2"));
+    QVERIFY(out.status.devices == Devices("n0g0,n0g1,n2g0,n2g1"));
+    QVERIFY(out.status.moved_bytes > 0);
+  }
+
+  // A torn device is filled from its replica: the layout stays what the user chose.
+  void onItsOwnDevicesItGoesOnByItself() {
+    const WayOut out = FindWayOut(Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0,n1g0", "n2g0"));
+    QVERIFY(out.by_itself);
+    QVERIFY(out.status.devices == Devices("n0g0,n1g0"));
+  }
+
+  void whatHasNoLiveCopyIsNamed() {
+    const WayOut out = FindWayOut(Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", ""));
+    QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
+    QVERIFY(!out.status.can_continue() && !out.plan);
+    QVERIFY(out.status.missing_bytes > 0);
+    QVERIFY(!out.status.missing.empty() && out.status.missing.size() <= 8);
+    QVERIFY(out.status.why_not.ends_with("of its state have no live copy"));
+  }
+
+  void aSnapshotCostsTheStepsAfterIt() {
+    LossFacts facts = Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", "n2g1");
+    facts.snapshot_step = 35;
+    const WayOut out = FindWayOut(facts);
+    QCOMPARE(out.status.loss, LossCase::kSnapshot);
+    QCOMPARE(out.status.snapshot_step, std::int64_t{35});
+    QCOMPARE(out.status.steps_lost, std::int64_t{5});
+    QVERIFY(out.status.devices.size() == 2 && !out.by_itself);
+    // All of it is read, because what is left is of a later step.
+    QVERIFY(out.plan->summary.snapshot >= facts.basis.job.layout->collection().total_bytes());
+  }
+
+  void withALiveCopyNoSnapshotIsUsed() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "");
+    facts.snapshot_step = 35;
+    QCOMPARE(FindWayOut(facts).status.loss, LossCase::kReplicasLive);
+  }
+
+  void withoutADeviceItWaits() {
+    const WayOut out = FindWayOut(Facts("dp=2 on n0g0,n1g0", "n1g0", "", ""));
+    QVERIFY(!out.status.can_continue());
+    QCOMPARE(out.status.why_not, std::string("no device is left"));
+  }
+
+  void aDeviceWithoutRoomIsNamed() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "n2g0");
+    facts.basis.job.capacities[{2, 0}] = 1 << 16;
+    const WayOut out = FindWayOut(facts);
+    QVERIFY(!out.status.can_continue());
+    QVERIFY2(out.status.why_not.find("n2g0") != std::string::npos, out.status.why_not.c_str());
+  }
+};
+
+TESSERA_TEST_APPLESS(RecoveryPlannerTest)
+#include "recovery_planner_test.moc"
