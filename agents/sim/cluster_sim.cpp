@@ -22,7 +22,6 @@
 namespace tessera::agents::sim {
 namespace {
 
-constexpr char kRegistrar[] = "registrar";  // in the book of steps
 constexpr Time kFaultsEnd = 30'000;
 constexpr Time kCalm = 12'000;  // then it may end, if all that must hold in the end does
 constexpr Time kEnd = kFaultsEnd + 60'000;

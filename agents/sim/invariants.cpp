@@ -105,7 +105,7 @@ void Invariants::NoteRestart(const wire::StartJob& start) const {
       continue;
     }
     if (memory->header().decision_step.load() == static_cast<std::uint64_t>(start.step())) {
-      world_.steps->IsKnown(start.job(), start.step());
+      world_.steps->Found(kRegistrar, start.job(), start.step());
     }
   }
 }

@@ -15,6 +15,9 @@
 
 namespace tessera::agents::sim {
 
+/// Names the registrar's process.
+inline constexpr char kRegistrar[] = "registrar";
+
 class StepBook {
  public:
   /// \param is_recorded whether a step is in the history
@@ -47,8 +50,11 @@ class StepBook {
     const auto found = timelines_.find({job, step});
     return found == timelines_.end() ? 0 : found->second;
   }
-  /// It has been found in a memory.
-  void IsKnown(const std::string& job, std::int64_t step) { lost_.erase({job, step}); }
+  /// The process has found it in a memory.
+  void Found(const std::string& process, const std::string& job, std::int64_t step) {
+    lost_.erase({job, step});
+    if (!is_recorded_(job, step)) Knows(process, job, step);
+  }
   bool is_lost(const std::string& job, std::int64_t step) const {
     return lost_.contains({job, step});
   }

@@ -141,6 +141,20 @@ class TransactionPartTest : public QObject {
     QCOMPARE(node.done.back(), std::string("write abort"));
   }
 
+  // The registrar may have committed since: a disk that is full now must not take the promise back.
+  void aPromiseThatWasJournaledIsKept() {
+    Node node;
+    node.ToTransferred();
+    node.part->Feed(engine::VerifyRequested{});
+    node.disk.refused = "";
+    const std::size_t before = node.done.size();
+    node.part->Feed(engine::VerifyRequested{});  // repeated
+    QCOMPARE(node.Since(before), (Words{"report verified"}));
+    QCOMPARE(node.part->state(), ParticipantState::kVerified);
+    node.part->OnDecision(kCommit);
+    QCOMPARE(node.done.back(), std::string("report committed"));
+  }
+
   void anOutcomeNeedsNoJournal() {
     Node node(ParticipantState::kVerified);
     node.disk.refused = "";
