@@ -46,6 +46,7 @@ Error Refusal(const std::string& url, std::int64_t offset, int status) {
 template <typename Ask>
 Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry& retry,
                           const Ask& ask) {
+  std::string answer;  // the last one of the server that is no reply
   for (;;) {
     const HttpClient::Outcome outcome = ask(retry.left());
     if (retry.is_cancelled()) {
@@ -58,9 +59,11 @@ Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry
     if (failed && !outcome.failure.may_retry) {
       return At(url, offset, ErrorCode::kUnavailable, what);
     }
+    if (!failed) answer = what;
     if (!retry.Pause(outcome.reply.retry_after) && !retry.is_cancelled()) {
+      // The last attempt may have had no time left, and then says nothing about the server.
       return At(url, offset, ErrorCode::kUnavailable,
-                fmt::format("{} ({} attempts)", what, retry.attempts()));
+                fmt::format("{} ({} attempts)", answer.empty() ? what : answer, retry.attempts()));
     }
   }
 }
