@@ -42,7 +42,7 @@ class SimData : public DataOpener {
 };
 
 std::unique_ptr<engine::History> OpenHistory() {
-  auto history = engine::History::Open(":memory:");
+  auto history = engine::History::InMemory();
   TESSERA_CHECK(history.has_value());
   return std::move(*history);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "engine/history/history_impl.h"
@@ -92,6 +93,17 @@ Result<std::unique_ptr<History>> History::Open(const std::string& path) {
   if (!database) return WithRemedy(std::move(database).error());
   return std::unique_ptr<History>(
       new History(std::unique_ptr<Impl>(new Impl{std::move(*database)})));
+}
+
+// Copies an empty one, because the statements of all schema versions take milliseconds.
+Result<std::unique_ptr<History>> History::InMemory() {
+  static std::mutex mutex;
+  static const auto empty = OpenDatabase(":memory:", /*check=*/false);
+  if (!empty) return empty.error();
+  const std::lock_guard lock(mutex);
+  TESSERA_TRY(auto database, (*empty)->CopyToMemory());
+  return std::unique_ptr<History>(
+      new History(std::unique_ptr<Impl>(new Impl{std::move(database)})));
 }
 
 Result<std::unique_ptr<History>> History::OpenOrQuarantine(const std::string& path,

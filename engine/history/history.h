@@ -36,6 +36,8 @@ class History {
   /// \error also kFailedPrecondition for a file of a newer version, naming both versions, and for a
   ///     database of another program; kDataLoss for a damaged file, with the remedy
   static Result<std::unique_ptr<History>> Open(const std::string& path);
+  /// An empty one in memory, which ends with the object.
+  static Result<std::unique_ptr<History>> InMemory();
   /// As Open, but checks the whole file first. Moves a damaged file to `PATH.bad` (numbered if that
   /// exists) and creates a new one.
   /// \param note receives one line about that, for an event; empty otherwise

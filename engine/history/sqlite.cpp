@@ -136,6 +136,8 @@ std::string Statement::Text(int column) const {
 
 Result<std::unique_ptr<Database>> Database::OpenWith(const std::string& file, int flags,
                                                      const std::string& path) {
+  // Counting its memory takes a lock of the whole process at each allocation.
+  [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* handle = nullptr;
   const int opened = sqlite3_open_v2(file.c_str(), &handle,
                                      flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
