@@ -214,10 +214,9 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const engine::Dat
   TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
-  uses_.stops.NoteStarted(name);
-  TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
   uses_.steps.ForgetRow(name);  // of an earlier job with this name
-  Job& added = jobs_.Add(std::move(job));
+  TESSERA_TRY(Job* const in_table, jobs_.Add(std::move(job)));
+  Job& added = *in_table;
   const std::string options = ToString(added.options);
   AddEvent(engine::Severity::kInfo, name,
            fmt::format("starts: {}, {}{}{}{}", Describe(added.settings),
@@ -263,8 +262,8 @@ void JobStarter::Fail(Job& job, const std::string& reason) {
   const std::string name = job.name;
   AddEvent(engine::Severity::kError, name, "failed: " + reason);
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
+  static_cast<void>(jobs_.JournalEnd(name));  // else it is there as failed after a restart
   uses_.stops.Stop(name, true);
-  jobs_.EraseRow(name);
   around_.forgotten(name);
   jobs_.Erase(name);
   MarkDirty();

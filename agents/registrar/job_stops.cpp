@@ -13,16 +13,14 @@ void JobStops::Send(std::int32_t node, const std::string& job, bool forget) cons
 void JobStops::Stop(const std::string& name, bool forget) {
   for (const auto& [number, node] : members_.nodes()) Send(number, name, forget);
   rendezvous_.Forget(name);
-  if (forget) ended_.insert(name);
 }
 
-// Only jobs that this registrar ended. A node may hold the only copy of the state of a job that
+// Only jobs that are known to be over. A node may hold the only copy of the state of a job that
 // this registrar does not know.
 void JobStops::Resend(std::int32_t node,
                       const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) const {
   for (const wire::NodeJob& row : jobs) {
-    if (jobs_.Find(row.job()) || !ended_.contains(row.job())) continue;
-    Send(node, row.job(), true);
+    if (jobs_.HasEnded(row.job())) Send(node, row.job(), true);
   }
 }
 

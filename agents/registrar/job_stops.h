@@ -5,7 +5,6 @@
 /// Ends the ranks of jobs, and frees the state of jobs that are over.
 
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include "agents/registrar/job_table.h"
@@ -26,13 +25,10 @@ class JobStops : public RegistrarPart {
   /// Tells the node again of jobs that are over, which it has by its own account.
   void Resend(std::int32_t node,
               const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) const;
-  /// A new job has this name.
-  void NoteStarted(const std::string& name) { ended_.erase(name); }
 
  private:
   JobTable& jobs_;
   Rendezvous& rendezvous_;
-  std::set<std::string> ended_;  // names of stopped jobs whose memory was freed
 };
 
 }  // namespace tessera::agents

@@ -4,10 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "agents/node/job_row.h"
 
 namespace tessera::agents {
+namespace {
+
+// Prefixes of rows.
+constexpr std::string_view kJob = "job/", kEnded = "ended-job/";
+
+std::string KeyOf(const std::string& job) { return std::string(kJob) + job; }
+std::string EndedKeyOf(const std::string& job) { return std::string(kEnded) + job; }
+
+}  // namespace
 
 Job* JobTable::Find(const std::string& name) {
   const auto it = jobs_.find(name);
@@ -28,9 +38,29 @@ Result<Job*> JobTable::Need(const std::string& name) {
                               known.empty() ? "there are no jobs" : "there is " + known));
 }
 
-Job& JobTable::Add(Job job) {
-  std::string name = job.name;
-  return jobs_.emplace(std::move(name), std::move(job)).first->second;
+// The mark of an earlier job is erased after the row: if the registrar dies in between, the new
+// job, of which nothing has started yet, counts as over.
+Result<Job*> JobTable::Add(Job job) {
+  const std::string name = job.name;
+  TESSERA_RETURN_IF_ERROR(Journal(job));
+  if (ended_.contains(name)) {
+    const Status erased = journal_.Erase(EndedKeyOf(name));
+    if (!publisher_.NoteJournaled(erased)) return erased.error();
+    ended_.erase(name);
+  }
+  return &jobs_.emplace(name, std::move(job)).first->second;
+}
+
+// The row may stay if the disk fails now: the mark holds.
+Status JobTable::JournalEnd(const std::string& name) {
+  const Status put = journal_.Put(EndedKeyOf(name), "");
+  if (publisher_.NoteJournaled(put)) static_cast<void>(journal_.Erase(KeyOf(name)));
+  return put;
+}
+
+void JobTable::Erase(const std::string& name) {
+  jobs_.erase(name);
+  ended_.insert(name);
 }
 
 Status JobTable::Journal(const Job& job) {
@@ -47,21 +77,20 @@ Status JobTable::Journal(const Job& job) {
                         job.waits,
                         UsualStepSeconds(job),
                         job.snapshots};
-  Status put = journal_.Put("job/" + job.name, ToText(row));
-  if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  Status put = journal_.Put(KeyOf(job.name), ToText(row));
+  publisher_.NoteJournaled(put);
   return put;
 }
 
-void JobTable::EraseRow(const std::string& name) {
-  static_cast<void>(journal_.Erase("job/" + name));
-}
-
 Status JobTable::Recover() {
-  TESSERA_TRY(const auto rows, journal_.List("job/"));
+  TESSERA_TRY(const auto marks, journal_.List(kEnded));
+  for (const auto& [key, text] : marks) ended_.insert(key.substr(kEnded.size()));
+  TESSERA_TRY(const auto rows, journal_.List(kJob));
   for (const auto& [key, text] : rows) {
+    if (ended_.contains(key.substr(kJob.size()))) continue;
     TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
     TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
-    Job job(key.substr(4), std::move(settings), std::move(row.job.layout));
+    Job job(key.substr(kJob.size()), std::move(settings), std::move(row.job.layout));
     job.epoch = row.job.epoch;
     job.timeline = row.job.timeline;
     job.options = row.options;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "agents/registrar/job.h"
@@ -30,14 +31,20 @@ class JobTable : public RegistrarPart {
   const Job* Find(const std::string& name) const;
   /// \error kNotFound with the jobs that there are
   Result<Job*> Need(const std::string& name);
+  /// Writes the row of a new job, and adds it.
+  /// \error of the journal: there is no such job
   /// \pre no job of that name
-  Job& Add(Job job);
-  void Erase(const std::string& name) { jobs_.erase(name); }
+  Result<Job*> Add(Job job);
+  /// Writes that the job is over. Until it is erased from the table the job is as before.
+  /// \error of the journal
+  Status JournalEnd(const std::string& name);
+  void Erase(const std::string& name);
+  /// Whether this was the name of a job that is over, and of none since.
+  bool HasEnded(const std::string& name) const { return ended_.contains(name); }
 
   /// Writes the row of the job. Reports an error as an event too.
   Status Journal(const Job& job);
-  void EraseRow(const std::string& name);
-  /// Reads the rows. Their nodes are expected.
+  /// Reads the rows. The nodes of the jobs are expected.
   /// \error those of the journal, and naming a row that cannot be read
   Status Recover();
 
@@ -47,6 +54,8 @@ class JobTable : public RegistrarPart {
  private:
   const CheckMissing check_missing_;
   std::map<std::string, Job> jobs_;
+  /// Nodes that were away may hold the state of such a job.
+  std::set<std::string> ended_;
 };
 
 }  // namespace tessera::agents

@@ -70,9 +70,7 @@ void LinkSurvey::ForgetChanged(const Membership::Node& node) {
   const std::string name = fmt::format("n{}", node.number);
   AddEvent(engine::Severity::kWarning, name,
            "its machine, address or link has changed; its measured bandwidths are dropped");
-  if (const Status kept = JournalLinks(); !kept) {
-    AddEvent(engine::Severity::kError, "registrar", "journal: " + kept.error().ToString());
-  }
+  publisher_.NoteJournaled(JournalLinks());
 }
 
 void LinkSurvey::OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply) {

@@ -60,6 +60,15 @@ const engine::HistoryEntry* Publisher::FindKept(std::int64_t transaction) const 
   return found == kept_.end() ? nullptr : &found->second;
 }
 
+bool Publisher::NoteJournaled(const Status& written) {
+  const std::string problem = written ? std::string() : written.error().ToString();
+  if (problem != journal_problem_ && !problem.empty()) {
+    AddEvent(engine::Severity::kError, "registrar", "journal: " + problem);
+  }
+  journal_problem_ = problem;
+  return written.has_value();
+}
+
 bool Publisher::NoteRecorded(const Status& written) {
   const std::string problem = written ? std::string() : written.error().ToString();
   if (problem.empty() != problem_.empty()) {

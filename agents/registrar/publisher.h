@@ -53,6 +53,9 @@ class Publisher {
   /// Notes whether a write of the history succeeded.
   /// \return whether it did
   bool NoteRecorded(const Status& written);
+  /// Notes whether a write of the journal succeeded; an event tells of the first of several errors.
+  /// \return whether it did
+  bool NoteJournaled(const Status& written);
   /// Why the last write of the history failed; else empty.
   const std::string& problem() const { return problem_; }
   /// Of the last message. A subscriber that misses one asks for a snapshot.
@@ -64,7 +67,7 @@ class Publisher {
   const World world_;
   engine::History& history_;
   std::map<std::int64_t, engine::HistoryEntry> kept_;  // by id
-  std::string problem_;
+  std::string problem_, journal_problem_;
   std::uint64_t sequence_ = 0;
   bool is_dirty_ = true;
   Clock::time_point last_snapshot_{};

@@ -316,6 +316,12 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
 
 void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   if (transactions_.Changes(job.name)) return reply->Fail(CheckIdle().error());
+  if (const Status noted = jobs_.JournalEnd(job.name); !noted) {
+    return reply->Fail(Error{noted.error().code,
+                             fmt::format("job '{}' is not stopped, since that cannot be noted: {}",
+                                         job.name, noted.error().message),
+                             {}});
+  }
   pauses_.FailFor(job, Cancelled(fmt::format("job '{}' was stopped", job.name)));
   wire::Reply out;
   out.mutable_job()->set_step(job.step);
@@ -325,7 +331,6 @@ void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   states_.views().OnJobOver(job.name, Cancelled(fmt::format("job '{}' was stopped", job.name)));
   const std::string name = job.name;
   stops_.Stop(name, true);
-  jobs_.EraseRow(name);
   steps_.Release(job, true);
   steps_.Flush();
   AddEvent(

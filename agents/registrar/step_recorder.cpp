@@ -119,9 +119,7 @@ void StepRecorder::Flush() {
   for (const std::string& name : jobs) {
     const Job* job = jobs_.Find(name);
     if (!job) continue;
-    if (const Status put = journal_.Put(KeyOf(name), std::to_string(job->recorded)); !put) {
-      AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
-    }
+    publisher_.NoteJournaled(journal_.Put(KeyOf(name), std::to_string(job->recorded)));
   }
 }
 
@@ -130,9 +128,7 @@ void StepRecorder::RestartCountAt(Job& job, std::int64_t step) {
   Flush();
   job.recorded = step;
   job.heard_step = step;
-  if (const Status put = journal_.Put(KeyOf(job.name), std::to_string(step)); !put) {
-    AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
-  }
+  publisher_.NoteJournaled(journal_.Put(KeyOf(job.name), std::to_string(step)));
 }
 
 void StepRecorder::Retain() {

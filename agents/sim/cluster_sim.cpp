@@ -182,7 +182,7 @@ class Cluster {
   SimOperator::World OperatorWorld() {
     return {&sim_, is_trainer_, kFaultsEnd,
             [this](const wire::Request& request) {
-              if (!registrar_) return;
+              if (!registrar_ || At(0).process().is_blocked()) return;
               At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
             },
             [this] { faults_.NoteStateLoss(); }};
@@ -213,7 +213,9 @@ class Cluster {
             [this](std::int32_t n) -> SimNode& { return At(n); },
             [this] { return registrar_.has_value(); },
             [this](const std::string& identity, const wire::FromNode& message) {
-              At(0).process().Enter([&] { registrar_->OnNode(identity, message); });
+              At(0).process().Deliver([this, identity, message] {
+                if (registrar_) registrar_->OnNode(identity, message);
+              });
             },
             is_lossy_,
             kFaultsEnd};

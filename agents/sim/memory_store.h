@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// The disk of a simulated process: it survives the process, its writes can fail, with or without
-/// effect.
+/// The disk of a simulated process: it survives the process. Its writes can fail, with or without
+/// effect, take long, and be lost with the power.
 
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,6 +27,8 @@ class MemoryStore : public engine::DurableStore {
   /// Asked after each write: it is then reported as failed.
   std::function<bool()> fails_after;
   bool is_broken() const { return refused || fails_after; }
+  /// Called after each write, which takes as long as this blocks the process.
+  std::function<void()> delays;
 
   /// Called before and after each write: the process may die there.
   std::function<void()> point;
@@ -34,17 +38,17 @@ class MemoryStore : public engine::DurableStore {
   Status Put(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
+    Remember(key);
     rows.insert_or_assign(std::string(key), std::string(value));
-    if (point) point();
-    return Reported();
+    return Written();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
     if (before_first && rows.find(key) == rows.end()) before_first(key, value);
+    Remember(key);
     std::string held = rows.emplace(key, value).first->second;
-    if (point) point();
-    TESSERA_RETURN_IF_ERROR(Reported());
+    TESSERA_RETURN_IF_ERROR(Written());
     return held;
   }
   Result<std::optional<std::string>> Get(std::string_view key) override {
@@ -54,9 +58,9 @@ class MemoryStore : public engine::DurableStore {
   Status Erase(std::string_view key) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
+    Remember(key);
     if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
-    if (point) point();
-    return Reported();
+    return Written();
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
     std::vector<std::pair<std::string, std::string>> found;
@@ -72,11 +76,32 @@ class MemoryStore : public engine::DurableStore {
     return OkStatus();
   }
 
+  static constexpr std::int64_t kMostLost = 20;
+  /// Undoes the last `writes`, at most kMostLost, as if the disk had confirmed but not kept them.
+  void LoseLast(std::int64_t writes) {
+    for (; writes > 0 && !last_.empty(); --writes, last_.pop_back()) {
+      auto& [key, before] = last_.back();
+      if (before) {
+        rows.insert_or_assign(std::move(key), std::move(*before));
+      } else {
+        rows.erase(key);
+      }
+    }
+  }
+
  private:
   /// Rows for which there is room when it is reserved.
   static constexpr int kReserved = 20;
 
-  Status Reported() const {
+  void Remember(std::string_view key) {
+    const auto it = rows.find(key);
+    last_.emplace_back(key,
+                       it == rows.end() ? std::nullopt : std::optional<std::string>(it->second));
+    if (std::ssize(last_) > kMostLost) last_.pop_front();
+  }
+  Status Written() {
+    if (point) point();
+    if (delays) delays();
     if (fails_after && fails_after()) return Internal("the disk does not answer");
     return OkStatus();
   }
@@ -90,6 +115,8 @@ class MemoryStore : public engine::DurableStore {
   }
 
   int reserved_ = 0;
+  /// The last rows written, as they were before.
+  std::deque<std::pair<std::string, std::optional<std::string>>> last_;
 };
 
 }  // namespace tessera::agents::sim

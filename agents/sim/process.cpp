@@ -18,8 +18,29 @@ void Process::Enter(const std::function<void()>& task) {
 void Process::EnterLater(Time delay, std::function<void()> task) {
   world_.clock.After(delay,
                      [this, alive = std::weak_ptr<const bool>(alive_), task = std::move(task)] {
-                       if (!alive.expired()) Enter(task);
+                       if (!alive.expired()) Deliver(task);
                      });
+}
+
+void Process::Deliver(std::function<void()> task) {
+  if (!is_blocked() && waiting_.empty()) return Enter(task);
+  waiting_.push_back(std::move(task));
+}
+
+void Process::Block(Time length) {
+  blocked_until_ = std::max(blocked_until_, world_.clock.now()) + length;
+  world_.clock.After(blocked_for(), [this, alive = std::weak_ptr<const bool>(alive_)] {
+    if (!alive.expired()) RunWaiting();
+  });
+}
+
+void Process::RunWaiting() {
+  const std::weak_ptr<const bool> alive = alive_;
+  while (!alive.expired() && !is_blocked() && !waiting_.empty()) {
+    const auto task = std::move(waiting_.front());
+    waiting_.pop_front();
+    Enter(task);
+  }
 }
 
 Timers::TimerId Process::After(std::chrono::milliseconds delay, std::function<void()> task) {

@@ -2,8 +2,11 @@
 #pragma once
 
 /// \file
-/// A simulated process: what runs in it ends with it, also in the middle of a call.
+/// A simulated process: what runs in it ends with it, also in the middle of a call. It can be
+/// blocked for a while.
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
@@ -25,8 +28,14 @@ class Process : public Timers {
 
   /// Runs `task` now, in the process.
   void Enter(const std::function<void()>& task);
-  /// Runs `task` in the process after `delay`, if it still lives then.
+  /// Runs `task` as soon as the process is not blocked, after the tasks that wait for that.
+  void Deliver(std::function<void()> task);
+  /// Delivers `task` after `delay`, if the process still lives then.
   void EnterLater(Time delay, std::function<void()> task);
+  /// From the end of the present task, the process does nothing for `length`.
+  void Block(Time length);
+  bool is_blocked() const { return blocked_for() > 0; }
+  Time blocked_for() const { return std::max<Time>(blocked_until_ - world_.clock.now(), 0); }
   /// Lets the process die at the n-th point from now.
   void CrashAfter(Time points) { points_left_ = points; }
   /// The outside can see what was done until here.
@@ -43,10 +52,13 @@ class Process : public Timers {
  private:
   void Repeat(TimerId timer, std::chrono::milliseconds period,
               const std::shared_ptr<const std::function<void()>>& task);
+  void RunWaiting();
 
   SimWorld& world_;
   const std::function<void()> crashed_;
   Time points_left_ = 0;
+  Time blocked_until_ = 0;
+  std::deque<std::function<void()>> waiting_;  // until then
   std::set<TimerId> timers_;
   TimerId last_timer_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);

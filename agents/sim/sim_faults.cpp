@@ -15,7 +15,7 @@ void SimFaults::Plan() {
   const Time length =
       std::min(sim.Chance(0.5) ? sim.Pick(20, 3000) : sim.Pick(3000, 25'000), world_.end - begin);
   const auto at_begin = [&](auto fault) { sim.clock.After(begin, std::move(fault)); };
-  const int kind = static_cast<int>(sim.Pick(0, 8));
+  const int kind = static_cast<int>(sim.Pick(0, 10));
   if (kind != 3) may_suspend_ = true;
   switch (kind) {
     case 0:  // the agent dies, at once or at one of its next acts
@@ -48,6 +48,14 @@ void SimFaults::Plan() {
       });
     case 7:  // the registrar dies while it tells a decision
       return at_begin([this, length] { registrar_down_ = length; });
+    case 8:
+      return at_begin([this, n, length] { SlowDisk(n, length); });
+    case 9:  // the agent is stopped
+      return at_begin([this, n, length] {
+        if (!At(n).is_up()) return;
+        world_.sim->Note(fmt::format("the agent of n{} is stopped for {} ms", n, length));
+        At(n).process().Block(length);
+      });
     default:  // a node is lost, and may come back
       if (n == 0 || sim.Chance(0.5)) return;
       return at_begin([this, n, length] { LoseNode(n, length); });
@@ -105,6 +113,16 @@ void SimFaults::FillDisk(std::int32_t n, Time length) {
   });
 }
 
+void SimFaults::SlowDisk(std::int32_t n, Time length) {
+  SimWorld& sim = *world_.sim;
+  MemoryStore* const disk = n == 0 && sim.Chance(0.5) ? world_.registrar_disk : &At(n).disk;
+  sim.Note(fmt::format("the disk of {} is slow for {} ms",
+                       disk == world_.registrar_disk ? "the registrar" : fmt::format("n{}", n),
+                       length));
+  disk->delays = [this, n] { At(n).process().Block(world_.sim->Pick(10, 1500)); };
+  sim.clock.After(length, [disk] { disk->delays = nullptr; });
+}
+
 SimRank* SimFaults::AnyRank(std::int32_t n) const {
   const auto ranks = At(n).ranks();
   if (ranks.empty()) return nullptr;
@@ -139,6 +157,8 @@ void SimFaults::LoseNode(std::int32_t n, Time length) {
   if (!At(n).has_keeper()) return;
   NoteStateLoss();
   At(n).Lose();
+  // With the power, a disk may lose what it has confirmed.
+  if (world_.sim->Chance(0.5)) At(n).disk.LoseLast(world_.sim->Pick(1, MemoryStore::kMostLost));
   if (!world_.sim->Chance(0.6)) return;
   world_.sim->clock.After(length, [this, n] {
     world_.sim->Note(fmt::format("n{} comes back", n));

@@ -58,6 +58,7 @@ class SimFaults {
   void KillAgent(std::int32_t n, Time down);
   void EndAllAgents();
   void FillDisk(std::int32_t n, Time length);
+  void SlowDisk(std::int32_t n, Time length);
   void LoseNode(std::int32_t n, Time length);
 
   const World world_;

@@ -73,7 +73,7 @@ void SimLinks::FromNode(SimNode& node, const wire::FromNode& message) {
 
 void SimLinks::ToRegistrar(std::int32_t n, const wire::FromNode& message) {
   Link& link = LinkOf(n);
-  Arrive(n, link.arrives_at_registrar, link.registrar_stalls_until,
+  Arrive(n, world_.node(n), link.arrives_at_registrar, link.registrar_stalls_until,
          [this, identity = IdentityOf(n), message] {
            if (!world_.has_registrar()) return;
            if (world_.sim->is_traced()) NoteMessage("from " + identity, message);
@@ -86,7 +86,7 @@ Status SimLinks::ToNode(const std::string& identity, const wire::ToNode& message
     if (!LinkOf(n).is_connected || IdentityOf(n) != identity) continue;
     Link& link = LinkOf(n);
     CheckOrder(n, message);
-    Arrive(n, link.arrives_at_node, link.node_stalls_until, [this, n, message] {
+    Arrive(n, world_.node(0), link.arrives_at_node, link.node_stalls_until, [this, n, message] {
       if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), message);
       world_.node(n).Deliver(message);
     });
@@ -107,7 +107,7 @@ void SimLinks::CheckOrder(std::int32_t n, const wire::ToNode& m) {
   }
 }
 
-void SimLinks::Arrive(std::int32_t n, Time& last, const Time& stalls_until,
+void SimLinks::Arrive(std::int32_t n, SimNode& sender, Time& last, const Time& stalls_until,
                       const std::function<void()>& then) {
   const Time now = world_.sim->clock.now();
   if (world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01))
@@ -115,7 +115,9 @@ void SimLinks::Arrive(std::int32_t n, Time& last, const Time& stalls_until,
   const bool is_repeated = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01);
   // It has left its socket when the connection ends, and arrives after messages of the next one.
   const bool is_kept = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.3);
-  last = std::max({last, now + world_.sim->Pick(0, 20), stalls_until});
+  // What the sender has written before takes its time.
+  const Time sent = now + (sender.is_up() ? sender.process().blocked_for() : 0);
+  last = std::max({last, sent + world_.sim->Pick(0, 20), stalls_until});
   world_.sim->clock.After(last - now, [this, n, connection = LinkOf(n).connection, is_repeated,
                                        is_kept, incarnation = world_.node(n).incarnation(), then] {
     const Link& link = LinkOf(n);

@@ -60,7 +60,7 @@ class SimLinks {
   void Connect(std::int32_t n);
   void ToRegistrar(std::int32_t n, const wire::FromNode& message);
   /// Messages arrive in order, unless the connection ends before.
-  void Arrive(std::int32_t n, Time& last, const Time& stalls_until,
+  void Arrive(std::int32_t n, SimNode& sender, Time& last, const Time& stalls_until,
               const std::function<void()>& then);
   /// No request of a transaction follows its outcome.
   void CheckOrder(std::int32_t n, const wire::ToNode& message);

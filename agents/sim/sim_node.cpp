@@ -296,7 +296,7 @@ void SimNode::EndAgent() {
 
 void SimNode::Deliver(const wire::ToNode& message) {
   if (!is_up()) return;
-  agent_->process.Enter([&] { agent_->agent->OnMessage(message); });
+  agent_->process.Deliver([this, message] { agent_->agent->OnMessage(message); });
 }
 
 NodeWorld SimNode::MakeWorld() {
