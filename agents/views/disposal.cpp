@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "agents/views/background.h"
+
 namespace tessera::agents {
 
 Disposal::Disposal() : thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -16,6 +18,7 @@ void Disposal::Take(std::shared_ptr<const void> object) {
 }
 
 void Disposal::Run(const std::stop_token& stop) {
+  RunInBackground();
   std::unique_lock lock(mutex_);
   while (given_.wait(lock, stop, [this] { return !objects_.empty(); })) {
     auto objects = std::exchange(objects_, {});

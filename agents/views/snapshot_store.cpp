@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "agents/views/background.h"
 #include "agents/views/snapshot_row.h"
 #include "agents/wire/utf8.h"
 #include "ptc/digest.h"
@@ -138,6 +139,7 @@ void SnapshotStore::Run(const wire::ViewReply& shares, Done done,
   completing.done = std::move(done);
   completing.thread = std::jthread([this, id, shares,
                                     make = std::move(make)](const std::stop_token& stop) {
+    RunInBackground();
     std::shared_ptr<const HeldShare> share;
     const auto run = [&]() -> Result<Digests> {
       TESSERA_TRY(share, make(stop));

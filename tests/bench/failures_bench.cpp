@@ -186,12 +186,14 @@ void BenchSnapshotCost(const char* model, const char* memory, std::int64_t windo
     (on ? with : without)
         .push_back((times[first + window] - times[first]) / static_cast<double>(window));
   }
+  std::vector<double> ratios;  // of a window to the one before it
+  for (std::size_t i = 0; i < with.size(); ++i) ratios.push_back(with[i] / without[i]);
   fmt::print(
       "{} as pp=2 on 2 nodes, snapshot every 20 steps ({:.1f} MiB in {:.0f} ms, {} given up): step "
-      "{:.1f} ms, {:.1f} ms without, ratio {:.3f} (medians of {} windows of {} steps)\n",
+      "{:.1f} ms, {:.1f} ms without, ratio {:.3f} (medians of {} pairs of windows of {} steps)\n",
       model, snapshots["bytes"].get<double>() / (1 << 20), 1e3 * snapshots["seconds"].get<double>(),
       snapshots["given_up"].get<int>(), 1e3 * UpperMedian(with), 1e3 * UpperMedian(without),
-      UpperMedian(with) / UpperMedian(without), kPairs, window);
+      UpperMedian(ratios), kPairs, window);
 }
 
 /// A node whose stage has no replica is lost, at no particular moment.
