@@ -24,7 +24,6 @@ class JobStarter : public RegistrarPart {
  public:
   /// Parts that it uses. All outlive it.
   struct Uses {
-    JobTable& jobs;
     DataOpenings& openings;
     PlanDesk& plans;
     Decisions& decisions;
@@ -44,8 +43,8 @@ class JobStarter : public RegistrarPart {
     /// The job is forgotten; afterwards it is erased.
     std::function<void(const std::string& job)> forgotten;
   };
-  JobStarter(const Common& common, const Uses& uses, World world)
-      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+  JobStarter(const Common& common, JobTable& jobs, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
   void OnJobReady(std::int32_t node, const wire::JobReady& message);

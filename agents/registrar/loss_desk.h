@@ -27,7 +27,6 @@ class LossDesk : public RegistrarPart {
  public:
   /// Parts that it uses. All outlive it.
   struct Uses {
-    JobTable& jobs;
     PlanDesk& plans;
     SnapshotDesk& snapshots;
     StepRecorder& steps;
@@ -40,8 +39,8 @@ class LossDesk : public RegistrarPart {
     /// The settings of its snapshots have changed.
     std::function<void(const Job& job)> consider_snapshot;
   };
-  LossDesk(const Common& common, const Uses& uses, World world)
-      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+  LossDesk(const Common& common, JobTable& jobs, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   /// Looks on the worker for what can be done, unless that is known or looked for.
   void Note(Job& job, engine::ConsistentCut cut);

@@ -17,7 +17,7 @@ class NodeActs : public RegistrarPart {
   NodeActs(const Common& common, std::function<void()> before_shutdown)
       : RegistrarPart(common), before_shutdown_(std::move(before_shutdown)) {}
 
-  /// Kills a node, or gives up one that is silent.
+  /// Kills a node; with `give_up`, counts a silent node as lost.
   void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
   void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
   void OnShutdown(const ReplyPtr& reply);

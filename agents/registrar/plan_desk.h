@@ -28,7 +28,7 @@ class PlanDesk : public RegistrarPart {
   /// Plans on the worker what the request asks for.
   void Compute(const Job& job, const wire::PlanRequest& request,
                std::function<void(Result<Planned>)> then);
-  /// Plans to replace all state of the job by one that was cut for its layout.
+  /// Plans to replace the whole state of the job by the given one, which has the same layout.
   /// \error kInvalidArgument, kFailedPrecondition naming what does not fit; kResourceExhausted
   ///     naming a device without room
   Result<Planned> PlanHandIn(const Job& job, const wire::HandInRequest& request) const;

@@ -28,8 +28,8 @@ struct LossFacts {
   Remaining remaining;
   std::vector<ptc::DeviceId> lost;
   std::string reason;                              // "n1 was lost"
-  std::int64_t step = 0;                           // the last one that the job has made
-  std::optional<std::int64_t> snapshot_step = {};  // of the one that it could return to
+  std::int64_t step = 0;                           // last step of the job
+  std::optional<std::int64_t> snapshot_step = {};  // of a snapshot of use, if there is one
 };
 
 struct WayOut {

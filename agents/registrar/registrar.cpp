@@ -47,14 +47,14 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       plans_(common_, jobs_, links_, inquiries_),
       pauses_(common_, jobs_, numbers_, WorldOfPauses()),
       openings_(common_, jobs_),
-      starter_(common_,
-               {jobs_, openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
+      starter_(common_, jobs_,
+               {openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
                WorldOfStarts()),
-      transactions_(common_, {jobs_, numbers_, decisions_, plans_, steps_, rendezvous_},
+      transactions_(common_, jobs_, {numbers_, decisions_, plans_, steps_, rendezvous_},
                     WorldOfTransactions()),
-      losses_(common_, {jobs_, plans_, states_.snapshots(), steps_, stops_, transactions_},
+      losses_(common_, jobs_, {plans_, states_.snapshots(), steps_, stops_, transactions_},
               WorldOfLosses()),
-      restarter_(common_, {jobs_, numbers_, steps_, sender_, stops_, pauses_, losses_},
+      restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_},
                  WorldOfRestarts()) {}
 
 Registrar::~Registrar() {

@@ -36,8 +36,8 @@
 
 namespace tessera::agents {
 
-/// Connects its parts: each message goes to the part that it is about, and what concerns several
-/// parts (a node that comes or goes, a heartbeat, the second) is told to them in order here.
+/// Connects its parts: each message goes to the part that it is about. What concerns several parts,
+/// such as a heartbeat or a lost node, goes to them one after the other.
 ///
 /// Has no socket, clock, thread or file of its own: RegistrarServer gives it those of its agent,
 /// and the simulator simulated ones.

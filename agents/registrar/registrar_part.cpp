@@ -6,8 +6,7 @@
 namespace tessera::agents {
 
 RegistrarPart::RegistrarPart(const Common& common)
-    : common_(common),
-      timers_(common.timers),
+    : timers_(common.timers),
       config_(common.config),
       world_(common.world),
       journal_(common.world.journal),
@@ -20,6 +19,10 @@ Status RegistrarPart::Common::Send(std::int32_t node, const wire::ToNode& messag
     return Unavailable(fmt::format("n{} is not connected", node));
   }
   return world.send(to->identity, message).Context(fmt::format("n{}", node));
+}
+
+Status RegistrarPart::SendTo(std::int32_t node, const wire::ToNode& message) const {
+  return Common{timers_, config_, world_, members_, publisher_}.Send(node, message);
 }
 
 void RegistrarPart::AddEvent(engine::Severity severity, const std::string& source,

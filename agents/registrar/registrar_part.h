@@ -39,15 +39,12 @@ class RegistrarPart {
   ~RegistrarPart() = default;
 
   /// As Common::Send.
-  Status SendTo(std::int32_t node, const wire::ToNode& message) const {
-    return common_.Send(node, message);
-  }
+  Status SendTo(std::int32_t node, const wire::ToNode& message) const;
   void AddEvent(engine::Severity severity, const std::string& source,
                 const std::string& text) const;
   /// The snapshot has changed.
   void MarkDirty() const { publisher_.MarkDirty(); }
 
-  const Common common_;
   Timers& timers_;
   const AgentConfig& config_;
   const RegistrarWorld& world_;

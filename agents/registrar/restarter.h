@@ -27,7 +27,6 @@ class Restarter : public RegistrarPart {
  public:
   /// Parts that it uses. All outlive it.
   struct Uses {
-    JobTable& jobs;
     TransactionNumbers& numbers;
     StepRecorder& steps;
     StartSender& sender;
@@ -41,8 +40,8 @@ class Restarter : public RegistrarPart {
     /// The job has been suspended.
     std::function<void(const std::string& job, const Error& why)> suspended;
   };
-  Restarter(const Common& common, const Uses& uses, World world)
-      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+  Restarter(const Common& common, JobTable& jobs, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   /// Its ranks cannot go on.
   void Suspend(Job& job, const std::string& reason);

@@ -27,7 +27,6 @@ class TransactionDesk : public RegistrarPart {
  public:
   /// Parts that it uses. All outlive it.
   struct Uses {
-    JobTable& jobs;
     TransactionNumbers& numbers;
     Decisions& decisions;
     PlanDesk& plans;
@@ -48,8 +47,8 @@ class TransactionDesk : public RegistrarPart {
     /// The ranks of the job cannot go on.
     std::function<void(Job& job, const std::string& reason)> interrupt;
   };
-  TransactionDesk(const Common& common, const Uses& uses, World world)
-      : RegistrarPart(common), uses_(uses), jobs_(uses.jobs), around_(std::move(world)) {}
+  TransactionDesk(const Common& common, JobTable& jobs, const Uses& uses, World world)
+      : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   // ---- requests of clients
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
@@ -69,7 +68,7 @@ class TransactionDesk : public RegistrarPart {
   /// A participant has written `abort`.
   void OnAborted(std::int64_t transaction, const std::string& why);
 
-  // ---- the one that runs
+  // ---- the running transaction
   /// Journals and records the transaction. The caller then calls Go.
   /// \pre nothing else runs; the job is paused, running, or suspended with `origin.recovery`
   /// \error kResourceExhausted if the history cannot be written; kUnavailable if the journal cannot
@@ -81,7 +80,7 @@ class TransactionDesk : public RegistrarPart {
   bool Changes(const std::string& job) const { return txn_ && txn_->job == job; }
   /// \error kFailedPrecondition while one runs
   Status CheckIdle() const;
-  /// Of the one that runs, else of the last one.
+  /// Of the running transaction, else of the last one.
   std::optional<engine::TxnStatus> status() const;
   /// Feeds what silence and deadlines mean, and repeats requests.
   void Tick(Clock::time_point now);

@@ -60,7 +60,7 @@ class Chaos {
  private:
   int Pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
   bool Chance(double p) { return std::bernoulli_distribution(p)(random_); }
-  /// Begins a change to another mesh, on devices of at least two nodes.
+  /// Begins a change to another mesh.
   void BeginChange();
   /// Injects one or two faults at random moments.
   void InjectFaults();

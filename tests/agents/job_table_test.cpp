@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/job_table.h"
+
+#include <QTest>
+
+#include "agents/sim/memory_store.h"
+#include "agents/sim/process.h"
+#include "engine/history/history.h"
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+/// What one process of the registrar has; the journal outlives it.
+class Office {
+ public:
+  explicit Office(sim::MemoryStore& journal)
+      : history_(*engine::History::InMemory()),
+        world_{{}, {}, {}, {}, {}, {}, {}, {}, journal, *history_, *history_},
+        publisher_({
+                       .send = [](const wire::Published&) {},
+                       .snapshot = [] { return engine::ClusterSnapshot(); },
+                       .wall_clock = [] { return 1e9; },
+                       .print = [](const std::string&) {},
+                   },
+                   *history_),
+        jobs({process_, config_, world_, members_, publisher_},
+             [](const std::string&) { return OkStatus(); }) {}
+
+  std::size_t num_events() const { return history_->Events(engine::EventQuery())->size(); }
+
+ private:
+  std::unique_ptr<engine::History> history_;
+  sim::SimWorld sim_{1};
+  sim::Process process_{sim_, [] {}};
+  const AgentConfig config_;
+  const RegistrarWorld world_;
+  Membership members_{std::chrono::seconds(10)};
+  Publisher publisher_;
+
+ public:
+  JobTable jobs;
+};
+
+Job NewJob() {
+  engine::JobSettings settings;
+  settings.model = *engine::FindModel("gpt-nano");
+  ptc::DeviceMesh mesh = *ptc::DeviceMesh::Make(ptc::MeshShape{}, {ptc::DeviceId{0, 0}});
+  ptc::Layout layout = *engine::MakeLayout(*engine::TensorsOf(settings, false), std::move(mesh));
+  return {"nano", std::move(settings), std::move(layout)};
+}
+
+}  // namespace
+
+class JobTableTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void anEndedJobStaysEnded() {
+    sim::MemoryStore journal;
+    Office first(journal);
+    QVERIFY(first.jobs.Add(NewJob()));
+    QVERIFY(!first.jobs.HasEnded("nano"));
+    QVERIFY(first.jobs.JournalEnd("nano"));
+    first.jobs.Erase("nano");
+    QVERIFY(first.jobs.HasEnded("nano") && !first.jobs.Find("nano"));
+    Office second(journal);
+    QVERIFY(second.jobs.Recover());
+    QVERIFY(second.jobs.HasEnded("nano") && !second.jobs.Find("nano"));
+    // Its name is free.
+    QVERIFY(second.jobs.Add(NewJob()));
+    QVERIFY(!second.jobs.HasEnded("nano"));
+    Office third(journal);
+    QVERIFY(third.jobs.Recover());
+    QVERIFY(!third.jobs.HasEnded("nano") && third.jobs.Find("nano"));
+  }
+
+  void anEndThatCannotBeWrittenIsRefused() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob()));
+    journal.refused = "";
+    const Status refused = office.jobs.JournalEnd("nano");
+    QCOMPARE(refused.error().code, ErrorCode::kResourceExhausted);
+    QVERIFY(office.jobs.Find("nano") && !office.jobs.HasEnded("nano"));
+    QVERIFY(!office.jobs.JournalEnd("nano"));
+    QCOMPARE(office.num_events(), 1);  // the same error is reported once
+    Office second(journal);
+    QVERIFY(second.jobs.Recover());
+    QVERIFY(second.jobs.Find("nano"));
+  }
+
+  // The row stays, for want of space to erase it. The mark holds.
+  void aRowThatCannotBeErasedDoesNotBringTheJobBack() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob()));
+    journal.refused = "job/";
+    QVERIFY(office.jobs.JournalEnd("nano"));
+    QVERIFY(journal.rows.contains("job/nano"));
+    Office second(journal);
+    QVERIFY(second.jobs.Recover());
+    QVERIFY(!second.jobs.Find("nano") && second.jobs.HasEnded("nano"));
+  }
+
+  void aJobWhoseRowCannotBeWrittenIsNotThere() {
+    sim::MemoryStore journal;
+    journal.refused = "";
+    Office office(journal);
+    QVERIFY(!office.jobs.Add(NewJob()));
+    QVERIFY(!office.jobs.Find("nano"));
+  }
+};
+
+TESSERA_TEST_APPLESS(JobTableTest)
+#include "job_table_test.moc"
