@@ -6,6 +6,7 @@
 /// argument, so that a search for processes of HOME does not find the guard.
 
 #include <signal.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,6 +91,7 @@ int main() {
   }
   if (!home.starts_with("/tmp/") || home.find("..") != std::string::npos || Next()) return 0;
   EndAll(home);
+  ::umount2(home.c_str(), MNT_DETACH);  // where it is a file system
   std::error_code ignored;
   fs::remove_all(home, ignored);
   return 0;

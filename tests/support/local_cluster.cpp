@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/local_cluster.h"
 
+#include <sys/mount.h>
+
 #include <QFile>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -15,9 +17,16 @@ namespace {
 
 const QString kName = QStringLiteral("t");  // short: socket paths have 108 bytes
 
+bool Mount(const QString& folder, const QString& size) {
+  const std::string data = "mode=0700,size=" + size.toStdString();
+  return ::mount("tmpfs", qPrintable(folder), "tmpfs", 0, data.c_str()) == 0;
+}
+
 }  // namespace
 
-LocalCluster::LocalCluster(const Options& options) : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")) {
+LocalCluster::LocalCluster(const Options& options)
+    : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")),
+      has_disk_(!options.disk.isEmpty() && Mount(home(), options.disk)) {
   QStringList words = {QStringLiteral("up"),
                        QStringLiteral("--cluster"),
                        kName,
@@ -49,6 +58,7 @@ LocalCluster::~LocalCluster() {
   PrintLogsIfFailed();
   Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
   KillAll(keepers_);
+  if (has_disk_) ::umount2(qPrintable(home()), MNT_DETACH);
 }
 
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {

@@ -23,6 +23,7 @@ class LocalCluster final : public Cluster {
     QString memory = QStringLiteral("256M");
     QString link;  // "100MB/s"; empty: none
     bool one_host = false;
+    QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 
   /// Starts the cluster; up() has the outcome.
@@ -30,6 +31,8 @@ class LocalCluster final : public Cluster {
   /// Calls `down --all`, then kills the remaining processes by pid.
   ~LocalCluster() override;
 
+  /// Whether home() is a file system of its own. It is not where nothing can be mounted.
+  bool has_disk() const { return has_disk_; }
   /// The environment with this TESSERA_HOME, for programs that a test starts itself.
   QStringList Environment() const { return EnvironmentWithHome(home()); }
   std::unique_ptr<QProcess> Start(const QStringList& words) const override;
@@ -43,6 +46,8 @@ class LocalCluster final : public Cluster {
 
  private:
   void ReadKeepers() const;
+
+  const bool has_disk_;
 
   mutable std::vector<app::ProcessId> keepers_;            // by node
   mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
