@@ -36,6 +36,7 @@ constexpr const char* kPoints[] = {"participant.prepared",
                                    "registrar.decided",
                                    "registrar.resuming"};
 const std::string kTrainer = TESSERA_BIN_DIR "/tessera-train";
+const QString kPanel = QStringLiteral(TESSERA_BIN_DIR "/tessera");
 
 struct Mesh {
   const char* text;
@@ -50,6 +51,12 @@ bool SpansNodes(const Json& devices) {
   std::set<char> nodes;
   for (const Json& device : devices) nodes.insert(device.get<std::string>()[1]);
   return nodes.size() > 1;
+}
+
+bool IsRunning(QProcess* process) {
+  if (!process) return false;
+  process->waitForFinished(0);  // there is no event loop that would notice its end
+  return process->state() != QProcess::NotRunning;
 }
 
 }  // namespace
@@ -73,7 +80,7 @@ Chaos::Chaos(std::uint64_t seed, Place place) : random_(seed) {
                            "--global-batch 16"));
 }
 
-Chaos::~Chaos() = default;
+Chaos::~Chaos() { EndPanel(); }
 
 QString Chaos::problem() const { return machines_ ? machines_->machines().problem() : QString(); }
 
@@ -84,7 +91,8 @@ QString Chaos::KeepFolder() {
 
 QString Chaos::Summary() const {
   return QStringLiteral(
-             "%1 cuts; %2 committed, %3 rolled back, %4 unknown to the client; %5 restarts, "
+             "%1 cuts, %8 panels killed or stopped; %2 committed, %3 rolled back, %4 unknown to "
+             "the client; %5 restarts, "
              "%6 recoveries, %7 returns to a snapshot")
       .arg(count_.cuts)
       .arg(count_.committed)
@@ -92,12 +100,14 @@ QString Chaos::Summary() const {
       .arg(count_.unknown)
       .arg(count_.restarts)
       .arg(count_.recoveries)
-      .arg(count_.returns);
+      .arg(count_.returns)
+      .arg(count_.panels);
 }
 
 QString Chaos::Round() {
   story_.clear();
   spans_nodes_ = SpansNodes(cluster_->Job(kJob)["devices"]);
+  StartPanel();
   if (Chance(0.9)) BeginChange();
   if (change_ && Chance(0.4)) {
     InjectFaultAtPoint();
@@ -143,7 +153,33 @@ void Chaos::BeginChange() {
                              QStringLiteral("--json")});
 }
 
+void Chaos::StartPanel() {
+  if (machines_ || !QFile::exists(kPanel)) return;
+  if (IsRunning(panel_.get())) return;
+  QStringList environment = EnvironmentWithHome(cluster_->home());
+  environment << QStringLiteral("QT_QPA_PLATFORM=offscreen");
+  panel_ = StartProgram(QStringLiteral("tessera"), {QStringLiteral("--operate")}, environment);
+}
+
+void Chaos::EndPanel() {
+  if (!panel_) return;
+  panel_->kill();
+  panel_->waitForFinished();
+}
+
+void Chaos::DisturbPanel() {
+  ++count_.panels;
+  if (Chance(0.5)) {
+    story_ << QStringLiteral("kill the panel");
+    return EndPanel();
+  }
+  const int length = Pick(1000, 14'000);
+  story_ << QStringLiteral("stop the panel for %1 ms").arg(length);
+  Stop(panel_->processId(), length);
+}
+
 void Chaos::InjectFault() {
+  if (panel_ && Chance(0.1)) return DisturbPanel();
   const int node = Pick(0, kNodes - 1);
   const int kind = Pick(0, machines_ ? 13 : 8);
   const auto agent = cluster_->Agent(node);
@@ -302,6 +338,11 @@ QString Chaos::CheckRanks() {
 
 // `digest` compares all replicas. What the history calls committed had equal digests.
 QString Chaos::CheckState() {
+  const bool was_killed = story_.contains(QStringLiteral("kill the panel"));
+  if (panel_ && !IsRunning(panel_.get()) && !was_killed) {
+    return QStringLiteral("the panel has ended: ") +
+           QString::fromUtf8(panel_->readAll().right(2000));
+  }
   if (QString wrong = CheckRanks(); !wrong.isEmpty()) return wrong;
   const Outcome digest = cluster_->Run(Words("digest nano --json"));
   if (digest.code != 0) return QStringLiteral("digest: ") + digest.Text();
@@ -320,6 +361,7 @@ QString Chaos::CheckState() {
 }
 
 QString Chaos::Finish() {
+  EndPanel();
   const Outcome metrics = cluster_->Run(
       {QStringLiteral("job"), QStringLiteral("metrics"), kJob, QStringLiteral("--json")});
   if (NumStepsWithoutGap(metrics.output) < 10)

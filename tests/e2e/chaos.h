@@ -31,6 +31,7 @@ class Chaos {
   enum class Place { kLoopback, kMachines };
   struct Count {
     int cuts = 0;                                     // of links
+    int panels = 0;                                   // killed or stopped
     int committed = 0, rolled_back = 0, unknown = 0;  // outcomes as `apply` reported them
     int restarts = 0, recoveries = 0, returns = 0;    // of the job, by the history and the events
   };
@@ -60,6 +61,11 @@ class Chaos {
  private:
   int Pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
   bool Chance(double p) { return std::bernoulli_distribution(p)(random_); }
+  /// Starts a panel if there is none. Where this build has none, nothing.
+  void StartPanel();
+  void EndPanel();
+  /// Kills the panel, or stops it while the registrar goes on publishing to it.
+  void DisturbPanel();
   /// Begins a change to another mesh.
   void BeginChange();
   /// Injects one or two faults at random moments.
@@ -85,6 +91,7 @@ class Chaos {
   QTemporaryDir faults_;  // TESSERA_FAULT_FOLDER of all agents
   std::unique_ptr<Cluster> cluster_;
   const MachineCluster* machines_ = nullptr;  // is cluster_; null on loopback
+  std::unique_ptr<QProcess> panel_;           // on loopback only
   std::unique_ptr<QProcess> change_;
   std::vector<std::jthread> passing_;  // each waits for the end of a fault
   std::int64_t held_ = 0;              // the agent at the point of a fault; 0: none
