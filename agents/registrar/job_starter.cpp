@@ -215,19 +215,18 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const engine::Dat
   // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
   uses_.steps.ForgetRow(name);  // of an earlier job with this name
-  TESSERA_TRY(Job* const in_table, jobs_.Add(std::move(job)));
-  Job& added = *in_table;
-  const std::string options = ToString(added.options);
+  TESSERA_TRY(Job* const added, jobs_.Add(std::move(job)));
+  const std::string options = ToString(added->options);
   AddEvent(engine::Severity::kInfo, name,
-           fmt::format("starts: {}, {}{}{}{}", Describe(added.settings),
-                       ToString(added.layout.mesh()), StagesText(added.layout),
+           fmt::format("starts: {}, {}{}{}{}", Describe(added->settings),
+                       ToString(added->layout.mesh()), StagesText(added->layout),
                        options.empty() ? "" : ", " + options, reply->RequesterText()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   if (!wrong.empty()) {
     AddEvent(engine::Severity::kWarning, name, fmt::format("wrong on purpose: it {}", wrong));
   }
   // A node that is disconnected now receives it when it registers.
-  uses_.sender.Send(added, uses_.sender.MessageOf(added));
+  uses_.sender.Send(*added, uses_.sender.MessageOf(*added));
   MarkDirty();
   return OkStatus();
 }

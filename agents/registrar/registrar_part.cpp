@@ -4,6 +4,18 @@
 #include <fmt/format.h>
 
 namespace tessera::agents {
+namespace {
+
+Status Send(const Membership& members, const RegistrarWorld& world, std::int32_t node,
+            const wire::ToNode& message) {
+  const Membership::Node* const to = members.Find(node);
+  if (!to || to->identity.empty()) {
+    return Unavailable(fmt::format("n{} is not connected", node));
+  }
+  return world.send(to->identity, message).Context(fmt::format("n{}", node));
+}
+
+}  // namespace
 
 RegistrarPart::RegistrarPart(const Common& common)
     : timers_(common.timers),
@@ -14,15 +26,11 @@ RegistrarPart::RegistrarPart(const Common& common)
       publisher_(common.publisher) {}
 
 Status RegistrarPart::Common::Send(std::int32_t node, const wire::ToNode& message) const {
-  const Membership::Node* to = members.Find(node);
-  if (!to || to->identity.empty()) {
-    return Unavailable(fmt::format("n{} is not connected", node));
-  }
-  return world.send(to->identity, message).Context(fmt::format("n{}", node));
+  return agents::Send(members, world, node, message);
 }
 
 Status RegistrarPart::SendTo(std::int32_t node, const wire::ToNode& message) const {
-  return Common{timers_, config_, world_, members_, publisher_}.Send(node, message);
+  return Send(members_, world_, node, message);
 }
 
 void RegistrarPart::AddEvent(engine::Severity severity, const std::string& source,

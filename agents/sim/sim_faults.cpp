@@ -94,14 +94,18 @@ Time SimFaults::DownTime(std::int32_t n) {
   return down > 0 ? down : usual;
 }
 
+void SimFaults::NoteDisk(const MemoryStore& disk, std::int32_t n, const char* fault, Time length) {
+  world_.sim->Note(fmt::format(
+      "the disk of {} {} for {} ms",
+      &disk == world_.registrar_disk ? "the registrar" : fmt::format("n{}", n), fault, length));
+}
+
 // A full disk refuses writes. A broken one reports an error though the row is written.
 void SimFaults::FillDisk(std::int32_t n, Time length) {
   SimWorld& sim = *world_.sim;
   MemoryStore* const disk = sim.Chance(0.5) ? world_.registrar_disk : &At(n).disk;
   const bool is_full = sim.Chance(0.7);
-  sim.Note(fmt::format("the disk of {} {} for {} ms",
-                       disk == world_.registrar_disk ? "the registrar" : fmt::format("n{}", n),
-                       is_full ? "is full" : "reports errors", length));
+  NoteDisk(*disk, n, is_full ? "is full" : "reports errors", length);
   if (is_full) {
     disk->refused = "";
   } else {
@@ -116,9 +120,7 @@ void SimFaults::FillDisk(std::int32_t n, Time length) {
 void SimFaults::SlowDisk(std::int32_t n, Time length) {
   SimWorld& sim = *world_.sim;
   MemoryStore* const disk = n == 0 && sim.Chance(0.5) ? world_.registrar_disk : &At(n).disk;
-  sim.Note(fmt::format("the disk of {} is slow for {} ms",
-                       disk == world_.registrar_disk ? "the registrar" : fmt::format("n{}", n),
-                       length));
+  NoteDisk(*disk, n, "is slow", length);
   disk->delays = [this, n] { At(n).process().Block(world_.sim->Pick(10, 1500)); };
   sim.clock.After(length, [disk] { disk->delays = nullptr; });
 }

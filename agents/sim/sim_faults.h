@@ -57,6 +57,8 @@ class SimFaults {
   void KillRank(SimRank& rank);
   void KillAgent(std::int32_t n, Time down);
   void EndAllAgents();
+  /// \param n the node of the disk, unless it is the registrar's
+  void NoteDisk(const MemoryStore& disk, std::int32_t n, const char* fault, Time length);
   void FillDisk(std::int32_t n, Time length);
   void SlowDisk(std::int32_t n, Time length);
   void LoseNode(std::int32_t n, Time length);

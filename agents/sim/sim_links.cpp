@@ -115,7 +115,6 @@ void SimLinks::Arrive(std::int32_t n, SimNode& sender, Time& last, const Time& s
   const bool is_repeated = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.01);
   // It has left its socket when the connection ends, and arrives after messages of the next one.
   const bool is_kept = world_.is_lossy && now < world_.faults_end && world_.sim->Chance(0.3);
-  // What the sender has written before takes its time.
   const Time sent = now + (sender.is_up() ? sender.process().blocked_for() : 0);
   last = std::max({last, sent + world_.sim->Pick(0, 20), stalls_until});
   world_.sim->clock.After(last - now, [this, n, connection = LinkOf(n).connection, is_repeated,

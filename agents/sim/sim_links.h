@@ -59,7 +59,8 @@ class SimLinks {
   std::string IdentityOf(std::int32_t n);
   void Connect(std::int32_t n);
   void ToRegistrar(std::int32_t n, const wire::FromNode& message);
-  /// Messages arrive in order, unless the connection ends before.
+  /// Messages arrive in order, unless the connection ends before. What `sender` has written before
+  /// delays them.
   void Arrive(std::int32_t n, SimNode& sender, Time& last, const Time& stalls_until,
               const std::function<void()>& then);
   /// No request of a transaction follows its outcome.
