@@ -269,6 +269,13 @@ void Bridge::setOnFailure(const QString& job, engine::OnFailure onFailure, Done<
   ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
+void Bridge::setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) {
+  wire::Request message;
+  message.mutable_decision()->set_job(job.toStdString());
+  agents::Encode(every, message.mutable_decision()->mutable_snapshots());
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+}
+
 void Bridge::samples(const QString& job, std::int64_t afterStep,
                      Done<std::vector<engine::Sample>> done) {
   wire::Request message;

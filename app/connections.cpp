@@ -294,6 +294,12 @@ void AppConnections::setOnFailure(const QString& job, engine::OnFailure onFailur
   m_bridge.setOnFailure(job, onFailure, std::move(done));
 }
 
+void AppConnections::setSnapshots(const QString& job, engine::SnapshotEvery every,
+                                  ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.setSnapshots(job, every, std::move(done));
+}
+
 void AppConnections::samples(const QString& job, std::int64_t afterStep,
                              ui::ClusterCommands::Done<std::vector<engine::Sample>> done) {
   if (!m_file) return m_bridge.samples(job, afterStep, std::move(done));

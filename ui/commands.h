@@ -58,6 +58,7 @@ class ClusterCommands {
   /// \error kFailedPrecondition if there is nothing to decide, or the job cannot do this
   virtual void decide(const QString& job, engine::LossChoice choice, Done<void> done) = 0;
   virtual void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) = 0;
+  virtual void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) = 0;
   /// Returns the samples of `job` with a step above `afterStep`, oldest first.
   virtual void samples(const QString& job, std::int64_t afterStep,
                        Done<std::vector<engine::Sample>> done) = 0;

@@ -398,6 +398,7 @@ void MainWindow::Impl::addActions() {
                                         tr("The job is neither paused nor suspended."));
                     }},
                [this] { control.act(JobAct::Resume); });
+  addSnapshotActions(cluster);
   actions->add({.id = id("cluster.stopJob"),
                 .menu = cluster,
                 .text = tr("&Stop the Job…"),

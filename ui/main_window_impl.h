@@ -83,6 +83,11 @@ struct MainWindow::Impl : QObject {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
   void build();
+  /// Adds the intervals of snapshots to the menu with this title (main_window_snapshots.cpp).
+  void addSnapshotActions(const QString& menu);
+  void refreshSnapshotActions();
+  /// Asks for an interval that is not in the menu.
+  void askSnapshots();
   void buildCentre();
   QWidget* buildMeshCorner();
   void buildDocks();

@@ -68,6 +68,7 @@ void MainWindow::Impl::refresh() {
   refreshAge();
   actions->find(QStringLiteral("cluster.operate"))->setChecked(control.isOperating());
   actions->find(QStringLiteral("cluster.live"))->setChecked(control.isLive());
+  refreshSnapshotActions();
   actions->refresh();
 }
 

@@ -22,6 +22,7 @@
 
 #include "agents/net/socket.h"
 #include "agents/node/allow_list.h"
+#include "agents/node/available_memory.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/wall_clock.h"
 
@@ -134,12 +135,7 @@ Check Ports(const AgentConfig& config) {
 }
 
 Check Memory(const AgentConfig& config) {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  double kib = 0, available = -1;
-  while (file >> name >> kib && std::getline(file, unit)) {
-    if (name == "MemAvailable:") available = kib * 1024;
-  }
+  const auto available = static_cast<double>(AvailableMemory().value_or(-1));
   const double arenas =
       static_cast<double>(config.devices) * static_cast<double>(config.device_bytes);
   const std::string value = fmt::format("{:.1f} GiB of arenas, {:.1f} GiB of memory are free",

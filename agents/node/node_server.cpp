@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "agents/move/mover.h"
+#include "agents/node/available_memory.h"
 #include "agents/node/fault.h"
 #include "agents/node/job_files.h"
 #include "agents/node/trainer.h"
@@ -136,6 +137,7 @@ NodeWorld NodeServer::MakeWorld() {
   };
   world.trainer_path = TrainerPath;
   world.environment = TrainerEnvironment;
+  world.memory_available = [] { return AvailableMemory().value_or(0); };
   world.process_group = [](std::int64_t pid) -> std::int64_t {
     return ::getpgid(static_cast<pid_t>(pid));
   };

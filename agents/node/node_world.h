@@ -51,6 +51,8 @@ struct NodeWorld {
   /// The program of the built-in trainer, and what every rank inherits of the environment.
   std::function<std::string()> trainer_path;
   std::function<std::vector<std::string>()> environment;
+  /// Of the machine, bytes; 0 if that is unknown.
+  std::function<std::int64_t()> memory_available;
   /// The process group of a process; -1 if it has ended.
   std::function<std::int64_t(std::int64_t pid)> process_group;
 

@@ -250,66 +250,85 @@ void LossDesk::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& 
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
   std::string text;
-  if (request.has_on_failure()) {
-    const auto policy = DecodeOnFailure(request.on_failure());
-    if (!policy) return reply->Fail(policy.error());
-    job.on_failure = *policy;
-    if (const Status kept = jobs_.Journal(job); !kept) return reply->Fail(kept.error());
-    text = fmt::format("at a loss of devices {} will {}", job.name,
-                       job.on_failure == engine::OnFailure::kAsk      ? "ask"
-                       : job.on_failure == engine::OnFailure::kShrink ? "continue with what is left"
-                                                                      : "wait for them");
-    AddEvent(engine::Severity::kInfo, job.name,
-             fmt::format("on failure: {}{}", ToString(job.on_failure), reply->RequesterText()));
-  }
-  if (request.has_snapshots()) {
-    const auto every = Decode(request.snapshots());
-    if (!every) return reply->Fail(every.error());
-    job.snapshots = *every;
-    if (const Status kept = jobs_.Journal(job); !kept) return reply->Fail(kept.error());
-    around_.consider_snapshot(job);
-    text = job.snapshots.steps > 0     ? fmt::format("snapshots of {} are taken every {}", job.name,
-                                                     Counted(job.snapshots.steps, "step"))
-           : job.snapshots.seconds > 0 ? fmt::format("snapshots of {} are taken every {} s",
-                                                     job.name, job.snapshots.seconds)
-                                       : fmt::format("no snapshots of {} are taken", job.name);
-    AddEvent(engine::Severity::kInfo, job.name,
-             fmt::format("snapshots: {}{}", ToString(job.snapshots), reply->RequesterText()));
-  }
-  if (request.has_choice()) {
-    const auto choice = DecodeLossChoice(request.choice());
-    if (!choice) return reply->Fail(choice.error());
-    if (const Txn* txn = uses_.transactions.running();
-        txn && txn->job == job.name && txn->recovery) {
-      return reply->Fail(FailedPrecondition(
-          fmt::format("job '{}' continues already: transaction {}", job.name, txn->id)));
+  const auto decide = [&]() -> Status {
+    if (request.has_on_failure()) {
+      TESSERA_TRY(text, SetOnFailure(job, request.on_failure(), *reply));
     }
-    if (job.state != engine::JobState::kSuspended || !job.device_loss) {
-      return reply->Fail(FailedPrecondition(fmt::format(
-          "job '{}' is {}: there is nothing to decide", job.name, ToString(job.state))));
+    if (request.has_choice()) {
+      TESSERA_TRY(text, Choose(job, request.choice(), *reply));
     }
-    if (*choice == engine::LossChoice::kContinue && !job.device_loss->can_continue()) {
-      return reply->Fail(FailedPrecondition(fmt::format(
-          "job '{}' cannot continue: {}", job.name,
-          job.device_loss->way_out ? job.device_loss->way_out->status.why_not
-                                   : "what can be done is still being worked out; try again")));
+    if (request.has_snapshots()) {
+      TESSERA_TRY(text, SetSnapshots(job, request.snapshots(), *reply));
     }
-    job.device_loss->chosen = *choice;
-    job.device_loss->failures = 0;
-    job.device_loss->not_before.reset();
-    job.waits = *choice == engine::LossChoice::kWait;
-    job.restarts = true;
-    job.crashes.Forgive();
-    static_cast<void>(jobs_.Journal(job));
-    text = TextOf(*job.device_loss);
-    AddEvent(engine::Severity::kInfo, job.name,
-             fmt::format("decided: {}{}", ToString(*choice), reply->RequesterText()));
+    return OkStatus();
+  };
+  if (const Status decided = decide(); !decided) return reply->Fail(decided.error());
+  const auto answer = [reply](const std::string& with) {
+    wire::Reply out;
+    out.mutable_decision()->set_text(with);
+    reply->Done(std::move(out));
+  };
+  if (request.has_snapshots() && job.snapshots.is_on()) {
+    around_.forecast_snapshots(
+        job, [answer, text](const std::string& cost) { answer(text + ": " + cost); });
+  } else {
+    answer(text);
   }
-  wire::Reply out;
-  out.mutable_decision()->set_text(text);
-  reply->Done(std::move(out));
   MarkDirty();
   around_.restart_jobs();
+}
+
+Result<std::string> LossDesk::SetOnFailure(Job& job, std::uint32_t number,
+                                           const PendingReply& reply) {
+  TESSERA_TRY(job.on_failure, DecodeOnFailure(number));
+  TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("on failure: {}{}", ToString(job.on_failure), reply.RequesterText()));
+  return fmt::format("at a loss of devices {} will {}", job.name,
+                     job.on_failure == engine::OnFailure::kAsk      ? "ask"
+                     : job.on_failure == engine::OnFailure::kShrink ? "continue with what is left"
+                                                                    : "wait for them");
+}
+
+Result<std::string> LossDesk::SetSnapshots(Job& job, const wire::SnapshotEvery& every,
+                                           const PendingReply& reply) {
+  TESSERA_TRY(job.snapshots, Decode(every));
+  TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
+  around_.consider_snapshot(job);
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("snapshots: {}{}", ToString(job.snapshots), reply.RequesterText()));
+  if (!job.snapshots.is_on()) return fmt::format("no snapshots of {} are taken", job.name);
+  return fmt::format("snapshots of {} are taken every {}", job.name,
+                     job.snapshots.steps > 0 ? Counted(job.snapshots.steps, "step")
+                                             : fmt::format("{} s", job.snapshots.seconds));
+}
+
+Result<std::string> LossDesk::Choose(Job& job, std::uint32_t number, const PendingReply& reply) {
+  TESSERA_TRY(const engine::LossChoice choice, DecodeLossChoice(number));
+  if (const Txn* txn = uses_.transactions.running(); txn && txn->job == job.name && txn->recovery) {
+    return FailedPrecondition(
+        fmt::format("job '{}' continues already: transaction {}", job.name, txn->id));
+  }
+  if (job.state != engine::JobState::kSuspended || !job.device_loss) {
+    return FailedPrecondition(
+        fmt::format("job '{}' is {}: there is nothing to decide", job.name, ToString(job.state)));
+  }
+  if (choice == engine::LossChoice::kContinue && !job.device_loss->can_continue()) {
+    return FailedPrecondition(fmt::format(
+        "job '{}' cannot continue: {}", job.name,
+        job.device_loss->way_out ? job.device_loss->way_out->status.why_not
+                                 : "what can be done is still being worked out; try again"));
+  }
+  job.device_loss->chosen = choice;
+  job.device_loss->failures = 0;
+  job.device_loss->not_before.reset();
+  job.waits = choice == engine::LossChoice::kWait;
+  job.restarts = true;
+  job.crashes.Forgive();
+  static_cast<void>(jobs_.Journal(job));
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("decided: {}{}", ToString(choice), reply.RequesterText()));
+  return TextOf(*job.device_loss);
 }
 
 }  // namespace tessera::agents

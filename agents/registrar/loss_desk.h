@@ -38,6 +38,9 @@ class LossDesk : public RegistrarPart {
     std::function<void()> restart_jobs;
     /// The settings of its snapshots have changed.
     std::function<void(const Job& job)> consider_snapshot;
+    /// What the snapshots of the job will cost, for a person.
+    std::function<void(const Job& job, std::function<void(std::string text)> then)>
+        forecast_snapshots;
   };
   LossDesk(const Common& common, JobTable& jobs, const Uses& uses, World world)
       : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
@@ -58,6 +61,11 @@ class LossDesk : public RegistrarPart {
   std::optional<engine::DecisionStatus> StatusOf(const Job& job) const;
 
  private:
+  // Each returns one sentence on what holds from now on.
+  Result<std::string> SetOnFailure(Job& job, std::uint32_t policy, const PendingReply& reply);
+  Result<std::string> SetSnapshots(Job& job, const wire::SnapshotEvery& every,
+                                   const PendingReply& reply);
+  Result<std::string> Choose(Job& job, std::uint32_t choice, const PendingReply& reply);
   /// A snapshot that the job can return to, and the living nodes with shares of it.
   struct UsableSnapshot {
     const SnapshotRow* row = nullptr;

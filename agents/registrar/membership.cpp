@@ -66,10 +66,19 @@ Membership::Node* Membership::Accept(const std::string& identity, const wire::Fr
   return node;
 }
 
+std::set<std::int32_t> Membership::Alive() const {
+  std::set<std::int32_t> out;
+  for (const auto& [number, node] : nodes_) {
+    if (node.state == engine::NodeState::kAlive) out.insert(number);
+  }
+  return out;
+}
+
 void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time_point now) {
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
+  node.memory_available = m.memory_available();
   node.transaction = m.transaction();
   const bool is_late = now - node.ordered > kToAcknowledge;
   if (m.order() == node.awaited_order || is_late) node.awaited_order = 0;

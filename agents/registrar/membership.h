@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Membership {
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
+    std::int64_t memory_available = 0;                      // of its machine; 0: unknown
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
     std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none
     Clock::time_point ordered;        // when it was sent
@@ -57,6 +59,8 @@ class Membership {
   /// The node that has sent a message; nullptr: it has to register first. A node that was silent
   /// registers again even if its connection was never lost: so it gets what it has missed.
   Node* Accept(const std::string& identity, const wire::FromNode& message, Clock::time_point now);
+  /// The numbers of the nodes that are alive.
+  std::set<std::int32_t> Alive() const;
   void NoteHeartbeat(Node& node, const wire::Heartbeat& message, Clock::time_point now);
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.

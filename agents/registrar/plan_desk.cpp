@@ -8,8 +8,6 @@
 #include <set>
 
 #include "agents/registrar/compute.h"
-#include "engine/store/allocate.h"
-#include "ptc/plan/refill.h"
 
 namespace tessera::agents {
 
@@ -91,7 +89,8 @@ Status PlanDesk::CheckCanMove(const Job& job) {
 PlanBasis PlanDesk::BasisOf(const Job& job) const {
   engine::SearchInput search = SearchInputOf(job, {});
   std::string cluster = ptc::ToJson(links_.ClusterOf(search.machines.topology, false));
-  return {std::move(search), job.epoch, std::move(cluster)};
+  return {std::move(search), job.epoch, std::move(cluster), job.snapshots.is_on(),
+          members_.Alive()};
 }
 
 void PlanDesk::Compute(const Job& job, const wire::PlanRequest& request,
@@ -122,7 +121,7 @@ void PlanDesk::OnPlan(const wire::PlanRequest& request, const ReplyPtr& reply) {
   });
 }
 
-Result<Planned> PlanDesk::PlanHandIn(const Job& job, const wire::HandInRequest& request) const {
+Status PlanDesk::CheckHandIn(const Job& job, const wire::HandInRequest& request) const {
   if (request.step() < 0) {
     return InvalidArgument(fmt::format("step {} of a hand-in is negative", request.step()));
   }
@@ -139,30 +138,15 @@ Result<Planned> PlanDesk::PlanHandIn(const Job& job, const wire::HandInRequest& 
                     "after step {}, but it is {} after step {}",
                     job.name, request.step(), ToString(job.state), job.step));
   }
-  ptc::Plan plan = ptc::RefillPlan(job.layout);
-  engine::PlanSummary summary;
   for (const ptc::DeviceId device : job.layout.mesh().devices()) {
     TESSERA_RETURN_IF_ERROR(jobs_.CheckDevice(device, job.name));
-    const wire::NodeDevice* info = members_.FindDevice(device);
-    const std::int64_t capacity = info ? info->capacity() : 0;
-    const std::int64_t needed = engine::BytesNeededDuringMove(job.layout, job.layout, device, plan);
-    if (needed > capacity) {
-      return ResourceExhausted(
-          fmt::format("device {} needs {} for the old state and the new, it has {}",
-                      ToString(device), engine::BytesText(needed), engine::BytesText(capacity)));
-    }
-    summary.peak_memory.push_back({device, needed, capacity});
   }
-  summary.job = job.name;
-  summary.epoch = job.epoch;
-  summary.from_layout_hash = ptc::Hex16(job.layout.hash());
-  summary.from_mesh = summary.to_mesh = job.layout.mesh().shape();
-  summary.from_devices = summary.to_devices = job.layout.mesh().devices();
-  summary.from_options = summary.to_options = job.options;
-  summary.storage = summary.volume_bound = plan.bytes.storage;
-  summary.global_batch = job.settings.global_batch;
-  return Planned{job.layout, std::move(plan), std::move(summary),
-                 ptc::ToJson(links_.ClusterOf(links_.TopologyNow(), false))};
+  return OkStatus();
+}
+
+void PlanDesk::ComputeHandIn(const Job& job, std::function<void(Result<Planned>)> then) {
+  ComputeWith(
+      world_, [basis = BasisOf(job)] { return PlanHandIn(basis); }, std::move(then));
 }
 
 }  // namespace tessera::agents

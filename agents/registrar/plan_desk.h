@@ -28,10 +28,11 @@ class PlanDesk : public RegistrarPart {
   /// Plans on the worker what the request asks for.
   void Compute(const Job& job, const wire::PlanRequest& request,
                std::function<void(Result<Planned>)> then);
-  /// Plans to replace the whole state of the job by the given one, which has the same layout.
-  /// \error kInvalidArgument, kFailedPrecondition naming what does not fit; kResourceExhausted
-  ///     naming a device without room
-  Result<Planned> PlanHandIn(const Job& job, const wire::HandInRequest& request) const;
+  /// Whether the state that is handed in may replace that of the job now.
+  /// \error kInvalidArgument, kFailedPrecondition naming what does not fit
+  Status CheckHandIn(const Job& job, const wire::HandInRequest& request) const;
+  /// Plans on the worker to replace the whole state of the job.
+  void ComputeHandIn(const Job& job, std::function<void(Result<Planned>)> then);
   /// All that plans for the job depend on now.
   PlanBasis BasisOf(const Job& job) const;
   /// The input of the search for configurations of a job on `devices`.

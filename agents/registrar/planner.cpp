@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "agents/registrar/job.h"
+#include "agents/registrar/snapshot_forecast.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/copy/checksum.h"
@@ -16,6 +18,7 @@
 #include "engine/search/fit.h"
 #include "engine/store/allocate.h"
 #include "ptc/certificate/certificate.h"
+#include "ptc/plan/refill.h"
 #include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
@@ -167,7 +170,37 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   input.devices = mesh->devices();
   summary.from_step_seconds = engine::EstimateStepSeconds(input, from.mesh(), job.options);
   summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);
+  if (basis.has_snapshots) {
+    summary.snapshots = ForecastSnapshots(to, GuestOf(NodesOf(*mesh), basis.alive)).memory;
+  }
   return Planned{std::move(to), std::move(plan), std::move(summary), basis.cluster};
+}
+
+Result<Planned> PlanHandIn(const PlanBasis& basis) {
+  const engine::SearchInput& job = basis.job;
+  const ptc::Layout& layout = *job.layout;
+  ptc::Plan plan = ptc::RefillPlan(layout);
+  engine::PlanSummary summary;
+  for (const ptc::DeviceId device : layout.mesh().devices()) {
+    const auto known = job.capacities.find(device);
+    const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
+    const std::int64_t needed = engine::BytesNeededDuringMove(layout, layout, device, plan);
+    if (needed > capacity) {
+      return ResourceExhausted(
+          fmt::format("device {} needs {} for the old state and the new, it has {}",
+                      ToString(device), engine::BytesText(needed), engine::BytesText(capacity)));
+    }
+    summary.peak_memory.push_back({device, needed, capacity});
+  }
+  summary.job = job.job;
+  summary.epoch = basis.epoch;
+  summary.from_layout_hash = ptc::Hex16(layout.hash());
+  summary.from_mesh = summary.to_mesh = layout.mesh().shape();
+  summary.from_devices = summary.to_devices = layout.mesh().devices();
+  summary.from_options = summary.to_options = job.options;
+  summary.storage = summary.volume_bound = plan.bytes.storage;
+  summary.global_batch = job.settings.global_batch;
+  return Planned{layout, std::move(plan), std::move(summary), basis.cluster};
 }
 
 }  // namespace tessera::agents

@@ -5,6 +5,7 @@
 /// Plans of changes with their costs. Functions of values, so that a worker can compute them.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct PlanBasis {
   engine::SearchInput job;  // with its layout, and without devices
   std::int64_t epoch = 0;
   std::string cluster;  // JSON of the topology
+  bool has_snapshots = false;
+  std::set<std::int32_t> alive = {};  // nodes, of which one may keep the copies of another
 };
 
 struct Planned {
@@ -36,5 +39,9 @@ struct Planned {
 Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& request,
                            std::vector<ptc::DeviceId> devices,
                            const std::vector<ptc::DeviceId>& lost);
+
+/// Plans to replace the whole state of the job by a given one, which has the same layout.
+/// \error kResourceExhausted naming a device without room. Any thread.
+Result<Planned> PlanHandIn(const PlanBasis& basis);
 
 }  // namespace tessera::agents

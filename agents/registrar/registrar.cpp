@@ -120,6 +120,14 @@ LossDesk::World Registrar::WorldOfLosses() {
   LossDesk::World world;
   world.restart_jobs = [this] { restarter_.RestartJobs(); };
   world.consider_snapshot = [this](const Job& job) { states_.ConsiderSnapshot(job); };
+  world.forecast_snapshots = [this](const Job& job, std::function<void(std::string)> then) {
+    states_.Forecast(job, [this, name = job.name, then = std::move(then)](const auto& forecast) {
+      const Job* const now = jobs_.Find(name);
+      const std::string lack = now ? states_.LackFor(*now, forecast) : std::string();
+      then(ToText(forecast.memory) +
+           (lack.empty() ? "" : ". They are likely to be given up: " + lack));
+    });
+  };
   return world;
 }
 
@@ -138,7 +146,7 @@ JobStarter::World Registrar::WorldOfStarts() {
   world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };
   world.restarted = [this](Job& job) { restarter_.OnRestarted(job); };
   world.resume = [this](Job& job) { pauses_.Resume(job); };
-  world.forgotten = [this](const std::string& job) { states_.snapshots().Forget(job); };
+  world.forgotten = [this](const std::string& job) { states_.Forget(job); };
   return world;
 }
 
@@ -336,7 +344,7 @@ void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   AddEvent(
       engine::Severity::kInfo, name,
       fmt::format("stopped after step {}; its memory is free{}", job.step, reply->RequesterText()));
-  states_.snapshots().Forget(name);
+  states_.Forget(name);
   jobs_.Erase(name);
   publisher_.MarkDirty();
   return reply->Done(std::move(out));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "agents/registrar/compute.h"
 #include "agents/registrar/describe_share.h"
 
 namespace tessera::agents {
@@ -52,7 +53,7 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
                   UsualStepSeconds(*job),
                   std::chrono::duration<double>(timers_.now() - job->last_step).count(),
                   job->settings.max_steps};
-  out.guest = GuestOf(*job);
+  out.guest = GuestFor(*job);
   if (rests_at) {
     out.step = *rests_at;
     return out;
@@ -71,17 +72,53 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
   return out;
 }
 
-// The next node of the cluster, as in a ring of its nodes.
-std::optional<std::int32_t> StateRequests::GuestOf(const Job& job) const {
-  const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
-  if (nodes.size() != 1) return std::nullopt;
-  std::optional<std::int32_t> first, next;
-  for (const auto& [number, node] : members_.nodes()) {
-    if (nodes.contains(number) || node.state != engine::NodeState::kAlive) continue;
-    if (!first) first = number;
-    if (!next && number > *nodes.begin()) next = number;
+std::optional<std::int32_t> StateRequests::GuestFor(const Job& job) const {
+  return GuestOf(NodesOf(job.layout.mesh()), members_.Alive());
+}
+
+void StateRequests::Forecast(const Job& job,
+                             std::function<void(const SnapshotForecast& forecast)> then) {
+  ComputeWith(
+      world_,
+      [layout = job.layout, guest = GuestFor(job)] { return ForecastSnapshots(layout, guest); },
+      std::move(then));
+}
+
+void StateRequests::RenewForecast(const Job& job) {
+  const std::optional<std::int32_t> guest = GuestFor(job);
+  const auto [known, is_new] = forecasts_.try_emplace(job.name);
+  if (!is_new && known->second.epoch == job.epoch && known->second.guest == guest) return;
+  known->second = {job.epoch, guest, {}};
+  Forecast(job, [this, name = job.name, epoch = job.epoch, guest](const SnapshotForecast& made) {
+    const Job* const now = jobs_.Find(name);
+    const auto found = forecasts_.find(name);
+    if (!now || found == forecasts_.end()) return;
+    if (found->second.epoch != epoch || found->second.guest != guest) return;  // out of date
+    found->second.memory = made.memory;
+    MarkDirty();
+    if (const std::string lack = LackFor(*now, made); !lack.empty()) {
+      AddEvent(engine::Severity::kWarning, name, "snapshots are likely to be given up: " + lack);
+    }
+  });
+}
+
+std::string StateRequests::LackFor(const Job& job, const SnapshotForecast& forecast) const {
+  const bool has_one = snapshots_.StatusOf(job.name).step.has_value();
+  return LackOfMemory(forecast, members_, has_one ? 1 : 2);
+}
+
+engine::SnapshotStatus StateRequests::SnapshotsOf(const Job& job) const {
+  engine::SnapshotStatus status = snapshots_.StatusOf(job.name);
+  status.every = job.snapshots;
+  if (const auto known = forecasts_.find(job.name); known != forecasts_.end()) {
+    status.forecast = known->second.memory;
   }
-  return next ? next : first;
+  return status;
+}
+
+void StateRequests::Forget(const std::string& job) {
+  snapshots_.Forget(job);
+  forecasts_.erase(job);
 }
 
 SnapshotDesk::World StateRequests::WorldOfSnapshots() {
@@ -105,6 +142,11 @@ SnapshotDesk::World StateRequests::WorldOfSnapshots() {
 }
 
 void StateRequests::ConsiderSnapshot(const Job& job) {
+  if (job.snapshots.is_on()) {
+    RenewForecast(job);
+  } else {
+    forecasts_.erase(job.name);
+  }
   // It trains while the ranks of a new layout start, which may take long.
   const Txn* const txn = around_.transaction();
   const bool trains_on = txn && txn->job == job.name && !txn->was_paused && !txn->recovery &&

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
 #include "agents/registrar/snapshot_desk.h"
+#include "agents/registrar/snapshot_forecast.h"
 #include "agents/registrar/transaction.h"
 #include "agents/views/view_desk.h"
 
@@ -39,6 +41,13 @@ class StateRequests : public RegistrarPart {
   void OnReleaseViews(const wire::ReleaseViewsRequest& request, const ReplyPtr& reply);
   /// Begins a snapshot if it is time for it.
   void ConsiderSnapshot(const Job& job);
+  /// Works out on the worker what memory the snapshots of the job need.
+  void Forecast(const Job& job, std::function<void(const SnapshotForecast& forecast)> then);
+  /// Why a node is likely to have too little memory for that; empty if none is.
+  std::string LackFor(const Job& job, const SnapshotForecast& forecast) const;
+  engine::SnapshotStatus SnapshotsOf(const Job& job) const;
+  /// The job is erased.
+  void Forget(const std::string& job);
   /// The node was lost, or its agent restarted.
   void OnNodeGone(std::int32_t node, const std::string& why);
 
@@ -46,16 +55,24 @@ class StateRequests : public RegistrarPart {
   ViewDesk::World WorldOfViews();
   SnapshotDesk::World WorldOfSnapshots();
   Result<ViewableJob> FindViewable(const std::string& name);
-  /// The node that keeps the second copies of a job on a single node; nullopt if there is none, or
-  /// the job is on several.
-  std::optional<std::int32_t> GuestOf(const Job& job) const;
+  /// As agents::GuestOf.
+  std::optional<std::int32_t> GuestFor(const Job& job) const;
+  /// Makes a new forecast if the layout or the guest is another one.
+  void RenewForecast(const Job& job);
   /// Sends `message` to all nodes, because a restarted registrar does not know which nodes hold a
   /// view. Replies with `status`.
   void ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
                     const Status& status = OkStatus());
 
+  struct KnownForecast {
+    std::int64_t epoch = 0;
+    std::optional<std::int32_t> guest;
+    engine::SnapshotMemory memory;  // empty until it is worked out
+  };
+
   JobTable& jobs_;
   const World around_;
+  std::map<std::string, KnownForecast> forecasts_;  // by job
   ViewDesk views_;
   SnapshotDesk snapshots_;
 };

@@ -76,7 +76,8 @@ void StepRecorder::RecordDecided(Job& job, std::int64_t step) {
     report.set_epoch(job.epoch);
     report.set_timeline(job.timeline);
     report.set_time(world_.wall_clock());
-    return OnStep(report);
+    OnStep(report);
+    return Flush();  // the next step overwrites the decision, and nobody else knows the sample
   }
 }
 

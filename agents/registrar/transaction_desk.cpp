@@ -195,32 +195,49 @@ void TransactionDesk::OnHandIn(const std::string& request_id, const wire::HandIn
     return answer(0);
   }
   if (AnswerFromAct(request_id, answer)) return;
-  const Result<Job*> found = jobs_.Need(request.job());
-  if (!found) return reply->Fail(found.error());
-  Job& job = **found;
-  const auto begin = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
-    TESSERA_TRY(Planned planned, uses_.plans.PlanHandIn(job, request));
-    HandIn hand_in{request.step(), {}};
-    hand_in.source.set_hand_in(request.hand_in());
-    *hand_in.source.mutable_lanes() = request.lanes();
-    hand_in.source.set_public_key(request.public_key());
-    return Begin(
-        job, std::move(planned),
-        {.request_id = request_id, .requester = reply->requester(), .hand_in = std::move(hand_in)});
+  const Result<Job*> job = jobs_.Need(request.job());
+  if (!job) return reply->Fail(job.error());
+  const auto refuse = [this, name = request.job(), reply](const Error& error) {
+    AddEvent(engine::Severity::kWarning, name,
+             fmt::format("hand-in refused: {}{}", error.ToString(), reply->RequesterText()));
+    reply->Fail(error);
   };
-  if (const Status begun = begin(); !begun) {
-    AddEvent(
-        engine::Severity::kWarning, job.name,
-        fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->RequesterText()));
-    return reply->Fail(begun.error());
-  }
+  if (const Status can = CheckCanHandIn(**job, request); !can) return refuse(can.error());
+  uses_.plans.ComputeHandIn(
+      **job, [this, request_id, request, reply, refuse](Result<Planned> planned) {
+        const Status begun = planned ? BeginHandIn(request_id, request, std::move(*planned), reply)
+                                     : Status(planned.error());
+        if (!begun) refuse(begun.error());
+      });
+}
+
+Status TransactionDesk::CheckCanHandIn(const Job& job, const wire::HandInRequest& request) const {
+  TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+  return uses_.plans.CheckHandIn(job, request);
+}
+
+// The cluster may have changed while the plan was made.
+Status TransactionDesk::BeginHandIn(const std::string& request_id,
+                                    const wire::HandInRequest& request, Planned planned,
+                                    const ReplyPtr& reply) {
+  TESSERA_TRY(Job* const job, jobs_.Need(request.job()));
+  TESSERA_RETURN_IF_ERROR(CheckCanHandIn(*job, request));
+  HandIn hand_in{request.step(), {}};
+  hand_in.source.set_hand_in(request.hand_in());
+  *hand_in.source.mutable_lanes() = request.lanes();
+  hand_in.source.set_public_key(request.public_key());
+  TESSERA_RETURN_IF_ERROR(Begin(
+      *job, std::move(planned),
+      {.request_id = request_id, .requester = reply->requester(), .hand_in = std::move(hand_in)}));
   AddEvent(
       engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
-      fmt::format("{} takes over the handed-in state of step {}, {}{}", job.name, request.step(),
+      fmt::format("{} takes over the handed-in state of step {}, {}{}", job->name, request.step(),
                   engine::BytesText(txn_->planned.plan.bytes.storage), reply->RequesterText()));
-  answer(txn_->id);
+  wire::Reply out;
+  out.mutable_hand_in()->set_transaction(txn_->id);
+  reply->Done(std::move(out));
   Go();
+  return OkStatus();
 }
 
 void TransactionDesk::WatchJoining(const Job& job) {

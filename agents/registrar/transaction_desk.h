@@ -100,6 +100,10 @@ class TransactionDesk : public RegistrarPart {
   /// Begins the transaction if the plan still holds.
   Status BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
                     Planned planned, const ReplyPtr& reply);
+  Status CheckCanHandIn(const Job& job, const wire::HandInRequest& request) const;
+  /// Begins the transaction if the state may still be handed in.
+  Status BeginHandIn(const std::string& request_id, const wire::HandInRequest& request,
+                     Planned planned, const ReplyPtr& reply);
   /// Begins to watch the ranks that the transaction starts.
   void WatchJoining(const Job& job);
   /// A node may have been silent before the transaction began to wait for it.

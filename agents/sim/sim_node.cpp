@@ -322,6 +322,7 @@ NodeWorld SimNode::MakeWorld() {
   world.remove_job_files = [this](const std::string& job) { settings_.erase(job); };
   world.trainer_path = [] { return std::string("tessera-train"); };
   world.environment = [] { return std::vector<std::string>(); };
+  world.memory_available = [] { return std::int64_t{0}; };
   world.process_group = [](std::int64_t pid) { return pid; };
   world.start_move = [this](std::shared_ptr<const MoveContext> context,
                             std::function<void(MoveResult)> done) {

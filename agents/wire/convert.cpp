@@ -307,6 +307,19 @@ struct Fields<wire::SnapshotEvery> {
 };
 
 template <>
+struct Fields<wire::SnapshotMemory> {
+  using Value = engine::SnapshotMemory;
+  static constexpr std::string_view kName = "snapshots.memory";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, bytes);
+    TESSERA_FIELD(NotNegative, num_nodes);
+    TESSERA_FIELD(NotNegative, peak_bytes);
+    TESSERA_FIELD(Any, peak_node);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::SnapshotsInfo> {
   using Value = engine::SnapshotStatus;
   static constexpr std::string_view kName = "job.snapshots";
@@ -319,6 +332,7 @@ struct Fields<wire::SnapshotsInfo> {
     TESSERA_FIELD(NotNegative, given_up);
     TESSERA_FIELD(Amount, seconds);
     TESSERA_FIELD(Any, problem);
+    TESSERA_MESSAGE(forecast);
     return OkStatus();
   }
 };
@@ -507,6 +521,7 @@ struct Fields<wire::PlanInfo> {
     TESSERA_MESSAGE(to_options);
     TESSERA_OPTIONAL(Amount, from_step_seconds);
     TESSERA_OPTIONAL(Amount, to_step_seconds);
+    TESSERA_MESSAGE(snapshots);
     return OkStatus();
   }
 };

@@ -93,6 +93,14 @@ Json decisionOf(const engine::DecisionStatus& decision) {
   return json;
 }
 
+Json memoryOf(const engine::SnapshotMemory& memory) {
+  if (memory.bytes == 0) return nullptr;
+  return {{"bytes", memory.bytes},
+          {"nodes", memory.num_nodes},
+          {"peak_bytes", memory.peak_bytes},
+          {"peak_node", fmt::format("n{}", memory.peak_node)}};
+}
+
 Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
   return {{"every", engine::ToString(snapshots.every)},
           {"step", snapshots.step ? Json(*snapshots.step) : Json(nullptr)},
@@ -101,7 +109,8 @@ Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
           {"taken", snapshots.taken},
           {"given_up", snapshots.given_up},
           {"seconds", snapshots.seconds},
-          {"problem", snapshots.problem}};
+          {"problem", snapshots.problem},
+          {"forecast", memoryOf(snapshots.forecast)}};
 }
 
 }  // namespace
@@ -225,6 +234,7 @@ Json toJson(const engine::PlanSummary& plan) {
           {"bandwidths", bandwidthsOf(plan.certificate)},
           {"idle", toJson(plan.idle)},
           {"peak_bytes", std::move(peaks)},
+          {"snapshots", memoryOf(plan.snapshots)},
           {"single_source", plan.single_source},
           {"single_source_bytes", plan.certificate.single_source_bytes},
           {"pause_estimate_seconds", plan.pause_estimate},

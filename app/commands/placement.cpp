@@ -142,7 +142,12 @@ std::string describePlan(const engine::PlanSummary& plan) {
   for (const auto& peak : plan.peak_memory)
     peaks.push_back(
         {"  " + ptc::ToString(peak.device), formatBytes(peak.bytes), formatBytes(peak.capacity)});
-  return text + formatTable(peaks, {1, 2});
+  text += formatTable(peaks, {1, 2});
+  if (plan.snapshots.bytes > 0)
+    text += fmt::format("  snapshots  {} each, up to {} on n{} (memory of the host)\n",
+                        formatBytes(plan.snapshots.bytes), formatBytes(plan.snapshots.peak_bytes),
+                        plan.snapshots.peak_node);
+  return text;
 }
 
 OptionSpec devicesOption(std::string fallback) {

@@ -60,6 +60,9 @@ std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   } else {
     text += ": none yet";
   }
+  if (snapshots.forecast.bytes > 0)
+    text += fmt::format(", up to {} on n{} while the next is taken",
+                        formatBytes(snapshots.forecast.peak_bytes), snapshots.forecast.peak_node);
   if (!snapshots.problem.empty()) text += "; the last was given up: " + snapshots.problem;
   return text;
 }

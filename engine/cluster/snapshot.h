@@ -208,6 +208,7 @@ struct PlanSummary {
   std::string why;  // one sentence on the choice of the mesh; empty if it was given
   StepOptions from_options = {}, to_options = {};
   std::optional<double> from_step_seconds = {}, to_step_seconds = {};  // estimates
+  SnapshotMemory snapshots = {};  // of the new layout, if the job has snapshots
   std::int64_t moved() const { return host + network + snapshot + storage; }
   friend bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };

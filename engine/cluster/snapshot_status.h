@@ -29,14 +29,24 @@ Result<SnapshotEvery> ParseSnapshotEvery(std::string_view text);
 /// \error kInvalidArgument as above
 Status CheckSnapshotEvery(SnapshotEvery every);
 
+/// Memory of hosts that the snapshots of a layout need.
+struct SnapshotMemory {
+  std::int64_t bytes = 0;       // of one snapshot, on all nodes; 0: unknown
+  std::int64_t num_nodes = 0;   // that hold it
+  std::int64_t peak_bytes = 0;  // of the node with the most: it keeps one while it takes the next
+  std::int32_t peak_node = 0;
+  friend bool operator==(const SnapshotMemory&, const SnapshotMemory&) = default;
+};
+
 struct SnapshotStatus {
   SnapshotEvery every;
   std::optional<std::int64_t> step;  // of the newest complete one
   std::int64_t bytes = 0;            // its memory on all nodes
   std::int64_t num_nodes = 0;        // that hold it
   std::int64_t taken = 0, given_up = 0;
-  double seconds = 0;   // that the newest took
-  std::string problem;  // why the last one was given up; empty: it is complete
+  double seconds = 0;            // that the newest took
+  std::string problem;           // why the last one was given up; empty: it is complete
+  SnapshotMemory forecast = {};  // of the present layout
   friend bool operator==(const SnapshotStatus&, const SnapshotStatus&) = default;
 };
 

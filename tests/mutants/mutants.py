@@ -112,7 +112,7 @@ MUTANTS = [
     ("steps are not repeated", [
         (REPORTS, "  if (recent == recent_.end()) return;", "  if (after >= 0) return;\n  if (recent == recent_.end()) return;")]),
     ("the step of a cut is not recorded", [
-        (STEPS, "    return OnStep(report);", "    return;")]),
+        (STEPS, "    OnStep(report);\n    return Flush();", "    return;")]),
     ("ranks are killed inside an update", [
         (ENDS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
 ]

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -704,12 +705,51 @@ class MainWindowTest : public QObject {
     QCOMPARE(row().value, QStringLiteral("step 1,200, 26 MiB on 2 nodes"));
     QCOMPARE(row().role, QString());
     QCOMPARE(row().toolTip, QStringLiteral("every 20 steps"));
+    snapshots.forecast = {26LL << 20, 2, 28LL << 20, 1};
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().role, QString());
+    QCOMPARE(row().toolTip,
+             QStringLiteral("every 20 steps · up to 28 MiB on n1 while the next is taken"));
+    snapshots.forecast = {};
     snapshots.num_nodes = 1;
     snapshots.problem = "n1 was silent for 10 s";
     panel.setSnapshot(cluster);
     QCOMPARE(row().role, QStringLiteral("warn"));
     QCOMPARE(row().toolTip, QStringLiteral("every 20 steps · lost with its node · the last was "
                                            "given up: n1 was silent for 10 s"));
+  }
+
+  void theMenuSetsTheIntervalOfSnapshots() {
+    auto cluster = test::PanelCluster();
+    Panel panel({}, cluster);
+    const auto action = [&](const char* id) {
+      return panel.window->actions()->find(QString::fromLatin1(id));
+    };
+    QVERIFY(action("job.snapshotsOff")->isChecked());
+    action("job.snapshots100Steps")->trigger();
+    QCOMPARE(panel.commands.snapshots, (std::vector<engine::SnapshotEvery>{{100, 0}}));
+    QVERIFY(action("job.snapshotsOff")->isChecked());  // until the cluster says otherwise
+    QVERIFY(!action("job.snapshots100Steps")->isChecked());
+    cluster.jobs.front().snapshots.every.steps = 100;
+    panel.setSnapshot(cluster);
+    QVERIFY(action("job.snapshots100Steps")->isChecked());
+    QVERIFY(!action("job.snapshotsOff")->isChecked());
+
+    const auto answer = [&](const QString& text) {
+      action("job.snapshotsOther")->trigger();
+      auto* dialog = panel.window->findChild<QInputDialog*>();
+      QVERIFY(dialog != nullptr);
+      dialog->setTextValue(text);
+      dialog->accept();
+      QTRY_VERIFY(panel.window->findChild<QInputDialog*>() == nullptr);
+    };
+    answer(QStringLiteral("45s"));
+    QCOMPARE(panel.commands.snapshots.back(), (engine::SnapshotEvery{0, 45}));
+    answer(QStringLiteral("25h"));
+    QCOMPARE(panel.commands.snapshots.size(), std::size_t{2});
+    cluster.jobs.front().snapshots.every = {0, 45};
+    panel.setSnapshot(cluster);
+    QVERIFY(action("job.snapshotsOther")->isChecked());
   }
 
   void aSlowRankIsNamedWithTheDraftThatLeavesItOut() {

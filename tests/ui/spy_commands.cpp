@@ -116,6 +116,11 @@ void SpyCommands::setOnFailure(const QString&, engine::OnFailure onFailure, Done
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 
+void SpyCommands::setSnapshots(const QString&, engine::SnapshotEvery every, Done<void> done) {
+  snapshots.push_back(every);
+  QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
+}
+
 void SpyCommands::samples(const QString& job, std::int64_t afterStep,
                           Done<std::vector<engine::Sample>> done) {
   sampled.push_back(afterStep);

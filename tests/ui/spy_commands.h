@@ -31,6 +31,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
+  void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
@@ -42,7 +43,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   /// Calls that change a cluster.
   int mutations() const {
     return static_cast<int>(applied.size() + cancelled.size() + acts.size() + decided.size() +
-                            onFailures.size());
+                            onFailures.size() + snapshots.size());
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
@@ -53,6 +54,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<ui::JobAct> acts;
   std::vector<engine::LossChoice> decided;
   std::vector<engine::OnFailure> onFailures;
+  std::vector<engine::SnapshotEvery> snapshots;
   int reconnects = 0;
   int historyCalls = 0;
   std::vector<std::vector<ptc::DeviceId>> proposed;

@@ -131,16 +131,25 @@ void ActionRegistry::storeShortcuts(Settings& settings) const {
   }
 }
 
+namespace {
+
+/// Returns the menu with this title in a menu bar or a menu, which it adds if there is none.
+template <typename Parent>
+QMenu* menuIn(Parent* parent, const QString& title) {
+  for (QAction* existing : parent->actions()) {
+    if (existing->menu() != nullptr && existing->text() == title) return existing->menu();
+  }
+  QMenu* menu = parent->addMenu(title);
+  menu->setToolTipsVisible(true);
+  return menu;
+}
+
+}  // namespace
+
 void ActionRegistry::fillMenuBar(QMenuBar* bar) const {
   for (const Entry& entry : m_entries) {
-    QMenu* menu = nullptr;
-    for (QAction* existing : bar->actions()) {
-      if (existing->text() == entry.spec.menu) menu = existing->menu();
-    }
-    if (menu == nullptr) {
-      menu = bar->addMenu(entry.spec.menu);
-      menu->setToolTipsVisible(true);
-    }
+    QMenu* menu = menuIn(bar, entry.spec.menu);
+    if (!entry.spec.submenu.isEmpty()) menu = menuIn(menu, entry.spec.submenu);
     if (entry.spec.separatorBefore) menu->addSeparator();
     menu->addAction(entry.action);
   }

@@ -25,11 +25,12 @@ class ActionRegistry : public QObject {
 
  public:
   struct Spec {
-    QString id;         // "plan.apply"
-    QString menu;       // title of its menu, "&Plan"
-    QString text;       // "Apply"
-    QString statusTip;  // one sentence
-    QString icon = {};  // of resources/icons, may be empty
+    QString id;            // "plan.apply"
+    QString menu;          // title of its menu, "&Plan"
+    QString text;          // "Apply"
+    QString statusTip;     // one sentence
+    QString submenu = {};  // title of a menu in `menu`; empty: directly in it
+    QString icon = {};     // of resources/icons, may be empty
     QList<QKeySequence> shortcuts = {};
     /// The canvas handles the key itself: the shortcut is shown, not installed.
     bool canvasKey = false;

@@ -224,6 +224,11 @@ void MoveControl::setOnFailure(engine::OnFailure onFailure) {
   m_commands.setOnFailure(m_draft.job(), onFailure, reportRefusal());
 }
 
+void MoveControl::setSnapshots(engine::SnapshotEvery every) {
+  if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
+  m_commands.setSnapshots(m_draft.job(), every, reportRefusal());
+}
+
 ClusterCommands::Done<void> MoveControl::reportRefusal() {
   return [self = QPointer<MoveControl>(this)](Status result) {
     if (self && !result) {

@@ -75,6 +75,7 @@ class MoveControl : public QObject {
   /// Decides about the lost GPUs of the job.
   void decide(engine::LossChoice choice);
   void setOnFailure(engine::OnFailure onFailure);
+  void setSnapshots(engine::SnapshotEvery every);
 
  signals:
   /// Any of the states above changed.

@@ -310,10 +310,15 @@ KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) c
                             ? tr("every %1").arg(format::steps(snapshots.every.steps))
                             : tr("every %1 s").arg(snapshots.every.seconds);
   QStringList more{every};
+  if (snapshots.forecast.bytes > 0)
+    more << tr("up to %1 on %2 while the next is taken")
+                .arg(format::bytes(snapshots.forecast.peak_bytes),
+                     format::node(snapshots.forecast.peak_node));
+  const qsizetype usual = more.size();
   if (snapshots.step && snapshots.num_nodes == 1) more << tr("lost with its node");
   if (!snapshots.problem.empty())
     more << tr("the last was given up: %1").arg(QString::fromStdString(snapshots.problem));
-  const bool isWeak = more.size() > 1;
+  const bool isWeak = more.size() > usual;
   return {tr("snapshots"), text, isWeak ? QStringLiteral("warn") : QString(),
           more.join(QStringLiteral(" · "))};
 }

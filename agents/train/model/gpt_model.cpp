@@ -2,6 +2,7 @@
 #include "agents/train/model/gpt_model.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <deque>
