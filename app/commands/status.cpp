@@ -57,6 +57,7 @@ std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
     text += fmt::format(": step {}, {} on {}", *snapshots.step, formatBytes(snapshots.bytes),
                         Counted(snapshots.num_nodes, "node"));
     if (snapshots.num_nodes == 1) text += " (does not survive its loss)";
+    if (snapshots.seconds > 0) text += ", taken in " + formatSeconds(snapshots.seconds);
   } else {
     text += ": none yet";
   }

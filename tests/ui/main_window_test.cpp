@@ -706,11 +706,14 @@ class MainWindowTest : public QObject {
     QCOMPARE(row().role, QString());
     QCOMPARE(row().toolTip, QStringLiteral("every 20 steps"));
     snapshots.forecast = {26LL << 20, 2, 28LL << 20, 1};
+    snapshots.seconds = 0.12;
     panel.setSnapshot(cluster);
     QCOMPARE(row().role, QString());
     QCOMPARE(row().toolTip,
-             QStringLiteral("every 20 steps · up to 28 MiB on n1 while the next is taken"));
+             QStringLiteral("every 20 steps · up to 28 MiB on n1 while the next is taken · "
+                            "taken in 0.12 s"));
     snapshots.forecast = {};
+    snapshots.seconds = 0;
     snapshots.num_nodes = 1;
     snapshots.problem = "n1 was silent for 10 s";
     panel.setSnapshot(cluster);
@@ -726,6 +729,8 @@ class MainWindowTest : public QObject {
       return panel.window->actions()->find(QString::fromLatin1(id));
     };
     QVERIFY(action("job.snapshotsOff")->isChecked());
+    QVERIFY(!action("job.snapshots100Steps")->isEnabled());  // before the panel operates
+    action("cluster.operate")->trigger();
     action("job.snapshots100Steps")->trigger();
     QCOMPARE(panel.commands.snapshots, (std::vector<engine::SnapshotEvery>{{100, 0}}));
     QVERIFY(action("job.snapshotsOff")->isChecked());  // until the cluster says otherwise

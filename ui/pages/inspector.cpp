@@ -314,6 +314,7 @@ KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) c
     more << tr("up to %1 on %2 while the next is taken")
                 .arg(format::bytes(snapshots.forecast.peak_bytes),
                      format::node(snapshots.forecast.peak_node));
+  if (snapshots.seconds > 0) more << tr("taken in %1").arg(format::seconds(snapshots.seconds));
   const qsizetype usual = more.size();
   if (snapshots.step && snapshots.num_nodes == 1) more << tr("lost with its node");
   if (!snapshots.problem.empty())
