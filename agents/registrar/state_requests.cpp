@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "agents/registrar/compute.h"
 #include "agents/registrar/describe_share.h"
@@ -72,7 +74,11 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
   return out;
 }
 
+// Called at each step, so it does not look at all devices of a job on several nodes.
 std::optional<std::int32_t> StateRequests::GuestFor(const Job& job) const {
+  const std::vector<ptc::DeviceId>& devices = job.layout.mesh().devices();
+  const auto elsewhere = [&](ptc::DeviceId device) { return device.node != devices.front().node; };
+  if (std::ranges::any_of(devices, elsewhere)) return std::nullopt;
   return GuestOf(NodesOf(job.layout.mesh()), members_.Alive());
 }
 
