@@ -26,7 +26,7 @@ ReplyPtr Clients::Admit(const std::string& identity, const wire::Request& reques
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
-                      request.has_probe() || request.has_decision() ||
+                      request.has_probe() || request.has_decision() || request.has_hand_in() ||
                       (request.has_topology() && request.topology().measure());
   if (is_act && !request.id().empty()) {
     if (const auto known = replies_.find(request.id()); known != replies_.end()) {

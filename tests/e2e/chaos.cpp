@@ -62,7 +62,6 @@ bool IsRunning(QProcess* process) {
 }  // namespace
 
 Chaos::Chaos(std::uint64_t seed, Place place) : random_(seed) {
-  qputenv("TESSERA_FAULT_FOLDER", faults_.path().toUtf8());  // agents inherit it
   const QString memory = QStringLiteral("64M");
   if (place == Place::kMachines) {
     auto machines = std::make_unique<MachineCluster>(
@@ -215,14 +214,13 @@ void Chaos::InjectFault() {
 void Chaos::InjectFaultAtPoint() {
   const QString point = QString::fromLatin1(kPoints[Pick(0, std::size(kPoints) - 1)]);
   const int node = point.startsWith(QStringLiteral("registrar")) ? 0 : Pick(0, kNodes - 1);
-  QFile order(faults_.filePath(QStringLiteral("n%1.%2").arg(node).arg(point)));
-  if (!order.open(QIODevice::WriteOnly) || order.write("stop") < 0) return;
-  order.close();
+  if (!faults_.StopAt(node, point)) return;
   // A node without a part in the transaction does not reach the point.
-  Cluster::WaitFor([&] { return !order.exists() || HasEnded(change_->processId()); });
+  Cluster::WaitFor(
+      [&] { return !faults_.IsPending(node, point) || HasEnded(change_->processId()); });
   const auto agent = cluster_->Agent(node);
-  const bool is_there =
-      !order.remove() && agent && Cluster::WaitFor([&] { return IsStopped(agent->pid); }, 5);
+  const bool is_there = !faults_.Withdraw(node, point) && agent &&
+                        Cluster::WaitFor([&] { return IsStopped(agent->pid); }, 5);
   if (is_there) {
     story_ << QStringLiteral("n%1 is at %2").arg(node).arg(point);
     held_ = agent->pid;

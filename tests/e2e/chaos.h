@@ -10,7 +10,6 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
-#include <QTemporaryDir>
 #include <functional>
 #include <memory>
 #include <random>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "tests/support/cluster.h"
+#include "tests/support/fault_folder.h"
 
 namespace tessera::test {
 
@@ -88,7 +88,7 @@ class Chaos {
   QString CheckState();
 
   std::mt19937_64 random_;
-  QTemporaryDir faults_;  // TESSERA_FAULT_FOLDER of all agents
+  FaultFolder faults_;
   std::unique_ptr<Cluster> cluster_;
   const MachineCluster* machines_ = nullptr;  // is cluster_; null on loopback
   std::unique_ptr<QProcess> panel_;           // on loopback only

@@ -2,12 +2,12 @@
 // The disk under the journals of a cluster is full: a change that has begun is decided
 // nevertheless, what cannot be written is refused, and the job trains on.
 #include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
@@ -26,8 +26,6 @@ class E2eDiskTest : public QObject {
 
  private slots:
   void initTestCase() {
-    QVERIFY(m_faults.isValid());
-    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = "64M", .link = {}, .one_host = false, .disk = "24m"});
     if (!m_cluster->has_disk()) QSKIP("no file system can be mounted here");
@@ -41,10 +39,7 @@ class E2eDiskTest : public QObject {
 
   // The registrar stops before it decides, and finds no room for the decision but the reserve.
   void aChangeIsDecided() {
-    QFile fault(m_faults.filePath(QStringLiteral("n0.registrar.committing")));
-    QVERIFY(fault.open(QIODevice::WriteOnly));
-    fault.write("stop");
-    fault.close();
+    QVERIFY(m_faults.StopAt(0, QStringLiteral("registrar.committing")));
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"});
     std::int64_t registrar = 0;
@@ -95,7 +90,7 @@ class E2eDiskTest : public QObject {
     }
   }
 
-  QTemporaryDir m_faults;
+  FaultFolder m_faults;
   std::unique_ptr<LocalCluster> m_cluster;
 };
 

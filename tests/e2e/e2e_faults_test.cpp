@@ -2,14 +2,13 @@
 // Failures in the middle of a transaction: an agent is held at a named point of it
 // (agents/DESIGN.md) while a rank, an agent or a node fails. In every case the old layout runs or
 // the new one does, and the losses are those of one process.
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
@@ -30,10 +29,6 @@ class E2eFaultsTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    QVERIFY(m_faults.isValid());
-    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
-  }
   // One cluster and job for all tests, unless one has failed: each begins with the small mesh.
   void init() {
     if (m_cluster) return;
@@ -109,12 +104,12 @@ class E2eFaultsTest : public QObject {
       QVERIFY(agent.has_value());
       QVERIFY(LocalCluster::WaitFor([&] { return AgeOf(agent->pid) > 3.5; }));
     }
-    arm("n0." + registrar, "");
-    arm("n1." + participant, "");
+    QVERIFY(m_faults.KillAt(0, registrar));
+    QVERIFY(m_faults.KillAt(1, participant));
     apply();
     endsWith(commits);
-    QVERIFY(!QFile::exists(m_faults.filePath("n0." + registrar)));
-    QVERIFY(!QFile::exists(m_faults.filePath("n1." + participant)));
+    QVERIFY(!m_faults.IsPending(0, registrar));
+    QVERIFY(!m_faults.IsPending(1, participant));
   }
 
   // A rank that stays, and does not answer after the commit, would hold up all others for ever.
@@ -186,7 +181,7 @@ class E2eFaultsTest : public QObject {
   void aLeavingNodeIsLost() {
     const Json grown = m_cluster->Apply(kJob, kLarge, FirstDevices(4, 2));
     QCOMPARE(grown["result"].get<std::string>(), std::string("committed"));
-    arm("n1.participant.transferring", "stop");
+    QVERIFY(m_faults.StopAt(1, "participant.transferring"));
     m_apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(2, 2), "--mesh", "dp=2", "--yes", "--json"});
     QVERIFY(waitsStopped(1) != 0);
@@ -210,11 +205,6 @@ class E2eFaultsTest : public QObject {
   }
 
  private:
-  void arm(const QString& point, const char* act) {
-    QFile fault(m_faults.filePath(point));
-    QVERIFY(fault.open(QIODevice::WriteOnly));
-    fault.write(act);
-  }
   /// Begins to grow the job.
   void apply() {
     m_epoch = m_cluster->Job(kJob)["epoch"].get<std::uint64_t>();
@@ -232,7 +222,7 @@ class E2eFaultsTest : public QObject {
     return pid;
   }
   std::int64_t applyUntil(int node, const QString& point) {
-    arm(QStringLiteral("n%1.%2").arg(node).arg(point), "stop");
+    if (!m_faults.StopAt(node, point)) return 0;
     apply();
     return waitsStopped(node);
   }
@@ -262,7 +252,7 @@ class E2eFaultsTest : public QObject {
     QVERIFY(m_cluster->WaitAllAlive());
   }
 
-  QTemporaryDir m_faults;
+  FaultFolder m_faults;
   std::unique_ptr<LocalCluster> m_cluster;
   std::unique_ptr<QProcess> m_apply;
   std::uint64_t m_epoch = 0;  // before the transaction

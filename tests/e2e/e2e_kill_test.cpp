@@ -2,13 +2,12 @@
 // kill -9 of agents and of a node, while a job trains and at each fault point of a transaction. In
 // every case the outcome is the expected one, the job continues, and its losses are those of one
 // process.
-#include <QFile>
 #include <QProcess>
-#include <QTemporaryDir>
 #include <QTest>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -24,6 +23,7 @@ constexpr int kParticipant = 1;
 // of a rank takes half a second of a core.
 const QString kSmall = QStringLiteral("dp=1,tp=2");
 const QString kLarge = QStringLiteral("dp=2,tp=2");
+const QString kResuming = QStringLiteral("registrar.resuming");
 }  // namespace
 
 class E2eKillTest : public QObject {
@@ -31,8 +31,6 @@ class E2eKillTest : public QObject {
 
  private slots:
   void initTestCase() {
-    QVERIFY(m_faults.isValid());
-    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = "64M", .link = {}, .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
@@ -97,12 +95,11 @@ class E2eKillTest : public QObject {
     QVERIFY(agent.has_value());
     const Json before = m_cluster->Job(kJob);
 
-    const QString fault = arm(node, point);
-    QVERIFY(!fault.isEmpty());
+    QVERIFY(m_faults.KillAt(node, point));
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"});
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
-    QVERIFY2(!QFile::exists(fault),
+    QVERIFY2(!m_faults.IsPending(node, point),
              qPrintable("the point was not reached: " + QString::fromUtf8(outcome.Text())));
     const Json result = outcome.LastJson();
     QVERIFY2(result.is_object() && result.contains("result"), outcome.Text());
@@ -129,12 +126,11 @@ class E2eKillTest : public QObject {
     for (const QString& devices : {elsewhere, FirstDevices(2, 2)}) {
       const auto agent = m_cluster->Agent(kRegistrar);
       QVERIFY(agent.has_value());
-      const QString fault = arm(kRegistrar, QStringLiteral("registrar.resuming"));
-      QVERIFY(!fault.isEmpty());
+      QVERIFY(m_faults.KillAt(kRegistrar, kResuming));
       const Json moved = m_cluster->Apply(kJob, kSmall, devices);
       QVERIFY(moved.is_object());
       QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
-      QVERIFY(!QFile::exists(fault));
+      QVERIFY(!m_faults.IsPending(kRegistrar, kResuming));
       // Again, right after the commit, when its ranks may have ended without a witness.
       const auto second = m_cluster->Agent(kRegistrar);
       QVERIFY(second && LocalCluster::Kill(*second));
@@ -151,11 +147,10 @@ class E2eKillTest : public QObject {
     const auto ranks = [&] {
       return m_cluster->Children(kRegistrar, TESSERA_BIN_DIR "/tessera-train");
     };
-    const QString fault = arm(kRegistrar, QStringLiteral("registrar.resuming"));
-    QVERIFY(!fault.isEmpty());
+    QVERIFY(m_faults.KillAt(kRegistrar, kResuming));
     const auto apply = m_cluster->Start({"apply", kJob, "--devices", QStringLiteral("n1g0,n1g1"),
                                          "--mesh", kSmall, "--yes", "--json"});
-    QVERIFY(LocalCluster::WaitFor([&] { return !QFile::exists(fault); }, 60));
+    QVERIFY(LocalCluster::WaitFor([&] { return !m_faults.IsPending(kRegistrar, kResuming); }, 60));
     const std::vector<std::int64_t> leaving = ranks();
     QCOMPARE(leaving.size(), 2U);
     for (const std::int64_t pid : leaving) QVERIFY(SendSignal(pid, SIGSTOP));
@@ -210,11 +205,6 @@ class E2eKillTest : public QObject {
   }
 
  private:
-  /// \return the file that the agent removes when it dies there; empty: it cannot be made
-  QString arm(int node, const QString& point) const {
-    const QString path = m_faults.filePath(QStringLiteral("n%1.%2").arg(node).arg(point));
-    return QFile(path).open(QIODevice::WriteOnly) ? path : QString();
-  }
   /// Whether the killed agent was replaced and the registrar reports all nodes as alive.
   bool rejoined(int node, const tessera::app::ProcessId& old) {
     return LocalCluster::WaitFor(
@@ -226,7 +216,7 @@ class E2eKillTest : public QObject {
         40);
   }
 
-  QTemporaryDir m_faults;  // TESSERA_FAULT_FOLDER of all agents
+  FaultFolder m_faults;
   std::unique_ptr<LocalCluster> m_cluster;
 };
 

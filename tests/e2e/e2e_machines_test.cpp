@@ -5,7 +5,6 @@
 
 #include <QFile>
 #include <QProcess>
-#include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
 #include <fstream>
@@ -15,6 +14,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
+#include "tests/support/fault_folder.h"
 #include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -24,7 +24,7 @@ using namespace tessera::test;
 class E2eMachinesTest : public QObject {
   Q_OBJECT
 
-  QTemporaryDir faults;
+  FaultFolder faults;
   std::unique_ptr<MachineCluster> cluster;
 
   /// 0 if there is none within a few seconds.
@@ -43,8 +43,6 @@ class E2eMachinesTest : public QObject {
 
  private slots:
   void initTestCase() {
-    QVERIFY(faults.isValid());
-    qputenv("TESSERA_FAULT_FOLDER", faults.path().toUtf8());  // agents inherit it
     cluster = std::make_unique<MachineCluster>(MachineCluster::Options{});
     const QByteArray problem = cluster->machines().problem().toUtf8();
     if (!problem.isEmpty()) {
@@ -140,13 +138,10 @@ class E2eMachinesTest : public QObject {
     const Outcome start = cluster->StartJob("cut", "dp=1,tp=1", "n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(cluster->WaitStep("cut", 4, 30));
-    QFile fault(faults.filePath("n2.participant.transferring"));
-    QVERIFY(fault.open(QIODevice::WriteOnly));
-    fault.write("stop");
-    fault.close();
+    QVERIFY(faults.StopAt(2, "participant.transferring"));
     const auto apply = cluster->Start(
         {"apply", "cut", "--mesh", "dp=2", "--devices", "n1g0,n2g0", "--yes", "--json"});
-    QVERIFY(Cluster::WaitFor([&] { return !fault.exists(); }, 30));
+    QVERIFY(Cluster::WaitFor([&] { return !faults.IsPending(2, "participant.transferring"); }, 30));
     QVERIFY(cluster->machines().SetLink(2, false));
     const std::int64_t stopped = StoppedChildOf(cluster->Keeper(2).pid);
     QVERIFY(SendSignal(stopped, SIGCONT));  // it transfers into the void

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that has lost devices continues on others if replicas of its whole state are left: no step
 // is lost, and the losses stay those of one undisturbed process.
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -24,10 +23,6 @@ class E2eRecoveryTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    QVERIFY(m_faults.isValid());
-    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
-  }
   // One cluster for all tests, unless one has failed: each begins with all nodes alive.
   void init() {
     if (m_cluster) return;
@@ -195,22 +190,21 @@ class E2eRecoveryTest : public QObject {
   void anAgentDiesDuringTheRecovery() {
     start("dp=2", "n0g0,n1g0", "wait");
     std::int64_t epoch = 1;
-    for (const char* point : {"n0.registrar.preparing", "n1.participant.prepared",
-                              "n0.registrar.transferring", "n1.participant.verified.journaled",
-                              "n0.registrar.decided", "n1.participant.committed"}) {
+    for (const char* point :
+         {"registrar.preparing", "participant.prepared", "registrar.transferring",
+          "participant.verified.journaled", "registrar.decided", "participant.committed"}) {
+      const int node = QByteArrayView(point).startsWith("registrar") ? 0 : 1;
       auto arena = m_cluster->ArenaOf("n1g0");
       QVERIFY(arena.has_value());
       QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
       const std::int64_t step = m_cluster->Step(kJob);
       const Json before = m_cluster->Ask({"digest", kJob});
-      QFile fault(m_faults.filePath(QString::fromLatin1(point)));
-      QVERIFY(fault.open(QIODevice::WriteOnly));
-      fault.close();
+      QVERIFY(m_faults.KillAt(node, point));
       tear(*arena, step);
       QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
         return job["state"] == "paused" && job["epoch"].get<std::int64_t>() > epoch;
       }));
-      QVERIFY2(!fault.exists(), point);
+      QVERIFY2(!m_faults.IsPending(node, point), point);
       epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
       QVERIFY(m_cluster->WaitAllAlive());
       QCOMPARE(m_cluster->Step(kJob), step);
@@ -330,7 +324,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 
-  QTemporaryDir m_faults;
+  FaultFolder m_faults;
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
