@@ -81,8 +81,8 @@ std::string ToJson(const RankView& view) {
 
 Result<RankView> ParseRankView(std::string_view json) {
   wire::RankView message;
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      google::protobuf::StringPiece(json.data(), json.size()), &message);
+  // Its type for text has another name in each version of Protobuf. A string becomes all of them.
+  const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &message);
   if (!status.ok()) return InvalidArgument("rank view: " + status.ToString());
   return FromWire(message);
 }
