@@ -68,7 +68,7 @@ std::string NewRequestId() {
 /// "start_job": the request's name in control.proto.
 std::string NameOf(wire::Request::BodyCase request) {
   const auto* field = wire::Request::descriptor()->FindFieldByNumber(static_cast<int>(request));
-  return field != nullptr ? field->name() : "empty";
+  return field != nullptr ? std::string(field->name()) : "empty";  // Protobuf 30 returns a view
 }
 
 /// The reply of the same name, or else `done`.
