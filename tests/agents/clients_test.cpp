@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "agents/sim/memory_store.h"
-#include "agents/sim/process.h"
-#include "engine/history/history.h"
+#include "tests/agents/part_office.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -16,34 +15,13 @@ using namespace tessera::agents;
 namespace {
 
 /// The clients of a registrar, and the replies that they got.
-class Office {
- public:
+struct Office {
   std::vector<std::pair<std::string, wire::Reply>> replies;
-
- private:
-  sim::MemoryStore journal_;
-  std::unique_ptr<engine::History> history_ = *engine::History::InMemory();
-  const RegistrarWorld world_{{},
-                              [this](const std::string& identity, const wire::Reply& reply) {
-                                replies.emplace_back(identity, reply);
-                              },
-                              {},
-                              {},
-                              {},
-                              {},
-                              {},
-                              {},
-                              journal_,
-                              *history_,
-                              *history_};
-  sim::SimWorld sim_{1};
-  sim::Process process_{sim_, [] {}};
-  const AgentConfig config_;
-  Membership members_{std::chrono::seconds(10)};
-  Publisher publisher_{{}, *history_};
-
- public:
-  Clients clients{{process_, config_, world_, members_, publisher_}};
+  sim::MemoryStore journal;
+  test::PartOffice around{journal, [this](const std::string& identity, const wire::Reply& reply) {
+                            replies.emplace_back(identity, reply);
+                          }};
+  Clients clients{around.common()};
 };
 
 wire::Request RequestOf(const std::string& id, std::uint64_t sequence) {

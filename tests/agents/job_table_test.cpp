@@ -4,10 +4,9 @@
 #include <QTest>
 
 #include "agents/sim/memory_store.h"
-#include "agents/sim/process.h"
-#include "engine/history/history.h"
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
+#include "tests/agents/part_office.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -16,34 +15,11 @@ using namespace tessera::agents;
 namespace {
 
 /// What one process of the registrar has; the journal outlives it.
-class Office {
- public:
-  explicit Office(sim::MemoryStore& journal)
-      : history_(*engine::History::InMemory()),
-        world_{{}, {}, {}, {}, {}, {}, {}, {}, journal, *history_, *history_},
-        publisher_({
-                       .send = [](const wire::Published&) {},
-                       .snapshot = [] { return engine::ClusterSnapshot(); },
-                       .wall_clock = [] { return 1e9; },
-                       .print = [](const std::string&) {},
-                   },
-                   *history_),
-        jobs({process_, config_, world_, members_, publisher_},
-             [](const std::string&) { return OkStatus(); }) {}
+struct Office {
+  explicit Office(sim::MemoryStore& journal) : around(journal) {}
 
-  std::size_t num_events() const { return history_->Events(engine::EventQuery())->size(); }
-
- private:
-  std::unique_ptr<engine::History> history_;
-  sim::SimWorld sim_{1};
-  sim::Process process_{sim_, [] {}};
-  const AgentConfig config_;
-  const RegistrarWorld world_;
-  Membership members_{std::chrono::seconds(10)};
-  Publisher publisher_;
-
- public:
-  JobTable jobs;
+  test::PartOffice around;
+  JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
 };
 
 Job NewJob() {
@@ -87,7 +63,7 @@ class JobTableTest : public QObject {
     QCOMPARE(refused.error().code, ErrorCode::kResourceExhausted);
     QVERIFY(office.jobs.Find("nano") && !office.jobs.HasEnded("nano"));
     QVERIFY(!office.jobs.JournalEnd("nano"));
-    QCOMPARE(office.num_events(), 1);  // the same error is reported once
+    QCOMPARE(office.around.num_events(), 1);  // the same error is reported once
     Office second(journal);
     QVERIFY(second.jobs.Recover());
     QVERIFY(second.jobs.Find("nano"));

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What one part of a registrar needs around it, for tests of that part alone: no sockets, threads
+/// or files.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "agents/registrar/registrar_part.h"
+#include "agents/sim/memory_store.h"
+#include "agents/sim/process.h"
+#include "engine/history/history.h"
+
+namespace tessera::test {
+
+/// One process of a registrar. Its history is new; the journal outlives it.
+class PartOffice {
+ public:
+  using Reply = std::function<void(const std::string& identity, const wire::Reply& reply)>;
+  explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {})
+      : history_(*engine::History::InMemory()),
+        world_{{}, std::move(reply), {}, {}, {}, {}, {}, {}, journal, *history_, *history_},
+        publisher_({
+                       .send = [](const wire::Published&) {},
+                       .snapshot = [] { return engine::ClusterSnapshot(); },
+                       .wall_clock = [] { return 1e9; },
+                       .print = [](const std::string&) {},
+                   },
+                   *history_) {}
+
+  /// It refers to this object.
+  agents::RegistrarPart::Common common() {
+    return {process_, config_, world_, members_, publisher_};
+  }
+  std::size_t num_events() const { return history_->Events(engine::EventQuery())->size(); }
+
+ private:
+  std::unique_ptr<engine::History> history_;
+  agents::sim::SimWorld sim_{1};
+  agents::sim::Process process_{sim_, [] {}};
+  const agents::AgentConfig config_;
+  const agents::RegistrarWorld world_;
+  agents::Membership members_{std::chrono::seconds(10)};
+  agents::Publisher publisher_;
+};
+
+}  // namespace tessera::test
