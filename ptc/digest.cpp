@@ -6,127 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "ptc/layout.h"
 
 namespace tessera::ptc {
-namespace {
-
-/// Elements are opaque bits, so only their size matters. `Bits` is the unsigned type of that size.
-/// Memory need not be aligned.
-template <typename Bits>
-std::uint64_t SumPortable(std::uint64_t index, const std::byte* data, std::int64_t count) {
-  std::uint64_t sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Bits bits;
-    std::memcpy(&bits, data + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
-    sum += Mix(Mix(index + static_cast<std::uint64_t>(i)) ^ bits);
-  }
-  return sum;
-}
-
-#if defined(__x86_64__)
-
-#define TESSERA_AVX512 __attribute__((target("avx512f,avx512dq")))
-
-/// Eight lanes in the compiler's vector types; avx512dq has the 64-bit multiply that Mix needs.
-constexpr std::int64_t kLanes = 8;
-template <typename T>
-using Vector __attribute__((vector_size(kLanes * sizeof(T)))) = T;
-using Lanes = Vector<std::uint64_t>;
-
-TESSERA_AVX512 inline void MixLanes(Lanes& x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  x ^= x >> 31;
-}
-
-/// Adds the terms of the eight elements at `data`, with the indices `at`, to `sum`.
-template <typename Bits>
-TESSERA_AVX512 inline void AddLanes(Lanes& sum, const Lanes& at, const std::byte* data) {
-  Vector<Bits> bits;
-  std::memcpy(&bits, data, sizeof(bits));
-  Lanes x = at;
-  MixLanes(x);
-  x ^= __builtin_convertvector(bits, Lanes);
-  MixLanes(x);
-  sum += x;
-}
-
-template <typename Bits>
-TESSERA_AVX512 std::uint64_t SumAvx512(std::uint64_t index, const std::byte* data,
-                                       std::int64_t count) {
-  constexpr std::int64_t kStride = kLanes * static_cast<std::int64_t>(sizeof(Bits));
-  Lanes at0 = Lanes{0, 1, 2, 3, 4, 5, 6, 7} + index;
-  Lanes at1 = at0 + static_cast<std::uint64_t>(kLanes);
-  Lanes sum0{};
-  Lanes sum1{};
-  std::int64_t i = 0;
-  // Two independent chains hide the latency of the multiply.
-  for (; i + 2 * kLanes <= count; i += 2 * kLanes, data += 2 * kStride) {
-    AddLanes<Bits>(sum0, at0, data);
-    AddLanes<Bits>(sum1, at1, data + kStride);
-    at0 += static_cast<std::uint64_t>(2 * kLanes);
-    at1 += static_cast<std::uint64_t>(2 * kLanes);
-  }
-  sum0 += sum1;
-  std::uint64_t sum = 0;
-  for (int lane = 0; lane < kLanes; ++lane) sum += sum0[lane];
-  return sum + SumPortable<Bits>(index + static_cast<std::uint64_t>(i), data, count - i);
-}
-
-bool HasAvx512() {
-  static const bool has =
-      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-  return has;
-}
-
-template <typename Bits>
-std::uint64_t Sum(std::uint64_t index, const std::byte* data, std::int64_t count) {
-  return HasAvx512() ? SumAvx512<Bits>(index, data, count) : SumPortable<Bits>(index, data, count);
-}
-
-#else
-
-template <typename Bits>
-std::uint64_t Sum(std::uint64_t index, const std::byte* data, std::int64_t count) {
-  return SumPortable<Bits>(index, data, count);
-}
-
-#endif
-
-}  // namespace
-
-std::uint64_t DigestRunPortable(DType dtype, std::uint64_t first_index, const std::byte* data,
-                                std::int64_t count) {
-  switch (SizeBytes(dtype)) {
-    case 1:
-      return SumPortable<std::uint8_t>(first_index, data, count);
-    case 2:
-      return SumPortable<std::uint16_t>(first_index, data, count);
-    case 4:
-      return SumPortable<std::uint32_t>(first_index, data, count);
-    default:
-      return SumPortable<std::uint64_t>(first_index, data, count);
-  }
-}
-
-std::uint64_t DigestRun(DType dtype, std::uint64_t first_index, const std::byte* data,
-                        std::int64_t count) {
-  switch (SizeBytes(dtype)) {
-    case 1:
-      return Sum<std::uint8_t>(first_index, data, count);
-    case 2:
-      return Sum<std::uint16_t>(first_index, data, count);
-    case 4:
-      return Sum<std::uint32_t>(first_index, data, count);
-    default:
-      return Sum<std::uint64_t>(first_index, data, count);
-  }
-}
 
 std::uint64_t DigestBox(DType dtype, const Shape& shape, const Box& piece, const std::byte* data,
                         const Box& cell) {
@@ -158,10 +41,24 @@ std::uint64_t DigestBox(DType dtype, const Shape& shape, const Box& piece, const
     if (cell[outer].size() != whole) break;
   }
   const std::int64_t size = SizeBytes(dtype);
+  const std::int64_t run_bytes = run * size;
+  // The processor's own prefetch stops where a short run ends.
+  constexpr std::int64_t kShortRunBytes = std::int64_t{8} << 10;
+  constexpr std::int64_t kPrefetchBytes = 2048;
+  constexpr std::int64_t kLineBytes = 64;
+  const bool is_short = outer > 0 && run_bytes <= kShortRunBytes;
+  const std::int64_t ahead = is_short
+                                 ? std::max<std::int64_t>(1, kPrefetchBytes / run_bytes) *
+                                       memory_stride[static_cast<std::size_t>(outer - 1)] * size
+                                 : 0;
   std::array<std::int64_t, kMaxRank> counter{};
   std::uint64_t sum = 0;
   while (true) {
-    sum += DigestRun(dtype, static_cast<std::uint64_t>(index), data + offset * size, run);
+    for (std::int64_t line = 0; is_short && line < run_bytes; line += kLineBytes) {
+      __builtin_prefetch(data + offset * size + ahead + line);
+    }
+    sum += DigestRun(static_cast<std::uint64_t>(index * size),
+                     {data + offset * size, static_cast<std::size_t>(run * size)});
     int d = outer - 1;
     for (; d >= 0; --d) {  // odometer over the outer dims
       const auto i = static_cast<std::size_t>(d);

@@ -76,7 +76,7 @@ engine::DigestsCompared CompareDigests(Txn& txn, const Job& job) {
     if (!after) return {false, after.error().ToString()};
     txn.entry.digest_before = txn.recovery->digest;
     txn.entry.digest_after = ptc::Hex16(after->digest);
-    if (txn.entry.digest_before != txn.entry.digest_after) {
+    if (!txn.entry.digest_before.empty() && txn.entry.digest_before != txn.entry.digest_after) {
       return {false, fmt::format("the state has digest {}, the snapshot had {}",
                                  txn.entry.digest_after, txn.entry.digest_before)};
     }

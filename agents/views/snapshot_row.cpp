@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ptc/digest.h"
+
 namespace tessera::agents {
 
 std::string ToText(const SnapshotRow& row) {
@@ -15,6 +17,7 @@ std::string ToText(const SnapshotRow& row) {
                          {"step", row.state.step},
                          {"layout", ptc::ToJson(row.state.layout)},
                          {"digest", row.digest},
+                         {"digest_algorithm", ptc::kDigestAlgorithm},
                          {"of_timeline", row.of_timeline}};
   if (row.state.guest) json["guest"] = *row.state.guest;
   return json.dump();
@@ -31,6 +34,8 @@ Result<SnapshotRow> ParseSnapshotRow(const std::string& key, const std::string& 
                      std::move(*layout)},
                     json.at("digest").get<std::string>(),
                     json.at("of_timeline").get<std::int64_t>()};
+    // Another version wrote the row: its digest cannot be compared.
+    if (json.value("digest_algorithm", "") != ptc::kDigestAlgorithm) row.digest.clear();
     if (json.contains("guest")) row.state.guest = json.at("guest").get<std::int32_t>();
     return row;
   } catch (const nlohmann::json::exception& error) {

@@ -19,6 +19,7 @@
 #include "engine/reshard/metadata.h"
 #include "engine/reshard/sums.h"
 #include "ptc/base/counted.h"
+#include "ptc/digest.h"
 #include "ptc/layout.h"
 #include "ptc/rules/name_pattern.h"
 
@@ -91,6 +92,9 @@ Json listingToJson(const Listing& listing, bool pieces) {
       {"metadata", checkpoint.metadata()},  {"opaque", checkpoint.opaque()},
       {"tensors", std::move(tensors)}};
   if (listing.digest) out["digest"] = ptc::Hex16(*listing.digest);
+  if (listing.digests) out["digest_algorithm"] = ptc::kDigestAlgorithm;
+  if (const std::string line = checkpoint.UncomparedDigests(); !line.empty())
+    out["digests_not_compared"] = line;
   if (listing.sums)
     out["sums"] = {{"checked", listing.sums->count}, {"bytes", listing.sums->bytes}};
   return out;
@@ -153,6 +157,8 @@ void printListing(const Listing& listing, bool pieces) {
     fmt::print("{} entries are not tensors and are not read: {}\n", checkpoint.opaque().size(),
                shortened(fmt::format("{}", fmt::join(checkpoint.opaque(), ", "))));
   if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
+  if (const std::string line = checkpoint.UncomparedDigests(); !line.empty())
+    fmt::print("{}\n", line);
   if (listing.sums && listing.sums->count == 0) fmt::print("the format contains no checksums\n");
   if (listing.sums && listing.sums->count > 0)
     fmt::print("{} checksums over {} match\n", listing.sums->count,

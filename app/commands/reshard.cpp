@@ -125,6 +125,7 @@ int runReshard(const Invocation& call) {
   if (const auto left = source->opaque().size(); left > 0)
     progress.note(
         fmt::format("{} entries are not tensors and are left out; `inspect` lists them", left));
+  if (const std::string line = source->UncomparedDigests(); !line.empty()) progress.note(line);
   const auto begin = std::chrono::steady_clock::now();
   const auto report = reshard::Reshard(*source, arguments.word(1), options);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

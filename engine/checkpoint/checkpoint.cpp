@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/strided_read.h"
 #include "engine/checkpoint/tiling.h"
 #include "ptc/base/enum_names.h"
+#include "ptc/digest.h"
 #include "ptc/packed.h"
 
 namespace tessera::checkpoint {
@@ -204,6 +206,15 @@ Status Checkpoint::Read(int tensor, const Box& box, std::span<std::byte> out) co
         ReadStrided(*file, offset, element_bytes, std::move(dims), out.data() + place));
   }
   return OkStatus();
+}
+
+std::string Checkpoint::UncomparedDigests() const {
+  const auto& algorithm = contents_.unknown_digests;
+  if (!algorithm) return {};
+  const std::string name =
+      algorithm->empty() ? "not named" : fmt::format("'{}'", Printable(*algorithm));
+  return fmt::format("its digests are not compared: their algorithm is {}, this version knows '{}'",
+                     name, ptc::kDigestAlgorithm);
 }
 
 }  // namespace tessera::checkpoint

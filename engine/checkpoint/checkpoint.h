@@ -64,6 +64,9 @@ struct Contents {
   std::vector<StoredTensor> tensors;  // in any order, and so are their boxes
   std::map<std::string, std::string> metadata = {};
   std::vector<std::string> opaque = {};
+  /// Present if a file states digests that cannot be compared: the name of their algorithm, or ""
+  /// if it has none.
+  std::optional<std::string> unknown_digests = {};
   /// Returns a box in an archive with the offset and strides of its elements.
   /// \threadsafety Any thread.
   std::function<Result<StoredBox>(const StoredTensor&, const StoredBox&)> locate = {};
@@ -101,6 +104,8 @@ class Checkpoint {
   const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
   /// The names of entries that are not tensors (pickled Python objects). They are not read.
   const std::vector<std::string>& opaque() const { return contents_.opaque; }
+  /// Empty, or a line for people: digests that the checkpoint states are not compared, and why.
+  std::string UncomparedDigests() const;
   /// Returns the index of a tensor, or nullopt.
   std::optional<int> Find(std::string_view name) const;
 

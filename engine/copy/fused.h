@@ -23,9 +23,9 @@ std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::D
                                 const ptc::Shape& shape, const ptc::Box& cell);
 
 /// Scatters `in` to bytes [offset, offset + in.size()) of the packed cell, as CellView::Write does,
-/// and returns the digest of those elements. The digests of calls that cover a cell add up to the
+/// and returns the digest of those bytes. The digests of calls that cover a cell add up to the
 /// digest of the cell.
-/// \pre as above; offset and in.size() are multiples of the element size
+/// \pre as above; the range lies inside the cell
 std::uint64_t WriteAndDigest(const CellView& to, std::int64_t offset, std::span<const std::byte> in,
                              ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell);
 

@@ -130,8 +130,8 @@ Status Copier::CopyTile(Buffers& buffers, std::int64_t number) {
 
   DoneTile done{number};
   if (from != tensor.dtype) {
-    const auto first = static_cast<std::uint64_t>(FirstIndex(shape, tile.box));
-    done.source_digest = ptc::DigestRun(from, first, data.data(), elements);
+    const std::int64_t first_byte = FirstIndex(shape, tile.box) * ptc::SizeBytes(from);
+    done.source_digest = ptc::DigestRun(static_cast<std::uint64_t>(first_byte), data);
     if (buffers.converted.empty()) buffers.converted.resize(Index(plan_.tile_bytes));
     const auto converted =
         std::span(buffers.converted).first(Index(elements * ptc::SizeBytes(tensor.dtype)));

@@ -17,7 +17,7 @@ using checkpoint::Piece;
 /// Keys that describe the files of a checkpoint, not its tensors.
 bool IsOfFiles(const std::string& key) {
   return key == checkpoint::kShardingKey || key == checkpoint::kVersionKey ||
-         key == checkpoint::kDigestKey || key == "format";
+         key == checkpoint::kDigestKey || key == checkpoint::kDigestAlgorithmKey || key == "format";
 }
 
 std::string Print(const Json& json) {
@@ -61,6 +61,7 @@ checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& fi
   }
   checkpoint::Header header = file.header;
   header.metadata[std::string(checkpoint::kDigestKey)] = checkpoint::PrintDigests(digests);
+  header.metadata[std::string(checkpoint::kDigestAlgorithmKey)] = ptc::kDigestAlgorithm;
   return header;
 }
 
@@ -81,8 +82,10 @@ std::string PrintManifest(const std::vector<OutTensor>& tensors,
                              {"shape", tensors[t].shape},
                              {"digest", ptc::Hex16(digests[t])}};
   }
-  return Print(
-      {{"tessera_manifest", 1}, {"digest", ptc::Hex16(digest)}, {"tensors", std::move(list)}});
+  return Print({{"tessera_manifest", 1},
+                {"digest_algorithm", ptc::kDigestAlgorithm},
+                {"digest", ptc::Hex16(digest)},
+                {"tensors", std::move(list)}});
 }
 
 std::string PrintIndex(const Arrangement& arrangement) {

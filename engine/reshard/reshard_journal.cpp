@@ -19,7 +19,7 @@
 namespace tessera::reshard {
 namespace {
 
-constexpr int kJournalVersion = 1;
+constexpr int kJournalVersion = 2;
 
 std::string JournalLine(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -87,7 +87,9 @@ Status CheckTensor(const FileTensor& tensor, const ptc::Shape& held, const ptc::
 Status CheckDigests(const checkpoint::Header& header, const HandedFile& file, const JobInfo& job,
                     const std::vector<std::string>& names, const std::string& path) {
   const std::string* const note = Note(header, checkpoint::kDigestKey);
-  if (note == nullptr) return OkStatus();
+  const std::string* const algorithm = Note(header, checkpoint::kDigestAlgorithmKey);
+  const bool known = algorithm != nullptr && *algorithm == ptc::kDigestAlgorithm;
+  if (note == nullptr || !known) return OkStatus();
   TESSERA_TRY(const checkpoint::Digests digests, checkpoint::ParseDigests(*note, path));
   std::uint64_t digest = 0;
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {

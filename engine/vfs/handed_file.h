@@ -40,8 +40,8 @@ Result<std::int64_t> MaxHandedBytes(const JobInfo& job, int rank, StateFile file
 /// Reads the header and compares it with the pieces of `rank` in the job's layout: the same names
 /// (DESIGN.md), types and shapes, none missing and none more. The metadata must have
 /// `tessera.step`. If it has `tessera.job`, `.layout`, `.rank` or `.digests` (ptc/digest.h, of the
-/// elements in this file), they are compared too. A tensor job.step must hold the step. Digests
-/// every shared cell once.
+/// elements in this file, with that algorithm in `tessera.digest`), they are compared too. A tensor
+/// job.step must hold the step. Digests every shared cell once.
 /// \param cells of the job's layout
 /// \param path for errors
 /// \error kInvalidArgument naming path, tensor and both values; kDataLoss for a digest

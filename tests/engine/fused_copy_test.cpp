@@ -6,6 +6,7 @@
 #include "engine/copy/fused.h"
 #include "ptc/digest.h"
 #include "tests/engine/cells.h"
+#include "tests/ptc/digest_definition.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 
@@ -27,12 +28,6 @@ ptc::Shape EndOf(std::mt19937_64& rng, const Box& box) {
   return shape;
 }
 
-std::uint64_t MixByDefinition(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 /// The definition of the digest, element by element.
 std::uint64_t NaiveDigest(DType dtype, const ptc::Shape& shape, const Box& piece,
                           const Bytes& memory, const Box& cell) {
@@ -40,11 +35,11 @@ std::uint64_t NaiveDigest(DType dtype, const ptc::Shape& shape, const Box& piece
   const Box whole = *Box::Whole(shape);
   std::uint64_t digest = 0;
   test::ForEachElement(cell, [&](const std::vector<std::int64_t>& at) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, memory.data() + static_cast<std::size_t>(test::IndexIn(piece, at)) * element,
-                element);
-    const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
-    digest += MixByDefinition(MixByDefinition(index) ^ bits);
+    const auto from = static_cast<std::size_t>(test::IndexIn(piece, at)) * element;
+    const auto offset = static_cast<std::size_t>(test::IndexIn(whole, at)) * element;
+    for (std::size_t i = 0; i < element; ++i) {
+      digest += test::DigestOfByte(offset + i, memory[from + i]);
+    }
   });
   return digest;
 }
@@ -97,14 +92,10 @@ class FusedCopyTest : public QObject {
 
       const CellView view(piece, cell, element, memory.data());
       std::uint64_t digest = 0;
-      for (std::int64_t done = 0; done < cell.num_elements();) {
-        const auto left = static_cast<std::uint64_t>(cell.num_elements() - done);
-        const auto count = 1 + static_cast<std::int64_t>(rng() % left);
-        digest +=
-            WriteAndDigest(view, done * element,
-                           std::span(packed).subspan(static_cast<std::size_t>(done * element),
-                                                     static_cast<std::size_t>(count * element)),
-                           dtype, shape, cell);
+      for (std::size_t done = 0; done < packed.size();) {  // cut at any byte
+        const std::size_t count = 1 + rng() % (packed.size() - done);
+        digest += WriteAndDigest(view, static_cast<std::int64_t>(done),
+                                 std::span(packed).subspan(done, count), dtype, shape, cell);
         done += count;
       }
       QVERIFY(memory == expected);

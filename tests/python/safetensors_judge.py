@@ -139,6 +139,8 @@ def check(path, expected):
         tensors, metadata = read_file(file)
         if set(found) & set(tensors):
             sys.exit(f"{file}: {set(found) & set(tensors)} lie in another file as well")
+        if metadata["tessera.digest"] != "linear32-1":
+            sys.exit(f"{file}: digests of '{metadata['tessera.digest']}'")
         if sorted(json.loads(metadata["tessera.digests"])) != sorted(tensors):
             sys.exit(f"{file}: digests are not those of its tensors")
         found.update(tensors)

@@ -18,6 +18,9 @@ namespace tessera::checkpoint {
 inline constexpr std::string_view kShardingKey = "DCP_SHARDING_INFO";
 inline constexpr std::string_view kVersionKey = "DCP_VERSION";
 inline constexpr std::string_view kDigestKey = "tessera.digests";
+/// The algorithm of these digests, as ptc::kDigestAlgorithm names it. Digests without it, or with a
+/// name that is not known here, are not compared.
+inline constexpr std::string_view kDigestAlgorithmKey = "tessera.digest";
 
 /// For each tensor: the index of the first element of its box, one number per dim.
 using Offsets = std::map<std::string, std::vector<std::int64_t>, std::less<>>;

@@ -13,6 +13,7 @@
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "engine/files/absolute_path.h"
+#include "ptc/digest.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -34,7 +35,15 @@ class Assembly {
     const auto file = static_cast<int>(contents_.files.size());
     contents_.files.push_back(path);
     TESSERA_TRY(const auto offsets, Take<Offsets>(header, kShardingKey, path, ParseOffsets));
-    TESSERA_TRY(const auto digests, Take<Digests>(header, kDigestKey, path, ParseDigests));
+    TESSERA_TRY(auto digests, Take<Digests>(header, kDigestKey, path, ParseDigests));
+    if (digests) {
+      const std::string algorithm = header.metadata[std::string(kDigestAlgorithmKey)];
+      if (algorithm != ptc::kDigestAlgorithm) {
+        contents_.unknown_digests = algorithm;
+        digests.reset();
+      }
+    }
+    header.metadata.erase(std::string(kDigestAlgorithmKey));
     header.metadata.erase(std::string(kVersionKey));
     if (offsets) contents_.format = Format::kShardedSafetensors;
     for (FileTensor& tensor : header.tensors) {

@@ -80,6 +80,8 @@ class SafetensorsPiecesTest : public QObject {
       QVERIFY((*opened)->format() == kind);
       QCOMPARE((*opened)->metadata().at("origin"), std::string("a \"test\""));
       QVERIFY(!(*opened)->metadata().contains("tessera.digests"));
+      QVERIFY(!(*opened)->metadata().contains("tessera.digest"));
+      QCOMPARE((*opened)->UncomparedDigests(), std::string());
       const QString differs = test::Differs(**opened, tensors, rng);
       QVERIFY2(differs.isEmpty(), qPrintable(differs));
       for (const auto& tensor : tensors) {
@@ -93,6 +95,22 @@ class SafetensorsPiecesTest : public QObject {
         }
       }
     }
+  }
+
+  void digestsOfAnotherAlgorithmAreNotCompared() {
+    std::mt19937_64 rng(test::Seed());
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("out")).toStdString();
+    const auto tensors = AnyTensors(rng, 2);
+    VERIFY_OK(test::WriteCheckpoint(Format::kSafetensors, path, tensors, test::WholePieces(tensors),
+                                    {.digests = true, .digest_algorithm = "mi\nx"}));
+    const auto opened = Checkpoint::Open(path);
+    VERIFY_OK(opened);
+    for (const auto& tensor : (*opened)->tensors()) QVERIFY(!tensor.digest.has_value());
+    QVERIFY((*opened)->metadata().empty());
+    QCOMPARE((*opened)->UncomparedDigests(),
+             std::string("its digests are not compared: their algorithm is 'mi?x', this version "
+                         "knows 'linear32-1'"));
   }
 
   void filesHaveTheirNames() {

@@ -43,6 +43,7 @@ Result<std::string> FileText(Format format, const std::vector<SampleTensor>& ten
   }
   if (options.digests) {
     header.metadata.emplace(checkpoint::kDigestKey, checkpoint::PrintDigests(digests));
+    header.metadata.emplace(checkpoint::kDigestAlgorithmKey, options.digest_algorithm);
   }
   TESSERA_TRY(std::string text, checkpoint::PrintHeader(header, options.alignment));
   for (const checkpoint::FileTensor& placed : header.tensors) {

@@ -12,6 +12,7 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/safetensors/piece.h"
+#include "ptc/digest.h"
 #include "tests/engine/checkpoint/sample_tensors.h"
 
 namespace tessera::test {
@@ -20,9 +21,10 @@ namespace tessera::test {
 std::vector<checkpoint::Piece> WholePieces(const std::vector<SampleTensor>& tensors);
 
 struct SampleOptions {
-  std::int64_t alignment = 8;                        // of the first byte of tensors
-  std::int64_t file_bytes = std::int64_t{1} << 40;   // kHuggingFace: of one file
-  bool digests = false;                              // into __metadata__, from the definition
+  std::int64_t alignment = 8;                       // of the first byte of tensors
+  std::int64_t file_bytes = std::int64_t{1} << 40;  // kHuggingFace: of one file
+  bool digests = false;                             // into __metadata__, from the definition
+  std::string digest_algorithm{ptc::kDigestAlgorithm};
   std::map<std::string, std::string> metadata = {};  // of each file
 };
 

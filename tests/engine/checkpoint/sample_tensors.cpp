@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "ptc/digest.h"
 #include "ptc/packed.h"
+#include "tests/ptc/digest_definition.h"
 #include "tests/support/random.h"
 
 namespace tessera::test {
@@ -107,10 +107,10 @@ std::uint64_t DigestByDefinition(const SampleTensor& tensor, const Box& box) {
   const std::size_t size = SizeOf(tensor.dtype);
   std::uint64_t sum = 0;
   for (std::int64_t i = 0; i < box.num_elements(); ++i) {
-    const auto index = static_cast<std::uint64_t>(IndexOf(tensor.shape, box, i));
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, tensor.bytes.data() + index * size, size);
-    sum += ptc::Mix(ptc::Mix(index) ^ bits);
+    const std::size_t first = static_cast<std::size_t>(IndexOf(tensor.shape, box, i)) * size;
+    for (std::size_t at = first; at < first + size; ++at) {
+      sum += DigestOfByte(at, tensor.bytes[at]);
+    }
   }
   return sum;
 }

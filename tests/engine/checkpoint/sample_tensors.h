@@ -33,7 +33,7 @@ std::vector<ptc::Box> AnyTiling(std::mt19937_64& rng, const ptc::Box& whole, int
 /// Returns the row-major bytes of a box, element by element.
 /// \pre the box ends with whole bytes
 std::vector<std::byte> Extract(const SampleTensor& tensor, const ptc::Box& box);
-/// Returns the sum of mix(mix(i) XOR bits(i)) over the elements of a box, by the definition.
+/// Returns the digest of the elements of a box, by the definition.
 std::uint64_t DigestByDefinition(const SampleTensor& tensor, const ptc::Box& box);
 
 void WriteText(const std::filesystem::path& path, std::string_view text);

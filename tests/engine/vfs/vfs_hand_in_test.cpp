@@ -336,14 +336,16 @@ class VfsHandInTest : public QObject {
     const auto* data =
         reinterpret_cast<const std::byte*>(good.data()) + header.data_begin + w.begin;
     const std::uint64_t digest = ptc::DigestBox(w.dtype, w.shape, whole, data, whole);
-    const auto with = [&](std::uint64_t stated) {
+    const auto with = [&](std::uint64_t stated, const std::string& algorithm = "linear32-1") {
       return Edited(good, [&](checkpoint::Header& h) {
         h.metadata[std::string(checkpoint::kDigestKey)] =
             checkpoint::PrintDigests({{w.name, stated}});
+        h.metadata[std::string(checkpoint::kDigestAlgorithmKey)] = algorithm;
       });
     };
     VERIFY_ERROR(world.Write({0, true}, with(digest + 1)), ErrorCode::kDataLoss, w.name);
     VERIFY_OK(world.Write({0, true}, with(digest)));
+    VERIFY_OK(world.Write({0, true}, with(digest + 1, "of another version")));
   }
 
   void filesOfAHandInAgree() {
