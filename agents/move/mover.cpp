@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/move/mover.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <tuple>
 
-#include "ptc/base/overloaded.h"
+#include "agents/move/parallel.h"
 #include "ptc/digest.h"
 
 namespace tessera::agents {
 namespace {
 
 using engine::CellView;
-using engine::PieceTable;
-
-// Maps an arena of another node of this host through the descriptor of its agent.
-Result<engine::Arena> MapPeer(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-  Result<engine::Arena> arena = engine::Arena::Map(fd, false);
-  close(fd);
-  return arena;
-}
-
-Error Stopped() { return Cancelled("the transfer was cancelled"); }
 
 }  // namespace
 
@@ -67,14 +51,15 @@ MoveFlow* Mover::FlowOf(ptc::DeviceId source, ptc::DeviceId destination) {
 
 MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
+  const std::vector<JobCell> cells = FindCells(context_->from, context_->to, context_->lost);
   // Before any copy, so that replicas and arrived cells can be compared with the sources.
-  result.status = DigestAll(stop, Side::kOld, result.before);
+  result.status = DigestAll(stop, cells, Side::kOld, result.before);
   const ptc::Plan& plan = context_->plan;
   if (!result.status || (plan.moves.empty() && plan.reads.empty())) return result;
   result.status = context_->hand_in    ? Refill(stop, result)
                   : context_->snapshot ? ReadSnapshot(stop)
                                        : Transfer(stop, result);
-  if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
+  if (result.status) result.status = DigestAll(stop, cells, Side::kNew, result.after);
   return result;
 }
 
@@ -82,106 +67,61 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   TESSERA_RETURN_IF_ERROR(Copy(stop));
   TESSERA_RETURN_IF_ERROR(Receive(stop));
   // Only cells that equal their source are forwarded.
-  TESSERA_RETURN_IF_ERROR(Verify(stop, result));
+  TESSERA_RETURN_IF_ERROR(Verify(stop));
   TESSERA_RETURN_IF_ERROR(Forward(stop));
-  return Verify(stop, result);
+  result.checksums_equal = num_accepted_;
+  return OkStatus();
 }
 
-Status Mover::DigestAll(const std::stop_token& stop, Side side,
+Status Mover::DigestAll(const std::stop_token& stop, const std::vector<JobCell>& cells, Side side,
                         std::vector<DeviceDigests>& out) const {
   const MoveContext& c = *context_;
-  const std::vector<JobCell> cells = FindCells(c.from, c.to, c.lost);
+  const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
   for (const auto& [id, device] : c.local) {
-    const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
-    if (!layout.mesh().RankOf(id)) continue;
-    if (side == Side::kOld && std::find(c.lost.begin(), c.lost.end(), id) != c.lost.end()) continue;
-    const DevicePieces pieces = side == Side::kOld ? OldPieces(c, id) : NextPieces(c, id);
-    DeviceDigests digests{id, {}};
+    const bool lost = std::find(c.lost.begin(), c.lost.end(), id) != c.lost.end();
+    if (layout.mesh().RankOf(id) && !(side == Side::kOld && lost)) out.push_back({id, {}});
+  }
+  return ForEachInParallel(out.size(), stop, [&](std::size_t i) -> Status {
+    DeviceDigests& digests = out[i];
+    const DevicePieces pieces =
+        side == Side::kOld ? OldPieces(c, digests.device) : NextPieces(c, digests.device);
     for (const JobCell& cell : cells) {
       const auto& holders = side == Side::kOld ? cell.holders : cell.needers;
-      if (!std::binary_search(holders.begin(), holders.end(), id)) continue;
-      if (stop.stop_requested()) return Stopped();
+      if (!std::binary_search(holders.begin(), holders.end(), digests.device)) continue;
+      if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
       TESSERA_TRY(const std::uint64_t digest, DigestOfCell(c, pieces, cell.tensor, cell.box));
       digests.digests.push_back(digest);
     }
-    out.push_back(std::move(digests));
-  }
-  return OkStatus();
-}
-
-// Reads each arrived cell back and compares it with its source.
-Status Mover::Verify(const std::stop_token& stop, MoveResult& result) {
-  const MoveContext& c = *context_;
-  for (const auto& [index, expected] : source_digests_) {
-    if (stop.stop_requested()) return Stopped();
-    const auto& move = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
-    const auto digest = DigestOfCell(c, NextPieces(c, move.device), move.tensor, move.cell);
-    if (!digest || *digest != expected) {
-      return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
-                                  c.SpecOf(move.tensor).name, ToString(move.cell),
-                                  ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
-                                  ToString(move.source), ptc::Hex16(expected)));
-    }
-    if (has_forwards_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
-    ++result.checksums_equal;
-  }
-  source_digests_.clear();
-  return OkStatus();
-}
-
-// Copies cells that stay on their device or come from memory of this host.
-Status Mover::Copy(const std::stop_token& stop) {
-  const MoveContext& c = *context_;
-  std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>>
-      peers;  // devices of other nodes of this host
-  const auto source_of = [&](ptc::DeviceId id) -> Result<DevicePieces> {
-    if (c.local.contains(id)) return OldPieces(c, id);
-    auto peer = peers.find(id);
-    if (peer == peers.end()) {
-      const auto& paths = c.nodes.at(id.node).arena_paths;
-      if (id.index >= std::ssize(paths)) {
-        return NotFound(fmt::format("no arena path is known for {}", ToString(id)));
-      }
-      TESSERA_TRY(engine::Arena arena,
-                  MapPeer(paths[static_cast<std::size_t>(id.index)]).Context(ToString(id)));
-      TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
-      peer = peers.emplace(id, std::pair{std::move(arena), std::move(table)}).first;
-    }
-    return DevicePieces{id, &peer->second.first, &peer->second.second};
-  };
-  const auto copy = [&](std::int64_t index, ptc::DeviceId source, ptc::DeviceId device, int tensor,
-                        const ptc::Box& from, const ptc::Box& piece,
-                        const ptc::Box& cell) -> Status {
-    if (stop.stop_requested()) return Stopped();
-    TESSERA_TRY(const DevicePieces origin, source_of(source));
-    TESSERA_TRY(const CellView read, ViewOfCell(c, origin, tensor, from, cell));
-    TESSERA_TRY(const CellView write, ViewOfCell(c, NextPieces(c, device), tensor, piece, cell));
-    engine::CopyCell(write, read);
-    if (source == device) return OkStatus();
-    TESSERA_TRY(source_digests_[index], DigestOfCell(c, origin, tensor, cell));
-    FlowOf(source, device)->done += read.size_bytes();
     return OkStatus();
-  };
-  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    TESSERA_RETURN_IF_ERROR(
-        std::visit(Overloaded{
-                       [&](const ptc::LocalCopy& m) {
-                         if (!c.local.contains(m.device)) return OkStatus();
-                         return copy(i, m.device, m.device, m.tensor, m.from, m.piece, m.cell);
-                       },
-                       [&](const ptc::RemoteCopy& m) {
-                         if (!c.local.contains(m.device) || m.forwarded ||
-                             c.topology.HostOf(m.source) != c.topology.HostOf(m.device)) {
-                           return OkStatus();
-                         }
-                         return copy(i, m.source, m.device, m.tensor, m.from, m.piece, m.cell);
-                       },
-                       [](const ptc::Keep&) { return OkStatus(); },
-                       [](const ptc::Drop&) { return OkStatus(); },
-                   },
-                   c.plan.moves[static_cast<std::size_t>(i)]));
+  });
+}
+
+Status Mover::Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected) {
+  if (digest != expected) {
+    return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
+                                context_->SpecOf(move.tensor).name, ToString(move.cell),
+                                ToString(move.device), ptc::Hex16(digest), ToString(move.source),
+                                ptc::Hex16(expected)));
   }
+  const std::lock_guard lock(accepted_mutex_);
+  if (has_forwards_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
+  ++num_accepted_;
   return OkStatus();
+}
+
+// Reads each received cell back and compares it with its source.
+Status Mover::Verify(const std::stop_token& stop) {
+  const MoveContext& c = *context_;
+  const std::vector<std::pair<std::int64_t, std::uint64_t>> cells(source_digests_.begin(),
+                                                                  source_digests_.end());
+  source_digests_.clear();
+  return ForEachInParallel(cells.size(), stop, [&](std::size_t i) -> Status {
+    const auto& [index, expected] = cells[i];
+    const auto& move = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
+    TESSERA_TRY(const std::uint64_t digest,
+                DigestOfCell(c, NextPieces(c, move.device), move.tensor, move.cell));
+    return Accept(move, digest, expected);
+  });
 }
 
 Status Mover::Receive(const std::stop_token& stop) {
@@ -237,30 +177,6 @@ Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return ended.has_value(); });
   return *ended;
-}
-
-// Copies relayed cells from new piece to new piece, between devices of this node.
-Status Mover::Forward(const std::stop_token& stop) {
-  const MoveContext& c = *context_;
-  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
-    if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
-    if (stop.stop_requested()) return Stopped();
-    // The expected digest is that of the first source, not of the forwarding device.
-    const auto arrived = arrived_.find({m->source, m->tensor, m->cell});
-    if (arrived == arrived_.end()) {
-      return Internal(
-          fmt::format("move {} forwards a cell that {} has not received", i, ToString(m->source)));
-    }
-    const DevicePieces origin = NextPieces(c, m->source);
-    TESSERA_TRY(const CellView read, ViewOfCell(c, origin, m->tensor, m->from, m->cell));
-    TESSERA_TRY(const CellView write,
-                ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
-    engine::CopyCell(write, read);
-    source_digests_[i] = arrived->second;
-    FlowOf(m->source, m->device)->done += read.size_bytes();
-  }
-  return OkStatus();
 }
 
 }  // namespace tessera::agents

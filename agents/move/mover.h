@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// Carries out one node's part of a plan while the job is paused: computes the digests of the old
-/// pieces, copies cells within the host, receives the others over lanes, compares them with their
-/// sources, forwards relayed cells between its own devices, and computes the digests of the new
-/// pieces. For a hand-in it fetches all state from the client instead, for a job that returns to a
-/// snapshot from the nodes that hold it. Old pieces are only read.
+/// Carries out one node's part of a plan while the job is paused, on all cores: computes the
+/// digests of the old pieces, copies cells within the host, receives the others over lanes,
+/// compares all with their sources, forwards relayed cells between its own devices, and computes
+/// the digests of the new pieces. For a hand-in it fetches all state from the client instead, for a
+/// job that returns to a snapshot from the nodes that hold it. Old pieces are only read.
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -44,7 +45,9 @@ class Mover : public Move {
 
   MoveResult Run(const std::stop_token& stop);
   Status Transfer(const std::stop_token& stop, MoveResult& result);
-  Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) const;
+  /// Beside each other, one device a thread. If it fails, `out` has no meaning.
+  Status DigestAll(const std::stop_token& stop, const std::vector<JobCell>& cells, Side side,
+                   std::vector<DeviceDigests>& out) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
   /// Fetches cells over lanes and stores the digests of their sources.
@@ -53,8 +56,15 @@ class Mover : public Move {
                     std::vector<FetchBatch> batches, Progress progress);
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
-  Status Verify(const std::stop_token& stop, MoveResult& result);
+  Status Verify(const std::stop_token& stop);
   Status Forward(const std::stop_token& stop);
+  /// Copies a cell from `origin`. Any thread of the transfer.
+  /// \error kDataLoss, as Accept
+  Status CopyChecked(const ptc::RemoteCopy& move, const DevicePieces& origin,
+                     std::uint64_t expected);
+  /// Counts a cell that arrived as its source has it. Any thread of the transfer.
+  /// \error kDataLoss naming tensor, cell, both devices and digests, if they differ
+  Status Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
 
   std::shared_ptr<const MoveContext> context_;
@@ -65,6 +75,8 @@ class Mover : public Move {
   bool has_forwards_ = false;                             // whether the plan forwards cells
   /// If it does: the digests of cells that arrived and equal their sources.
   std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
+  std::int64_t num_accepted_ = 0;
+  std::mutex accepted_mutex_;  // guards arrived_ and num_accepted_
   std::jthread thread_;
 };
 
