@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The pause of live moves of a job that only holds state, beside a memcpy of the bytes that they
+/// move, beside the pause that `plan` states, and with --peers beside PyTorch's distributed
+/// checkpoint of the same state on tmpfs, saved and loaded by one process. Medians of rounds in
+/// which all of these take turns.
+#include <fmt/format.h>
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "ptc/base/median.h"
+#include "tests/bench/machine.h"
+#include "tests/support/local_cluster.h"
+
+using tessera::UpperMedian;
+using namespace tessera::test;
+
+namespace {
+
+constexpr int kLayers = 8;
+constexpr int kColumns = 3456;
+const QString kJob = QStringLiteral("state");
+
+struct Size {
+  const char* name;
+  int rows;  // of each of two matrices of a layer
+  const char* memory;
+};
+constexpr Size kSizes[] = {{"0.7 GiB", 3328, "768M"}, {"2 GiB", 9680, "2048M"}};
+
+struct Change {
+  const char* name;  // (pp,tp,dp)
+  const char* from;
+  int from_devices;
+  const char* to;
+  int to_devices;
+};
+constexpr Change kChanges[] = {
+    {"(2,2,1) -> (2,2,2)", "pp=2,tp=2,dp=1", 4, "pp=2,tp=2,dp=2", 8},
+    {"(1,2,1) -> (1,4,1)", "pp=1,tp=2,dp=1", 2, "pp=1,tp=4,dp=1", 4},
+    {"(1,4,1) -> (1,2,1)", "pp=1,tp=4,dp=1", 4, "pp=1,tp=2,dp=1", 2},
+    {"(2,2,1) -> (4,2,1)", "pp=2,tp=2,dp=1", 4, "pp=4,tp=2,dp=1", 8},
+};
+
+double Seconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// One copy of `bytes` in memory that is in use already.
+double MemcpySeconds(std::size_t bytes) {
+  static std::vector<char> from, to;
+  from.resize(std::max(from.size(), bytes), 1);
+  to.resize(std::max(to.size(), bytes), 2);
+  return Seconds([&] { std::memcpy(to.data(), from.data(), bytes); });
+}
+
+bool Write(const QString& path, const Json& json) {
+  QFile file(path);
+  return file.open(QIODevice::WriteOnly) && file.write(json.dump().c_str()) > 0;
+}
+
+/// Matrices that tp cuts into rows and into columns, so that copies of both kinds appear.
+bool WriteJob(const QTemporaryDir& folder, int rows) {
+  const Json shape = {rows, kColumns};
+  const Json tensors = {
+      {{"name", "layer.{layer}.a"}, {"dtype", "f32"}, {"shape", shape}, {"role", "buffer"}},
+      {{"name", "layer.{layer}.b"}, {"dtype", "f32"}, {"shape", shape}, {"role", "buffer"}},
+      {{"name", "step"}, {"dtype", "i64"}, {"shape", Json::array()}, {"role", "scalar"}}};
+  const auto cut = [](const char* first, const char* second) {
+    Json dims = Json::array({Json::array(), Json::array()});
+    if (*first != '\0') dims[0].push_back(first);
+    if (*second != '\0') dims[1].push_back(second);
+    return Json{{"dims", dims}};
+  };
+  const Json rules = {{{"match", "layer.{layer}.a"}, {"cut", cut("tp", "")}},
+                      {{"match", "layer.{layer}.b"}, {"cut", cut("", "tp")}},
+                      {{"match", "step"}, {"cut", "replicate"}, {"stage", "all"}}};
+  return Write(folder.filePath("tensors.json"), {{"layers", kLayers}, {"tensors", tensors}}) &&
+         Write(folder.filePath("rules.json"), {{"rules", rules}});
+}
+
+/// Seconds of PyTorch to save and load as many bytes; 0 if it cannot be had.
+double TorchSeconds(const QString& python, int rows) {
+  QProcess torch;
+  torch.start(python,
+              {QStringLiteral(TESSERA_SOURCE_DIR "/tests/bench/torch_checkpoint.py"),
+               QString::number(2 * kLayers), QString::number(rows), QString::number(kColumns)});
+  torch.waitForFinished(120'000);
+  bool ok = false;
+  const double seconds = torch.readAllStandardOutput().trimmed().toDouble(&ok);
+  if (!ok) fmt::print(stderr, "{}", torch.readAllStandardError().toStdString());
+  return ok ? seconds : 0;
+}
+
+struct Row {
+  std::vector<double> pause, planned, copy;
+  std::size_t bytes = 0;
+};
+
+bool Measure(const Size& size, int nodes, int rounds, const QString& python) {
+  const QTemporaryDir folder;
+  LocalCluster cluster({.nodes = nodes,
+                        .devices = 8 / nodes,
+                        .memory = QString::fromLatin1(size.memory),
+                        .link = {},
+                        .one_host = false});
+  if (cluster.up().code != 0 || !WriteJob(folder, size.rows)) {
+    fmt::print(stderr, "{}\n", cluster.up().Text().toStdString());
+    return false;
+  }
+  const Outcome start = cluster.Run(
+      {"job", "start", "--exec", QStringLiteral("exec " TESSERA_TEST_FOLDER "/bench-hold-state"),
+       "--tensors", folder.filePath("tensors.json"), "--rules", folder.filePath("rules.json"),
+       "--name", kJob, "--mesh", "tp=2", "--devices", FirstDevices(2, 8 / nodes)},
+      120);
+  if (start.code != 0 || !cluster.WaitStep(kJob, 3)) {
+    fmt::print(stderr, "{}\n", start.Text().toStdString());
+    return false;
+  }
+  std::map<std::string, Row> rows;
+  std::vector<double> torch;
+  std::string mesh;  // of the job
+  for (int round = 0; round < rounds; ++round) {
+    for (const Change& change : kChanges) {
+      if (change.from != mesh) {  // else the job is there
+        const Json back =
+            cluster.Apply(kJob, change.from, FirstDevices(change.from_devices, 8 / nodes));
+        if (!back.is_object() || !cluster.GoesOn(kJob, 3)) return false;
+      }
+      mesh = change.to;
+      const QString devices = FirstDevices(change.to_devices, 8 / nodes);
+      const Json plan = cluster.Ask({"plan", kJob, "--mesh", change.to, "--devices", devices});
+      const Json moved = cluster.Apply(kJob, change.to, devices);
+      if (!plan.is_object() || !moved.is_object()) return false;
+      if (moved["digest_before"] != moved["digest_after"] || !cluster.GoesOn(kJob, 3)) return false;
+      Row& row = rows[change.name];
+      row.pause.push_back(moved["pause_seconds"].get<double>());
+      row.planned.push_back(plan["pause_estimate_seconds"].get<double>());
+      row.bytes = moved["moved_bytes"].get<std::size_t>();
+      row.copy.push_back(MemcpySeconds(row.bytes));
+    }
+    if (!python.isEmpty()) torch.push_back(TorchSeconds(python, size.rows));
+  }
+  fmt::print("\n{} of f32 state, {} node{}, medians of {} rounds\n", size.name, nodes,
+             nodes == 1 ? "" : "s", rounds);
+  fmt::print("{:>20} {:>10} {:>9} {:>9} {:>9} {:>10}\n", "(pp,tp,dp)", "moved", "pause", "planned",
+             "memcpy", "ratio");
+  for (const Change& change : kChanges) {
+    const Row& row = rows[change.name];
+    const double pause = UpperMedian(row.pause), copy = UpperMedian(row.copy);
+    fmt::print("{:>20} {:>6.0f} MiB {:>6.0f} ms {:>6.0f} ms {:>6.0f} ms {:>10.1f}\n", change.name,
+               static_cast<double>(row.bytes) / (1 << 20), 1e3 * pause,
+               1e3 * UpperMedian(row.planned), 1e3 * copy, pause / copy);
+  }
+  if (!torch.empty()) {
+    fmt::print("PyTorch's checkpoint of this state, saved and loaded: {:.2f} s\n",
+               UpperMedian(torch));
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const QCoreApplication app(argc, argv);
+  QString python;
+  int rounds = 5;
+  bool large = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--peers" && i + 1 < argc) {
+      python = QString::fromLocal8Bit(argv[++i]);
+    } else if (word == "--rounds" && i + 1 < argc) {
+      rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (word == "--large") {
+      large = true;
+    } else {
+      fmt::print(stderr, "usage: move_bench [--rounds N] [--large] [--peers PYTHON_WITH_TORCH]\n");
+      return 2;
+    }
+  }
+  fmt::print("{}\n", tessera::test::Machine());
+  for (const Size& size : kSizes) {
+    if (&size != &kSizes[0] && !large) break;
+    for (const int nodes : {1, 2}) {
+      if (!Measure(size, nodes, rounds, python)) return 1;
+    }
+  }
+  return 0;
+}
