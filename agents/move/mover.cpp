@@ -31,7 +31,6 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    has_forwards_ = has_forwards_ || copy->forwarded;
     flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->SpecOf(copy->tensor).dtype);
   }
   thread_ = std::jthread(
@@ -51,15 +50,15 @@ MoveFlow* Mover::FlowOf(ptc::DeviceId source, ptc::DeviceId destination) {
 
 MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
-  const std::vector<JobCell> cells = FindCells(context_->from, context_->to, context_->lost);
+  cells_ = FindCells(context_->from, context_->to, context_->lost);
   // Before any copy, so that replicas and arrived cells can be compared with the sources.
-  result.status = DigestAll(stop, cells, Side::kOld, result.before);
+  result.status = DigestAll(stop, Side::kOld, result.before);
   const ptc::Plan& plan = context_->plan;
   if (!result.status || (plan.moves.empty() && plan.reads.empty())) return result;
   result.status = context_->hand_in    ? Refill(stop, result)
                   : context_->snapshot ? ReadSnapshot(stop)
                                        : Transfer(stop, result);
-  if (result.status) result.status = DigestAll(stop, cells, Side::kNew, result.after);
+  if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
   return result;
 }
 
@@ -73,8 +72,7 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   return OkStatus();
 }
 
-Status Mover::DigestAll(const std::stop_token& stop, const std::vector<JobCell>& cells, Side side,
-                        std::vector<DeviceDigests>& out) const {
+Status Mover::DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) {
   const MoveContext& c = *context_;
   const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
   for (const auto& [id, device] : c.local) {
@@ -83,17 +81,42 @@ Status Mover::DigestAll(const std::stop_token& stop, const std::vector<JobCell>&
   }
   return ForEachInParallel(out.size(), stop, [&](std::size_t i) -> Status {
     DeviceDigests& digests = out[i];
-    const DevicePieces pieces =
-        side == Side::kOld ? OldPieces(c, digests.device) : NextPieces(c, digests.device);
-    for (const JobCell& cell : cells) {
+    for (const JobCell& cell : cells_) {
       const auto& holders = side == Side::kOld ? cell.holders : cell.needers;
       if (!std::binary_search(holders.begin(), holders.end(), digests.device)) continue;
       if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-      TESSERA_TRY(const std::uint64_t digest, DigestOfCell(c, pieces, cell.tensor, cell.box));
+      TESSERA_TRY(const std::uint64_t digest,
+                  side == Side::kOld
+                      ? DigestOfCell(c, OldPieces(c, digests.device), cell.tensor, cell.box)
+                      : NextDigest(digests.device, cell));
       digests.digests.push_back(digest);
+      if (side == Side::kNew) continue;
+      const std::lock_guard lock(mutex_);
+      old_digests_.emplace(std::tuple(digests.device, cell.tensor, cell.box), digest);
     }
     return OkStatus();
   });
+}
+
+Result<std::uint64_t> Mover::NextDigest(ptc::DeviceId device, const JobCell& cell) const {
+  const MoveContext& c = *context_;
+  const auto arrived = arrived_.find({device, cell.tensor, cell.box});
+  if (arrived != arrived_.end()) return arrived->second;
+  const DevicePieces next = NextPieces(c, device);
+  if (const auto digest = OldDigest(device, cell.tensor, cell.box)) {
+    const auto* before = OldPieces(c, device).table->FindContaining(cell.tensor, cell.box);
+    const auto* after = next.table->FindContaining(cell.tensor, cell.box);
+    const bool stays =
+        before && after && before->box == after->box && before->offset_bytes == after->offset_bytes;
+    if (stays) return *digest;
+  }
+  return DigestOfCell(c, next, cell.tensor, cell.box);
+}
+
+std::optional<std::uint64_t> Mover::OldDigest(ptc::DeviceId device, int tensor,
+                                              const ptc::Box& cell) const {
+  const auto found = old_digests_.find({device, tensor, cell});
+  return found == old_digests_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Status Mover::Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected) {
@@ -103,8 +126,8 @@ Status Mover::Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uin
                                 ToString(move.device), ptc::Hex16(digest), ToString(move.source),
                                 ptc::Hex16(expected)));
   }
-  const std::lock_guard lock(accepted_mutex_);
-  if (has_forwards_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
+  const std::lock_guard lock(mutex_);
+  arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
   ++num_accepted_;
   return OkStatus();
 }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -46,8 +47,13 @@ class Mover : public Move {
   MoveResult Run(const std::stop_token& stop);
   Status Transfer(const std::stop_token& stop, MoveResult& result);
   /// Beside each other, one device a thread. If it fails, `out` has no meaning.
-  Status DigestAll(const std::stop_token& stop, const std::vector<JobCell>& cells, Side side,
-                   std::vector<DeviceDigests>& out) const;
+  Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out);
+  /// The digest of a cell of the next layout: that of before if its memory stays, that of its
+  /// arrival if it was moved, else from memory.
+  Result<std::uint64_t> NextDigest(ptc::DeviceId device, const JobCell& cell) const;
+  /// The digest before the move, if this node took it.
+  std::optional<std::uint64_t> OldDigest(ptc::DeviceId device, int tensor,
+                                         const ptc::Box& cell) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
   /// Fetches cells over lanes and stores the digests of their sources.
@@ -62,21 +68,24 @@ class Mover : public Move {
   /// \error kDataLoss, as Accept
   Status CopyChecked(const ptc::RemoteCopy& move, const DevicePieces& origin,
                      std::uint64_t expected);
+  /// Copies a cell from the old to the next pieces of a device. Any thread of the transfer.
+  Status Repack(const ptc::LocalCopy& move);
   /// Counts a cell that arrived as its source has it. Any thread of the transfer.
   /// \error kDataLoss naming tensor, cell, both devices and digests, if they differ
   Status Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
 
   std::shared_ptr<const MoveContext> context_;
+  std::vector<JobCell> cells_;
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
   std::map<std::int64_t, std::uint64_t> source_digests_;  // by move, of cells not yet compared
-  bool has_forwards_ = false;                             // whether the plan forwards cells
-  /// If it does: the digests of cells that arrived and equal their sources.
-  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
+  using DeviceCell = std::tuple<ptc::DeviceId, int, ptc::Box>;
+  std::map<DeviceCell, std::uint64_t> old_digests_;  // complete before the first copy
+  std::map<DeviceCell, std::uint64_t> arrived_;      // of cells that equal their sources
   std::int64_t num_accepted_ = 0;
-  std::mutex accepted_mutex_;  // guards arrived_ and num_accepted_
+  std::mutex mutex_;  // guards old_digests_, arrived_ and num_accepted_ while threads work
   std::jthread thread_;
 };
 

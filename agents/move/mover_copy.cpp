@@ -77,19 +77,29 @@ Status Mover::Copy(const std::stop_token& stop) {
   return ForEachInParallel(copies.size(), stop, [&](std::size_t at) -> Status {
     const std::int64_t index = copies[at];
     const ptc::Move& move = c.plan.moves[static_cast<std::size_t>(index)];
-    if (const auto* m = std::get_if<ptc::LocalCopy>(&move)) {
-      TESSERA_TRY(const CellView read,
-                  ViewOfCell(c, OldPieces(c, m->device), m->tensor, m->from, m->cell));
-      TESSERA_TRY(const CellView write,
-                  ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
-      engine::CopyCell(write, read);
-      return OkStatus();
-    }
+    if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) return Repack(*local);
     const auto& m = std::get<ptc::RemoteCopy>(move);
     const DevicePieces origin = peers.Find(c, m.source);
-    TESSERA_TRY(const std::uint64_t expected, DigestOfCell(c, origin, m.tensor, m.cell));
-    return CopyChecked(m, origin, expected);
+    std::optional<std::uint64_t> expected = OldDigest(m.source, m.tensor, m.cell);
+    if (!expected) {
+      TESSERA_TRY(expected, DigestOfCell(c, origin, m.tensor, m.cell));
+    }
+    return CopyChecked(m, origin, *expected);
   });
+}
+
+Status Mover::Repack(const ptc::LocalCopy& move) {
+  const MoveContext& c = *context_;
+  TESSERA_TRY(const CellView read,
+              ViewOfCell(c, OldPieces(c, move.device), move.tensor, move.from, move.cell));
+  TESSERA_TRY(const CellView write,
+              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, move.cell));
+  const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
+  const std::uint64_t digest =
+      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, move.cell);
+  const std::lock_guard lock(mutex_);
+  arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);
+  return OkStatus();
 }
 
 // Copies relayed cells from new piece to new piece, between devices of this node.
