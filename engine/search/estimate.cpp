@@ -62,7 +62,7 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
   }
   transfer += Largest(passed_on) / topology.host_bytes_per_second;
   return costs.fixed_seconds + transfer + Largest(repacked) / costs.repack_bytes_per_second +
-         (LargestState(from) + LargestState(to)) / costs.digest_bytes_per_second;
+         LargestState(from) / costs.digest_bytes_per_second;
 }
 
 }  // namespace tessera::engine

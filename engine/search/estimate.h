@@ -13,15 +13,16 @@
 namespace tessera::engine {
 
 /// The costs of a pause besides the transfer. The rates are those of one core. The defaults are
-/// rounded from tests/bench/copy_bench (16 MiB cells of f32). fixed_seconds is an assumption: give
-/// the median of past pauses of the same cluster if there are any.
+/// rounded from tests/bench/copy_bench and move_bench, for a machine whose cores are shared by
+/// devices: fixed_seconds is that of a small job. Give the median of past pauses of the same
+/// cluster if there are any.
 struct PauseCosts {
   /// Messages, journals, the decision, binding the new groups: independent of the bytes moved.
-  double fixed_seconds = 0.1;
+  double fixed_seconds = 0.05;
   /// Repacking on a device: copies of short runs.
   double repack_bytes_per_second = 5e9;
-  /// Digests of the whole state, before and after, on each device.
-  double digest_bytes_per_second = 5e9;
+  /// The digest of the state of before, on each device.
+  double digest_bytes_per_second = 10e9;
 };
 
 /// fixed + max(network, host) + forwarded + repack + digests, where
@@ -31,8 +32,9 @@ struct PauseCosts {
 /// host;
 /// - forwarded: the same for forwarded bytes, which are sent after all others;
 /// - repack: the most bytes that one device copies to itself;
-/// - digests: the largest state of one device, before and after.
-/// Network and host run at the same time. The copy of a moved cell and its digest are one pass.
+/// - digests: the largest state of one device, before the move.
+/// Network and host run at the same time. The copy of a moved cell and its digest are one pass, and
+/// what stays is not digested again.
 /// \pre `plan` leads from `from` to `to`
 /// \return seconds
 double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::Layout& to,

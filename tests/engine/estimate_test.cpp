@@ -39,9 +39,9 @@ bool Near(double a, double b) { return std::abs(a - b) < 1e-12 * std::max(1.0, b
 class EstimateTest : public QObject {
   Q_OBJECT
  private slots:
-  void nothingToMoveCostsTheFixedPartAndTheDigests() {
+  void nothingToMoveCostsTheFixedPartAndTheDigest() {
     const PauseCosts costs{0.5, 1e9, 1e8};
-    QVERIFY(Near(Estimate("tp=1 on n0g0", "tp=1 on n0g0", {}, costs), 0.5 + 2 * kBytes / 1e8));
+    QVERIFY(Near(Estimate("tp=1 on n0g0", "tp=1 on n0g0", {}, costs), 0.5 + kBytes / 1e8));
   }
   void theNetworkCountsByTheBusiestNodePort() {
     ptc::Topology topology;
