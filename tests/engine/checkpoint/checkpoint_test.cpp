@@ -3,12 +3,12 @@
 
 #include <unistd.h>
 
-#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -114,14 +114,13 @@ class CheckpointTest : public QObject {
         rods.push_back(B({{0, half}, {i, i + 1}}));
         rods.push_back(B({{half + i, half + i + 1}, {0, half}}));
       }
-      QElapsedTimer timer;
-      timer.start();
+      const std::clock_t begin = std::clock();  // of this process: other programs do not count
       bool right = !FindTilingFlaw(B({{0, side}, {0, side}}), grid) &&
                    !FindTilingFlaw(B({{0, 2 * half}, {0, half}}), rods);
       rods.pop_back();
       const auto flaw = FindTilingFlaw(B({{0, 2 * half}, {0, half}}), rods);
       right = right && flaw && flaw->missing;
-      return right ? timer.nsecsElapsed() : -1;
+      return right ? static_cast<qint64>(std::clock() - begin) : -1;
     };
     const qint64 part = examine(150, 5000);
     const qint64 whole = examine(300, 20000);
