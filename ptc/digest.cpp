@@ -58,7 +58,7 @@ std::uint64_t DigestBox(DType dtype, const Shape& shape, const Box& piece, const
       __builtin_prefetch(data + offset * size + ahead + line);
     }
     sum += DigestRun(static_cast<std::uint64_t>(index * size),
-                     {data + offset * size, static_cast<std::size_t>(run * size)});
+                     {data + offset * size, static_cast<std::size_t>(run_bytes)});
     int d = outer - 1;
     for (; d >= 0; --d) {  // odometer over the outer dims
       const auto i = static_cast<std::size_t>(d);

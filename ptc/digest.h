@@ -8,9 +8,9 @@
 ///     factor(w) = (the upper 32 bits of Mix(w / 64 + 1) + w % 64 * 0x9e3779b97f4a7c15) | 1
 ///
 /// A word that a cut divides is the sum of its bytes in place, so the digests of parts on different
-/// devices add up, cut at any byte. What it finds is stated in ptc/FORMAT.md. It is not made
-/// against an adversary, who knows the factors. Zeros add nothing: the digest of a tensor of zeros
-/// is 0.
+/// devices add up, cut at any byte. What it finds and misses is stated in ptc/FORMAT.md. It is not
+/// made against an adversary, who knows the factors. Zeros add nothing: the digest of a tensor of
+/// zeros is 0.
 
 #include <cstddef>
 #include <cstdint>

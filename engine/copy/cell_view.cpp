@@ -9,13 +9,6 @@
 
 namespace tessera::engine {
 
-namespace {
-
-/// How far ahead a walk over short runs fetches: a memory latency of 100 ns at 20 GB/s.
-constexpr std::int64_t kPrefetchBytes = 2048;
-
-}  // namespace
-
 CellView::CellView(const ptc::Box& piece, const ptc::Box& cell, std::int64_t element_bytes,
                    std::byte* piece_data)
     : base_(piece_data),
@@ -43,10 +36,6 @@ CellView::CellView(const ptc::Box& piece, const ptc::Box& cell, std::int64_t ele
   std::reverse(outer_size_, outer_size_ + outer_rank_);
   std::reverse(outer_stride_bytes_, outer_stride_bytes_ + outer_rank_);
   num_runs_ = size_bytes_ / run_bytes_;
-  if (outer_rank_ > 0) {
-    const std::int64_t runs = std::max<std::int64_t>(1, kPrefetchBytes / run_bytes_);
-    prefetch_bytes_ = runs * outer_stride_bytes_[outer_rank_ - 1];
-  }
 }
 
 std::byte* CellView::Run(std::int64_t i) const {
@@ -65,7 +54,6 @@ void CellView::Read(std::int64_t offset, std::span<std::byte> out) const {
   RunWalker from(*this, offset);
   for (std::int64_t done = 0; done < std::ssize(out);) {
     const std::int64_t bytes = std::min(from.remaining(), std::ssize(out) - done);
-    from.Prefetch(bytes);
     std::memcpy(out.data() + done, from.data(), static_cast<std::size_t>(bytes));
     from.Advance(bytes);
     done += bytes;
@@ -90,7 +78,6 @@ void CopyCell(const CellView& to, const CellView& from) {
   RunWalker source(from, 0);
   for (std::int64_t left = to.size_bytes(); left > 0;) {
     const std::int64_t bytes = std::min(target.remaining(), source.remaining());
-    source.Prefetch(bytes);
     std::memcpy(target.data(), source.data(), static_cast<std::size_t>(bytes));
     target.Advance(bytes);
     source.Advance(bytes);

@@ -44,8 +44,7 @@ class CellView {
   std::int64_t size_bytes_ = 0;
   std::int64_t run_bytes_ = 0;
   std::int64_t num_runs_ = 1;
-  std::int64_t prefetch_bytes_ = 0;  // to what a walk over short runs reads soon
-  int outer_rank_ = 0;               // dimensions across runs, innermost last
+  int outer_rank_ = 0;  // dimensions across runs, innermost last
   std::int64_t outer_size_[ptc::kMaxRank] = {};
   std::int64_t outer_stride_bytes_[ptc::kMaxRank] = {};
 };

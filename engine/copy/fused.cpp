@@ -33,7 +33,6 @@ std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::D
   for (std::int64_t left = to.size_bytes(); left > 0;) {
     const std::int64_t bytes =
         std::min({target.remaining(), source.remaining(), index.remaining(), kBlockBytes});
-    source.Prefetch(bytes);
     std::memcpy(target.data(), source.data(), static_cast<std::size_t>(bytes));
     digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
                              {target.data(), static_cast<std::size_t>(bytes)});

@@ -23,13 +23,6 @@ class RunWalker {
   std::byte* data() const { return view_.base_ + piece_offset(); }
   /// Bytes from here to the end of the current run; 0 at the end of the cell.
   std::int64_t remaining() const { return view_.run_bytes_ - inside_; }
-  /// Fetches what a walk in steps of `bytes` reads soon, if that is in later runs: the processor's
-  /// own prefetch stops where a short run ends.
-  void Prefetch(std::int64_t bytes) const {
-    if (view_.run_bytes_ > kShortRunBytes || view_.outer_rank_ == 0) return;
-    const std::byte* const ahead = data() + view_.prefetch_bytes_;
-    for (std::int64_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(ahead + line);
-  }
   /// \pre 0 <= bytes && bytes <= remaining()
   void Advance(std::int64_t bytes) {
     inside_ += bytes;
@@ -37,9 +30,6 @@ class RunWalker {
   }
 
  private:
-  static constexpr std::int64_t kShortRunBytes = std::int64_t{8} << 10;
-  static constexpr std::int64_t kLineBytes = 64;
-
   void NextRun();
 
   const CellView& view_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "agents/node/job_row.h"
 #include "agents/registrar/txn_row.h"
+#include "agents/views/snapshot_row.h"
 #include "engine/model/job_layout.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -24,6 +26,10 @@ JobTableRow TableRow() {
           engine::JobState::kPaused,
           "data: \"a\" at byte 96",
           120};
+}
+
+SnapshotRow SnapshotOfRow() {
+  return {7, {"nano", 3, 2, 40, LayoutOfRow()}, "0123456789abcdef", 1};
 }
 
 }  // namespace
@@ -99,6 +105,36 @@ class JournalRowsTest : public QObject {
                  ErrorCode::kDataLoss, "'job/a'");
     const auto state = ParseJobTableRow("job/a", with("\"state\":\"paused\"", "\"state\":\"odd\""));
     QVERIFY(!state);
+  }
+
+  void snapshotsRoundTrip() {
+    const SnapshotRow row = SnapshotOfRow();
+    const auto read = ParseSnapshotRow("snapshot/7", ToText(row));
+    VERIFY_OK(read);
+    QCOMPARE(read->id, row.id);
+    QCOMPARE(read->state.step, row.state.step);
+    QCOMPARE(read->state.layout.hash(), row.state.layout.hash());
+    QCOMPARE(read->digest, row.digest);
+    QCOMPARE(read->of_timeline, row.of_timeline);
+  }
+
+  // Its digest must not be compared with those of this version.
+  void aSnapshotsDigestOfAnotherAlgorithmIsUnknown() {
+    for (const char* const algorithm : {"", "another"}) {
+      auto json = nlohmann::json::parse(ToText(SnapshotOfRow()));
+      QCOMPARE(json["digest_algorithm"].get<std::string>(), std::string("linear32-1"));
+      json["digest_algorithm"] = algorithm;
+      if (*algorithm == '\0') json.erase("digest_algorithm");
+      const auto read = ParseSnapshotRow("snapshot/7", json.dump());
+      VERIFY_OK(read);
+      QCOMPARE(read->digest, std::string());
+      QCOMPARE(read->state.step, std::int64_t{40});
+    }
+  }
+
+  void damagedSnapshotsAreErrors() {
+    VERIFY_ERROR(ParseSnapshotRow("snapshot/7", "{"), ErrorCode::kDataLoss, "snapshot/7");
+    VERIFY_ERROR(ParseSnapshotRow("snapshot/7", R"({"id":7})"), ErrorCode::kDataLoss, "snapshot/7");
   }
 };
 TESSERA_TEST_APPLESS(JournalRowsTest)
