@@ -18,7 +18,6 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "ptc/digest.h"
-#include "ptc/plan/refill.h"
 
 namespace tessera::agents {
 namespace {
@@ -34,23 +33,16 @@ constexpr std::chrono::minutes kPatience{5};
 constexpr std::chrono::seconds kLastPatience{4};
 constexpr int kLanes = 2;
 
-/// The state that nodes may fetch, numbered as in the plan.
-struct Offer {
-  HandedStatePtr state;
-  std::vector<ptc::StorageRead> reads;
-};
-using OfferPtr = std::shared_ptr<const Offer>;
-
 class Offers {
  public:
   /// Offers the state under a random number, which cannot be guessed.
-  std::int64_t Add(OfferPtr offer) {
+  std::int64_t Add(HandedStatePtr state) {
     const std::lock_guard lock(mutex_);
     std::int64_t number = 0;
     while (number == 0 || offers_.contains(number)) {
       number = static_cast<std::int64_t>((std::uint64_t{random_()} << 32 | random_()) >> 1);
     }
-    offers_.emplace(number, std::move(offer));
+    offers_.emplace(number, std::move(state));
     return number;
   }
   void Remove(std::int64_t number) {
@@ -58,36 +50,37 @@ class Offers {
     offers_.erase(number);
   }
 
-  /// The memory of a read. Any thread.
-  Result<SourceCell> Cell(const LaneKey& key, std::int64_t move) const {
-    TESSERA_TRY(const OfferPtr offer, Find(key));
-    if (move < 0 || move >= std::ssize(offer->reads)) {
-      return NotFound(fmt::format("{} has no cell {}", ToString(key), move));
+  /// The memory of a cell: any box inside a piece that was handed in. Any thread.
+  Result<SourceCell> Cell(const LaneKey& key, const LaneCell& cell) const {
+    TESSERA_TRY(const HandedStatePtr state, Find(key));
+    const auto& tensors = state->layout.collection().tensors();
+    const bool is_tensor = cell.tensor < std::ssize(tensors);
+    const ptc::TensorSpec* spec =
+        is_tensor ? &tensors[static_cast<std::size_t>(cell.tensor)] : nullptr;
+    const HandedPiece* piece = nullptr;
+    if (spec && cell.box.rank() == std::ssize(spec->shape)) {
+      piece = state->Find(cell.tensor, cell.box);
     }
-    const ptc::StorageRead& read = offer->reads[static_cast<std::size_t>(move)];
-    const HandedState& state = *offer->state;
-    const auto& spec = state.layout.collection().tensors()[static_cast<std::size_t>(read.tensor)];
-    const HandedPiece* const piece = state.Find(read.tensor, read.cell);
     if (piece == nullptr) {
-      return NotFound(
-          fmt::format("tensor '{}' {} was not handed in", spec.name, ToString(read.cell)));
+      return NotFound(fmt::format(
+          "{} was not handed in",
+          spec ? fmt::format("tensor '{}' {}", spec->name, ToString(cell.box)) : ToString(cell)));
     }
     // The lane only reads through the view.
     auto* const data = const_cast<std::byte*>(piece->data);
-    return SourceCell{engine::CellView(piece->memory, read.cell, ptc::SizeBytes(spec.dtype), data),
-                      [piece, &spec, cell = read.cell] {
-                        return ptc::DigestBox(spec.dtype, spec.shape, piece->memory, piece->data,
-                                              cell);
+    return SourceCell{engine::CellView(piece->memory, cell.box, ptc::SizeBytes(spec->dtype), data),
+                      [piece, spec, box = cell.box] {
+                        return ptc::DigestBox(spec->dtype, spec->shape, piece->memory, piece->data,
+                                              box);
                       },
-                      std::const_pointer_cast<Offer>(offer)};
+                      std::const_pointer_cast<HandedState>(state)};
   }
 
  private:
-  Result<OfferPtr> Find(const LaneKey& key) const {
+  Result<HandedStatePtr> Find(const LaneKey& key) const {
     const std::lock_guard lock(mutex_);
     const auto found = offers_.find(key.transaction);
-    if (key.attempt != kHandInAttempt || found == offers_.end() ||
-        found->second->state->job != key.job) {
+    if (key.attempt != kHandInAttempt || found == offers_.end() || found->second->job != key.job) {
       return FailedPrecondition(fmt::format("{} is not handed in here", ToString(key)));
     }
     return found->second;
@@ -95,7 +88,7 @@ class Offers {
 
   mutable std::mutex mutex_;
   std::random_device random_;
-  std::map<std::int64_t, OfferPtr> offers_;
+  std::map<std::int64_t, HandedStatePtr> offers_;
 };
 
 class ClusterSink : public engine::vfs::StateSink {
@@ -108,16 +101,15 @@ class ClusterSink : public engine::vfs::StateSink {
     options.endpoints.assign(kLanes, fmt::format("tcp://{}:*", address));
     options.keys = keys_;
     TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(options),
-                                          [this](const LaneKey& key, std::int64_t move) {
-                                            return offers_.Cell(key, move);
+                                          [this](const LaneKey& key, const LaneCell& cell) {
+                                            return offers_.Cell(key, cell);
                                           }));
     return OkStatus();
   }
 
   Status Take(HandedStatePtr state) override {
     TESSERA_RETURN_IF_ERROR(AllowAgents());
-    const std::int64_t number = offers_.Add(
-        std::make_shared<const Offer>(Offer{state, ptc::RefillPlan(state->layout).reads}));
+    const std::int64_t number = offers_.Add(state);
     Status taken = HandIn(*state, number);
     offers_.Remove(number);
     return taken;

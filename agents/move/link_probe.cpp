@@ -104,7 +104,7 @@ FetchBatch BatchOf(const wire::Peer& source) {
   batch.server_key = source.public_key();
   const ptc::Box box = WholeOf(kCellBytes);
   for (std::int64_t i = 0; i < (kWarmBytes + kRuns * kRunBytes) / kCellBytes; ++i) {
-    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteToScratch});
+    batch.cells.push_back({i, {0, 0, box}, engine::CellView(box, box, 1, nullptr), WriteToScratch});
   }
   return batch;
 }

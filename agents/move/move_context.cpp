@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ptc/digest.h"
 
 namespace tessera::agents {
@@ -43,25 +45,34 @@ Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePiece
 }
 
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
-                                 std::int64_t move) {
-  const auto& moves = context->plan.moves;
-  if (move < 0 || move >= std::ssize(moves)) {
-    return NotFound(fmt::format("move {} of a plan of {} moves", move, moves.size()));
+                                 const LaneCell& cell) {
+  const ptc::DeviceId device{context->node, cell.device};
+  const auto& tensors = context->from.collection().tensors();
+  const bool is_tensor = cell.tensor < std::ssize(tensors);
+  const ptc::TensorSpec* spec = is_tensor ? &context->SpecOf(cell.tensor) : nullptr;
+  const engine::PieceEntry* piece = nullptr;
+  const bool is_lost =
+      std::find(context->lost.begin(), context->lost.end(), device) != context->lost.end();
+  if (spec && cell.box.rank() == std::ssize(spec->shape) && context->local.contains(device) &&
+      !is_lost) {
+    piece = OldPieces(*context, device).table->FindContaining(cell.tensor, cell.box);
   }
-  const auto* copy = std::get_if<ptc::RemoteCopy>(&moves[static_cast<std::size_t>(move)]);
-  if (!copy || copy->forwarded || !context->local.contains(copy->source)) {
-    return NotFound(fmt::format("move {} does not start on n{}", move, context->node));
+  if (!piece) {
+    return NotFound(fmt::format(
+        "{} does not hold {} {}", ToString(device),
+        spec ? fmt::format("tensor '{}'", spec->name) : fmt::format("tensor {}", cell.tensor),
+        ToString(cell.box)));
   }
-  const DevicePieces pieces = OldPieces(*context, copy->source);
-  TESSERA_TRY(const engine::CellView view,
-              ViewOfCell(*context, pieces, copy->tensor, copy->from, copy->cell));
-  SourceCell cell{view, {}, {}};
-  cell.digest = [context, copy, pieces] {
-    const auto digest = DigestOfCell(*context, pieces, copy->tensor, copy->cell);
-    return digest ? *digest : 0;
+  const DevicePieces pieces = OldPieces(*context, device);
+  SourceCell out{engine::CellView(piece->box, cell.box, ptc::SizeBytes(spec->dtype),
+                                  pieces.arena->data(piece->offset_bytes)),
+                 {},
+                 std::const_pointer_cast<MoveContext>(context)};
+  out.digest = [spec, piece, cell, pieces] {
+    return ptc::DigestBox(spec->dtype, spec->shape, piece->box,
+                          pieces.arena->data(piece->offset_bytes), cell.box);
   };
-  cell.keep_alive = std::const_pointer_cast<MoveContext>(context);
-  return cell;
+  return out;
 }
 
 }  // namespace tessera::agents

@@ -41,7 +41,7 @@ struct MoveContext {
     std::vector<std::string> arena_paths;  // by device index
   };
   std::map<std::int32_t, Remote> nodes;
-  /// The client that hands in the state. The moves on its lanes are the plan's reads.
+  /// The client that hands in the state.
   struct HandIn {
     std::int64_t number = 0;
     std::vector<std::string> lanes;
@@ -79,10 +79,10 @@ Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePiec
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,
                                    int tensor, const ptc::Box& cell);
 
-/// The memory of a cell that this node sends. Any thread.
-/// \error kNotFound naming the move if this node does not hold the cell, or if the move is
-///     forwarded, because forwarded cells never leave a node
+/// The memory of a cell that this node sends: any box inside an old piece of one of its devices.
+/// New pieces are not served, because their bytes may still be arriving. Any thread.
+/// \error kNotFound naming device, tensor and box if the device does not hold the cell
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
-                                 std::int64_t move);
+                                 const LaneCell& cell);
 
 }  // namespace tessera::agents

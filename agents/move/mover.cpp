@@ -161,7 +161,7 @@ Status Mover::Receive(const std::stop_token& stop) {
     FetchBatch& batch = batches[m->source.node];
     batch.endpoints = c.nodes.at(m->source.node).lanes;
     batch.server_key = c.nodes.at(m->source.node).public_key;
-    batch.cells.push_back(Fetch{i, write, {}});
+    batch.cells.push_back(Fetch{i, {m->source.index, m->tensor, m->cell}, write, {}});
   }
   if (batches.empty()) return OkStatus();
 

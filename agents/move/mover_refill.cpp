@@ -18,7 +18,7 @@ Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
     if (!c.local.contains(read.device)) continue;
     TESSERA_TRY(const engine::CellView write,
                 ViewOfCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.cell));
-    batch.cells.push_back(Fetch{i, write, {}});
+    batch.cells.push_back(Fetch{i, {0, read.tensor, read.cell}, write, {}});
   }
   if (batch.cells.empty()) return OkStatus();
   const LaneKey key{c.key.job, c.hand_in->number, kHandInAttempt};

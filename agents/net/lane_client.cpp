@@ -163,10 +163,11 @@ class Connection {
   struct Pending {
     std::size_t frame = 0;  // index in the schedule
     int attempts = 0;
-    std::vector<std::int64_t> trailer;  // not empty: a request for these digests
+    std::vector<std::size_t> trailer;  // not empty: a request for the digests of these cells
   };
 
   std::string Name() const { return "source " + endpoint_; }
+  const Fetch& CellAt(std::size_t index) const { return batch_.fetch.cells[index]; }
 
   /// Requests frames while there is credit.
   void Pump() {
@@ -202,12 +203,14 @@ class Connection {
     const std::uint64_t sequence = ++last_sequence_;
     LaneRequest request;
     if (!pending.trailer.empty()) {
-      request = TrailerRequest{run_.key, sequence, pending.trailer};
+      TrailerRequest trailer{run_.key, sequence, {}};
+      for (const std::size_t cell : pending.trailer) trailer.cells.push_back(CellAt(cell).cell);
+      request = std::move(trailer);
     } else {
       const FramePlan& plan = batch_.schedule.frames[pending.frame];
       FrameRequest frame{run_.key, sequence, plan.message, plan.frame, {}};
       for (const FramePlan::Slice& slice : plan.slices) {
-        frame.segments.push_back({batch_.fetch.cells[slice.cell].move, slice.offset, slice.size});
+        frame.segments.push_back({CellAt(slice.cell).cell, slice.offset, slice.size});
       }
       request = std::move(frame);
     }
@@ -228,11 +231,11 @@ class Connection {
     if (++pending.attempts > run_.options.attempts) {
       std::string what;
       if (trailer) {
-        what = "digest of move " + std::to_string(pending.trailer[0]);
+        what = "digest of " + ToString(CellAt(pending.trailer[0]).cell);
       } else {
         const FramePlan& plan = batch_.schedule.frames[pending.frame];
-        what = "move " + std::to_string(batch_.fetch.cells[plan.slices[0].cell].move) +
-               " message " + std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
+        what = ToString(CellAt(plan.slices[0].cell).cell) + " message " +
+               std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
       }
       run_.Finish(DataLoss(Name() + ": " + what + " " + why + " " +
                            std::to_string(pending.attempts) + " times"));
@@ -301,7 +304,7 @@ class Connection {
     --frames_under_way_;
     std::span<const std::byte> rest = message[1];
     for (const FramePlan::Slice& slice : plan->slices) {
-      const Fetch& cell = batch_.fetch.cells[slice.cell];
+      const Fetch& cell = CellAt(slice.cell);
       const auto bytes = rest.first(static_cast<std::size_t>(slice.size));
       rest = rest.subspan(bytes.size());
       if (cell.write) {
@@ -309,25 +312,23 @@ class Connection {
       } else {
         cell.destination.Write(slice.offset, bytes);
       }
-      if (run_.callbacks.progress) run_.callbacks.progress(batch_.index, cell.move, slice.size);
+      if (run_.callbacks.progress) run_.callbacks.progress(batch_.index, cell.id, slice.size);
       // Acquire and release: the lane that writes the last byte of a cell sees all other bytes.
       if (batch_.missing[slice.cell].fetch_sub(slice.size) == slice.size) {
-        finished_.push_back(cell.move);
+        finished_.push_back(slice.cell);
       }
     }
   }
 
   void Handle(const Trailer& trailer, Pending& pending, const Message&) {
-    bool fits = trailer.digests.size() == pending.trailer.size();
-    for (std::size_t i = 0; fits && i < pending.trailer.size(); ++i) {
-      fits = trailer.digests[i].first == pending.trailer[i];
-    }
-    if (!fits) {
+    if (trailer.digests.size() != pending.trailer.size()) {
       ++run_.counters.corrupt;
       return AskAgain(std::move(pending), "did not arrive");
     }
-    for (const auto& [move, digest] : trailer.digests) {
-      if (run_.callbacks.cell_done) run_.callbacks.cell_done(move, digest);
+    for (std::size_t i = 0; i < trailer.digests.size(); ++i) {
+      if (run_.callbacks.cell_done) {
+        run_.callbacks.cell_done(CellAt(pending.trailer[i]).id, trailer.digests[i]);
+      }
       if (--run_.cells_left == 0) run_.Finish(OkStatus());
     }
   }
@@ -380,7 +381,7 @@ class Connection {
   int frames_under_way_ = 0;
   bool paced_ = false;  // the next request waits for the port
   bool was_lost_ = false;
-  std::vector<std::int64_t> finished_;  // complete cells whose digest is not requested yet
+  std::vector<std::size_t> finished_;  // complete cells whose digest is not requested yet
   Loop::Clock::time_point last_heard_;
 };
 
@@ -471,12 +472,12 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
     return InvalidArgument("job name of " + std::to_string(key.job.size()) +
                            " characters is above the limit of " + std::to_string(kMaxJobName));
   }
-  std::set<std::int64_t> moves;
+  std::set<std::int64_t> ids;
   for (const FetchBatch& batch : batches) {
     if (batch.endpoints.empty()) return InvalidArgument("a source without endpoints");
     for (const Fetch& cell : batch.cells) {
-      if (!moves.insert(cell.move).second) {
-        return InvalidArgument("move " + std::to_string(cell.move) + " is fetched twice");
+      if (!ids.insert(cell.id).second) {
+        return InvalidArgument("two fetches have the id " + std::to_string(cell.id));
       }
     }
   }
@@ -496,11 +497,11 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
   for (std::size_t i = 0; i < batches.size(); ++i) {
     run.batches.push_back(std::make_unique<Batch>(i, std::move(batches[i])));
   }
-  run.cells_left = moves.size();
-  if (moves.empty()) run.result = OkStatus();
+  run.cells_left = ids.size();
+  if (ids.empty()) run.result = OkStatus();
   for (int i = 0; i < impl_->options.lanes; ++i) {
     run.lanes.push_back(std::make_unique<Lane>(run, static_cast<std::size_t>(i)));
-    if (moves.empty()) run.lanes.back()->Stop();
+    if (ids.empty()) run.lanes.back()->Stop();
   }
   run.lanes_alive = impl_->options.lanes;
   for (auto& lane : run.lanes) lane->Start();

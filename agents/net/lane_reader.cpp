@@ -31,7 +31,7 @@ std::deque<ReadFrame> MakeFrames(const std::vector<LaneSegment>& segments) {
       }
       ReadFrame& frame = frames.back();
       const std::int64_t take = std::min(rest.size, kLaneFrameBytes - frame.size);
-      frame.segments.push_back({rest.move, rest.offset, take});
+      frame.segments.push_back({rest.cell, rest.offset, take});
       frame.size += take;
       rest.offset += take;
       rest.size -= take;
@@ -191,9 +191,8 @@ struct LaneReader::Impl {
   void AskAgain(Connection& c, Asked asked, const std::string& why) {
     if (asked.read->ended) return;
     if (++asked.attempts > options.attempts) {
-      return asked.read->End(DataLoss(NameOf(c) + ": cell " +
-                                      std::to_string(asked.frame.segments[0].move) + " " + why +
-                                      " " + std::to_string(asked.attempts) + " times"));
+      return asked.read->End(DataLoss(NameOf(c) + ": " + ToString(asked.frame.segments[0].cell) +
+                                      " " + why + " " + std::to_string(asked.attempts) + " times"));
     }
     Ask(c, std::move(asked));
   }

@@ -143,25 +143,18 @@ struct LaneServer::Impl {
     }
 
     Result<SourceCell> Find(const LaneKey& key, const LaneSegment& segment) {
-      TESSERA_TRY(SourceCell cell, impl.resolve(key, segment.move));
+      TESSERA_TRY(SourceCell cell, impl.resolve(key, segment.cell));
       if (segment.size > cell.view.size_bytes() - segment.offset) {
         return InvalidArgument(
-            "move " + std::to_string(segment.move) + ": bytes " + std::to_string(segment.offset) +
-            " to " + std::to_string(segment.offset + segment.size) + " are outside a cell of " +
+            ToString(segment.cell) + ": bytes " + std::to_string(segment.offset) + " to " +
+            std::to_string(segment.offset + segment.size) + " are outside a cell of " +
             std::to_string(cell.view.size_bytes()) + " bytes");
       }
       return cell;
     }
 
     Result<std::vector<Frame>> Answer(const FrameRequest& request) {
-      FrameHeader header{request.key,
-                         request.sequence,
-                         request.message,
-                         request.frame,
-                         request.segments[0].move,
-                         request.segments[0].offset,
-                         0,
-                         0};
+      FrameHeader header{request.key, request.sequence, request.message, request.frame, 0, 0};
       Frame body;
       if (request.segments.size() == 1) {
         TESSERA_TRY(SourceCell cell, Find(request.key, request.segments[0]));
@@ -193,9 +186,9 @@ struct LaneServer::Impl {
 
     Result<std::vector<Frame>> Answer(const TrailerRequest& request) {
       Trailer trailer{request.key, request.sequence, {}};
-      for (const std::int64_t move : request.moves) {
-        TESSERA_TRY(const SourceCell cell, impl.resolve(request.key, move));
-        trailer.digests.emplace_back(move, cell.digest());
+      for (const LaneCell& wanted : request.cells) {
+        TESSERA_TRY(const SourceCell cell, impl.resolve(request.key, wanted));
+        trailer.digests.push_back(cell.digest());
       }
       std::vector<Frame> frames;
       frames.push_back(Frame::Of(Encode(LaneReply(std::move(trailer)))));

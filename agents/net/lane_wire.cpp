@@ -3,8 +3,10 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "engine/copy/checksum.h"
 #include "ptc/base/check.h"
@@ -14,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::uint32_t kMagic = 0x314e4c54;  // "TLN1"
+constexpr std::uint32_t kMagic = 0x324e4c54;  // "TLN2"
 enum class Kind : std::uint32_t {
   kFrameRequest = 1,
   kTrailerRequest = 2,
@@ -23,6 +25,9 @@ enum class Kind : std::uint32_t {
   kRefusal = 5,
 };
 constexpr std::size_t kMaxErrorText = 4096;
+/// Whether a segment is of the cell of the segment before it, or its cell follows.
+constexpr std::uint8_t kSameCell = 0;
+constexpr std::uint8_t kNextCell = 1;
 
 class Writer {
  public:
@@ -45,6 +50,22 @@ class Writer {
   void PutText(std::string_view text) {
     Put(static_cast<std::uint32_t>(text.size()));
     bytes_ += text;
+  }
+  /// Small numbers take few bytes: seven bits in each, the lowest first.
+  void PutNumber(std::int64_t value) {
+    TESSERA_DCHECK(value >= 0);
+    auto rest = static_cast<std::uint64_t>(value);
+    for (; rest > 0x7f; rest >>= 7) Put(static_cast<std::uint8_t>(rest | 0x80));
+    Put(static_cast<std::uint8_t>(rest));
+  }
+  void PutCell(const LaneCell& cell) {
+    PutNumber(cell.device);
+    PutNumber(cell.tensor);
+    PutNumber(cell.box.rank());
+    for (int d = 0; d < cell.box.rank(); ++d) {
+      PutNumber(cell.box[d].begin);
+      PutNumber(cell.box[d].size());
+    }
   }
   std::string Finish() && {
     Put(engine::Checksum(std::as_bytes(std::span(bytes_))));
@@ -82,6 +103,45 @@ class Reader {
     rest_ = rest_.subspan(size);
     return text;
   }
+  std::int64_t GetNumber() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 63; shift += 7) {
+      const auto byte = Get<std::uint8_t>();
+      value |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) return static_cast<std::int64_t>(value);
+    }
+    failed_ = true;
+    return 0;
+  }
+  std::int32_t GetSmallNumber() {
+    const std::int64_t value = GetNumber();
+    if (value <= std::numeric_limits<std::int32_t>::max()) return static_cast<std::int32_t>(value);
+    failed_ = true;
+    return 0;
+  }
+  LaneCell GetCell() {
+    LaneCell cell;
+    cell.device = GetSmallNumber();
+    cell.tensor = GetSmallNumber();
+    const std::int64_t rank = GetNumber();
+    std::vector<ptc::Interval> dims;
+    for (std::int64_t d = 0; d < rank && !failed_; ++d) {
+      const std::int64_t begin = GetNumber();
+      const std::int64_t size = GetNumber();
+      if (rank > ptc::kMaxRank || size > std::numeric_limits<std::int64_t>::max() - begin) {
+        failed_ = true;
+        break;
+      }
+      dims.push_back({begin, begin + size});
+    }
+    auto box = ptc::Box::Make(dims);
+    if (box) {
+      cell.box = *box;
+    } else {
+      failed_ = true;
+    }
+    return cell;
+  }
   /// The length of a list; 0, with `failed` set, above kMaxSegments.
   std::size_t GetCount() {
     const auto count = Get<std::uint32_t>();
@@ -89,6 +149,7 @@ class Reader {
     failed_ = true;
     return 0;
   }
+  bool failed() const { return failed_; }
   bool done() const { return !failed_ && rest_.empty(); }
 
  private:
@@ -141,23 +202,31 @@ std::string ToString(const LaneKey& key) {
          std::to_string(key.attempt);
 }
 
+std::string ToString(const LaneCell& cell) {
+  return "tensor " + std::to_string(cell.tensor) + " " + ptc::ToString(cell.box);
+}
+
 std::string Encode(const LaneRequest& request) {
   if (const auto* frame = std::get_if<FrameRequest>(&request)) {
     Writer out(Kind::kFrameRequest, frame->key, frame->sequence);
     out.Put(frame->message);
     out.Put(frame->frame);
     out.Put(static_cast<std::uint32_t>(frame->segments.size()));
+    const LaneCell* last = nullptr;
     for (const LaneSegment& segment : frame->segments) {
-      out.Put(segment.move);
-      out.Put(segment.offset);
-      out.Put(segment.size);
+      const bool is_same = last != nullptr && *last == segment.cell;
+      out.Put(std::uint8_t{is_same ? kSameCell : kNextCell});
+      if (!is_same) out.PutCell(segment.cell);
+      out.PutNumber(segment.offset);
+      out.PutNumber(segment.size);
+      last = &segment.cell;
     }
     return std::move(out).Finish();
   }
   const auto& trailer = std::get<TrailerRequest>(request);
   Writer out(Kind::kTrailerRequest, trailer.key, trailer.sequence);
-  out.Put(static_cast<std::uint32_t>(trailer.moves.size()));
-  for (const std::int64_t move : trailer.moves) out.Put(move);
+  out.Put(static_cast<std::uint32_t>(trailer.cells.size()));
+  for (const LaneCell& cell : trailer.cells) out.PutCell(cell);
   return std::move(out).Finish();
 }
 
@@ -166,8 +235,6 @@ std::string Encode(const LaneReply& reply) {
     Writer out(Kind::kFrame, frame->key, frame->sequence);
     out.Put(frame->message);
     out.Put(frame->frame);
-    out.Put(frame->move);
-    out.Put(frame->offset);
     out.Put(frame->size);
     out.Put(frame->checksum);
     return std::move(out).Finish();
@@ -175,10 +242,7 @@ std::string Encode(const LaneReply& reply) {
   if (const auto* trailer = std::get_if<Trailer>(&reply)) {
     Writer out(Kind::kTrailer, trailer->key, trailer->sequence);
     out.Put(static_cast<std::uint32_t>(trailer->digests.size()));
-    for (const auto& [move, digest] : trailer->digests) {
-      out.Put(move);
-      out.Put(digest);
-    }
+    for (const std::uint64_t digest : trailer->digests) out.Put(digest);
     return std::move(out).Finish();
   }
   const auto& refusal = std::get<LaneRefusal>(reply);
@@ -195,27 +259,34 @@ Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes) {
     FrameRequest request{std::move(head.key), head.sequence, 0, 0, {}};
     request.message = in->Get<std::uint32_t>();
     request.frame = in->Get<std::uint32_t>();
-    request.segments.resize(in->GetCount());
+    const std::size_t count = in->GetCount();
     std::int64_t total = 0;
-    bool good = !request.segments.empty();
-    for (LaneSegment& segment : request.segments) {
-      segment.move = in->Get<std::int64_t>();
-      segment.offset = in->Get<std::int64_t>();
-      segment.size = in->Get<std::int64_t>();
-      good = good && segment.move >= 0 && segment.offset >= 0 && segment.size > 0 &&
+    bool good = count > 0;
+    for (std::size_t i = 0; i < count && good; ++i) {
+      const auto which = in->Get<std::uint8_t>();
+      const bool is_same = which == kSameCell && i > 0;
+      LaneSegment segment;
+      if (is_same) {
+        segment.cell = request.segments.back().cell;
+      } else {
+        segment.cell = in->GetCell();
+      }
+      segment.offset = in->GetNumber();
+      segment.size = in->GetNumber();
+      good = !in->failed() && (is_same || which == kNextCell) && segment.size > 0 &&
              segment.size <= kLaneFrameBytes - total;
       if (good) total += segment.size;
+      request.segments.push_back(std::move(segment));
     }
     if (!good || !in->done()) return BadBody("lane frame request");
     return LaneRequest(std::move(request));
   }
   if (head.kind == Kind::kTrailerRequest) {
     TrailerRequest request{std::move(head.key), head.sequence, {}};
-    request.moves.resize(in->GetCount());
-    bool good = !request.moves.empty();
-    for (std::int64_t& move : request.moves) {
-      move = in->Get<std::int64_t>();
-      good = good && move >= 0;
+    const std::size_t count = in->GetCount();
+    const bool good = count > 0;
+    for (std::size_t i = 0; i < count && !in->failed(); ++i) {
+      request.cells.push_back(in->GetCell());
     }
     if (!good || !in->done()) return BadBody("lane trailer request");
     return LaneRequest(std::move(request));
@@ -232,12 +303,9 @@ Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
     frame.sequence = head.sequence;
     frame.message = in->Get<std::uint32_t>();
     frame.frame = in->Get<std::uint32_t>();
-    frame.move = in->Get<std::int64_t>();
-    frame.offset = in->Get<std::int64_t>();
     frame.size = in->Get<std::int64_t>();
     frame.checksum = in->Get<std::uint64_t>();
-    if (!in->done() || frame.move < 0 || frame.offset < 0 || frame.size <= 0 ||
-        frame.size > kLaneFrameBytes) {
+    if (!in->done() || frame.size <= 0 || frame.size > kLaneFrameBytes) {
       return BadBody("lane frame header");
     }
     return LaneReply(std::move(frame));
@@ -245,10 +313,7 @@ Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
   if (head.kind == Kind::kTrailer) {
     Trailer trailer{std::move(head.key), head.sequence, {}};
     trailer.digests.resize(in->GetCount());
-    for (auto& [move, digest] : trailer.digests) {
-      move = in->Get<std::int64_t>();
-      digest = in->Get<std::uint64_t>();
-    }
+    for (std::uint64_t& digest : trailer.digests) digest = in->Get<std::uint64_t>();
     if (!in->done()) return BadBody("lane trailer");
     return LaneReply(std::move(trailer));
   }

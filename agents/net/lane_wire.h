@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "ptc/base/result.h"
+#include "ptc/box.h"
 
 namespace tessera::agents {
 
@@ -25,18 +25,26 @@ struct LaneKey {
   std::int64_t attempt = 0;
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
-/// The `attempt` of keys that name a view of a job's state: `transaction` is then the view's id,
-/// and a move is a cell of the view.
+/// The `attempt` of keys that name a view of a job's state: `transaction` is then the view's id.
 inline constexpr std::int64_t kViewAttempt = -1;
-/// The `attempt` of keys that name a hand-in: `transaction` is its number, and a move is a read of
-/// ptc::RefillPlan.
+/// The `attempt` of keys that name a hand-in: `transaction` is its number.
 inline constexpr std::int64_t kHandInAttempt = -2;
 /// "gpt-mini transaction 3 attempt 1".
 std::string ToString(const LaneKey& key);
 
-/// Bytes [offset, offset + size) of the packed cell of one move.
+/// A cell by what it is at the source. A source finds it in its own memory, without a plan.
+struct LaneCell {
+  std::int32_t device = 0;  // index on its node; 0 where the key names no device's memory
+  std::int32_t tensor = 0;
+  ptc::Box box = ptc::Box::Scalar();
+  friend auto operator<=>(const LaneCell&, const LaneCell&) = default;
+};
+/// "tensor 5 [0:4]".
+std::string ToString(const LaneCell& cell);
+
+/// Bytes [offset, offset + size) of the packed cell.
 struct LaneSegment {
-  std::int64_t move = 0;  // index into the plan's moves
+  LaneCell cell;
   std::int64_t offset = 0;
   std::int64_t size = 0;
   friend bool operator==(const LaneSegment&, const LaneSegment&) = default;
@@ -58,7 +66,7 @@ struct FrameRequest {
 struct TrailerRequest {
   LaneKey key;
   std::uint64_t sequence = 0;
-  std::vector<std::int64_t> moves;
+  std::vector<LaneCell> cells;
   friend bool operator==(const TrailerRequest&, const TrailerRequest&) = default;
 };
 using LaneRequest = std::variant<FrameRequest, TrailerRequest>;
@@ -69,8 +77,6 @@ struct FrameHeader {
   std::uint64_t sequence = 0;
   std::uint32_t message = 0;
   std::uint32_t frame = 0;
-  std::int64_t move = 0;       // of the first segment
-  std::int64_t offset = 0;     // of the first segment
   std::int64_t size = 0;       // of the whole frame, which follows
   std::uint64_t checksum = 0;  // engine::Checksum of the frame
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
@@ -78,7 +84,7 @@ struct FrameHeader {
 struct Trailer {
   LaneKey key;
   std::uint64_t sequence = 0;
-  std::vector<std::pair<std::int64_t, std::uint64_t>> digests;  // move, digest at the source
+  std::vector<std::uint64_t> digests;  // at the source, of the requested cells in their order
   friend bool operator==(const Trailer&, const Trailer&) = default;
 };
 struct LaneRefusal {
@@ -92,7 +98,8 @@ using LaneReply = std::variant<FrameHeader, Trailer, LaneRefusal>;
 std::string Encode(const LaneRequest& request);
 std::string Encode(const LaneReply& reply);
 /// \error kDataLoss for a wrong checksum; kInvalidArgument for another magic, an unknown kind, a
-///     list above its limit, a negative or too large range, missing or surplus bytes
+///     list above its limit, a box that cannot exist, a negative or too large range, missing or
+///     surplus bytes
 Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes);
 Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes);
 

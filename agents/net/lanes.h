@@ -40,9 +40,9 @@ struct LaneServerOptions {
 /// The source side: one ROUTER socket and one thread per lane.
 class LaneServer {
  public:
-  /// Finds the cell of the plan's move `move`. Called on lane threads, several at once. An error
-  /// ends the fetch that requested the cell, with this error.
-  using Resolve = std::function<Result<SourceCell>(const LaneKey& key, std::int64_t move)>;
+  /// Finds a cell. Called on lane threads, several at once, with cells that peers name: `cell` may
+  /// be any. An error ends the fetch that requested the cell, with this error.
+  using Resolve = std::function<Result<SourceCell>(const LaneKey& key, const LaneCell& cell)>;
 
   /// \error as Socket::Server and Socket::Bind
   static Result<std::unique_ptr<LaneServer>> Start(NetContext& context, LaneServerOptions options,
@@ -65,7 +65,8 @@ class LaneServer {
 
 /// One cell to fetch.
 struct Fetch {
-  std::int64_t move = 0;  // index into the plan's moves
+  std::int64_t id = 0;  // the caller's, passed to its callbacks
+  LaneCell cell;        // at the source
   engine::CellView destination;
   /// If set, called instead of destination.Write, on lane threads, perhaps for several parts of a
   /// cell at once: for a copy that also computes a digest. Offsets are multiples of 8.
@@ -80,10 +81,10 @@ struct FetchBatch {
 
 /// All callbacks run on lane threads, several at once.
 struct FetchCallbacks {
-  /// `bytes` more of `move` are in place; `batch` is its index in Start.
-  std::function<void(std::size_t batch, std::int64_t move, std::int64_t bytes)> progress;
-  /// All bytes of `move` are in place; the digest is the source's.
-  std::function<void(std::int64_t move, std::uint64_t source_digest)> cell_done;
+  /// `bytes` more of the cell `id` are in place; `batch` is its index in Start.
+  std::function<void(std::size_t batch, std::int64_t id, std::int64_t bytes)> progress;
+  /// All bytes of the cell `id` are in place; the digest is the source's.
+  std::function<void(std::int64_t id, std::uint64_t source_digest)> cell_done;
   /// The last callback, called exactly once. No lane writes after it.
   std::function<void(Status)> done;
 };
@@ -108,12 +109,12 @@ class LaneClient {
 
   /// Starts to fetch the cells of all batches. The memory of the destinations belongs to the lanes
   /// until `done` runs. `done` gets one of these errors:
-  /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss naming source, move, message
+  /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss naming source, cell, message
   ///     and frame; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error of the
   ///     source's Resolve, with the source as context
   /// Start itself returns one of these, and `done` never runs:
   /// \error kFailedPrecondition while a fetch runs; kInvalidArgument for a source without
-  ///     endpoints, or for a move that is named twice
+  ///     endpoints, or for an id that is used twice
   /// \pre not on a lane thread
   Status Start(const LaneKey& key, std::vector<FetchBatch> batches, FetchCallbacks callbacks);
   /// Ends a running fetch with kCancelled and waits for its `done`.

@@ -99,8 +99,8 @@ Status NodeServer::Open() {
   lanes.egress = egress_;
   TESSERA_TRY(lanes_,
               LaneServer::Start(net_, std::move(lanes),
-                                [served = served_.get()](const LaneKey& key, std::int64_t move) {
-                                  return served->Resolve(key, move);
+                                [served = served_.get()](const LaneKey& key, const LaneCell& cell) {
+                                  return served->Resolve(key, cell);
                                 }));
   TESSERA_RETURN_IF_ERROR(Connect());
   agent_->Start(*rank_port_, lanes_->endpoints());

@@ -12,10 +12,10 @@ void ServedCells::Serve(std::shared_ptr<const MoveContext> context) {
   context_ = std::move(context);
 }
 
-Result<SourceCell> ServedCells::Resolve(const LaneKey& key, std::int64_t move) {
+Result<SourceCell> ServedCells::Resolve(const LaneKey& key, const LaneCell& cell) {
   if (IsLinkProbe(key)) return links_.Cell();
   if (key.attempt == kViewAttempt) {
-    return views_.Resolve(static_cast<std::uint64_t>(key.transaction), move);
+    return views_.Resolve(static_cast<std::uint64_t>(key.transaction), cell);
   }
   std::shared_ptr<const MoveContext> context;
   {
@@ -26,7 +26,7 @@ Result<SourceCell> ServedCells::Resolve(const LaneKey& key, std::int64_t move) {
     return FailedPrecondition(fmt::format("transaction {} of '{}' is not in transfer on this node",
                                           key.transaction, key.job));
   }
-  return ResolveSource(context, move);
+  return ResolveSource(context, cell);
 }
 
 }  // namespace tessera::agents

@@ -26,7 +26,7 @@ class ServedCells {
   void Serve(std::shared_ptr<const MoveContext> context);
   /// As LaneServer::Resolve.
   /// \error kFailedPrecondition if another transfer is under way, or none
-  Result<SourceCell> Resolve(const LaneKey& key, std::int64_t move);
+  Result<SourceCell> Resolve(const LaneKey& key, const LaneCell& cell);
 
  private:
   const StoredViews& views_;

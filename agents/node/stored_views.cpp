@@ -137,7 +137,7 @@ void StoredViews::Complete(const wire::CompleteSnapshot& message, CompleteReply 
   snapshots_.Complete(message.shares(), std::move(share), report);
 }
 
-Result<SourceCell> StoredViews::Resolve(std::uint64_t id, std::int64_t cell) const {
+Result<SourceCell> StoredViews::Resolve(std::uint64_t id, const LaneCell& cell) const {
   auto found = views_.Resolve(id, cell);
   const bool unknown = !found && found.error().code == ErrorCode::kNotFound;
   return unknown ? snapshots_.Resolve(id, cell) : std::move(found);

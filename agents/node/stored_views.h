@@ -43,9 +43,9 @@ class StoredViews : public NodeViews {
     snapshots_.Describe(snapshots);
   }
 
-  /// The memory of cell `cell` of the plan of a view or a snapshot. Any thread.
+  /// The memory of a cell of a view or a snapshot, as ViewStore::Resolve. Any thread.
   /// \error kNotFound naming it, or the cell if this node does not hold it
-  Result<SourceCell> Resolve(std::uint64_t id, std::int64_t cell) const;
+  Result<SourceCell> Resolve(std::uint64_t id, const LaneCell& cell) const;
 
  private:
   /// \error kFailedPrecondition if this node holds another epoch than the one in `message`

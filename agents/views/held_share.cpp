@@ -12,24 +12,27 @@ std::string HeldShare::path() const {
   return fmt::format("/proc/{}/fd/{}", ::getpid(), memory.fd());
 }
 
-Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, std::int64_t index) {
-  const auto& cells = share->plan->cells();
-  if (index < 0 || index >= std::ssize(cells)) {
-    return NotFound(fmt::format("cell {} of a view of {} cells", index, cells.size()));
+Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, const LaneCell& wanted) {
+  const auto& tensors = share->layout.collection().tensors();
+  const auto node = static_cast<std::int32_t>(share->stamp.node);
+  const bool is_tensor = wanted.tensor < std::ssize(tensors);
+  const ptc::TensorSpec* spec =
+      is_tensor ? &tensors[static_cast<std::size_t>(wanted.tensor)] : nullptr;
+  const engine::ViewCell* cell = nullptr;
+  if (spec && wanted.box.rank() == std::ssize(spec->shape)) {
+    cell = share->plan->FindContaining(wanted.tensor, wanted.box, node);
   }
-  const engine::ViewCell& cell = cells[static_cast<std::size_t>(index)];
-  if (cell.device.node != share->stamp.node) {
-    return NotFound(fmt::format("cell {} of view {:016x} is held by n{}, not by n{}", index,
-                                share->stamp.view, cell.device.node, share->stamp.node));
+  if (!cell) {
+    return NotFound(fmt::format("{} of view {:016x} is not held by n{}", ToString(wanted),
+                                share->stamp.view, node));
   }
-  const ptc::TensorSpec& spec =
-      share->layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
-  std::byte* const data = share->memory.data(cell.offset_bytes);
-  SourceCell out{engine::CellView(cell.box, cell.box, ptc::SizeBytes(spec.dtype), data), {}, {}};
-  out.digest = [&spec, &cell, data] {
-    return ptc::DigestBox(spec.dtype, spec.shape, cell.box, data, cell.box);
+  std::byte* const data = share->memory.data(cell->offset_bytes);
+  SourceCell out{engine::CellView(cell->box, wanted.box, ptc::SizeBytes(spec->dtype), data),
+                 {},
+                 std::const_pointer_cast<HeldShare>(share)};
+  out.digest = [spec, cell, data, box = wanted.box] {
+    return ptc::DigestBox(spec->dtype, spec->shape, cell->box, data, box);
   };
-  out.keep_alive = std::const_pointer_cast<HeldShare>(share);
   return out;
 }
 

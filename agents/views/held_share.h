@@ -28,8 +28,8 @@ struct HeldShare {
   std::string path() const;
 };
 
-/// The memory of cell `cell` of the share's plan. Any thread.
-/// \error kNotFound naming the cell if this node does not hold it
-Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, std::int64_t cell);
+/// The memory of a cell: any box inside a cell of the share. Any thread.
+/// \error kNotFound naming tensor and box if this share does not hold the cell
+Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, const LaneCell& wanted);
 
 }  // namespace tessera::agents

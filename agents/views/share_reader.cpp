@@ -13,13 +13,9 @@
 
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/copy/cell_view.h"
-#include "engine/copy/run_walker.h"
 
 namespace tessera::agents {
 namespace {
-
-/// Segments of one read over lanes: a cell of many short runs is read in several.
-constexpr std::size_t kMostSegments = 16 * kMaxSegments;
 
 Result<engine::ViewMemory> MapShare(const std::string& path, std::int64_t bytes,
                                     const engine::ViewStamp& stamp) {
@@ -32,13 +28,11 @@ Result<engine::ViewMemory> MapShare(const std::string& path, std::int64_t bytes,
 
 }  // namespace
 
-/// A part of a cell that comes over lanes, a batch of segments after the other.
+/// A part of a cell that comes over lanes. The source packs it.
 struct ShareReader::RemoteRead {
   const engine::ViewCell* cell = nullptr;
-  engine::CellView source;  // without memory: where the bytes lie inside the cell
   engine::CellView target;
-  std::int64_t done = 0;  // bytes requested so far
-  std::optional<std::future<Status>> under_way = {};
+  std::future<Status> done = {};
 };
 
 void Encode(const SharedState& state, wire::JobStateInfo* out) {
@@ -158,49 +152,32 @@ Status ShareReader::Read(int tensor, const ptc::Box& box, std::span<std::byte> o
                                                 share.memory->data(cell.offset_bytes)));
       continue;
     }
-    RemoteRead& read = remote.emplace_back(
-        RemoteRead{&cell, engine::CellView(cell.box, *part, element, nullptr), target});
-    Begin(read);
+    Begin(remote.emplace_back(RemoteRead{&cell, target}), *part);
   }
   // Each ends before this returns, also after an error: `out` is the caller's again then.
   std::optional<Error> first;
   for (RemoteRead& read : remote) {
-    while (read.under_way) {
-      const Status status = read.under_way->get();
-      read.under_way.reset();
-      if (!status && !first) first = Describe(status.error(), *read.cell);
-      if (!first) Begin(read);
-    }
+    const Status status = read.done.get();
+    if (!status && !first) first = Describe(status.error(), *read.cell);
   }
   if (first) return *first;
   return OkStatus();
 }
 
-void ShareReader::Begin(RemoteRead& read) const {
-  if (read.done == read.source.size_bytes()) return;
-  const std::int64_t number = read.cell - plan_->cells().data();
-  engine::RunWalker walker(read.source, read.done);
-  std::vector<LaneSegment> segments;
-  std::int64_t bytes = 0;
-  while (segments.size() < kMostSegments && walker.remaining() > 0) {
-    const std::int64_t run = walker.remaining();
-    segments.push_back({number, walker.piece_offset(), run});
-    bytes += run;
-    walker.Advance(run);
-  }
+void ShareReader::Begin(RemoteRead& read, const ptc::Box& part) const {
   const Share& share = shares_.at(read.cell->device.node);
-  const auto write = [&target = read.target, at = read.done](std::int64_t offset,
-                                                             std::span<const std::byte> in) {
-    target.Write(at + offset, in);
-  };
-  read.done += bytes;
   if (auto reader = readers_->Of(share.lanes, share.public_key)) {
     const LaneKey key{state_.job, static_cast<std::int64_t>(id_), kViewAttempt};
-    read.under_way = (*reader)->Read(key, std::move(segments), write);
+    const LaneCell cell{0, read.cell->tensor, part};
+    read.done = (*reader)->Read(
+        key, {{cell, 0, read.target.size_bytes()}},
+        [&target = read.target](std::int64_t offset, std::span<const std::byte> in) {
+          target.Write(offset, in);
+        });
   } else {
     std::promise<Status> failed;
     failed.set_value(Status(reader.error()));
-    read.under_way = failed.get_future();
+    read.done = failed.get_future();
   }
 }
 

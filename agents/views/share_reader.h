@@ -75,8 +75,8 @@ class ShareReader {
   Status TakeShares(const wire::ViewReply& shares);
   /// Decides from which share each cell is read.
   Status ChooseCopies();
-  /// Requests the next batch of segments, if any are left.
-  void Begin(RemoteRead& read) const;
+  /// Requests the bytes of `part`, a box inside the cell.
+  void Begin(RemoteRead& read, const ptc::Box& part) const;
   Error Describe(Error error, const engine::ViewCell& cell) const;
 
   SharedState state_;

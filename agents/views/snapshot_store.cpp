@@ -213,7 +213,7 @@ void SnapshotStore::Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapsh
   }
 }
 
-Result<SourceCell> SnapshotStore::Resolve(std::uint64_t id, std::int64_t cell) const {
+Result<SourceCell> SnapshotStore::Resolve(std::uint64_t id, const LaneCell& cell) const {
   std::shared_ptr<const HeldShare> share;
   {
     const std::lock_guard lock(mutex_);

@@ -58,7 +58,7 @@ class SnapshotStore {
   void Drop(std::uint64_t id);
   void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* out) const;
   /// As ViewStore::Resolve. Any thread.
-  Result<SourceCell> Resolve(std::uint64_t id, std::int64_t cell) const;
+  Result<SourceCell> Resolve(std::uint64_t id, const LaneCell& cell) const;
 
  private:
   using Made = Result<std::shared_ptr<const HeldShare>>;

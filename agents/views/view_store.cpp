@@ -132,7 +132,7 @@ std::shared_ptr<const HeldShare> ViewStore::Find(std::uint64_t view) const {
   return found == held_.end() ? nullptr : found->second;
 }
 
-Result<SourceCell> ViewStore::Resolve(std::uint64_t view, std::int64_t cell) const {
+Result<SourceCell> ViewStore::Resolve(std::uint64_t view, const LaneCell& cell) const {
   const auto held = Find(view);
   if (!held) return NotFound(fmt::format("view {:016x} is no longer held here", view));
   return CellOf(held, cell);

@@ -67,9 +67,9 @@ class ViewStore {
   std::int64_t size_bytes() const;
   /// A complete share, or nullptr. Any thread.
   std::shared_ptr<const HeldShare> Find(std::uint64_t view) const;
-  /// The memory of cell `cell` of a view's plan. Any thread.
+  /// The memory of a cell of a view: any box inside a cell of its plan. Any thread.
   /// \error kNotFound naming the view, or the cell if this node does not hold it
-  Result<SourceCell> Resolve(std::uint64_t view, std::int64_t cell) const;
+  Result<SourceCell> Resolve(std::uint64_t view, const LaneCell& cell) const;
 
  private:
   struct Taking {

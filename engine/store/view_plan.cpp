@@ -142,6 +142,19 @@ std::span<const ViewCell> ViewPlan::CellsOf(int tensor) const {
                                    first_of_tensor_[t + 1] - first_of_tensor_[t]);
 }
 
+const ViewCell* ViewPlan::FindContaining(int tensor, const ptc::Box& box, std::int32_t node) const {
+  const std::span<const ViewCell> cells = CellsOf(tensor);
+  auto at = std::lower_bound(cells.begin(), cells.end(), box,
+                             [](const ViewCell& cell, const ptc::Box& b) { return cell.box < b; });
+  for (; at != cells.end() && at->box == box; ++at) {
+    if (at->device.node == node) return &*at;
+  }
+  for (const ViewCell& cell : cells) {
+    if (cell.device.node == node && Contains(cell.box, box)) return &cell;
+  }
+  return nullptr;
+}
+
 std::int64_t ViewPlan::total_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [node, own] : bytes_of_node_) bytes += own;

@@ -45,11 +45,14 @@ class ViewPlan {
     return ViewPlan(layout, 2, guest);
   }
 
-  /// Ascending by (tensor, box), a second copy behind the first. Messages identify a cell by its
-  /// index.
+  /// Ascending by (tensor, box), a second copy behind the first.
   const std::vector<ViewCell>& cells() const { return cells_; }
   /// \pre `tensor` is an index into the layout's collection
   std::span<const ViewCell> CellsOf(int tensor) const;
+  /// The cell in the memory of `node` that contains `box`, or nullptr. Logarithmic in the cells of
+  /// the tensor if `box` is a whole cell, else linear.
+  /// \pre as CellsOf; box has the rank of the tensor
+  const ViewCell* FindContaining(int tensor, const ptc::Box& box, std::int32_t node) const;
   /// Bytes of memory that each node needs, with its header.
   const std::map<std::int32_t, std::int64_t>& bytes_of_node() const { return bytes_of_node_; }
   std::int64_t total_bytes() const;

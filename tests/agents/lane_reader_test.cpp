@@ -18,6 +18,8 @@ namespace {
 
 const LaneKey kKey{"gpt-mini", 77, kViewAttempt};
 
+LaneCell NamedCell(std::int32_t tensor) { return {0, tensor, ptc::Box::Scalar()}; }
+
 /// Cells of random bytes that lanes serve.
 struct Source {
   CurveKeys keys = NewCurveKeys();
@@ -42,15 +44,15 @@ struct Source {
     options.keys = keys;
     auto started = LaneServer::Start(
         context, std::move(options),
-        [this](const LaneKey& key, std::int64_t cell) { return Resolve(key, cell); });
+        [this](const LaneKey& key, const LaneCell& cell) { return Resolve(key, cell); });
     if (!started) qFatal("%s", started.error().ToString().c_str());
     server = std::move(*started);
   }
-  Result<SourceCell> Resolve(const LaneKey& key, std::int64_t cell) {
+  Result<SourceCell> Resolve(const LaneKey& key, const LaneCell& cell) {
     ++num_resolved;
     if (!(key == kKey)) return NotFound("no " + ToString(key));
-    if (cell < 0 || cell >= std::ssize(cells)) return NotFound("no cell " + std::to_string(cell));
-    auto& bytes = cells[static_cast<std::size_t>(cell)];
+    if (cell.tensor >= std::ssize(cells)) return NotFound("no " + ToString(cell));
+    auto& bytes = cells[static_cast<std::size_t>(cell.tensor)];
     const ptc::Box box = *ptc::Box::Whole({std::ssize(bytes)});
     return SourceCell{engine::CellView(box, box, 1, bytes.data()), [] { return 0U; }, {}};
   }
@@ -86,7 +88,7 @@ struct Got {
   bool Fits(const Source& source, const std::vector<LaneSegment>& segments) const {
     auto at = bytes.begin();
     for (const LaneSegment& segment : segments) {
-      const auto& cell = source.cells[static_cast<std::size_t>(segment.move)];
+      const auto& cell = source.cells[static_cast<std::size_t>(segment.cell.tensor)];
       if (!std::equal(at, at + segment.size, cell.begin() + segment.offset)) return false;
       at += segment.size;
     }
@@ -103,7 +105,8 @@ std::vector<LaneSegment> AnySegments(std::mt19937_64& rng, const Source& source,
     const std::size_t begin = rng() % size;
     const bool large = count <= 6 && rng() % 4 == 0;
     const std::size_t largest = std::min<std::size_t>(size - begin, large ? size : 5000);
-    segments.push_back({static_cast<std::int64_t>(cell), static_cast<std::int64_t>(begin),
+    segments.push_back({NamedCell(static_cast<std::int32_t>(cell)),
+                        static_cast<std::int64_t>(begin),
                         static_cast<std::int64_t>(1 + rng() % largest)});
   }
   return segments;
@@ -133,7 +136,7 @@ class LaneReaderTest : public QObject {
     Source source({std::size_t{8} << 20});
     NetContext net;
     const auto reader = source.Reader(net);
-    const std::vector<LaneSegment> row{{0, 123'457, 4096}};
+    const std::vector<LaneSegment> row{{NamedCell(0), 123'457, 4096}};
     Got got(*reader, kKey, row);
     QVERIFY(got.future.get());
     QVERIFY(got.Fits(source, row));
@@ -165,13 +168,13 @@ class LaneReaderTest : public QObject {
     Source source({100});
     NetContext net;
     const auto reader = source.Reader(net);
-    Got no_cell(*reader, kKey, {{7, 0, 1}});
+    Got no_cell(*reader, kKey, {{NamedCell(7), 0, 1}});
     expect(no_cell.future.get(), ErrorCode::kNotFound, "source tcp://127.0.0.1:");
-    Got no_view(*reader, {"gpt-mini", 78, kViewAttempt}, {{0, 0, 1}});
+    Got no_view(*reader, {"gpt-mini", 78, kViewAttempt}, {{NamedCell(0), 0, 1}});
     expect(no_view.future.get(), ErrorCode::kNotFound, "no gpt-mini transaction 78");
-    Got outside(*reader, kKey, {{0, 90, 11}});
+    Got outside(*reader, kKey, {{NamedCell(0), 90, 11}});
     expect(outside.future.get(), ErrorCode::kInvalidArgument, "outside a cell of 100 bytes");
-    Got after(*reader, kKey, {{0, 90, 10}});
+    Got after(*reader, kKey, {{NamedCell(0), 90, 10}});
     QVERIFY(after.future.get());
   }
 
@@ -180,15 +183,15 @@ class LaneReaderTest : public QObject {
     source.context.SetAllowed({});
     NetContext net;
     const auto reader = source.Reader(net);
-    Got first(*reader, kKey, {{0, 0, 10}});
+    Got first(*reader, kKey, {{NamedCell(0), 0, 10}});
     expect(first.future.get(), ErrorCode::kFailedPrecondition, "key refused by tcp://127.0.0.1:");
-    Got second(*reader, kKey, {{0, 0, 10}});
+    Got second(*reader, kKey, {{NamedCell(0), 0, 10}});
     expect(second.future.get(), ErrorCode::kFailedPrecondition, "key refused by");
     QCOMPARE(source.num_resolved.load(), 0);
     // The node admits the key: the same reader works from then on.
     source.context.SetAllowed({source.client.public_key});
     const auto reads = [&] {
-      Got later(*reader, kKey, {{0, 0, 10}});
+      Got later(*reader, kKey, {{NamedCell(0), 0, 10}});
       return later.future.get().has_value();
     };
     QTRY_VERIFY_WITH_TIMEOUT(reads(), 20000);
@@ -198,11 +201,11 @@ class LaneReaderTest : public QObject {
     Source source({100}, 1);
     NetContext net;
     const auto reader = source.Reader(net, 400ms);
-    Got before(*reader, kKey, {{0, 0, 10}});
+    Got before(*reader, kKey, {{NamedCell(0), 0, 10}});
     QVERIFY(before.future.get());
     const auto endpoints = source.server->endpoints();
     source.server.reset();
-    Got none(*reader, kKey, {{0, 0, 10}});
+    Got none(*reader, kKey, {{NamedCell(0), 0, 10}});
     expect(none.future.get(), ErrorCode::kUnavailable, "silent for 400 ms");
     // The node returns: the same reader works again.
     for (int i = 0; i < 100 && !source.server; ++i) {
@@ -211,14 +214,14 @@ class LaneReaderTest : public QObject {
       options.keys = source.keys;
       auto again = LaneServer::Start(
           source.context, std::move(options),
-          [&](const LaneKey& key, std::int64_t cell) { return source.Resolve(key, cell); });
+          [&](const LaneKey& key, const LaneCell& cell) { return source.Resolve(key, cell); });
       if (again) source.server = std::move(*again);
       QTest::qSleep(20);
     }
     QVERIFY(source.server);
     bool read = false;
     for (int i = 0; i < 20 && !read; ++i) {
-      Got later(*reader, kKey, {{0, 0, 10}});
+      Got later(*reader, kKey, {{NamedCell(0), 0, 10}});
       read = later.future.get().has_value();
     }
     QVERIFY(read);
@@ -229,7 +232,7 @@ class LaneReaderTest : public QObject {
     NetContext net;
     auto reader = source.Reader(net);
     source.server.reset();
-    Got got(*reader, kKey, {{0, 0, 10}});
+    Got got(*reader, kKey, {{NamedCell(0), 0, 10}});
     reader.reset();
     expect(got.future.get(), ErrorCode::kCancelled, "closed");
   }

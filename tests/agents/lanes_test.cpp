@@ -73,7 +73,7 @@ Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_6
 
 ptc::Box BoxOf(std::vector<std::int64_t> sizes) { return *ptc::Box::Whole(sizes); }
 
-/// Cells at both ends: move i goes from sources[i] to destinations[i].
+/// Cells at both ends: tensor i goes from sources[i] to destinations[i].
 struct Pair {
   std::mt19937_64 rng{test::Seed()};
   std::vector<Store> sources;
@@ -89,12 +89,10 @@ struct Pair {
     destinations.push_back(MakeStore(cell, element_bytes, rng));
   }
   LaneServer::Resolve Resolve() {
-    return [this](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+    return [this](const LaneKey& key, const LaneCell& cell) -> Result<SourceCell> {
       if (key != kKey) return FailedPrecondition("no transaction " + ToString(key));
-      if (move < 0 || move >= std::ssize(sources)) {
-        return NotFound("no move " + std::to_string(move));
-      }
-      Store& store = sources[static_cast<std::size_t>(move)];
+      if (cell.tensor >= std::ssize(sources)) return NotFound("no " + ToString(cell));
+      Store& store = sources[static_cast<std::size_t>(cell.tensor)];
       return SourceCell{store.View(), [&store] { return store.Digest(); }, {}};
     };
   }
@@ -103,7 +101,10 @@ struct Pair {
     batch.endpoints = std::move(endpoints);
     batch.server_key = AgentKeys().public_key;
     for (std::size_t i = begin; i < end; ++i) {
-      batch.cells.push_back({static_cast<std::int64_t>(i), destinations[i].View(), {}});
+      batch.cells.push_back({static_cast<std::int64_t>(i),
+                             {0, static_cast<std::int32_t>(i), destinations[i].cell},
+                             destinations[i].View(),
+                             {}});
     }
     return batch;
   }
@@ -116,8 +117,8 @@ struct Pair {
 /// The arguments of the callbacks.
 struct Outcome {
   std::mutex mutex;
-  std::map<std::int64_t, std::int64_t> bytes;     // by move
-  std::map<std::int64_t, std::uint64_t> digests;  // by move
+  std::map<std::int64_t, std::int64_t> bytes;     // by id
+  std::map<std::int64_t, std::uint64_t> digests;  // by id
   std::atomic<std::int64_t> total{0};
   std::atomic<int> num_done{0};
   std::promise<Status> promise;
@@ -125,14 +126,14 @@ struct Outcome {
 
   FetchCallbacks Callbacks() {
     FetchCallbacks callbacks;
-    callbacks.progress = [this](std::size_t, std::int64_t move, std::int64_t size) {
+    callbacks.progress = [this](std::size_t, std::int64_t id, std::int64_t size) {
       total += size;
       const std::lock_guard lock(mutex);
-      bytes[move] += size;
+      bytes[id] += size;
     };
-    callbacks.cell_done = [this](std::int64_t move, std::uint64_t digest) {
+    callbacks.cell_done = [this](std::int64_t id, std::uint64_t digest) {
       const std::lock_guard lock(mutex);
-      if (!digests.emplace(move, digest).second) qFatal("cell done twice");
+      if (!digests.emplace(id, digest).second) qFatal("cell done twice");
     };
     callbacks.done = [this](Status status) {
       if (++num_done == 1) promise.set_value(std::move(status));
@@ -265,10 +266,10 @@ class LanesTest : public QObject {
     QCOMPARE(outcome.digests.size(), pair.sources.size());
     QCOMPARE(outcome.total.load(), pair.TotalBytes());
     for (std::size_t i = 0; i < pair.sources.size(); ++i) {
-      const auto move = static_cast<std::int64_t>(i);
+      const auto id = static_cast<std::int64_t>(i);
       QVERIFY(pair.destinations[i].Packed() == pair.sources[i].Packed());
-      QCOMPARE(outcome.digests.at(move), pair.sources[i].Digest());
-      QCOMPARE(outcome.bytes.at(move), pair.sources[i].View().size_bytes());
+      QCOMPARE(outcome.digests.at(id), pair.sources[i].Digest());
+      QCOMPARE(outcome.bytes.at(id), pair.sources[i].View().size_bytes());
     }
     QCOMPARE(outcome.num_done.load(), 1);
   }
@@ -407,9 +408,10 @@ class LanesTest : public QObject {
     OneFetch fetch(net, Relay::OneLane(net.Options()));
     const Status status = fetch.Run({pair.Batch({relay.endpoint()}, 0, 2)});
     QVERIFY(!status);
-    QCOMPARE(status.error(), DataLoss("source " + relay.endpoint() +
-                                      ": move 1 message 1 frame 1 came with a wrong checksum "
-                                      "4 times"));
+    QCOMPARE(status.error(),
+             DataLoss("source " + relay.endpoint() +
+                      ": tensor 1 [0:10485760] message 1 frame 1 came with a wrong checksum "
+                      "4 times"));
     QCOMPARE(fetch.client.num_corrupt(), std::int64_t{4});
   }
 
@@ -486,8 +488,8 @@ class LanesTest : public QObject {
     Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(
-        [](const LaneKey&, std::int64_t move) -> Result<SourceCell> {
-          return NotFound("no move " + std::to_string(move) + " in the plan");
+        [](const LaneKey&, const LaneCell& cell) -> Result<SourceCell> {
+          return NotFound("no " + ToString(cell) + " here");
         },
         1);
     OneFetch fetch(net);
@@ -496,7 +498,7 @@ class LanesTest : public QObject {
     QCOMPARE(status.error().code, ErrorCode::kNotFound);
     QCOMPARE(
         QString::fromStdString(status.error().ToString()),
-        QString::fromStdString("source " + server->endpoints()[0] + ": no move 0 in the plan"));
+        QString::fromStdString("source " + server->endpoints()[0] + ": no tensor 0 [0:100] here"));
   }
 
   // Both ends computed the plan. If they differ in the size of a cell, no byte outside the cell is
@@ -510,7 +512,7 @@ class LanesTest : public QObject {
     const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error().message,
-             std::string("move 0: bytes 0 to 200 are outside a cell of 100 bytes"));
+             std::string("tensor 0 [0:200]: bytes 0 to 200 are outside a cell of 100 bytes"));
   }
 
   void afterCancelNothingIsWrittenAndDoneRanOnce() {
@@ -604,7 +606,7 @@ class LanesTest : public QObject {
     FetchBatch twice = pair.Batch({"tcp://127.0.0.1:1"}, 0, 1);
     twice.cells.push_back(twice.cells[0]);
     QCOMPARE(client.Start(kKey, {twice}, outcome.Callbacks()).error(),
-             InvalidArgument("move 0 is fetched twice"));
+             InvalidArgument("two fetches have the id 0"));
     QCOMPARE(outcome.num_done.load(), 0);
   }
 
@@ -631,11 +633,20 @@ class LanesTest : public QObject {
 
   void messagesComeBackAsTheyWereAndDamageIsNoticed() {
     std::mt19937_64 rng(test::Seed());
-    FrameRequest request{kKey, 17, 2, 3, {{1, 0, 100}, {7, 8, 1 << 19}}};
-    TrailerRequest trailer_request{kKey, 18, {1, 7, 9}};
-    FrameHeader frame{kKey, 17, 2, 3, 1, 64, 4096, 0xdeadbeefULL};
-    Trailer trailer{kKey, 18, {{1, 2}, {7, ~0ULL}}};
-    LaneRefusal refusal{kKey, 19, NotFound("no move 7")};
+    const LaneCell scalar{1, 70'000, ptc::Box::Scalar()};
+    const LaneCell deep{3, 5,
+                        *ptc::Box::Make(std::vector<ptc::Interval>(8, {1 << 30, (1 << 30) + 7}))};
+    const LaneCell far{0, 0, *ptc::Box::Make(std::vector<ptc::Interval>{{1LL << 60, 1LL << 62}})};
+    FrameRequest request{
+        kKey,
+        17,
+        2,
+        3,
+        {{scalar, 0, 8}, {far, 8, 1 << 18}, {deep, 0, 9}, {far, 1LL << 61, 1}, {scalar, 1, 7}}};
+    TrailerRequest trailer_request{kKey, 18, {scalar, deep}};
+    FrameHeader frame{kKey, 17, 2, 3, 4096, 0xdeadbeefULL};
+    Trailer trailer{kKey, 18, {2, ~0ULL}};
+    LaneRefusal refusal{kKey, 19, NotFound("no tensor 7 [0:3]")};
     for (const LaneRequest& message : {LaneRequest(request), LaneRequest(trailer_request)}) {
       const std::string bytes = Encode(message);
       const auto decoded = DecodeLaneRequest(std::as_bytes(std::span(bytes)));
@@ -663,30 +674,88 @@ class LanesTest : public QObject {
       const std::string bytes = Encode(LaneRequest(std::move(request)));
       return !DecodeLaneRequest(std::as_bytes(std::span(bytes)));
     };
-    QVERIFY(!refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes}}}));
+    const LaneCell a{0, 0, BoxOf({4})};
+    const LaneCell b{0, 1, BoxOf({4})};
+    QVERIFY(!refused({kKey, 1, 0, 0, {{a, 0, kLaneFrameBytes}}}));
     QVERIFY(refused({kKey, 1, 0, 0, {}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes + 1}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes}, {1, 0, 1}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, 0}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, -1}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{0, -8, 8}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, {{-1, 0, 8}}}));
-    QVERIFY(refused({kKey, 1, 0, 0, std::vector<LaneSegment>(kMaxSegments + 1, {0, 0, 1})}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{a, 0, kLaneFrameBytes + 1}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{a, 0, kLaneFrameBytes}, {b, 0, 1}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{a, 0, 0}}}));
+    QVERIFY(!refused({kKey, 1, 0, 0, std::vector<LaneSegment>(kMaxSegments, {a, 0, 1})}));
+    QVERIFY(refused({kKey, 1, 0, 0, std::vector<LaneSegment>(kMaxSegments + 1, {a, 0, 1})}));
+  }
+
+  // As above, but what Encode cannot write: the body of a frame request after its count.
+  void bodiesThatNoSourceUnderstandsAreRefused_data() {
+    QTest::addColumn<QByteArray>("segments");
+    QTest::addColumn<bool>("good");
+    const auto row = [](const char* name, const char* hex, bool good = false) {
+      QTest::newRow(name) << QByteArray::fromHex(hex) << good;
+    };
+    // new cell, device 0, tensor 5, rank 1, begin 2, size 3, offset 0, size 1
+    row("one segment", "01 00 05 01 02 03 00 01", true);
+    row("a scalar", "01 00 05 00 00 01", true);
+    row("an empty box", "01 00 05 01 02 00 00 01");
+    row("rank 9",
+        "01 00 05 09"
+        "0001 0001 0001 0001 0001 0001 0001 0001 0001"
+        "00 01");
+    row("a rank that is huge", "01 00 05 ffffffffffffffff7f 00 01");
+    row("a box whose end overflows", "01 00 05 01 ffffffffffffffff7f 01 00 01");
+    row("a box whose elements overflow", "01 00 05 02 00 ffffffffffffffff7f 00 02 00 01");
+    row("a number of ten bytes", "01 00 05 01 8080808080808080800103 00 01");
+    row("a device above 2^31", "01 8080808008 05 00 00 01");
+    row("a tensor above 2^31", "01 00 8080808008 00 00 01");
+    row("the first segment has no cell", "00 00 01");
+    row("an unknown mark", "02 00 05 00 00 01");
+    row("the last byte is missing", "01 00 05 01 02 03 00");
+    row("a byte is left over", "01 00 05 01 02 03 00 01 00");
+  }
+  void bodiesThatNoSourceUnderstandsAreRefused() {
+    QFETCH(QByteArray, segments);
+    QFETCH(bool, good);
+    const std::string some = Encode(LaneRequest(FrameRequest{
+        kKey, 1, 0, 0, {{{0, 5, *ptc::Box::Make(std::vector<ptc::Interval>{{2, 5}})}, 0, 1}}}));
+    constexpr std::size_t kSegmentBytes = 8;  // of `some`
+    constexpr std::size_t kChecksumBytes = 8;
+    std::string bytes = some.substr(0, some.size() - kSegmentBytes - kChecksumBytes);
+    bytes.append(segments.data(), static_cast<std::size_t>(segments.size()));
+    const std::uint64_t checksum = engine::Checksum(std::as_bytes(std::span(bytes)));
+    bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+    const auto decoded = DecodeLaneRequest(std::as_bytes(std::span(bytes)));
+    QCOMPARE(decoded.has_value(), good);
+    if (!good) QCOMPARE(decoded.error().code, ErrorCode::kInvalidArgument);
+  }
+
+  // Segments of one cell name it once, and small numbers take one byte.
+  void aFrameOfManySmallSegmentsHasASmallRequest() {
+    FrameRequest request{kKey, 1, 0, 0, {}};
+    for (std::size_t i = 0; i < kMaxSegments; ++i) {
+      request.segments.push_back({{0, static_cast<std::int32_t>(i), BoxOf({64, 64})}, 0, 1024});
+    }
+    QVERIFY(Encode(LaneRequest(request)).size() < 16 * kMaxSegments);
+    for (LaneSegment& segment : request.segments) segment.cell.tensor = 0;
+    QVERIFY(Encode(LaneRequest(request)).size() < 6 * kMaxSegments);
   }
 
   // The bytes of FORMAT.md.
   void theFormatIsPinned() {
-    const std::string bytes = Encode(LaneRequest(TrailerRequest{{"j", 2, 1}, 5, {9}}));
+    const LaneCell cell{1, 300, *ptc::Box::Make(std::vector<ptc::Interval>{{2, 6}, {0, 128}})};
+    const std::string bytes =
+        Encode(LaneRequest(FrameRequest{{"j", 2, 1}, 5, 3, 4, {{cell, 0, 64}, {cell, 96, 32}}}));
     const QByteArray expected = QByteArray::fromHex(
-        "544c4e31"
-        "02000000"
+        "544c4e32"
+        "01000000"
         "01000000"
         "6a"
         "0200000000000000"
         "0100000000000000"
         "0500000000000000"
-        "01000000"
-        "0900000000000000");
+        "03000000"
+        "04000000"
+        "02000000"
+        "01 01 ac02 02 02 04 00 8001 00 40"
+        "00 60 20");
     QCOMPARE(QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()) - 8), expected);
     const auto body = std::as_bytes(std::span(bytes)).first(bytes.size() - 8);
     std::uint64_t checksum = 0;

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::int64_t kBurst = 1 << 20;
-const LaneServer::Resolve kRefuses = [](const LaneKey&, std::int64_t) -> Result<SourceCell> {
+const LaneServer::Resolve kRefuses = [](const LaneKey&, const LaneCell&) -> Result<SourceCell> {
   return FailedPrecondition("nothing is served");
 };
 
@@ -42,7 +42,7 @@ struct Net {
     source.SetAllowed({keys.public_key});
     destination.SetAllowed({keys.public_key});
     if (!resolve) {
-      resolve = [this](const LaneKey& key, std::int64_t) -> Result<SourceCell> {
+      resolve = [this](const LaneKey& key, const LaneCell&) -> Result<SourceCell> {
         if (!IsLinkProbe(key)) return NotFound("no transaction");
         return memory.Cell();
       };

@@ -120,7 +120,7 @@ class SnapshotStoreTest : public QObject {
     QCOMPARE(rows().size(), 1);
     const auto& cells = share->plan->cells();
     for (std::size_t i = 1; i < cells.size(); i += 2) {
-      const auto own = resolve(static_cast<std::int64_t>(i));
+      const auto own = resolve(cells[i]);
       QVERIFY(own.has_value());
       const std::byte* const there = share->memory.data(cells[i - 1].offset_bytes);
       QVERIFY(std::equal(there, there + cells[i].size_bytes, own->view.Run(0)));
@@ -146,7 +146,7 @@ class SnapshotStoreTest : public QObject {
       LaneServerOptions options;
       options.endpoints = {"tcp://127.0.0.1:*"};
       server = *LaneServer::Start(
-          context, std::move(options), [&](const LaneKey& key, std::int64_t cell) {
+          context, std::move(options), [&](const LaneKey& key, const LaneCell& cell) {
             return key.attempt == kViewAttempt ? CellOf(shares[1], cell)
                                                : Result<SourceCell>(NotFound("another key"));
           });
@@ -186,14 +186,14 @@ class SnapshotStoreTest : public QObject {
     QVERIFY(complete(SharesOf(shares), shares[0]));
     QCOMPARE(m_keeper.kept.size(), std::size_t{1});
     QCOMPARE(rows().size(), 1);
-    const auto before = resolve(0);
+    const auto before = resolve(shares[0]->plan->cells()[0]);
     QVERIFY(before);
     restart();
     QCOMPARE(rows().size(), 1);
     QVERIFY(rows()[0].view() == kId && rows()[0].job() == "nano");
     QCOMPARE(rows()[0].bytes(), shares[0]->memory.size_bytes());
     QVERIFY(::access(rows()[0].path().c_str(), R_OK) == 0);
-    const auto cell = resolve(0);
+    const auto cell = resolve(shares[0]->plan->cells()[0]);
     QVERIFY(cell);
     QVERIFY(cell->digest() == before->digest());
     // It can be read like any share.
@@ -212,7 +212,7 @@ class SnapshotStoreTest : public QObject {
     OnLoop([this] { m_store->Drop(kId); });
     QVERIFY(m_keeper.kept.empty());
     QVERIFY(m_disk.rows.empty());
-    QVERIFY(!resolve(0));
+    QVERIFY(!resolve(shares[0]->plan->cells()[0]));
     OnLoop([this] { m_store->Drop(kId); });  // twice does no harm
   }
 
@@ -334,7 +334,9 @@ class SnapshotStoreTest : public QObject {
     OnLoop([&] { m_store->Describe(&out); });
     return out;
   }
-  Result<SourceCell> resolve(std::int64_t cell) { return m_store->Resolve(kId, cell); }
+  Result<SourceCell> resolve(const engine::ViewCell& cell) {
+    return m_store->Resolve(kId, {0, cell.tensor, cell.box});
+  }
 
   Keeper m_keeper;
   sim::MemoryStore m_disk;

@@ -348,10 +348,41 @@ class ViewStoreTest : public QObject {
 
   void cellsThatAreNotThereAreNamed() {
     QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
-    for (const std::int64_t cell : {std::int64_t{-1}, std::ssize(m_training->plan().cells())}) {
-      const auto found = resolve(1, cell);
+    const auto& tensors = m_layout.collection().tensors();
+    const auto past = static_cast<std::int32_t>(std::ssize(tensors));
+    const ptc::Box far =
+        *ptc::Box::Make(std::vector<ptc::Interval>(tensors[0].shape.size(), {1 << 20, 1 << 21}));
+    const ptc::Box deep =
+        *ptc::Box::Make(std::vector<ptc::Interval>(tensors[0].shape.size() + 1, {0, 1}));
+    for (const LaneCell& cell :
+         {LaneCell{0, past, far}, LaneCell{0, 0, far}, LaneCell{0, 0, deep}}) {
+      const auto found = m_store->Resolve(1, cell);
       QVERIFY(!found);
       QCOMPARE(found.error().code, ErrorCode::kNotFound);
+      QVERIFY(found.error().message.find(ToString(cell)) != std::string::npos);
+    }
+  }
+
+  // A reader asks for the box that it wants, which is packed for it.
+  void aBoxInsideACellIsServed() {
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
+    for (const engine::ViewCell& cell : m_training->plan().cells()) {
+      std::vector<ptc::Interval> dims;
+      for (int d = 0; d < cell.box.rank(); ++d) {
+        dims.push_back({cell.box[d].begin + cell.box[d].size() / 2, cell.box[d].end});
+      }
+      const ptc::Box half = *ptc::Box::Make(dims);
+      const auto found = m_store->Resolve(1, {0, cell.tensor, half});
+      QVERIFY(found.has_value());
+      std::vector<std::byte> bytes(static_cast<std::size_t>(found->view.size_bytes()));
+      found->view.Read(0, bytes);
+      int wrong = 0;
+      ForEachByte(
+          m_layout, cell.tensor, half, [&](std::int64_t at, std::int64_t index, std::int64_t byte) {
+            wrong +=
+                bytes[static_cast<std::size_t>(at)] != ByteOf(0, cell.tensor, index, byte) ? 1 : 0;
+          });
+      QCOMPARE(wrong, 0);
     }
   }
 
@@ -397,8 +428,9 @@ class ViewStoreTest : public QObject {
     onLoop([&] { bytes = m_store->size_bytes(); });
     return bytes;
   }
-  Result<SourceCell> resolve(std::uint64_t view, std::int64_t cell) const {
-    return m_store->Resolve(view, cell);
+  Result<SourceCell> resolve(std::uint64_t view, std::size_t cell) const {
+    const engine::ViewCell& named = m_training->plan().cells()[cell];
+    return m_store->Resolve(view, {0, named.tensor, named.box});
   }
   /// Number of bytes of the view that are missing or differ from the state after `step`.
   int numWrong(std::uint64_t view, std::int64_t step) const {
@@ -406,7 +438,7 @@ class ViewStoreTest : public QObject {
     std::int64_t seen = 0;
     const auto& cells = m_training->plan().cells();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto source = resolve(view, static_cast<std::int64_t>(i));
+      const auto source = resolve(view, i);
       if (!source) return -1;
       std::vector<std::byte> bytes(static_cast<std::size_t>(source->view.size_bytes()));
       source->view.Read(0, bytes);

@@ -130,8 +130,9 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
   server_options.endpoints.assign(static_cast<std::size_t>(lanes), "tcp://127.0.0.1:*");
   server_options.keys = ends.keys;
   const auto server = Must(LaneServer::Start(
-      ends.source, server_options, [&](const LaneKey&, std::int64_t move) -> Result<SourceCell> {
-        return SourceCell{View(memory.source.data(), move), [] { return std::uint64_t{0}; }, {}};
+      ends.source, server_options, [&](const LaneKey&, const LaneCell& cell) -> Result<SourceCell> {
+        return SourceCell{
+            View(memory.source.data(), cell.tensor), [] { return std::uint64_t{0}; }, {}};
       }));
   LaneClientOptions options;
   options.lanes = lanes;
@@ -142,7 +143,10 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
   batch.endpoints = server->endpoints();
   batch.server_key = ends.keys.public_key;
   for (std::int64_t cell = 0; cell < kBytes / kCellBytes; ++cell) {
-    batch.cells.push_back({cell, View(memory.destination.data(), cell), {}});
+    batch.cells.push_back({cell,
+                           {0, static_cast<std::int32_t>(cell), *ptc::Box::Whole({kCellBytes})},
+                           View(memory.destination.data(), cell),
+                           {}});
   }
   std::promise<Status> done;
   FetchCallbacks callbacks;
