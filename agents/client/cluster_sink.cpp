@@ -17,7 +17,7 @@
 #include "agents/net/local_address.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
-#include "ptc/digest.h"
+#include "engine/copy/fused.h"
 
 namespace tessera::agents {
 namespace {
@@ -69,10 +69,7 @@ class Offers {
     // The lane only reads through the view.
     auto* const data = const_cast<std::byte*>(piece->data);
     return SourceCell{engine::CellView(piece->memory, cell.box, ptc::SizeBytes(spec->dtype), data),
-                      [piece, spec, box = cell.box] {
-                        return ptc::DigestBox(spec->dtype, spec->shape, piece->memory, piece->data,
-                                              box);
-                      },
+                      engine::IndicesOf(spec->dtype, spec->shape, cell.box),
                       std::const_pointer_cast<HandedState>(state)};
   }
 

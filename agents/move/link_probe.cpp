@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "agents/net/duration_text.h"
@@ -91,20 +91,16 @@ class Arrivals {
   std::optional<Status> ended_;
 };
 
-/// Writes into warm memory of the lane thread, so that page faults do not distort the measured
-/// bandwidth.
-void WriteToScratch(std::int64_t, std::span<const std::byte> bytes) {
-  static thread_local std::vector<std::byte> memory(static_cast<std::size_t>(kLaneFrameBytes));
-  std::memcpy(memory.data(), bytes.data(), std::min(bytes.size(), memory.size()));
-}
+constexpr std::int64_t kProbeBytes = kWarmBytes + kRuns * kRunBytes;
 
-FetchBatch BatchOf(const wire::Peer& source) {
+FetchBatch BatchOf(const wire::Peer& source, std::span<std::byte> memory) {
   FetchBatch batch;
   batch.endpoints.assign(source.lanes().begin(), source.lanes().end());
   batch.server_key = source.public_key();
   const ptc::Box box = WholeOf(kCellBytes);
-  for (std::int64_t i = 0; i < (kWarmBytes + kRuns * kRunBytes) / kCellBytes; ++i) {
-    batch.cells.push_back({i, {0, 0, box}, engine::CellView(box, box, 1, nullptr), WriteToScratch});
+  for (std::int64_t i = 0; i < kProbeBytes / kCellBytes; ++i) {
+    Fetch cell{i, {0, 0, box}, engine::CellView(box, box, 1, memory.data() + i * kCellBytes)};
+    batch.cells.push_back(std::move(cell));
   }
   return batch;
 }
@@ -125,12 +121,14 @@ SourceCell LinkSource::Cell() {
     }
   }
   const ptc::Box box = WholeOf(kCellBytes);
-  return {engine::CellView(box, box, 1, bytes->data()), [] { return std::uint64_t{0}; }, bytes};
+  return {engine::CellView(box, box, 1, bytes->data()), {}, bytes};
 }
 
 Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop) {
   Arrivals arrivals;
+  // Its pages are present, so that page faults do not distort the measured bandwidth.
+  std::vector<std::byte> memory(static_cast<std::size_t>(kProbeBytes));
   LaneClientOptions options;
   options.keys = port.keys;
   options.ingress = port.ingress;
@@ -139,7 +137,7 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   callbacks.progress = [&](std::size_t, std::int64_t, std::int64_t bytes) { arrivals.Add(bytes); };
   callbacks.done = [&](Status status) { arrivals.End(std::move(status)); };
   std::vector<FetchBatch> batches;
-  batches.push_back(BatchOf(source));
+  batches.push_back(BatchOf(source, memory));
   TESSERA_RETURN_IF_ERROR(client.Start({kJob, 0, 0}, std::move(batches), std::move(callbacks)));
   const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
   const bool in_time = arrivals.WaitEnd(port.longest);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "agents/move/cell_digests.h"
@@ -21,6 +22,7 @@ struct MoveResult {
   std::vector<DeviceDigests> before;  // devices of the old layout
   std::vector<DeviceDigests> after;   // devices of the new layout
   std::int64_t checksums_equal = 0;   // moved cells whose digest equals that of the source
+  std::vector<std::string> notes;     // for the cluster's events: sources that were replaced
 };
 
 /// The bytes that one device sends to a device of this node: planned, and copied so far.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/copy/fused.h"
 #include "ptc/digest.h"
 
 namespace tessera::agents {
@@ -64,15 +65,10 @@ Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& conte
         ToString(cell.box)));
   }
   const DevicePieces pieces = OldPieces(*context, device);
-  SourceCell out{engine::CellView(piece->box, cell.box, ptc::SizeBytes(spec->dtype),
-                                  pieces.arena->data(piece->offset_bytes)),
-                 {},
-                 std::const_pointer_cast<MoveContext>(context)};
-  out.digest = [spec, piece, cell, pieces] {
-    return ptc::DigestBox(spec->dtype, spec->shape, piece->box,
-                          pieces.arena->data(piece->offset_bytes), cell.box);
-  };
-  return out;
+  return SourceCell{engine::CellView(piece->box, cell.box, ptc::SizeBytes(spec->dtype),
+                                     pieces.arena->data(piece->offset_bytes)),
+                    engine::IndicesOf(spec->dtype, spec->shape, cell.box),
+                    std::const_pointer_cast<MoveContext>(context)};
 }
 
 }  // namespace tessera::agents

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <mutex>
 #include <tuple>
 
@@ -12,11 +11,6 @@
 #include "ptc/digest.h"
 
 namespace tessera::agents {
-namespace {
-
-using engine::CellView;
-
-}  // namespace
 
 Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
              std::function<void(MoveResult)> done)
@@ -64,9 +58,9 @@ MoveResult Mover::Run(const std::stop_token& stop) {
 
 Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   TESSERA_RETURN_IF_ERROR(Copy(stop));
-  TESSERA_RETURN_IF_ERROR(Receive(stop));
-  // Only cells that equal their source are forwarded.
-  TESSERA_RETURN_IF_ERROR(Verify(stop));
+  const Status received = Receive(stop);
+  result.notes = std::move(notes_);
+  TESSERA_RETURN_IF_ERROR(received);
   TESSERA_RETURN_IF_ERROR(Forward(stop));
   result.checksums_equal = num_accepted_;
   return OkStatus();
@@ -130,76 +124,6 @@ Status Mover::Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uin
   arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
   ++num_accepted_;
   return OkStatus();
-}
-
-// Reads each received cell back and compares it with its source.
-Status Mover::Verify(const std::stop_token& stop) {
-  const MoveContext& c = *context_;
-  const std::vector<std::pair<std::int64_t, std::uint64_t>> cells(source_digests_.begin(),
-                                                                  source_digests_.end());
-  source_digests_.clear();
-  return ForEachInParallel(cells.size(), stop, [&](std::size_t i) -> Status {
-    const auto& [index, expected] = cells[i];
-    const auto& move = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
-    TESSERA_TRY(const std::uint64_t digest,
-                DigestOfCell(c, NextPieces(c, move.device), move.tensor, move.cell));
-    return Accept(move, digest, expected);
-  });
-}
-
-Status Mover::Receive(const std::stop_token& stop) {
-  const MoveContext& c = *context_;
-  std::map<std::int32_t, FetchBatch> batches;  // by source node
-  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
-    if (!m || !c.local.contains(m->device) ||
-        c.topology.HostOf(m->source) == c.topology.HostOf(m->device)) {
-      continue;
-    }
-    TESSERA_TRY(const CellView write,
-                ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
-    FetchBatch& batch = batches[m->source.node];
-    batch.endpoints = c.nodes.at(m->source.node).lanes;
-    batch.server_key = c.nodes.at(m->source.node).public_key;
-    batch.cells.push_back(Fetch{i, {m->source.index, m->tensor, m->cell}, write, {}});
-  }
-  if (batches.empty()) return OkStatus();
-
-  std::vector<FetchBatch> list;
-  for (auto& [node, batch] : batches) list.push_back(std::move(batch));
-  return FetchCells(stop, c.key, std::move(list), [&](std::int64_t move, std::int64_t bytes) {
-    const auto& m = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(move)]);
-    FlowOf(m.source, m.device)->done += bytes;
-  });
-}
-
-Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
-                         std::vector<FetchBatch> batches, Progress progress) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::optional<Status> ended;
-  LaneClientOptions options;
-  options.keys = wire_.keys;
-  options.ingress = wire_.ingress;
-  LaneClient client(*wire_.net, std::move(options));
-  FetchCallbacks callbacks;
-  callbacks.progress = [&](std::size_t, std::int64_t move, std::int64_t bytes) {
-    progress(move, bytes);
-  };
-  callbacks.cell_done = [&](std::int64_t move, std::uint64_t digest) {
-    const std::lock_guard lock(mutex);
-    source_digests_[move] = digest;
-  };
-  callbacks.done = [&](Status status) {
-    const std::lock_guard lock(mutex);
-    ended = std::move(status);
-    changed.notify_all();
-  };
-  TESSERA_RETURN_IF_ERROR(client.Start(key, std::move(batches), std::move(callbacks)));
-  const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return ended.has_value(); });
-  return *ended;
 }
 
 }  // namespace tessera::agents

@@ -3,8 +3,8 @@
 
 /// \file
 /// Carries out one node's part of a plan while the job is paused, on all cores: computes the
-/// digests of the old pieces, copies cells within the host, receives the others over lanes,
-/// compares all with their sources, forwards relayed cells between its own devices, and computes
+/// digests of the old pieces, copies cells within the host, receives the others over lanes, all
+/// compared with their sources, forwards relayed cells between its own devices, and computes
 /// the digests of the new pieces. For a hand-in it fetches all state from the client instead, for a
 /// job that returns to a snapshot from the nodes that hold it. Old pieces are only read.
 
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -56,13 +57,11 @@ class Mover : public Move {
                                          const ptc::Box& cell) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
-  /// Fetches cells over lanes and stores the digests of their sources.
-  using Progress = std::function<void(std::int64_t move, std::int64_t bytes)>;
+  /// Fetches cells over lanes and waits for the end. `callbacks` is without `done`.
   Status FetchCells(const std::stop_token& stop, const LaneKey& key,
-                    std::vector<FetchBatch> batches, Progress progress);
+                    std::vector<FetchBatch> batches, FetchCallbacks callbacks);
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
-  Status Verify(const std::stop_token& stop);
   Status Forward(const std::stop_token& stop);
   /// Copies a cell from `origin`. Any thread of the transfer.
   /// \error kDataLoss, as Accept
@@ -80,12 +79,12 @@ class Mover : public Move {
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
-  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move, of cells not yet compared
   using DeviceCell = std::tuple<ptc::DeviceId, int, ptc::Box>;
   std::map<DeviceCell, std::uint64_t> old_digests_;  // complete before the first copy
   std::map<DeviceCell, std::uint64_t> arrived_;      // of cells that equal their sources
   std::int64_t num_accepted_ = 0;
-  std::mutex mutex_;  // guards old_digests_, arrived_ and num_accepted_ while threads work
+  std::vector<std::string> notes_;
+  std::mutex mutex_;  // guards the four members above while threads work
   std::jthread thread_;
 };
 

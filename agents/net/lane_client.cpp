@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,97 +13,57 @@
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
+#include "engine/copy/fused.h"
 #include "ptc/base/check.h"
+#include "ptc/layout.h"
 
 namespace tessera::agents {
 namespace {
 
-constexpr std::int64_t kMessageBytes = 8LL << 20;
 constexpr std::int64_t kAlign = 8;  // the largest element size: no frame splits an element
 
-/// One request: bytes of one or more cells, at most kLaneFrameBytes.
-struct FramePlan {
-  std::uint32_t message = 0;
-  std::uint32_t frame = 0;  // within the message
+/// Bytes of a cell, to be requested from one of its holders.
+struct Slice {
+  std::size_t cell = 0;    // index in the run
+  std::size_t holder = 0;  // 0: its own source, else others[holder - 1]
+  std::int64_t offset = 0;
   std::int64_t size = 0;
-  struct Slice {
-    std::size_t cell = 0;  // index in the batch
-    std::int64_t offset = 0;
-    std::int64_t size = 0;
-  };
+};
+
+/// One request: bytes of one or more cells, at most kLaneFrameBytes. Its cells are alike in whether
+/// another holder is left, and in whether they have indices.
+struct FramePlan {
+  std::uint32_t number = 0;
+  std::int64_t size = 0;
+  bool can_switch = false;
+  bool is_digested = false;
   std::vector<Slice> slices;
 };
 
-/// The concatenated cells cut into frames, and the frames grouped into messages.
-struct Schedule {
-  std::vector<FramePlan> frames;
-  std::vector<std::size_t> message_begin;  // first frame of each message, and the end
-};
+/// A source node, shared by the lanes.
+struct NodeSource {
+  std::vector<std::string> endpoints;
+  std::string server_key;
+  std::vector<LaneTicket> tickets;
+  std::atomic<bool> is_left{false};  // only cells without another holder are requested from it
 
-Schedule MakeSchedule(const std::vector<Fetch>& cells) {
-  Schedule schedule;
-  FramePlan frame;
-  std::int64_t message_bytes = 0;
-  const auto flush = [&] {
-    if (frame.slices.empty()) return;
-    if (schedule.message_begin.empty() || message_bytes + frame.size > kMessageBytes) {
-      schedule.message_begin.push_back(schedule.frames.size());
-      message_bytes = 0;
-    }
-    message_bytes += frame.size;
-    frame.message = static_cast<std::uint32_t>(schedule.message_begin.size() - 1);
-    frame.frame =
-        static_cast<std::uint32_t>(schedule.frames.size() - schedule.message_begin.back());
-    schedule.frames.push_back(std::exchange(frame, {}));
-  };
-  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    const std::int64_t size = cells[cell].destination.size_bytes();
-    for (std::int64_t offset = 0; offset < size;) {
-      const std::int64_t room = kLaneFrameBytes - frame.size;
-      const std::int64_t take = size - offset <= room ? size - offset : room / kAlign * kAlign;
-      if (take == 0 || frame.slices.size() == kMaxSegments) {
-        flush();
-        continue;
-      }
-      frame.slices.push_back({cell, offset, take});
-      frame.size += take;
-      offset += take;
-    }
-  }
-  flush();
-  schedule.message_begin.push_back(schedule.frames.size());
-  return schedule;
-}
+  std::mutex mutex;
+  std::deque<FramePlan> todo;  // under `mutex`: not requested yet
+  std::size_t num_frames = 0;  // before the start; then under `mutex`, ever in `todo`
 
-/// Cells from one source, shared by the lanes.
-struct Batch {
-  std::size_t index = 0;
-  FetchBatch fetch;
-  Schedule schedule;
-  std::atomic<std::size_t> next_message{0};
-  std::vector<std::atomic<std::int64_t>> missing;  // bytes of each cell that are not in place yet
-
-  Batch(std::size_t number, FetchBatch what)
-      : index(number),
-        fetch(std::move(what)),
-        schedule(MakeSchedule(fetch.cells)),
-        missing(fetch.cells.size()) {
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      missing[i] = fetch.cells[i].destination.size_bytes();
-    }
-  }
-  std::size_t num_messages() const { return schedule.message_begin.size() - 1; }
-  /// The frames of a message that no lane has taken yet: [begin, end), empty when none is left.
-  std::pair<std::size_t, std::size_t> TakeMessage() {
-    const std::size_t message = next_message++;
-    if (message >= num_messages()) return {0, 0};
-    return {schedule.message_begin[message], schedule.message_begin[message + 1]};
+  std::optional<FramePlan> Take() {
+    const std::lock_guard lock(mutex);
+    if (todo.empty()) return std::nullopt;
+    FramePlan frame = std::move(todo.front());
+    todo.pop_front();
+    return frame;
   }
 };
 
 struct Counters {
   std::atomic<std::int64_t> dropped{0};
   std::atomic<std::int64_t> corrupt{0};
+  std::atomic<std::int64_t> switched{0};
 };
 
 class Lane;
@@ -116,136 +75,240 @@ struct Run {
   Counters& counters;
   LaneKey key;
   FetchCallbacks callbacks;
-  std::vector<std::unique_ptr<Batch>> batches;
+  std::vector<Fetch> cells;
+  std::vector<std::size_t> source_of;              // by cell
+  std::vector<std::atomic<std::int64_t>> missing;  // bytes by cell that are not in place yet
+  std::vector<std::atomic<std::uint64_t>> digest;  // by cell, of the bytes in place
+  std::vector<std::unique_ptr<NodeSource>> sources;    // by batch
   std::atomic<std::size_t> cells_left{0};
   std::vector<std::unique_ptr<Lane>> lanes;
   std::atomic<int> lanes_alive{0};
 
   std::mutex mutex;
-  std::optional<Status> result;  // under `mutex`: the first result counts
+  std::optional<Status> result;                            // under `mutex`: the first one counts
+  std::set<std::pair<std::size_t, std::size_t>> reported;  // under `mutex`: pairs in `switched`
 
+  Run(NetContext& net, const LaneClientOptions& chosen, Counters& counts, LaneKey of,
+      FetchCallbacks calls, std::vector<FetchBatch> batches);
+
+  std::size_t SourceAt(std::size_t cell, std::size_t holder) const {
+    return holder == 0 ? source_of[cell] : cells[cell].others[holder - 1].batch;
+  }
+  const LaneCell& CellAt(std::size_t cell, std::size_t holder) const {
+    return holder == 0 ? cells[cell].cell : cells[cell].others[holder - 1].cell;
+  }
+  /// Cuts slices into frames at the end of the source's list.
+  void Append(std::size_t source, const std::vector<Slice>& slices);
+  /// Requests frames from the next holders of their cells. Without one, the fetch ends with `why`.
+  void Switch(std::vector<FramePlan> frames, std::size_t from, const Error& why);
   /// Ends all lanes. Any thread.
   void Finish(Status status);
   /// Runs `done` after the last lane has ended.
   void LaneEnded();
 };
 
+Run::Run(NetContext& net, const LaneClientOptions& chosen, Counters& counts, LaneKey of,
+         FetchCallbacks calls, std::vector<FetchBatch> batches)
+    : context(net),
+      options(chosen),
+      counters(counts),
+      key(std::move(of)),
+      callbacks(std::move(calls)) {
+  std::vector<std::vector<Slice>> slices;
+  for (FetchBatch& batch : batches) {
+    auto source = std::make_unique<NodeSource>();
+    source->endpoints = std::move(batch.endpoints);
+    source->server_key = std::move(batch.server_key);
+    source->tickets = std::move(batch.tickets);
+    std::vector<Slice>& own = slices.emplace_back();
+    for (Fetch& cell : batch.cells) {
+      own.push_back({cells.size(), 0, 0, cell.destination.size_bytes()});
+      source_of.push_back(sources.size());
+      cells.push_back(std::move(cell));
+    }
+    sources.push_back(std::move(source));
+  }
+  missing = std::vector<std::atomic<std::int64_t>>(cells.size());
+  digest = std::vector<std::atomic<std::uint64_t>>(cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) missing[i] = cells[i].destination.size_bytes();
+  for (std::size_t i = 0; i < sources.size(); ++i) Append(i, slices[i]);
+  cells_left = cells.size();
+}
+
+void Run::Append(std::size_t source, const std::vector<Slice>& slices) {
+  NodeSource& to = *sources[source];
+  const std::lock_guard lock(to.mutex);
+  FramePlan frame;
+  const auto flush = [&] {
+    if (frame.slices.empty()) return;
+    frame.number = static_cast<std::uint32_t>(to.num_frames++);
+    to.todo.push_back(std::exchange(frame, {}));
+  };
+  for (Slice rest : slices) {
+    const bool can_switch = rest.holder < cells[rest.cell].others.size();
+    const bool is_digested = cells[rest.cell].indices.has_value();
+    if (can_switch != frame.can_switch || is_digested != frame.is_digested) flush();
+    while (rest.size > 0) {
+      frame.can_switch = can_switch;
+      frame.is_digested = is_digested;
+      const std::int64_t room = kLaneFrameBytes - frame.size;
+      const std::int64_t take = rest.size <= room ? rest.size : room / kAlign * kAlign;
+      if (take == 0 || frame.slices.size() == kMaxSegments) {
+        flush();
+        continue;
+      }
+      frame.slices.push_back({rest.cell, rest.holder, rest.offset, take});
+      frame.size += take;
+      rest.offset += take;
+      rest.size -= take;
+    }
+  }
+  flush();
+}
+
 /// One thread's connection to one source.
 class Connection {
  public:
-  Connection(Run& run, Loop& loop, Batch& batch, std::size_t lane)
+  Connection(Run& run, Loop& loop, std::size_t source, std::size_t lane)
       : run_(run),
         loop_(loop),
-        batch_(batch),
-        endpoint_(batch.fetch.endpoints[lane % batch.fetch.endpoints.size()]) {}
+        index_(source),
+        source_(*run.sources[source]),
+        endpoint_(source_.endpoints[lane % source_.endpoints.size()]),
+        ticket_(source_.tickets.empty() ? LaneTicket{}
+                                        : source_.tickets[lane % source_.tickets.size()]) {}
   ~Connection() {
     if (!socket_) return;
+    loop_.Cancel(timer_);
     loop_.Unwatch(*socket_);
     loop_.Unwatch(socket_->monitor());
   }
 
   Status Open() {
     TESSERA_TRY(Socket socket, Socket::Client(run_.context, SocketKind::kDealer, run_.options.keys,
-                                              batch_.fetch.server_key));
+                                              source_.server_key));
     TESSERA_RETURN_IF_ERROR(socket.Monitor(run_.context));
     TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint_));
     socket_.emplace(std::move(socket));
     loop_.Watch(*socket_, [this] { Read(); });
     loop_.Watch(socket_->monitor(), [this] { ReadMonitor(); });
-    loop_.Every(std::max(std::chrono::milliseconds(1), run_.options.silence / 8),
-                [this] { CheckSilence(); });
+    const auto limit = std::min(run_.options.silence, run_.options.patience);
+    timer_ =
+        loop_.Every(std::max(std::chrono::milliseconds(1), limit / 8), [this] { CheckSilence(); });
     last_heard_ = Loop::Now();
-    Pump();
     return OkStatus();
   }
-
- private:
-  struct Pending {
-    std::size_t frame = 0;  // index in the schedule
-    int attempts = 0;
-    std::vector<std::size_t> trailer;  // not empty: a request for the digests of these cells
-  };
-
-  std::string Name() const { return "source " + endpoint_; }
-  const Fetch& CellAt(std::size_t index) const { return batch_.fetch.cells[index]; }
 
   /// Requests frames while there is credit.
   void Pump() {
     while (!paced_ && frames_under_way_ < run_.options.window) {
       Pending next;
       if (!again_.empty()) {
-        next = again_.front();
+        next = std::move(again_.front());
         again_.pop_front();
       } else {
-        if (begin_ == end_) std::tie(begin_, end_) = batch_.TakeMessage();
-        if (begin_ == end_) return;
-        next.frame = begin_++;
+        auto frame = source_.Take();
+        if (!frame) return;
+        next.frame = std::move(*frame);
       }
       ++frames_under_way_;
       if (run_.options.ingress) {
-        const auto wait = run_.options.ingress->Take(batch_.schedule.frames[next.frame].size,
-                                                     std::chrono::steady_clock::now());
+        const auto wait =
+            run_.options.ingress->Take(next.frame.size, std::chrono::steady_clock::now());
         if (wait.count() > 0) {
-          paced_ = true;
-          loop_.After(std::chrono::ceil<std::chrono::milliseconds>(wait), [this, next] {
-            paced_ = false;
-            Ask(next);
+          paced_.emplace(std::move(next));
+          loop_.After(std::chrono::ceil<std::chrono::milliseconds>(wait), [this] {
+            if (paced_) Ask(*std::exchange(paced_, std::nullopt));
             Pump();
           });
           return;
         }
       }
-      Ask(next);
+      Ask(std::move(next));
     }
   }
 
-  void Ask(Pending pending) {
-    const std::uint64_t sequence = ++last_sequence_;
-    LaneRequest request;
-    if (!pending.trailer.empty()) {
-      TrailerRequest trailer{run_.key, sequence, {}};
-      for (const std::size_t cell : pending.trailer) trailer.cells.push_back(CellAt(cell).cell);
-      request = std::move(trailer);
-    } else {
-      const FramePlan& plan = batch_.schedule.frames[pending.frame];
-      FrameRequest frame{run_.key, sequence, plan.message, plan.frame, {}};
-      for (const FramePlan::Slice& slice : plan.slices) {
-        frame.segments.push_back({CellAt(slice.cell).cell, slice.offset, slice.size});
+  /// Gives the frames that other holders can serve to them.
+  void Leave(const Error& why) {
+    std::vector<FramePlan> frames;
+    for (auto it = pending_.begin(); it != pending_.end();) {
+      if (!it->second.frame.can_switch) {
+        ++it;
+        continue;
       }
-      request = std::move(frame);
+      frames.push_back(std::move(it->second.frame));
+      it = pending_.erase(it);
+      --frames_under_way_;
+    }
+    for (Pending& pending : std::exchange(again_, {})) {
+      if (pending.frame.can_switch) {
+        frames.push_back(std::move(pending.frame));
+      } else {
+        again_.push_back(std::move(pending));
+      }
+    }
+    if (paced_ && paced_->frame.can_switch) {
+      frames.push_back(std::move(paced_->frame));
+      paced_.reset();
+      --frames_under_way_;
+    }
+    {
+      const std::lock_guard lock(source_.mutex);
+      for (FramePlan& frame : std::exchange(source_.todo, {})) {
+        (frame.can_switch ? frames.emplace_back() : source_.todo.emplace_back()) = std::move(frame);
+      }
+    }
+    run_.Switch(std::move(frames), index_, why);
+    Pump();
+  }
+
+ private:
+  struct Pending {
+    FramePlan frame;
+    int attempts = 0;
+  };
+
+  std::string Name() const { return "source " + endpoint_; }
+  std::string NameOf(const Slice& slice) const {
+    return ToString(run_.CellAt(slice.cell, slice.holder));
+  }
+
+  void Ask(Pending pending) {
+    FrameRequest request;
+    request.key = run_.key;
+    request.sequence = ++last_sequence_;
+    request.ticket = ticket_;
+    request.frame = pending.frame.number;
+    request.wants_digests = pending.frame.is_digested;
+    // Digests cover all bytes of a frame.
+    request.wants_checksum = !pending.frame.is_digested && run_.options.checksums;
+    for (const Slice& slice : pending.frame.slices) {
+      request.segments.push_back({run_.CellAt(slice.cell, slice.holder), slice.offset, slice.size});
     }
     if (pending_.empty()) last_heard_ = Loop::Now();  // silence counts from the request
-    pending_.emplace(sequence, std::move(pending));
+    pending_.emplace(last_sequence_, std::move(pending));
     std::vector<Frame> frames;
     frames.push_back(Frame::Of(Encode(request)));
     if (auto sent = socket_->Send(std::move(frames)); !sent) {
       ReadMonitor();  // has the reason if the peer has refused the key
-      run_.Finish(std::move(sent).Context(Name()));
+      const auto still = pending_.find(request.sequence);
+      if (still == pending_.end()) return;
+      const Status why = std::move(sent).Context(Name());
+      if (still->second.frame.can_switch) return LeaveAll(why.error());
+      run_.Finish(why);
     }
   }
 
-  /// Requests a lost or corrupt reply again, up to the limit.
-  void AskAgain(Pending pending, const std::string& why) {
-    const bool trailer = !pending.trailer.empty();
-    if (!trailer) --frames_under_way_;
+  /// Requests a lost or corrupt frame again, up to the limit.
+  void AskAgain(Pending pending, const Slice& slice, const std::string& why) {
+    --frames_under_way_;
     if (++pending.attempts > run_.options.attempts) {
-      std::string what;
-      if (trailer) {
-        what = "digest of " + ToString(CellAt(pending.trailer[0]).cell);
-      } else {
-        const FramePlan& plan = batch_.schedule.frames[pending.frame];
-        what = ToString(CellAt(plan.slices[0].cell).cell) + " message " +
-               std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
-      }
-      run_.Finish(DataLoss(Name() + ": " + what + " " + why + " " +
+      run_.Finish(DataLoss(Name() + ": " + NameOf(slice) + " frame " +
+                           std::to_string(pending.frame.number) + " " + why + " " +
                            std::to_string(pending.attempts) + " times"));
       return;
     }
-    if (trailer) {
-      Ask(std::move(pending));
-    } else {
-      again_.push_back(std::move(pending));
-    }
+    again_.push_back(std::move(pending));
   }
 
   void Read() {
@@ -254,9 +317,8 @@ class Connection {
       if (!message) return run_.Finish(std::move(message).error());
       if (!*message) break;
       Take(**message);
+      Pump();  // the source has the next request while this lane writes the next frame
     }
-    if (!finished_.empty()) AskForDigests();
-    Pump();
   }
 
   void Take(const Message& message) {
@@ -288,71 +350,79 @@ class Connection {
     std::vector<Pending> lost;
     for (auto it = pending_.begin(); it != found; ++it) lost.push_back(std::move(it->second));
     pending_.erase(pending_.begin(), std::next(found));
-    for (Pending& pending : lost) AskAgain(std::move(pending), "was lost");
+    for (Pending& pending : lost) {
+      const Slice first = pending.frame.slices[0];
+      AskAgain(std::move(pending), first, "was lost");
+    }
     return match;
   }
 
   void Handle(const FrameHeader& header, Pending& pending, const Message& message) {
-    const FramePlan* plan =
-        pending.trailer.empty() ? &batch_.schedule.frames[pending.frame] : nullptr;
-    const bool fits = plan != nullptr && message.size() == 2 && header.size == plan->size &&
-                      std::ssize(message[1]) == plan->size;
-    if (!fits || engine::Checksum(message[1]) != header.checksum) {
+    const FramePlan& plan = pending.frame;
+    const Slice& first = plan.slices[0];
+    const auto is_corrupt = [&](const Slice& slice, const std::string& why) {
       ++run_.counters.corrupt;
-      return AskAgain(std::move(pending), "came with a wrong checksum");
+      AskAgain(std::move(pending), Slice(slice), why);
+    };
+    if (message.size() != 2 || header.size != plan.size || std::ssize(message[1]) != plan.size) {
+      return is_corrupt(first, "came with another size");
     }
-    --frames_under_way_;
+    if (plan.is_digested && header.digests.size() != plan.slices.size()) {
+      return is_corrupt(first, "came without its digests");
+    }
+    const bool is_checked = !plan.is_digested && run_.options.checksums;
+    if (is_checked && header.checksum != engine::Checksum(message[1])) {
+      return is_corrupt(first, "came with a wrong checksum");
+    }
     std::span<const std::byte> rest = message[1];
-    for (const FramePlan::Slice& slice : plan->slices) {
-      const Fetch& cell = CellAt(slice.cell);
+    for (std::size_t i = 0; i < plan.slices.size(); ++i) {
+      const Slice& slice = plan.slices[i];
+      const Fetch& cell = run_.cells[slice.cell];
       const auto bytes = rest.first(static_cast<std::size_t>(slice.size));
       rest = rest.subspan(bytes.size());
-      if (cell.write) {
-        cell.write(slice.offset, bytes);
-      } else {
+      if (!plan.is_digested) {
         cell.destination.Write(slice.offset, bytes);
+        continue;
       }
-      if (run_.callbacks.progress) run_.callbacks.progress(batch_.index, cell.id, slice.size);
-      // Acquire and release: the lane that writes the last byte of a cell sees all other bytes.
-      if (batch_.missing[slice.cell].fetch_sub(slice.size) == slice.size) {
-        finished_.push_back(slice.cell);
+      const std::uint64_t digest =
+          engine::WriteAndDigest(cell.destination, *cell.indices, slice.offset, bytes);
+      if (digest != header.digests[i]) {
+        return is_corrupt(slice, "came with digest " + ptc::Hex16(digest) + ", at the source " +
+                                     ptc::Hex16(header.digests[i]));
       }
+    }
+    --frames_under_way_;
+    for (std::size_t i = 0; i < plan.slices.size(); ++i) {
+      Count(plan.slices[i], plan.is_digested ? header.digests[i] : 0);
     }
   }
 
-  void Handle(const Trailer& trailer, Pending& pending, const Message&) {
-    if (trailer.digests.size() != pending.trailer.size()) {
-      ++run_.counters.corrupt;
-      return AskAgain(std::move(pending), "did not arrive");
-    }
-    for (std::size_t i = 0; i < trailer.digests.size(); ++i) {
-      if (run_.callbacks.cell_done) {
-        run_.callbacks.cell_done(CellAt(pending.trailer[i]).id, trailer.digests[i]);
-      }
-      if (--run_.cells_left == 0) run_.Finish(OkStatus());
-    }
+  /// The bytes of a slice are in place.
+  void Count(const Slice& slice, std::uint64_t digest) {
+    const std::int64_t id = run_.cells[slice.cell].id;
+    if (run_.callbacks.progress) run_.callbacks.progress(index_, id, slice.size);
+    run_.digest[slice.cell].fetch_add(digest, std::memory_order_relaxed);
+    // Acquire and release: the lane that writes the last byte of a cell sees all other bytes.
+    if (run_.missing[slice.cell].fetch_sub(slice.size) != slice.size) return;
+    if (run_.callbacks.cell_done) run_.callbacks.cell_done(id, run_.digest[slice.cell]);
+    if (--run_.cells_left == 0) run_.Finish(OkStatus());
   }
 
-  void Handle(const LaneRefusal& refusal, Pending&, const Message&) {
-    run_.Finish(Status(refusal.error).Context(Name()));
-  }
-
-  void AskForDigests() {
-    for (std::size_t begin = 0; begin < finished_.size(); begin += kMaxSegments) {
-      const auto first = finished_.begin() + static_cast<std::ptrdiff_t>(begin);
-      const std::size_t count = std::min(kMaxSegments, finished_.size() - begin);
-      Pending pending;
-      pending.trailer.assign(first, first + static_cast<std::ptrdiff_t>(count));
-      Ask(std::move(pending));
-    }
-    finished_.clear();
+  void Handle(const LaneRefusal& refusal, Pending& pending, const Message&) {
+    --frames_under_way_;
+    const Status why = Status(refusal.error).Context(Name());
+    std::vector<FramePlan> frames;
+    frames.push_back(std::move(pending.frame));
+    run_.Switch(std::move(frames), index_, why.error());
   }
 
   void ReadMonitor() {
     while (const auto event = socket_->NextLinkEvent()) {
       if (event->kind == LinkEvent::Kind::kRefused) {
-        run_.Finish(FailedPrecondition("key refused by " + endpoint_ +
-                                       ": this agent's key is not in the source's allow-list"));
+        const Error why = FailedPrecondition(
+            "key refused by " + endpoint_ + ": this agent's key is not in the source's allow-list");
+        LeaveAll(why);
+        if (!pending_.empty()) run_.Finish(why);
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         was_lost_ = true;
       } else if (event->kind == LinkEvent::Kind::kReady && was_lost_) {
@@ -365,23 +435,36 @@ class Connection {
   }
 
   void CheckSilence() {
-    if (pending_.empty() || Loop::Now() - last_heard_ < run_.options.silence) return;
-    run_.Finish(Unavailable(Name() + " silent for " + DurationText(run_.options.silence)));
+    if (pending_.empty()) return;
+    const auto silence = Loop::Now() - last_heard_;
+    const auto& options = run_.options;
+    const bool can_switch = std::any_of(pending_.begin(), pending_.end(), [](const auto& entry) {
+      return entry.second.frame.can_switch;
+    });
+    if (can_switch && silence >= options.patience) {
+      LeaveAll(Unavailable(Name() + " silent for " + DurationText(options.patience)));
+    } else if (silence >= options.silence) {
+      run_.Finish(Unavailable(Name() + " silent for " + DurationText(options.silence)));
+    }
   }
+
+  /// All lanes leave the source.
+  void LeaveAll(const Error& why);
 
   Run& run_;
   Loop& loop_;
-  Batch& batch_;
+  const std::size_t index_;  // of the source
+  NodeSource& source_;
   const std::string endpoint_;
+  const LaneTicket ticket_;
   std::optional<Socket> socket_;
+  Loop::TimerId timer_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::map<std::uint64_t, Pending> pending_;  // requested, not answered
   std::deque<Pending> again_;                 // to be requested again, before new frames
-  std::size_t begin_ = 0, end_ = 0;           // frames left of the current message
   int frames_under_way_ = 0;
-  bool paced_ = false;  // the next request waits for the port
+  std::optional<Pending> paced_;  // waits for the port
   bool was_lost_ = false;
-  std::vector<std::size_t> finished_;  // complete cells whose digest is not requested yet
   Loop::Clock::time_point last_heard_;
 };
 
@@ -400,23 +483,76 @@ class Lane {
     if (thread_.joinable()) thread_.join();
   }
   bool OnThread() const { return thread_.get_id() == std::this_thread::get_id(); }
+  /// The source has new frames. Any thread.
+  void Wake(std::size_t source) {
+    loop_.Post([this, source] { Serve(source); });
+  }
+  /// The source is left. Any thread.
+  void Leave(std::size_t source, const Error& why) {
+    loop_.Post([this, source, why] {
+      const auto found = connections_.find(source);
+      if (found != connections_.end()) found->second->Leave(why);
+    });
+  }
 
  private:
   void Main() {
-    std::vector<std::unique_ptr<Connection>> connections;
-    for (auto& batch : run_.batches) {
-      if (index_ >= batch->num_messages()) continue;  // fewer messages than lanes
-      connections.push_back(std::make_unique<Connection>(run_, loop_, *batch, index_));
-      if (auto opened = connections.back()->Open(); !opened) run_.Finish(std::move(opened));
+    for (std::size_t s = 0; s < run_.sources.size(); ++s) {
+      // Not more lanes than frames. A frame that another lane has taken is counted, too.
+      const std::lock_guard lock(run_.sources[s]->mutex);
+      if (index_ < run_.sources[s]->num_frames) Wake(s);
     }
     loop_.Run();
+    connections_.clear();
+  }
+
+  void Serve(std::size_t source) {
+    auto& connection = connections_[source];
+    if (!connection) {
+      connection = std::make_unique<Connection>(run_, loop_, source, index_);
+      if (auto opened = connection->Open(); !opened) return run_.Finish(std::move(opened));
+    }
+    connection->Pump();
   }
 
   Run& run_;
   const std::size_t index_;
   Loop loop_;
+  std::map<std::size_t, std::unique_ptr<Connection>> connections_;  // by source
   std::jthread thread_;
 };
+
+void Connection::LeaveAll(const Error& why) {
+  if (source_.is_left.exchange(true)) return Leave(why);
+  for (auto& lane : run_.lanes) {
+    if (!lane->OnThread()) lane->Leave(index_, why);
+  }
+  Leave(why);
+}
+
+void Run::Switch(std::vector<FramePlan> frames, std::size_t from, const Error& why) {
+  std::map<std::size_t, std::vector<Slice>> slices;  // by the source that is next
+  for (const FramePlan& frame : frames) {
+    for (Slice slice : frame.slices) {
+      const std::size_t last = cells[slice.cell].others.size();
+      do {
+        if (++slice.holder > last) return Finish(why);
+      } while (sources[SourceAt(slice.cell, slice.holder)]->is_left);
+      slices[SourceAt(slice.cell, slice.holder)].push_back(slice);
+    }
+  }
+  counters.switched += std::ssize(frames);
+  for (const auto& [to, own] : slices) {
+    Append(to, own);
+    bool is_new = false;
+    {
+      const std::lock_guard lock(mutex);
+      is_new = reported.emplace(from, to).second;
+    }
+    if (is_new && callbacks.switched) callbacks.switched(from, to, why);
+    for (auto& lane : lanes) lane->Wake(to);
+  }
+}
 
 void Run::Finish(Status status) {
   {
@@ -435,6 +571,24 @@ void Run::LaneEnded() {
     status = result.value_or(Status(Internal("all lanes ended by themselves")));
   }
   if (callbacks.done) callbacks.done(std::move(status));
+}
+
+Status CheckBatches(const std::vector<FetchBatch>& batches) {
+  std::set<std::int64_t> ids;
+  for (const FetchBatch& batch : batches) {
+    if (batch.endpoints.empty()) return InvalidArgument("a source without endpoints");
+    for (const Fetch& cell : batch.cells) {
+      if (!ids.insert(cell.id).second) {
+        return InvalidArgument("two fetches have the id " + std::to_string(cell.id));
+      }
+      for (const OtherHolder& other : cell.others) {
+        if (other.batch < batches.size()) continue;
+        return InvalidArgument(ToString(cell.cell) + " has holder " + std::to_string(other.batch) +
+                               " of " + std::to_string(batches.size()));
+      }
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -472,36 +626,16 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
     return InvalidArgument("job name of " + std::to_string(key.job.size()) +
                            " characters is above the limit of " + std::to_string(kMaxJobName));
   }
-  std::set<std::int64_t> ids;
-  for (const FetchBatch& batch : batches) {
-    if (batch.endpoints.empty()) return InvalidArgument("a source without endpoints");
-    for (const Fetch& cell : batch.cells) {
-      if (!ids.insert(cell.id).second) {
-        return InvalidArgument("two fetches have the id " + std::to_string(cell.id));
-      }
-    }
-  }
+  TESSERA_RETURN_IF_ERROR(CheckBatches(batches));
   impl_->Join();
-  impl_->run.reset(new Run{impl_->context,
-                           impl_->options,
-                           impl_->counters,
-                           key,
-                           std::move(callbacks),
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {}});
+  impl_->run = std::make_unique<Run>(impl_->context, impl_->options, impl_->counters, key,
+                                     std::move(callbacks), std::move(batches));
   Run& run = *impl_->run;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    run.batches.push_back(std::make_unique<Batch>(i, std::move(batches[i])));
-  }
-  run.cells_left = ids.size();
-  if (ids.empty()) run.result = OkStatus();
+  const bool is_empty = run.cells.empty();
+  if (is_empty) run.result = OkStatus();
   for (int i = 0; i < impl_->options.lanes; ++i) {
     run.lanes.push_back(std::make_unique<Lane>(run, static_cast<std::size_t>(i)));
-    if (ids.empty()) run.lanes.back()->Stop();
+    if (is_empty) run.lanes.back()->Stop();
   }
   run.lanes_alive = impl_->options.lanes;
   for (auto& lane : run.lanes) lane->Start();
@@ -516,5 +650,6 @@ void LaneClient::Cancel() {
 
 std::int64_t LaneClient::num_dropped() const { return impl_->counters.dropped; }
 std::int64_t LaneClient::num_corrupt() const { return impl_->counters.corrupt; }
+std::int64_t LaneClient::num_switched() const { return impl_->counters.switched; }
 
 }  // namespace tessera::agents

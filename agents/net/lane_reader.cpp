@@ -43,12 +43,16 @@ std::deque<ReadFrame> MakeFrames(const std::vector<LaneSegment>& segments) {
 /// One call of Read.
 struct OpenRead {
   LaneKey key;
+  std::vector<LaneTicket> tickets;  // by lane
   LaneReader::Write write;
   std::deque<ReadFrame> todo;
   std::size_t under_way = 0;
   bool ended = false;
   std::promise<Status> promise;
 
+  LaneTicket TicketOf(std::size_t lane) const {
+    return tickets.empty() ? LaneTicket{} : tickets[lane % tickets.size()];
+  }
   void End(Status status) {
     if (std::exchange(ended, true)) return;
     todo.clear();
@@ -179,10 +183,15 @@ struct LaneReader::Impl {
   void Ask(Connection& c, Asked asked) {
     if (c.asked.empty()) c.last_heard = Loop::Now();  // silence counts from the request
     const std::uint64_t sequence = ++c.last_sequence;
-    const FrameRequest request{asked.read->key, sequence, 0, 0, asked.frame.segments};
+    FrameRequest request;
+    request.key = asked.read->key;
+    request.sequence = sequence;
+    request.ticket = asked.read->TicketOf(static_cast<std::size_t>(&c - connections.data()));
+    request.wants_checksum = true;
+    request.segments = asked.frame.segments;
     c.asked.emplace(sequence, std::move(asked));
     std::vector<Frame> frames;
-    frames.push_back(Frame::Of(Encode(LaneRequest(request))));
+    frames.push_back(Frame::Of(Encode(request)));
     if (const Status sent = c.socket->Send(std::move(frames)); !sent) {
       Fail(c, sent.error());
     }
@@ -232,7 +241,7 @@ struct LaneReader::Impl {
     const auto* header = std::get_if<FrameHeader>(&*reply);
     const ReadFrame& frame = answered.frame;
     if (header == nullptr || !(header->key == answered.read->key) || message.size() != 2 ||
-        std::ssize(message[1]) != frame.size || engine::Checksum(message[1]) != header->checksum) {
+        std::ssize(message[1]) != frame.size || header->checksum != engine::Checksum(message[1])) {
       return AskAgain(c, std::move(answered), "came with a wrong checksum");
     }
     answered.read->write(frame.offset, message[1]);
@@ -301,9 +310,10 @@ LaneReader::~LaneReader() {
 }
 
 std::future<Status> LaneReader::Read(const LaneKey& key, std::vector<LaneSegment> segments,
-                                     Write write) {
+                                     Write write, std::vector<LaneTicket> tickets) {
   auto read = std::make_shared<OpenRead>();
   read->key = key;
+  read->tickets = std::move(tickets);
   read->write = std::move(write);
   read->todo = MakeFrames(segments);
   std::future<Status> future = read->promise.get_future();

@@ -49,12 +49,14 @@ class LaneReader {
   /// Reads the segments, which may be larger than a frame. `write` gets all of their bytes, in
   /// ranges and in any order; `offset` counts through the concatenated segments. It runs on the
   /// reader's thread, never after the future is ready.
+  /// \param tickets one per lane; empty: lanes are encrypted
   /// \return a future with one of these errors:
   /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss for a frame whose checksum
   ///     is wrong each time; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error
   ///     of the source's Resolve, with the source as context
   /// \pre there are segments, and none has 0 bytes
-  std::future<Status> Read(const LaneKey& key, std::vector<LaneSegment> segments, Write write);
+  std::future<Status> Read(const LaneKey& key, std::vector<LaneSegment> segments, Write write,
+                           std::vector<LaneTicket> tickets = {});
   /// Ends current and later reads with kCancelled.
   void Cancel();
 

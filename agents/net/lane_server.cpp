@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
+#include "engine/copy/fused.h"
 
 namespace tessera::agents {
 namespace {
@@ -53,34 +55,30 @@ std::span<const std::byte> InPlace(const engine::CellView& view, const LaneSegme
   return {view.Run(run) + within, static_cast<std::size_t>(segment.size)};
 }
 
-const LaneKey& KeyOf(const LaneRequest& request) {
-  return std::visit([](const auto& r) -> const LaneKey& { return r.key; }, request);
-}
-std::uint64_t SequenceOf(const LaneRequest& request) {
-  return std::visit([](const auto& r) { return r.sequence; }, request);
-}
-
 }  // namespace
 
 struct LaneServer::Impl {
   /// One socket, its loop and its thread.
   struct Lane {
-    Lane(Impl& owner, Socket bound) : impl(owner), socket(std::move(bound)) {}
+    Lane(Impl& owner, std::size_t number, Socket bound)
+        : impl(owner), socket(std::move(bound)), index(number) {}
 
     Impl& impl;
     Loop loop;
     Socket socket;
-    struct Waiting {
-      std::string peer;
-      LaneRequest request;
-    };
-    // Answered in order: a destination treats a missing answer as lost.
-    std::deque<Waiting> queue;
-    bool paced = false;  // the first of `queue` waits for the port
+    const std::size_t index;
+    // The requests of a peer are answered in order: a destination treats a missing answer as lost.
+    std::map<std::string, std::deque<FrameRequest>> waiting;
+    std::deque<std::string> turns;  // the peers with waiting requests, one turn each
+    bool paced = false;             // the first turn waits for the port
+    std::atomic<bool> stopping{false};
     std::jthread thread;
 
     void Run() {
-      loop.Watch(socket, [this] { Read(); });
+      loop.Watch(socket, [this] {
+        Read();
+        Serve();
+      });
       loop.Run();
       loop.Unwatch(socket);
     }
@@ -93,19 +91,25 @@ struct LaneServer::Impl {
           ++impl.num_malformed;
           continue;
         }
-        auto request = DecodeLaneRequest((**message)[1]);
+        auto request = DecodeFrameRequest((**message)[1]);
         if (!request) {
           ++impl.num_malformed;
           continue;
         }
-        queue.push_back({std::string((*message)->Text(0)), std::move(*request)});
+        if (impl.options.admits && !impl.options.admits(request->key, index, request->ticket)) {
+          ++impl.num_not_admitted;
+          continue;
+        }
+        std::string peer((*message)->Text(0));
+        std::deque<FrameRequest>& own = waiting[peer];
+        own.push_back(std::move(*request));
+        if (own.size() == 1) turns.push_back(std::move(peer));
       }
-      Serve();
     }
 
     void Serve() {
-      while (!paced && !queue.empty()) {
-        const auto wait = PortDelay(queue.front().request);
+      while (!paced && !turns.empty() && !stopping) {
+        const auto wait = PortDelay(waiting[turns.front()].front());
         if (wait.count() > 0) {
           paced = true;
           loop.After(std::chrono::ceil<std::chrono::milliseconds>(wait), [this] {
@@ -116,28 +120,35 @@ struct LaneServer::Impl {
           return;
         }
         ServeFirst();
+        Read();  // a new peer does not wait until the others have nothing left to request
       }
     }
 
-    std::chrono::nanoseconds PortDelay(const LaneRequest& request) {
-      const auto* frame = std::get_if<FrameRequest>(&request);
-      if (frame == nullptr || !impl.options.egress) return std::chrono::nanoseconds(0);
+    std::chrono::nanoseconds PortDelay(const FrameRequest& request) {
+      if (!impl.options.egress) return std::chrono::nanoseconds(0);
       std::int64_t size = 0;
-      for (const LaneSegment& segment : frame->segments) size += segment.size;
+      for (const LaneSegment& segment : request.segments) size += segment.size;
       return impl.options.egress->Take(size, std::chrono::steady_clock::now());
     }
 
     void ServeFirst() {
-      Waiting first = std::move(queue.front());
-      queue.pop_front();
-      auto answer =
-          std::visit([this](const auto& request) { return Answer(request); }, first.request);
+      std::string peer = std::move(turns.front());
+      turns.pop_front();
+      const auto own = waiting.find(peer);
+      const FrameRequest request = std::move(own->second.front());
+      own->second.pop_front();
+      if (own->second.empty()) {
+        waiting.erase(own);
+      } else {
+        turns.push_back(peer);
+      }
+      auto answer = Answer(request);
       if (!answer) {
-        const LaneRefusal refusal{KeyOf(first.request), SequenceOf(first.request), answer.error()};
+        const LaneRefusal refusal{request.key, request.sequence, answer.error()};
         answer.emplace();
         answer->push_back(Frame::Of(Encode(LaneReply(refusal))));
       }
-      answer->insert(answer->begin(), Frame::Of(std::move(first.peer)));
+      answer->insert(answer->begin(), Frame::Of(std::move(peer)));
       // A peer that is gone needs no answer; after a reconnect it sends the request again.
       static_cast<void>(socket.Send(std::move(*answer)));
     }
@@ -154,11 +165,21 @@ struct LaneServer::Impl {
     }
 
     Result<std::vector<Frame>> Answer(const FrameRequest& request) {
-      FrameHeader header{request.key, request.sequence, request.message, request.frame, 0, 0};
+      FrameHeader header;
+      header.key = request.key;
+      header.sequence = request.sequence;
+      header.frame = request.frame;
+      bool has_digests = request.wants_digests;
       Frame body;
       if (request.segments.size() == 1) {
-        TESSERA_TRY(SourceCell cell, Find(request.key, request.segments[0]));
-        body.borrowed = InPlace(cell.view, request.segments[0]);
+        const LaneSegment& segment = request.segments[0];
+        TESSERA_TRY(SourceCell cell, Find(request.key, segment));
+        body.borrowed = InPlace(cell.view, segment);
+        has_digests = has_digests && cell.indices;
+        if (!body.borrowed.empty() && has_digests) {
+          header.digests.push_back(
+              engine::DigestPacked(*cell.indices, segment.offset, body.borrowed));
+        }
         body.owner = std::move(cell.keep_alive);
       }
       if (body.borrowed.empty()) {
@@ -167,31 +188,27 @@ struct LaneServer::Impl {
         std::size_t size = 0;
         for (const LaneSegment& segment : request.segments) {
           TESSERA_TRY(const SourceCell cell, Find(request.key, segment));
-          const auto bytes = static_cast<std::size_t>(segment.size);
-          cell.view.Read(segment.offset, rest.first(bytes));
-          rest = rest.subspan(bytes);
-          size += bytes;
+          const auto bytes = rest.first(static_cast<std::size_t>(segment.size));
+          has_digests = has_digests && cell.indices;
+          if (has_digests) {
+            header.digests.push_back(
+                engine::ReadAndDigest(cell.view, *cell.indices, segment.offset, bytes));
+          } else {
+            cell.view.Read(segment.offset, bytes);
+          }
+          rest = rest.subspan(bytes.size());
+          size += bytes.size();
         }
         body.borrowed = std::span<const std::byte>(*buffer).first(size);
         body.owner = buffer;
       }
+      if (!has_digests) header.digests.clear();
       header.size = std::ssize(body.borrowed);
-      header.checksum = engine::Checksum(body.borrowed);
+      if (request.wants_checksum) header.checksum = engine::Checksum(body.borrowed);
       impl.bytes_sent += header.size;
       std::vector<Frame> frames;
-      frames.push_back(Frame::Of(Encode(LaneReply(header))));
+      frames.push_back(Frame::Of(Encode(LaneReply(std::move(header)))));
       frames.push_back(std::move(body));
-      return frames;
-    }
-
-    Result<std::vector<Frame>> Answer(const TrailerRequest& request) {
-      Trailer trailer{request.key, request.sequence, {}};
-      for (const LaneCell& wanted : request.cells) {
-        TESSERA_TRY(const SourceCell cell, impl.resolve(request.key, wanted));
-        trailer.digests.push_back(cell.digest());
-      }
-      std::vector<Frame> frames;
-      frames.push_back(Frame::Of(Encode(LaneReply(std::move(trailer)))));
       return frames;
     }
   };
@@ -202,6 +219,7 @@ struct LaneServer::Impl {
   std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
   std::atomic<std::int64_t> bytes_sent{0};
   std::atomic<std::int64_t> num_malformed{0};
+  std::atomic<std::int64_t> num_not_admitted{0};
   std::vector<std::unique_ptr<Lane>> lanes;  // last: their threads use all of the above
 };
 
@@ -216,7 +234,8 @@ Result<std::unique_ptr<LaneServer>> LaneServer::Start(NetContext& context,
     TESSERA_TRY(Socket socket, Socket::Server(context, SocketKind::kRouter, impl->options.keys));
     TESSERA_TRY(std::string bound, socket.Bind(endpoint));
     impl->endpoints.push_back(std::move(bound));
-    impl->lanes.push_back(std::make_unique<Impl::Lane>(*impl, std::move(socket)));
+    impl->lanes.push_back(
+        std::make_unique<Impl::Lane>(*impl, impl->lanes.size(), std::move(socket)));
   }
   for (auto& lane : impl->lanes) {
     lane->thread = std::jthread([&lane = *lane] { lane.Run(); });
@@ -225,12 +244,16 @@ Result<std::unique_ptr<LaneServer>> LaneServer::Start(NetContext& context,
 }
 
 LaneServer::~LaneServer() {
-  for (auto& lane : impl_->lanes) lane->loop.Stop();
+  for (auto& lane : impl_->lanes) {
+    lane->stopping = true;
+    lane->loop.Stop();
+  }
   for (auto& lane : impl_->lanes) lane->thread.join();
 }
 
 const std::vector<std::string>& LaneServer::endpoints() const { return impl_->endpoints; }
 std::int64_t LaneServer::bytes_sent() const { return impl_->bytes_sent; }
 std::int64_t LaneServer::num_malformed() const { return impl_->num_malformed; }
+std::int64_t LaneServer::num_not_admitted() const { return impl_->num_not_admitted; }
 
 }  // namespace tessera::agents

@@ -19,11 +19,15 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::uint32_t kMagic = 0x324e4c54;  // "TLN2"
 enum class Kind : std::uint32_t {
   kFrameRequest = 1,
-  kTrailerRequest = 2,
-  kFrame = 3,
-  kTrailer = 4,
-  kRefusal = 5,
+  kFrame = 2,
+  kRefusal = 3,
 };
+/// What a request wants and a frame carries.
+constexpr std::uint8_t kDigestsBit = 1;
+constexpr std::uint8_t kChecksumBit = 2;
+std::uint8_t BitsOf(bool digests, bool checksum) {
+  return static_cast<std::uint8_t>((digests ? kDigestsBit : 0) | (checksum ? kChecksumBit : 0));
+}
 constexpr std::size_t kMaxErrorText = 4096;
 /// Whether a segment is of the cell of the segment before it, or its cell follows.
 constexpr std::uint8_t kSameCell = 0;
@@ -206,43 +210,35 @@ std::string ToString(const LaneCell& cell) {
   return "tensor " + std::to_string(cell.tensor) + " " + ptc::ToString(cell.box);
 }
 
-std::string Encode(const LaneRequest& request) {
-  if (const auto* frame = std::get_if<FrameRequest>(&request)) {
-    Writer out(Kind::kFrameRequest, frame->key, frame->sequence);
-    out.Put(frame->message);
-    out.Put(frame->frame);
-    out.Put(static_cast<std::uint32_t>(frame->segments.size()));
-    const LaneCell* last = nullptr;
-    for (const LaneSegment& segment : frame->segments) {
-      const bool is_same = last != nullptr && *last == segment.cell;
-      out.Put(std::uint8_t{is_same ? kSameCell : kNextCell});
-      if (!is_same) out.PutCell(segment.cell);
-      out.PutNumber(segment.offset);
-      out.PutNumber(segment.size);
-      last = &segment.cell;
-    }
-    return std::move(out).Finish();
+std::string Encode(const FrameRequest& request) {
+  Writer out(Kind::kFrameRequest, request.key, request.sequence);
+  for (const std::byte byte : request.ticket) out.Put(static_cast<std::uint8_t>(byte));
+  out.Put(request.frame);
+  out.Put(BitsOf(request.wants_digests, request.wants_checksum));
+  out.Put(static_cast<std::uint32_t>(request.segments.size()));
+  const LaneCell* last = nullptr;
+  for (const LaneSegment& segment : request.segments) {
+    const bool is_same = last != nullptr && *last == segment.cell;
+    out.Put(std::uint8_t{is_same ? kSameCell : kNextCell});
+    if (!is_same) out.PutCell(segment.cell);
+    out.PutNumber(segment.offset);
+    out.PutNumber(segment.size);
+    last = &segment.cell;
   }
-  const auto& trailer = std::get<TrailerRequest>(request);
-  Writer out(Kind::kTrailerRequest, trailer.key, trailer.sequence);
-  out.Put(static_cast<std::uint32_t>(trailer.cells.size()));
-  for (const LaneCell& cell : trailer.cells) out.PutCell(cell);
   return std::move(out).Finish();
 }
 
 std::string Encode(const LaneReply& reply) {
   if (const auto* frame = std::get_if<FrameHeader>(&reply)) {
     Writer out(Kind::kFrame, frame->key, frame->sequence);
-    out.Put(frame->message);
     out.Put(frame->frame);
     out.Put(frame->size);
-    out.Put(frame->checksum);
-    return std::move(out).Finish();
-  }
-  if (const auto* trailer = std::get_if<Trailer>(&reply)) {
-    Writer out(Kind::kTrailer, trailer->key, trailer->sequence);
-    out.Put(static_cast<std::uint32_t>(trailer->digests.size()));
-    for (const std::uint64_t digest : trailer->digests) out.Put(digest);
+    out.Put(BitsOf(!frame->digests.empty(), frame->checksum.has_value()));
+    if (frame->checksum) out.Put(*frame->checksum);
+    if (!frame->digests.empty()) {
+      out.Put(static_cast<std::uint32_t>(frame->digests.size()));
+      for (const std::uint64_t digest : frame->digests) out.Put(digest);
+    }
     return std::move(out).Finish();
   }
   const auto& refusal = std::get<LaneRefusal>(reply);
@@ -252,46 +248,39 @@ std::string Encode(const LaneReply& reply) {
   return std::move(out).Finish();
 }
 
-Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes) {
+Result<FrameRequest> DecodeFrameRequest(std::span<const std::byte> bytes) {
   std::optional<Reader> in;
   TESSERA_TRY(Head head, DecodeHead(bytes, in));
-  if (head.kind == Kind::kFrameRequest) {
-    FrameRequest request{std::move(head.key), head.sequence, 0, 0, {}};
-    request.message = in->Get<std::uint32_t>();
-    request.frame = in->Get<std::uint32_t>();
-    const std::size_t count = in->GetCount();
-    std::int64_t total = 0;
-    bool good = count > 0;
-    for (std::size_t i = 0; i < count && good; ++i) {
-      const auto which = in->Get<std::uint8_t>();
-      const bool is_same = which == kSameCell && i > 0;
-      LaneSegment segment;
-      if (is_same) {
-        segment.cell = request.segments.back().cell;
-      } else {
-        segment.cell = in->GetCell();
-      }
-      segment.offset = in->GetNumber();
-      segment.size = in->GetNumber();
-      good = !in->failed() && (is_same || which == kNextCell) && segment.size > 0 &&
-             segment.size <= kLaneFrameBytes - total;
-      if (good) total += segment.size;
-      request.segments.push_back(std::move(segment));
+  if (head.kind != Kind::kFrameRequest) return UnknownKind(head);
+  FrameRequest request;
+  request.key = std::move(head.key);
+  request.sequence = head.sequence;
+  for (std::byte& byte : request.ticket) byte = std::byte{in->Get<std::uint8_t>()};
+  request.frame = in->Get<std::uint32_t>();
+  const auto bits = in->Get<std::uint8_t>();
+  request.wants_digests = (bits & kDigestsBit) != 0;
+  request.wants_checksum = (bits & kChecksumBit) != 0;
+  const std::size_t count = in->GetCount();
+  std::int64_t total = 0;
+  bool good = count > 0 && bits <= (kDigestsBit | kChecksumBit);
+  for (std::size_t i = 0; i < count && good; ++i) {
+    const auto which = in->Get<std::uint8_t>();
+    const bool is_same = which == kSameCell && i > 0;
+    LaneSegment segment;
+    if (is_same) {
+      segment.cell = request.segments.back().cell;
+    } else {
+      segment.cell = in->GetCell();
     }
-    if (!good || !in->done()) return BadBody("lane frame request");
-    return LaneRequest(std::move(request));
+    segment.offset = in->GetNumber();
+    segment.size = in->GetNumber();
+    good = !in->failed() && (is_same || which == kNextCell) && segment.size > 0 &&
+           segment.size <= kLaneFrameBytes - total;
+    if (good) total += segment.size;
+    request.segments.push_back(std::move(segment));
   }
-  if (head.kind == Kind::kTrailerRequest) {
-    TrailerRequest request{std::move(head.key), head.sequence, {}};
-    const std::size_t count = in->GetCount();
-    const bool good = count > 0;
-    for (std::size_t i = 0; i < count && !in->failed(); ++i) {
-      request.cells.push_back(in->GetCell());
-    }
-    if (!good || !in->done()) return BadBody("lane trailer request");
-    return LaneRequest(std::move(request));
-  }
-  return UnknownKind(head);
+  if (!good || !in->done()) return BadBody("lane frame request");
+  return request;
 }
 
 Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
@@ -301,21 +290,20 @@ Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
     FrameHeader frame;
     frame.key = std::move(head.key);
     frame.sequence = head.sequence;
-    frame.message = in->Get<std::uint32_t>();
     frame.frame = in->Get<std::uint32_t>();
     frame.size = in->Get<std::int64_t>();
-    frame.checksum = in->Get<std::uint64_t>();
-    if (!in->done() || frame.size <= 0 || frame.size > kLaneFrameBytes) {
+    const auto bits = in->Get<std::uint8_t>();
+    if ((bits & kChecksumBit) != 0) frame.checksum = in->Get<std::uint64_t>();
+    bool good = bits <= (kDigestsBit | kChecksumBit);
+    if ((bits & kDigestsBit) != 0) {
+      frame.digests.resize(in->GetCount());
+      good = good && !frame.digests.empty();
+      for (std::uint64_t& digest : frame.digests) digest = in->Get<std::uint64_t>();
+    }
+    if (!good || !in->done() || frame.size <= 0 || frame.size > kLaneFrameBytes) {
       return BadBody("lane frame header");
     }
     return LaneReply(std::move(frame));
-  }
-  if (head.kind == Kind::kTrailer) {
-    Trailer trailer{std::move(head.key), head.sequence, {}};
-    trailer.digests.resize(in->GetCount());
-    for (std::uint64_t& digest : trailer.digests) digest = in->Get<std::uint64_t>();
-    if (!in->done()) return BadBody("lane trailer");
-    return LaneReply(std::move(trailer));
   }
   if (head.kind == Kind::kRefusal) {
     LaneRefusal refusal{std::move(head.key), head.sequence, {}};

@@ -5,9 +5,11 @@
 /// The bytes of lane messages (FORMAT.md): small fixed binary, little-endian, each with a checksum
 /// of its own. Bulk bytes follow in a ZeroMQ frame of their own.
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -50,42 +52,35 @@ struct LaneSegment {
   friend bool operator==(const LaneSegment&, const LaneSegment&) = default;
 };
 
-inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;  // unit of wire and checksum
-inline constexpr std::size_t kMaxSegments = 1024;           // of a frame; also cells of a trailer
+inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;  // unit of wire and schedule
+inline constexpr std::size_t kMaxSegments = 1024;           // of a frame
 inline constexpr std::size_t kMaxJobName = 255;
+
+/// Proves on a lane without encryption that the source's agent permits the request. Zeros where
+/// lanes are encrypted.
+using LaneTicket = std::array<std::byte, 16>;
 
 // Destination to source.
 struct FrameRequest {
   LaneKey key;
   std::uint64_t sequence = 0;  // of the connection; the source answers in this order
-  std::uint32_t message = 0;   // unit of schedule, and frame within it; only for error texts
-  std::uint32_t frame = 0;
+  LaneTicket ticket = {};
+  std::uint32_t frame = 0;     // only for error texts
+  bool wants_digests = false;  // of the segments, as the source's memory has them
+  bool wants_checksum = false;
   std::vector<LaneSegment> segments;  // the frame is their bytes, one after another
   friend bool operator==(const FrameRequest&, const FrameRequest&) = default;
 };
-struct TrailerRequest {
-  LaneKey key;
-  std::uint64_t sequence = 0;
-  std::vector<LaneCell> cells;
-  friend bool operator==(const TrailerRequest&, const TrailerRequest&) = default;
-};
-using LaneRequest = std::variant<FrameRequest, TrailerRequest>;
 
 // Source to destination.
 struct FrameHeader {
   LaneKey key;
   std::uint64_t sequence = 0;
-  std::uint32_t message = 0;
   std::uint32_t frame = 0;
-  std::int64_t size = 0;       // of the whole frame, which follows
-  std::uint64_t checksum = 0;  // engine::Checksum of the frame
+  std::int64_t size = 0;                       // of the frame, which follows
+  std::optional<std::uint64_t> checksum = {};  // engine::Checksum of the frame
+  std::vector<std::uint64_t> digests = {};     // linear32-1 of each segment; empty: none
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
-};
-struct Trailer {
-  LaneKey key;
-  std::uint64_t sequence = 0;
-  std::vector<std::uint64_t> digests;  // at the source, of the requested cells in their order
-  friend bool operator==(const Trailer&, const Trailer&) = default;
 };
 struct LaneRefusal {
   LaneKey key;
@@ -93,14 +88,14 @@ struct LaneRefusal {
   Error error;
   friend bool operator==(const LaneRefusal&, const LaneRefusal&) = default;
 };
-using LaneReply = std::variant<FrameHeader, Trailer, LaneRefusal>;
+using LaneReply = std::variant<FrameHeader, LaneRefusal>;
 
-std::string Encode(const LaneRequest& request);
+std::string Encode(const FrameRequest& request);
 std::string Encode(const LaneReply& reply);
 /// \error kDataLoss for a wrong checksum; kInvalidArgument for another magic, an unknown kind, a
 ///     list above its limit, a box that cannot exist, a negative or too large range, missing or
 ///     surplus bytes
-Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes);
+Result<FrameRequest> DecodeFrameRequest(std::span<const std::byte> bytes);
 Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes);
 
 }  // namespace tessera::agents

@@ -2,17 +2,18 @@
 #pragma once
 
 /// \file
-/// Bulk transfer between nodes. The destination requests frames of cells from a source and writes
-/// them into the destination cells. A source keeps no state about destinations, so a frame can be
-/// requested again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most
-/// 1 MiB) the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
+/// Bulk transfer between nodes. The destination requests frames of cells from a source, writes them
+/// into the destination cells and compares their digests with those of the source. A source keeps
+/// no state about destinations, so a frame can be requested again at any time, and from another
+/// node that holds the same cells. A frame (at most 1 MiB) is the unit of schedule, wire and
+/// checksum. FORMAT.md has the bytes, DESIGN.md the threads.
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,18 +27,22 @@ namespace tessera::agents {
 
 /// A cell in the memory of its source.
 struct SourceCell {
-  engine::CellView view;                  // not written to
-  std::function<std::uint64_t()> digest;  // of the whole cell; called on a lane thread
-  std::shared_ptr<void> keep_alive;       // held until the last byte of `view` has been sent
+  engine::CellView view;                         // not written to
+  std::optional<engine::CellView> indices = {};  // engine::IndicesOf; without: no digests
+  std::shared_ptr<void> keep_alive = {};         // held until the last byte has been sent
 };
 
 struct LaneServerOptions {
   std::vector<std::string> endpoints;           // one per lane; port *: any free one
   CurveKeys keys;                               // of the agents; empty: unencrypted
   std::shared_ptr<engine::TokenBucket> egress;  // of the node's port; null: no limit
+  /// Whether a request with this ticket may be answered on lane `lane`; null: all may. Other
+  /// requests are dropped and counted. Called on lane threads, several at once.
+  std::function<bool(const LaneKey& key, std::size_t lane, const LaneTicket& ticket)> admits = {};
 };
 
-/// The source side: one ROUTER socket and one thread per lane.
+/// The source side: one ROUTER socket and one thread per lane. The peers of a lane are served in
+/// turn, one frame each.
 class LaneServer {
  public:
   /// Finds a cell. Called on lane threads, several at once, with cells that peers name: `cell` may
@@ -56,6 +61,8 @@ class LaneServer {
   std::int64_t bytes_sent() const;
   /// Received messages that were not requests. Any thread.
   std::int64_t num_malformed() const;
+  /// Requests with a wrong ticket. Any thread.
+  std::int64_t num_not_admitted() const;
 
  private:
   struct Impl;
@@ -63,28 +70,38 @@ class LaneServer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Another place that holds the bytes of a cell.
+struct OtherHolder {
+  std::size_t batch = 0;  // index in Start
+  LaneCell cell;          // there; of the same size
+};
 /// One cell to fetch.
 struct Fetch {
   std::int64_t id = 0;  // the caller's, passed to its callbacks
   LaneCell cell;        // at the source
   engine::CellView destination;
-  /// If set, called instead of destination.Write, on lane threads, perhaps for several parts of a
-  /// cell at once: for a copy that also computes a digest. Offsets are multiples of 8.
-  std::function<void(std::int64_t offset, std::span<const std::byte> bytes)> write;
+  /// engine::IndicesOf the cell. If present, the bytes in place are compared with the digests of
+  /// the source, else frames with their checksums.
+  std::optional<engine::CellView> indices = {};
+  std::vector<OtherHolder> others = {};  // in the order in which they are tried
 };
-/// Cells that one source node holds.
+/// Cells that one source node holds. Without cells it is only the holder of cells of others.
 struct FetchBatch {
-  std::vector<std::string> endpoints;  // the source's lanes
-  std::string server_key = {};         // its public key; used only if the client has keys
+  std::vector<std::string> endpoints;    // the source's lanes
+  std::string server_key = {};           // its public key; used only if the client has keys
+  std::vector<LaneTicket> tickets = {};  // one per lane; empty: lanes are encrypted
   std::vector<Fetch> cells;
 };
 
 /// All callbacks run on lane threads, several at once.
 struct FetchCallbacks {
-  /// `bytes` more of the cell `id` are in place; `batch` is its index in Start.
+  /// `bytes` more of the cell `id` are in place; `batch` is the index in Start of the source.
   std::function<void(std::size_t batch, std::int64_t id, std::int64_t bytes)> progress;
-  /// All bytes of the cell `id` are in place; the digest is the source's.
-  std::function<void(std::int64_t id, std::uint64_t source_digest)> cell_done;
+  /// All bytes of the cell `id` are in place. `digest` is that of the source and of the bytes in
+  /// place; 0 without `indices`.
+  std::function<void(std::int64_t id, std::uint64_t digest)> cell_done;
+  /// Cells of `from` are now requested from `to`, because of `why`. Once per pair.
+  std::function<void(std::size_t from, std::size_t to, const Error& why)> switched;
   /// The last callback, called exactly once. No lane writes after it.
   std::function<void(Status)> done;
 };
@@ -94,7 +111,9 @@ struct LaneClientOptions {
   CurveKeys keys;                                // of the agents; empty: unencrypted
   int window = 4;                                // frames requested at a time per connection
   std::chrono::milliseconds silence{10000};      // limit for an answer
+  std::chrono::milliseconds patience{3000};      // the same for cells that others hold, too
   int attempts = 3;                              // how often a frame is requested again
+  bool checksums = true;                         // of frames of cells without `indices`
   std::shared_ptr<engine::TokenBucket> ingress;  // of the node's port; null: no limit
 };
 
@@ -109,12 +128,14 @@ class LaneClient {
 
   /// Starts to fetch the cells of all batches. The memory of the destinations belongs to the lanes
   /// until `done` runs. `done` gets one of these errors:
-  /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss naming source, cell, message
-  ///     and frame; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error of the
-  ///     source's Resolve, with the source as context
+  /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss naming source, cell, frame and
+  ///     both digests; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error of
+  ///     the source's Resolve, with the source as context. If a source is silent or refuses, its
+  ///     cells are first requested from their other holders
+  /// After an error, destinations may contain bytes that differ from their sources.
   /// Start itself returns one of these, and `done` never runs:
   /// \error kFailedPrecondition while a fetch runs; kInvalidArgument for a source without
-  ///     endpoints, or for an id that is used twice
+  ///     endpoints, for a holder that is no batch, or for an id that is used twice
   /// \pre not on a lane thread
   Status Start(const LaneKey& key, std::vector<FetchBatch> batches, FetchCallbacks callbacks);
   /// Ends a running fetch with kCancelled and waits for its `done`.
@@ -123,8 +144,10 @@ class LaneClient {
 
   /// Dropped frames: of another job, transaction or attempt, or not requested. Any thread.
   std::int64_t num_dropped() const;
-  /// Frames and messages with a wrong checksum. Any thread.
+  /// Frames and messages with a wrong checksum or digest. Any thread.
   std::int64_t num_corrupt() const;
+  /// Frames that were requested from another holder. Any thread.
+  std::int64_t num_switched() const;
 
  private:
   struct Impl;

@@ -32,6 +32,9 @@ Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&
       context_, [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
         if (lives.expired()) return;
         result_ = std::move(result);
+        for (const std::string& note : result_.notes) {
+          uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
+        }
         done(result_.status);
       });
   return OkStatus();

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "ptc/digest.h"
+#include "engine/copy/fused.h"
 
 namespace tessera::agents {
 
@@ -27,13 +27,9 @@ Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, const L
                                 share->stamp.view, node));
   }
   std::byte* const data = share->memory.data(cell->offset_bytes);
-  SourceCell out{engine::CellView(cell->box, wanted.box, ptc::SizeBytes(spec->dtype), data),
-                 {},
-                 std::const_pointer_cast<HeldShare>(share)};
-  out.digest = [spec, cell, data, box = wanted.box] {
-    return ptc::DigestBox(spec->dtype, spec->shape, cell->box, data, box);
-  };
-  return out;
+  return SourceCell{engine::CellView(cell->box, wanted.box, ptc::SizeBytes(spec->dtype), data),
+                    engine::IndicesOf(spec->dtype, spec->shape, wanted.box),
+                    std::const_pointer_cast<HeldShare>(share)};
 }
 
 }  // namespace tessera::agents

@@ -22,11 +22,26 @@ namespace tessera::engine {
 std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::DType dtype,
                                 const ptc::Shape& shape, const ptc::Box& cell);
 
-/// Scatters `in` to bytes [offset, offset + in.size()) of the packed cell, as CellView::Write does,
-/// and returns the digest of those bytes. The digests of calls that cover a cell add up to the
-/// digest of the cell.
-/// \pre as above; the range lies inside the cell
-std::uint64_t WriteAndDigest(const CellView& to, std::int64_t offset, std::span<const std::byte> in,
-                             ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell);
+/// `cell` as a view of the uncut tensor, without memory. It gives the offset in the tensor of each
+/// byte of the packed cell.
+/// \param shape of the uncut tensor
+/// \pre `cell` lies inside `shape`
+CellView IndicesOf(ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell);
+
+/// These functions take a range of bytes of a packed cell, whose offsets in the tensor are
+/// `indices`. The digests of ranges that cover a cell add up to the digest of the cell.
+/// \pre the range lies inside the cell; view and indices are of the same cell
+
+/// Scatters `in` to bytes [offset, offset + in.size()), as CellView::Write does, and returns the
+/// digest of the bytes at `to` after the copy.
+std::uint64_t WriteAndDigest(const CellView& to, const CellView& indices, std::int64_t offset,
+                             std::span<const std::byte> in);
+/// Gathers bytes [offset, offset + out.size()), as CellView::Read does, and returns the digest of
+/// the bytes in `out`.
+std::uint64_t ReadAndDigest(const CellView& from, const CellView& indices, std::int64_t offset,
+                            std::span<std::byte> out);
+/// The digest of bytes [offset, offset + bytes.size()), which the caller has packed in `bytes`.
+std::uint64_t DigestPacked(const CellView& indices, std::int64_t offset,
+                           std::span<const std::byte> bytes);
 
 }  // namespace tessera::engine

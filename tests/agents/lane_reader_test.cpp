@@ -54,7 +54,7 @@ struct Source {
     if (cell.tensor >= std::ssize(cells)) return NotFound("no " + ToString(cell));
     auto& bytes = cells[static_cast<std::size_t>(cell.tensor)];
     const ptc::Box box = *ptc::Box::Whole({std::ssize(bytes)});
-    return SourceCell{engine::CellView(box, box, 1, bytes.data()), [] { return 0U; }, {}};
+    return SourceCell{engine::CellView(box, box, 1, bytes.data()), {}, {}};
   }
   std::unique_ptr<LaneReader> Reader(NetContext& net, std::chrono::milliseconds silence = 10s) {
     LaneReaderOptions options;

@@ -164,7 +164,11 @@ class Nodes {
           if (key != kKey) return FailedPrecondition("another transaction");
           TESSERA_TRY(SourceCell cell, ResolveSource(contexts_.at(node), wanted));
           if (wanted == lied_about_) {
-            cell.digest = [digest = cell.digest] { return digest() + 1; };
+            // The digest of the same bytes one element further in a tensor.
+            const std::int64_t elements = wanted.box.num_elements();
+            const Box shifted = *Box::Make(std::vector<ptc::Interval>{{1, elements + 1}});
+            cell.indices.emplace(*Box::Whole({elements + 1}), shifted,
+                                 cell.view.size_bytes() / elements, nullptr);
           }
           return cell;
         });
@@ -302,12 +306,14 @@ class MoverTest : public QObject {
     Nodes nodes(before, after, plan);
     nodes.LieAbout(CellOf(plan, passing.arrival));
     const MoveResult result = nodes.Run(1);
-    VERIFY_ERROR(result.status, ErrorCode::kDataLoss, "on its source n0g");
+    VERIFY_ERROR(result.status, ErrorCode::kDataLoss, "at the source");
     QVERIFY(result.after.empty());
     for (const ptc::Move& move : plan.moves) {
       const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
       if (copy == nullptr) continue;
-      QCOMPARE(nodes.IsTouched(copy->device, copy->tensor, copy->cell), !copy->forwarded);
+      if (copy->forwarded) {
+        QVERIFY(!nodes.IsTouched(copy->device, copy->tensor, copy->cell));
+      }
     }
   }
 

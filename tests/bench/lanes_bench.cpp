@@ -131,8 +131,7 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
   server_options.keys = ends.keys;
   const auto server = Must(LaneServer::Start(
       ends.source, server_options, [&](const LaneKey&, const LaneCell& cell) -> Result<SourceCell> {
-        return SourceCell{
-            View(memory.source.data(), cell.tensor), [] { return std::uint64_t{0}; }, {}};
+        return SourceCell{View(memory.source.data(), cell.tensor), {}, {}};
       }));
   LaneClientOptions options;
   options.lanes = lanes;

@@ -91,15 +91,26 @@ class FusedCopyTest : public QObject {
       CellView(piece, cell, element, expected.data()).Write(0, packed);
 
       const CellView view(piece, cell, element, memory.data());
-      std::uint64_t digest = 0;
+      const CellView indices = IndicesOf(dtype, shape, cell);
+      Bytes gathered(packed.size());
+      std::uint64_t written = 0;
+      std::uint64_t read = 0;
+      std::uint64_t in_place = 0;
       for (std::size_t done = 0; done < packed.size();) {  // cut at any byte
         const std::size_t count = 1 + rng() % (packed.size() - done);
-        digest += WriteAndDigest(view, static_cast<std::int64_t>(done),
-                                 std::span(packed).subspan(done, count), dtype, shape, cell);
+        const auto offset = static_cast<std::int64_t>(done);
+        const std::span<const std::byte> part = std::span(packed).subspan(done, count);
+        written += WriteAndDigest(view, indices, offset, part);
+        read += ReadAndDigest(view, indices, offset, std::span(gathered).subspan(done, count));
+        in_place += DigestPacked(indices, offset, part);
         done += count;
       }
       QVERIFY(memory == expected);
-      QCOMPARE(digest, NaiveDigest(dtype, shape, piece, memory, cell));
+      QVERIFY(gathered == packed);
+      const std::uint64_t digest = NaiveDigest(dtype, shape, piece, memory, cell);
+      QCOMPARE(written, digest);
+      QCOMPARE(read, digest);
+      QCOMPARE(in_place, digest);
     }
   }
 
