@@ -2,9 +2,9 @@
 /// \file
 /// Rate of the bulk lanes on loopback beside bare ZeroMQ with the same security, the same number of
 /// connections and the same frame size. In each round all variants run one after the other; printed
-/// are medians and the ratio of medians. The lanes do what a move does: requests, packing, one
-/// checksum on each side, one copy into place. Bare ZeroMQ sends borrowed memory and drops what
-/// comes.
+/// are medians and ratios of medians. A move does what `digests` does: requests, packing, one
+/// digest on each side, one copy into place. `copy` is the same without checks, `view` reads
+/// through LaneReader with checksums. Bare ZeroMQ sends borrowed memory and drops what comes.
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/net/lane_reader.h"
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "ptc/base/median.h"
@@ -125,27 +126,47 @@ double BareRate(Ends& ends, Memory& memory, int connections) {
   return static_cast<double>(kBytes) / Seconds(begin);
 }
 
-double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
-  LaneServerOptions server_options;
-  server_options.endpoints.assign(static_cast<std::size_t>(lanes), "tcp://127.0.0.1:*");
-  server_options.keys = ends.keys;
-  const auto server = Must(LaneServer::Start(
-      ends.source, server_options, [&](const LaneKey&, const LaneCell& cell) -> Result<SourceCell> {
-        return SourceCell{View(memory.source.data(), cell.tensor), {}, {}};
+/// The cells as two dimensions of a tensor: runs of a whole cell.
+engine::CellView Indices(std::int64_t cell) {
+  const std::vector<ptc::Interval> dims{{cell, cell + 1}, {0, kCellBytes}};
+  return {*ptc::Box::Whole({kBytes / kCellBytes, kCellBytes}), *ptc::Box::Make(dims), 1, nullptr};
+}
+
+LaneCell Named(std::int64_t cell) {
+  return {0, static_cast<std::int32_t>(cell), *ptc::Box::Whole({kCellBytes})};
+}
+
+std::unique_ptr<LaneServer> Serve(Ends& ends, Memory& memory, int lanes) {
+  LaneServerOptions options;
+  options.endpoints.assign(static_cast<std::size_t>(lanes), "tcp://127.0.0.1:*");
+  options.keys = ends.keys;
+  return Must(LaneServer::Start(
+      ends.source, options, [&](const LaneKey&, const LaneCell& cell) -> Result<SourceCell> {
+        return SourceCell{View(memory.source.data(), cell.tensor), Indices(cell.tensor), {}};
       }));
+}
+
+void MustBeEqual(const Memory& memory) {
+  if (memory.destination == memory.source) return;
+  std::fprintf(stderr, "bytes differ\n");
+  std::exit(1);
+}
+
+double LaneRate(Ends& ends, Memory& memory, int lanes, bool digests) {
+  std::fill(memory.destination.begin(), memory.destination.end(), std::byte{0});
+  const auto server = Serve(ends, memory, lanes);
   LaneClientOptions options;
   options.lanes = lanes;
   options.keys = ends.keys;
-  options.window = window;
+  options.checksums = false;
   LaneClient client(ends.destination, options);
   FetchBatch batch;
   batch.endpoints = server->endpoints();
   batch.server_key = ends.keys.public_key;
   for (std::int64_t cell = 0; cell < kBytes / kCellBytes; ++cell) {
-    batch.cells.push_back({cell,
-                           {0, static_cast<std::int32_t>(cell), *ptc::Box::Whole({kCellBytes})},
-                           View(memory.destination.data(), cell),
-                           {}});
+    Fetch fetch{cell, Named(cell), View(memory.destination.data(), cell)};
+    if (digests) fetch.indices = Indices(cell);
+    batch.cells.push_back(std::move(fetch));
   }
   std::promise<Status> done;
   FetchCallbacks callbacks;
@@ -154,10 +175,28 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
   Must(client.Start({"bench", 1, 1}, {batch}, std::move(callbacks)));
   Must(done.get_future().get());
   const double seconds = Seconds(begin);
-  if (memory.destination != memory.source) {
-    std::fprintf(stderr, "bytes differ\n");
-    std::exit(1);
+  MustBeEqual(memory);
+  return static_cast<double>(kBytes) / seconds;
+}
+
+double ViewRate(Ends& ends, Memory& memory, int lanes) {
+  std::fill(memory.destination.begin(), memory.destination.end(), std::byte{0});
+  const auto server = Serve(ends, memory, lanes);
+  LaneReaderOptions options;
+  options.keys = ends.keys;
+  const auto begin = Loop::Now();
+  const auto reader =
+      Must(LaneReader::Open(ends.destination, server->endpoints(), ends.keys.public_key, options));
+  std::vector<std::future<Status>> reads;
+  for (std::int64_t cell = 0; cell < kBytes / kCellBytes; ++cell) {
+    reads.push_back(reader->Read(
+        {"bench", 1, kViewAttempt}, {{Named(cell), 0, kCellBytes}},
+        [view = View(memory.destination.data(), cell)](
+            std::int64_t offset, std::span<const std::byte> bytes) { view.Write(offset, bytes); }));
   }
+  for (auto& read : reads) Must(read.get());
+  const double seconds = Seconds(begin);
+  MustBeEqual(memory);
   return static_cast<double>(kBytes) / seconds;
 }
 
@@ -166,24 +205,25 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
 int main() {
   Memory memory;
   std::printf("lanes beside bare ZeroMQ on loopback, %s\n", tessera::test::Machine().c_str());
-  std::printf("%lld MiB in frames of 1 MiB, medians of %d rounds, GB/s\n",
+  std::printf("%lld MiB in frames of 1 MiB, medians of %d rounds, GB/s; ratios to bare\n",
               static_cast<long long>(kBytes >> 20), kRounds);
-  std::printf("%-8s %-6s %-7s %8s %8s %7s\n", "security", "lanes", "window", "bare", "lanes",
-              "ratio");
+  std::printf("%-8s %-5s %7s %7s %6s %8s %6s %7s %6s\n", "security", "lanes", "bare", "copy", "",
+              "digests", "", "view", "");
   for (const bool curve : {true, false}) {
     for (const int lanes : {1, 2}) {
-      for (const int window : {4, 8}) {
-        std::vector<double> bare;
-        std::vector<double> ours;
-        for (int round = 0; round < kRounds; ++round) {
-          Ends ends(curve ? NewCurveKeys() : CurveKeys{}, lanes);
-          bare.push_back(BareRate(ends, memory, lanes));
-          ours.push_back(LaneRate(ends, memory, lanes, window));
-        }
-        std::printf("%-8s %-6d %-7d %8.2f %8.2f %7.2f\n", curve ? "curve" : "plain", lanes, window,
-                    UpperMedian(bare) / 1e9, UpperMedian(ours) / 1e9,
-                    UpperMedian(ours) / UpperMedian(bare));
+      std::vector<double> bare, copy, digests, view;
+      for (int round = 0; round < kRounds; ++round) {
+        Ends ends(curve ? NewCurveKeys() : CurveKeys{}, lanes);
+        bare.push_back(BareRate(ends, memory, lanes));
+        copy.push_back(LaneRate(ends, memory, lanes, false));
+        digests.push_back(LaneRate(ends, memory, lanes, true));
+        view.push_back(ViewRate(ends, memory, lanes));
       }
+      const double base = UpperMedian(bare);
+      std::printf("%-8s %-5d %7.2f %7.2f %6.2f %8.2f %6.2f %7.2f %6.2f\n",
+                  curve ? "curve" : "plain", lanes, base / 1e9, UpperMedian(copy) / 1e9,
+                  UpperMedian(copy) / base, UpperMedian(digests) / 1e9, UpperMedian(digests) / base,
+                  UpperMedian(view) / 1e9, UpperMedian(view) / base);
     }
   }
   return 0;

@@ -91,7 +91,7 @@ class FusedCopyTest : public QObject {
       CellView(piece, cell, element, expected.data()).Write(0, packed);
 
       const CellView view(piece, cell, element, memory.data());
-      const CellView indices = IndicesOf(dtype, shape, cell);
+      const CellView indices = engine::IndicesOf(dtype, shape, cell);
       Bytes gathered(packed.size());
       std::uint64_t written = 0;
       std::uint64_t read = 0;
@@ -100,9 +100,10 @@ class FusedCopyTest : public QObject {
         const std::size_t count = 1 + rng() % (packed.size() - done);
         const auto offset = static_cast<std::int64_t>(done);
         const std::span<const std::byte> part = std::span(packed).subspan(done, count);
-        written += WriteAndDigest(view, indices, offset, part);
-        read += ReadAndDigest(view, indices, offset, std::span(gathered).subspan(done, count));
-        in_place += DigestPacked(indices, offset, part);
+        written += engine::WriteAndDigest(view, indices, offset, part);
+        read +=
+            engine::ReadAndDigest(view, indices, offset, std::span(gathered).subspan(done, count));
+        in_place += engine::DigestPacked(indices, offset, part);
         done += count;
       }
       QVERIFY(memory == expected);
