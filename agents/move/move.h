@@ -7,21 +7,37 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "agents/move/cell_digests.h"
+#include "agents/move/state_digests.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
 
 namespace tessera::agents {
 
+enum class MoveMode {
+  kVerifyMoved,  // reads what moves, and compares it with its sources
+  kVerifyFull,   // also reads all old cells before the first copy, and all new cells after the last
+  kDigests       // only reads the old cells
+};
+
+/// The digests of cells that a transfer has written and compared with their sources, by device.
+using CellArrivals = std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t>;
+
 struct MoveResult {
   Status status = OkStatus();
-  std::vector<DeviceDigests> before;  // devices of the old layout
-  std::vector<DeviceDigests> after;   // devices of the new layout
-  std::int64_t checksums_equal = 0;   // moved cells whose digest equals that of the source
+  std::int64_t checksums_equal = 0;  // moved cells whose digest equals that of the source
+  std::shared_ptr<const CellArrivals> arrived = std::make_shared<const CellArrivals>();
+  /// Of the sides that the transfer has read or received as a whole.
+  StateDigests digests;
+  /// The cells of these sides by device, in the order of DeviceCells::Of.
+  std::vector<DeviceDigests> before;  // of the old layout
+  std::vector<DeviceDigests> after;   // of the new layout
   std::vector<std::string> notes;     // for the cluster's events: sources that were replaced
 };
 

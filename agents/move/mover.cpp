@@ -13,8 +13,12 @@
 namespace tessera::agents {
 
 Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
-             std::function<void(MoveResult)> done)
-    : context_(std::move(context)), wire_(std::move(wire)) {
+             std::function<void(MoveResult)> done, MoveMode mode,
+             std::function<void(Moment)> moment)
+    : context_(std::move(context)),
+      mode_(mode),
+      moment_(std::move(moment)),
+      wire_(std::move(wire)) {
   for (const ptc::Move& move : context_->plan.moves) {
     const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
     if (!copy || !context_->local.contains(copy->device)) continue;
@@ -42,17 +46,29 @@ MoveFlow* Mover::FlowOf(ptc::DeviceId source, ptc::DeviceId destination) {
   return nullptr;
 }
 
+void Mover::Reach(Moment moment) const {
+  if (moment_) moment_(moment);
+}
+
 MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
-  cells_ = FindCells(context_->from, context_->to, context_->lost);
-  // Before any copy, so that replicas and arrived cells can be compared with the sources.
-  result.status = DigestAll(stop, Side::kOld, result.before);
-  const ptc::Plan& plan = context_->plan;
-  if (!result.status || (plan.moves.empty() && plan.reads.empty())) return result;
-  result.status = context_->hand_in    ? Refill(stop, result)
-                  : context_->snapshot ? ReadSnapshot(stop)
-                                       : Transfer(stop, result);
-  if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
+  const MoveContext& c = *context_;
+  const bool reads_all = mode_ != MoveMode::kVerifyMoved;
+  // A state that is read from a snapshot has no old side.
+  if (reads_all && !c.snapshot) {
+    const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kHolders, c.lost);
+    result.status = DigestAll(stop, Side::kOld, cells, result.before);
+    if (!result.status || mode_ == MoveMode::kDigests) return result;
+    result.digests.has_before = true;
+    result.digests.before = Summarize(cells, result.before);
+  }
+  result.status = c.hand_in    ? Refill(stop, result)
+                  : c.snapshot ? ReadSnapshot(stop)
+                               : Transfer(stop, result);
+  if (!result.status) return result;
+  Reach(Moment::kTransferred);
+  if (reads_all || c.hand_in || c.snapshot) result.status = DigestNew(stop, result);
+  result.arrived = std::make_shared<const CellArrivals>(std::move(arrived_));
   return result;
 }
 
@@ -61,50 +77,80 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   const Status received = Receive(stop);
   result.notes = std::move(notes_);
   TESSERA_RETURN_IF_ERROR(received);
+  Reach(Moment::kReceived);
   TESSERA_RETURN_IF_ERROR(Forward(stop));
   result.checksums_equal = num_accepted_;
   return OkStatus();
 }
 
-Status Mover::DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) {
+Status Mover::DigestAll(const std::stop_token& stop, Side side, const ptc::DeviceCells& cells,
+                        std::vector<DeviceDigests>& out) {
   const MoveContext& c = *context_;
-  const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
-  for (const auto& [id, device] : c.local) {
-    const bool lost = std::find(c.lost.begin(), c.lost.end(), id) != c.lost.end();
-    if (layout.mesh().RankOf(id) && !(side == Side::kOld && lost)) out.push_back({id, {}});
+  std::vector<std::vector<ptc::DeviceCells::Entry>> entries;
+  std::vector<std::pair<std::size_t, std::size_t>> work;  // device and cell
+  for (const auto& [device, local] : c.local) {
+    const bool is_lost = std::find(c.lost.begin(), c.lost.end(), device) != c.lost.end();
+    const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
+    if (!layout.mesh().RankOf(device) || (side == Side::kOld && is_lost)) continue;
+    entries.push_back(cells.Of(device));
+    out.push_back({device, std::vector<std::uint64_t>(entries.back().size())});
+    for (std::size_t i = 0; i < entries.back().size(); ++i) work.emplace_back(out.size() - 1, i);
   }
-  return ForEachInParallel(out.size(), stop, [&](std::size_t i) -> Status {
-    DeviceDigests& digests = out[i];
-    for (const JobCell& cell : cells_) {
-      const auto& holders = side == Side::kOld ? cell.holders : cell.needers;
-      if (!std::binary_search(holders.begin(), holders.end(), digests.device)) continue;
-      if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-      TESSERA_TRY(const std::uint64_t digest,
-                  side == Side::kOld
-                      ? DigestOfCell(c, OldPieces(c, digests.device), cell.tensor, cell.box)
-                      : NextDigest(digests.device, cell));
-      digests.digests.push_back(digest);
-      if (side == Side::kNew) continue;
-      const std::lock_guard lock(mutex_);
-      old_digests_.emplace(std::tuple(digests.device, cell.tensor, cell.box), digest);
+  const bool trusts_arrivals = side == Side::kNew && mode_ == MoveMode::kVerifyMoved;
+  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
+    const auto& [d, i] = work[at];
+    const ptc::DeviceId device = out[d].device;
+    const ptc::DeviceCells::Entry& cell = entries[d][i];
+    if (trusts_arrivals) {
+      const auto arrived = arrived_.find({device, cell.tensor, *cell.box});
+      if (arrived != arrived_.end()) {
+        out[d].digests[i] = arrived->second;
+        return OkStatus();
+      }
     }
+    TESSERA_TRY(out[d].digests[i],
+                DigestOfCell(c, side == Side::kOld ? OldPieces(c, device) : NextPieces(c, device),
+                             cell.tensor, *cell.box));
     return OkStatus();
-  });
+  }));
+  if (side == Side::kNew || mode_ == MoveMode::kDigests) return OkStatus();
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    for (std::size_t i = 0; i < entries[d].size(); ++i) {
+      old_digests_.emplace(std::tuple(out[d].device, entries[d][i].tensor, *entries[d][i].box),
+                           out[d].digests[i]);
+    }
+  }
+  return OkStatus();
 }
 
-Result<std::uint64_t> Mover::NextDigest(ptc::DeviceId device, const JobCell& cell) const {
+Status Mover::DigestNew(const std::stop_token& stop, MoveResult& result) {
   const MoveContext& c = *context_;
-  const auto arrived = arrived_.find({device, cell.tensor, cell.box});
-  if (arrived != arrived_.end()) return arrived->second;
-  const DevicePieces next = NextPieces(c, device);
-  if (const auto digest = OldDigest(device, cell.tensor, cell.box)) {
-    const auto* before = OldPieces(c, device).table->FindContaining(cell.tensor, cell.box);
-    const auto* after = next.table->FindContaining(cell.tensor, cell.box);
-    const bool stays =
-        before && after && before->box == after->box && before->offset_bytes == after->offset_bytes;
-    if (stays) return *digest;
+  const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kNeeders);
+  TESSERA_RETURN_IF_ERROR(DigestAll(stop, Side::kNew, cells, result.after));
+  if (mode_ == MoveMode::kVerifyFull) TESSERA_RETURN_IF_ERROR(CompareOwn(cells, result));
+  result.digests.has_after = true;
+  result.digests.after = Summarize(cells, result.after);
+  return OkStatus();
+}
+
+Status Mover::CompareOwn(const ptc::DeviceCells& cells, const MoveResult& result) const {
+  const MoveContext& c = *context_;
+  for (const DeviceDigests& device : result.after) {
+    const std::vector<ptc::DeviceCells::Entry> entries = cells.Of(device.device);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto& [tensor, box, group] = entries[i];
+      // The old state is not that of a hand-in.
+      std::optional<std::uint64_t> expected;
+      if (!c.hand_in) expected = OldDigest(device.device, tensor, *box);
+      const auto arrived = arrived_.find({device.device, tensor, *box});
+      if (arrived != arrived_.end()) expected = arrived->second;
+      if (!expected || *expected == device.digests[i]) continue;
+      return DataLoss(fmt::format("tensor '{}' {} on {}: digest {} became {}",
+                                  c.SpecOf(tensor).name, ToString(*box), ToString(device.device),
+                                  ptc::Hex16(*expected), ptc::Hex16(device.digests[i])));
+    }
   }
-  return DigestOfCell(c, next, cell.tensor, cell.box);
+  return OkStatus();
 }
 
 std::optional<std::uint64_t> Mover::OldDigest(ptc::DeviceId device, int tensor,

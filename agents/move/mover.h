@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// Carries out one node's part of a plan while the job is paused, on all cores: computes the
-/// digests of the old pieces, copies cells within the host, receives the others over lanes, all
-/// compared with their sources, forwards relayed cells between its own devices, and computes
-/// the digests of the new pieces. For a hand-in it fetches all state from the client instead, for a
-/// job that returns to a snapshot from the nodes that hold it. Old pieces are only read.
+/// Carries out one node's part of a plan while the job is paused, on all cores: copies cells within
+/// the host, receives the others over lanes, compares all with their sources, and forwards relayed
+/// cells between its own devices. For a hand-in it fetches all state from the client instead, for a
+/// job that returns to a snapshot from the nodes that hold it. Old pieces are only read, and those
+/// that stay in place are not read at all, except with MoveMode::kVerifyFull.
 
 #include <atomic>
 #include <functional>
@@ -26,6 +26,8 @@
 
 namespace tessera::agents {
 
+class HostPeers;
+
 class Mover : public Move {
  public:
   struct Wire {
@@ -33,9 +35,15 @@ class Mover : public Move {
     CurveKeys keys;
     std::shared_ptr<engine::TokenBucket> ingress;
   };
+  /// Moments at which a test may change memory.
+  enum class Moment {
+    kSourceDigested,  // of a copy within the host; its copies follow. Several threads.
+    kReceived,        // all cells of lanes are written and compared; forwards follow
+    kTransferred      // all new cells are written and compared
+  };
   /// Starts at once on its own thread. `done` runs exactly once, on that thread.
-  Mover(std::shared_ptr<const MoveContext> context, Wire wire,
-        std::function<void(MoveResult)> done);
+  Mover(std::shared_ptr<const MoveContext> context, Wire wire, std::function<void(MoveResult)> done,
+        MoveMode mode = MoveMode::kVerifyMoved, std::function<void(Moment)> moment = {});
   /// Cancels the transfer and waits for `done`.
   ~Mover() override;
   void Cancel() override;
@@ -47,11 +55,15 @@ class Mover : public Move {
 
   MoveResult Run(const std::stop_token& stop);
   Status Transfer(const std::stop_token& stop, MoveResult& result);
-  /// Beside each other, one device a thread. If it fails, `out` has no meaning.
-  Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out);
-  /// The digest of a cell of the next layout: that of before if its memory stays, that of its
-  /// arrival if it was moved, else from memory.
-  Result<std::uint64_t> NextDigest(ptc::DeviceId device, const JobCell& cell) const;
+  /// Digests of all cells of the node's devices on one side, from memory. If it fails, `out` has no
+  /// meaning.
+  Status DigestAll(const std::stop_token& stop, Side side, const ptc::DeviceCells& cells,
+                   std::vector<DeviceDigests>& out);
+  /// The digests of all new cells, after the transfer. Those of a hand-in have just arrived.
+  Status DigestNew(const std::stop_token& stop, MoveResult& result);
+  /// Compares each new cell with the same cell before, and with its source.
+  /// \error kDataLoss naming tensor, cell, device and digests
+  Status CompareOwn(const ptc::DeviceCells& cells, const MoveResult& result) const;
   /// The digest before the move, if this node took it.
   std::optional<std::uint64_t> OldDigest(ptc::DeviceId device, int tensor,
                                          const ptc::Box& cell) const;
@@ -63,28 +75,38 @@ class Mover : public Move {
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
   Status Forward(const std::stop_token& stop);
+  /// The copies within the host that read one cell of one device.
+  struct HostCopies {
+    DevicePieces origin;
+    std::vector<const ptc::Move*> moves;
+  };
+  Result<std::vector<HostCopies>> FindHostCopies(HostPeers& peers) const;
+  /// Digests the source once, and compares each copy with it.
+  Status CopyFrom(const HostCopies& copies);
   /// Copies a cell from `origin`. Any thread of the transfer.
   /// \error kDataLoss, as Accept
   Status CopyChecked(const ptc::RemoteCopy& move, const DevicePieces& origin,
                      std::uint64_t expected);
   /// Copies a cell from the old to the next pieces of a device. Any thread of the transfer.
-  Status Repack(const ptc::LocalCopy& move);
+  /// \error kDataLoss naming tensor, cell, device and digests, if the copy differs
+  Status Repack(const ptc::LocalCopy& move, std::uint64_t expected);
   /// Counts a cell that arrived as its source has it. Any thread of the transfer.
   /// \error kDataLoss naming tensor, cell, both devices and digests, if they differ
   Status Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
+  void Reach(Moment moment) const;
 
   std::shared_ptr<const MoveContext> context_;
-  std::vector<JobCell> cells_;
+  const MoveMode mode_;
+  const std::function<void(Moment)> moment_;
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
-  using DeviceCell = std::tuple<ptc::DeviceId, int, ptc::Box>;
-  std::map<DeviceCell, std::uint64_t> old_digests_;  // complete before the first copy
-  std::map<DeviceCell, std::uint64_t> arrived_;      // of cells that equal their sources
+  CellArrivals old_digests_;  // complete before the first copy; empty unless all is verified
+  CellArrivals arrived_;      // of cells that equal their sources
   std::int64_t num_accepted_ = 0;
   std::vector<std::string> notes_;
-  std::mutex mutex_;  // guards the four members above while threads work
+  std::mutex mutex_;  // guards arrived_, num_accepted_ and notes_ while threads work
   std::jthread thread_;
 };
 

@@ -13,6 +13,7 @@
 #include "agents/move/mover.h"
 #include "agents/move/parallel.h"
 #include "engine/copy/fused.h"
+#include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
 namespace {
@@ -28,6 +29,8 @@ Result<engine::Arena> MapPeer(const std::string& path) {
   close(fd);
   return arena;
 }
+
+}  // namespace
 
 /// The old pieces of devices of other nodes of this host.
 class HostPeers {
@@ -54,41 +57,63 @@ class HostPeers {
   std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>> peers_;
 };
 
-}  // namespace
-
 // Copies cells that stay on their device or come from memory of this host.
 Status Mover::Copy(const std::stop_token& stop) {
-  const MoveContext& c = *context_;
   HostPeers peers;
-  std::vector<std::int64_t> copies;
-  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    const ptc::Move& move = c.plan.moves[static_cast<std::size_t>(i)];
+  TESSERA_TRY(const std::vector<HostCopies> all, FindHostCopies(peers));
+  return ForEachInParallel(all.size(), stop, [&](std::size_t at) { return CopyFrom(all[at]); });
+}
+
+Result<std::vector<Mover::HostCopies>> Mover::FindHostCopies(HostPeers& peers) const {
+  const MoveContext& c = *context_;
+  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::vector<const ptc::Move*>> by_source;
+  for (const ptc::Move& move : c.plan.moves) {
     if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
-      if (c.local.contains(local->device)) copies.push_back(i);
+      if (c.local.contains(local->device)) {
+        by_source[{local->device, local->tensor, local->cell}].push_back(&move);
+      }
     } else if (const auto* m = std::get_if<ptc::RemoteCopy>(&move)) {
       if (!c.local.contains(m->device) || m->forwarded ||
           c.topology.HostOf(m->source) != c.topology.HostOf(m->device)) {
         continue;
       }
       TESSERA_RETURN_IF_ERROR(peers.Add(c, m->source));
-      copies.push_back(i);
+      by_source[{m->source, m->tensor, m->cell}].push_back(&move);
     }
   }
-  return ForEachInParallel(copies.size(), stop, [&](std::size_t at) -> Status {
-    const std::int64_t index = copies[at];
-    const ptc::Move& move = c.plan.moves[static_cast<std::size_t>(index)];
-    if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) return Repack(*local);
-    const auto& m = std::get<ptc::RemoteCopy>(move);
-    const DevicePieces origin = peers.Find(c, m.source);
-    std::optional<std::uint64_t> expected = OldDigest(m.source, m.tensor, m.cell);
-    if (!expected) {
-      TESSERA_TRY(expected, DigestOfCell(c, origin, m.tensor, m.cell));
-    }
-    return CopyChecked(m, origin, *expected);
-  });
+  std::vector<HostCopies> out;
+  for (auto& [source, moves] : by_source) {
+    out.push_back({peers.Find(c, std::get<0>(source)), std::move(moves)});
+  }
+  return out;
 }
 
-Status Mover::Repack(const ptc::LocalCopy& move) {
+Status Mover::CopyFrom(const HostCopies& copies) {
+  const MoveContext& c = *context_;
+  const auto& [tensor, cell] =
+      std::visit(Overloaded{
+                     [](const ptc::LocalCopy& m) { return std::pair(m.tensor, &m.cell); },
+                     [](const ptc::RemoteCopy& m) { return std::pair(m.tensor, &m.cell); },
+                     [](const auto&) -> std::pair<int, const ptc::Box*> { return {}; },
+                 },
+                 *copies.moves.front());
+  std::optional<std::uint64_t> expected = OldDigest(copies.origin.device, tensor, *cell);
+  if (!expected) {
+    TESSERA_TRY(expected, DigestOfCell(c, copies.origin, tensor, *cell));
+  }
+  Reach(Moment::kSourceDigested);
+  for (const ptc::Move* move : copies.moves) {
+    if (const auto* local = std::get_if<ptc::LocalCopy>(move)) {
+      TESSERA_RETURN_IF_ERROR(Repack(*local, *expected));
+    } else {
+      TESSERA_RETURN_IF_ERROR(
+          CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.origin, *expected));
+    }
+  }
+  return OkStatus();
+}
+
+Status Mover::Repack(const ptc::LocalCopy& move, std::uint64_t expected) {
   const MoveContext& c = *context_;
   TESSERA_TRY(const CellView read,
               ViewOfCell(c, OldPieces(c, move.device), move.tensor, move.from, move.cell));
@@ -97,6 +122,11 @@ Status Mover::Repack(const ptc::LocalCopy& move) {
   const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
   const std::uint64_t digest =
       engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, move.cell);
+  if (digest != expected) {
+    return DataLoss(fmt::format("tensor '{}' {}: digest of the copy on {} is {}, of its source {}",
+                                spec.name, ToString(move.cell), ToString(move.device),
+                                ptc::Hex16(digest), ptc::Hex16(expected)));
+  }
   const std::lock_guard lock(mutex_);
   arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);
   return OkStatus();

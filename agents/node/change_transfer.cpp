@@ -28,14 +28,21 @@ Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&
   for (const auto& [id, table] : change_.next()) {
     devices_.Find(id)->arena->header().grads_step.store(0);
   }
+  const MoveMode mode =
+      change_.prepare().verify_full() ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved;
   move_ = world_.start_move(
-      context_, [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
+      context_, mode,
+      [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
         if (lives.expired()) return;
+        const StateDigests& taken = result.digests;
+        if (taken.has_before || taken.has_after) {
+          digests_.Keep(change_.prepare().transaction(), *context_, result);
+        }
         result_ = std::move(result);
-        for (const std::string& note : result_.notes) {
+        for (const std::string& note : result_->notes) {
           uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
         }
-        done(result_.status);
+        done(result_->status);
       });
   return OkStatus();
 }
@@ -61,9 +68,15 @@ void ChangeTransfer::SendProgress() const {
 }
 
 void ChangeTransfer::Describe(wire::TxnReport* report) const {
-  EncodeDigests(result_.before, report->mutable_before());
-  EncodeDigests(result_.after, report->mutable_after());
-  report->set_checksums_equal(result_.checksums_equal);
+  if (!result_) return;
+  report->set_checksums_equal(result_->checksums_equal);
+  const StateDigests& taken = result_->digests;
+  if (taken.has_before || taken.has_after) Encode(taken, report->mutable_digests());
+}
+
+std::optional<KeptState> ChangeTransfer::Kept(std::int64_t step) const {
+  if (!context_ || !result_ || !result_->status || result_->digests.has_after) return std::nullopt;
+  return KeptState{context_, result_->arrived, step};
 }
 
 }  // namespace tessera::agents

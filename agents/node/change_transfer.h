@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "agents/move/device_store.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
+#include "agents/node/committed_digests.h"
 #include "agents/node/node_world.h"
 #include "agents/node/prepared_change.h"
 #include "agents/node/uplink.h"
@@ -25,8 +27,13 @@ class ChangeTransfer {
  public:
   /// \pre all outlive this part
   ChangeTransfer(const PreparedChange& change, std::int32_t node, const NodeWorld& world,
-                 DeviceStore& devices, const Uplink& uplink)
-      : change_(change), node_(node), world_(world), devices_(devices), uplink_(uplink) {}
+                 DeviceStore& devices, CommittedDigests& digests, const Uplink& uplink)
+      : change_(change),
+        node_(node),
+        world_(world),
+        devices_(devices),
+        digests_(digests),
+        uplink_(uplink) {}
   ChangeTransfer(const ChangeTransfer&) = delete;
   ChangeTransfer& operator=(const ChangeTransfer&) = delete;
 
@@ -46,18 +53,22 @@ class ChangeTransfer {
 
   /// Sends what has been copied so far. Does nothing without a transfer.
   void SendProgress() const;
-  /// Fills in the digests of the transfer that has ended.
+  /// Fills in what the transfer that has ended has compared, and the digests that it has taken.
   void Describe(wire::TxnReport* report) const;
+  /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if an
+  /// earlier agent made it.
+  std::optional<KeptState> Kept(std::int64_t step) const;
 
  private:
   const PreparedChange& change_;
   const std::int32_t node_;
   const NodeWorld& world_;
   DeviceStore& devices_;
+  CommittedDigests& digests_;
   const Uplink& uplink_;
   std::shared_ptr<const MoveContext> context_;  // since Offer
   std::unique_ptr<Move> move_;
-  MoveResult result_;
+  std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.
   const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);
 };

@@ -28,7 +28,7 @@ void DigestRuns::Start(const wire::TakeDigests& message) {
   }
   const std::uint64_t run = next_run_++;
   runs_[run] = world_.start_move(
-      std::move(context),
+      std::move(context), MoveMode::kDigests,
       [this, run, name = message.job(), number = message.number()](const MoveResult& result) {
         wire::FromNode reply;
         auto* out = reply.mutable_digests();

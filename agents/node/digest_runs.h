@@ -17,7 +17,7 @@
 
 namespace tessera::agents {
 
-/// Each run is a transfer without moves, on the thread of the transfer.
+/// Each run is a transfer that only reads, on the threads of a transfer.
 /// \threadsafety The loop's thread.
 class DigestRuns {
  public:

@@ -28,6 +28,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
       starter_(config_, world_, links_, ranks_),
       steps_(jobs_, uplink_),
       pauses_(devices_, ranks_, jobs_, rendezvous_, links_, uplink_),
+      committed_digests_(world_, uplink_),
       transactions_(WorldOfTransactions(), rendezvous_, [this] { SendHeartbeat(); }),
       rank_events_({.machine = world_,
                     .links = links_,
@@ -87,6 +88,7 @@ NodeTransaction::World NodeAgent::WorldOfTransactions() {
           .starter = starter_,
           .pauses = pauses_,
           .steps = steps_,
+          .digests = committed_digests_,
           .uplink = uplink_};
 }
 
@@ -120,7 +122,7 @@ Status NodeAgent::RecoverDevices() {
     TESSERA_TRY(const std::optional<std::string> failed,
                 world_.journal->Get(fmt::format("failed/{}", id.index)));
     device.failed = failed.has_value();
-    // The agent before may have died while it held updates for a view.
+    // The agent before may have died while it held updates for a view or for digests.
     device.arena->header().hold.store(0);
   }
   return OkStatus();
@@ -230,6 +232,7 @@ void NodeAgent::DropJob(const std::string& job) {
   rank_ends_.Kill(job);
   links_.views->Forget(job);
   rendezvous_.Forget(job);
+  committed_digests_.Forget(job);
   for (const ptc::DeviceId device : devices_.Of(job)) devices_.Free(*devices_.Find(device));
   steps_.Forget(job);
   jobs_.Erase(job);
@@ -301,6 +304,14 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return transactions_.OnGo(m.go());
     case wire::ToNode::kDecided:
       return transactions_.OnDecided(m.decided());
+    case wire::ToNode::kAskStateDigests: {
+      // The report follows the end of the transaction here.
+      const NodeTransaction* const txn = transactions_.current();
+      if (txn && txn->prepare().transaction() == m.ask_state_digests().transaction()) return;
+      return committed_digests_.OnAsk(m.ask_state_digests());
+    }
+    case wire::ToNode::kAskGroupCells:
+      return committed_digests_.OnAskCells(m.ask_group_cells());
     case wire::ToNode::kTakeDigests:
       return digests_.Start(m.take_digests());
     case wire::ToNode::kTakeView:

@@ -13,6 +13,7 @@
 #include "agents/keeper/keeper_link.h"
 #include "agents/move/device_store.h"
 #include "agents/net/timers.h"
+#include "agents/node/committed_digests.h"
 #include "agents/node/config.h"
 #include "agents/node/digest_runs.h"
 #include "agents/node/held_jobs.h"
@@ -101,6 +102,7 @@ class NodeAgent {
   RankStarter starter_;
   StepReports steps_;
   JobPauses pauses_;
+  CommittedDigests committed_digests_;
   NodeTransactions transactions_;
   RankEvents rank_events_;
   RankExits exits_;

@@ -141,9 +141,15 @@ NodeWorld NodeServer::MakeWorld() {
   world.process_group = [](std::int64_t pid) -> std::int64_t {
     return ::getpgid(static_cast<pid_t>(pid));
   };
-  world.start_move = [this](std::shared_ptr<const MoveContext> context,
+  world.start_move = [this](std::shared_ptr<const MoveContext> context, MoveMode mode,
                             std::function<void(MoveResult)> done) {
-    return StartMove(std::move(context), std::move(done));
+    return StartMove(std::move(context), mode, std::move(done));
+  };
+  world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
+    return std::make_unique<KeptDigests>(
+        std::move(state), [this, done = std::move(done)](KeptResult result) {
+          loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
+        });
   };
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     served_->Serve(std::move(context));
@@ -154,13 +160,13 @@ NodeWorld NodeServer::MakeWorld() {
   return world;
 }
 
-std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> context,
+std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                             std::function<void(MoveResult)> done) {
   auto post = [this, done = std::move(done)](MoveResult result) {
     loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
   };
   return std::make_unique<Mover>(std::move(context), Mover::Wire{&net_, keys_, ingress_},
-                                 std::move(post));
+                                 std::move(post), mode);
 }
 
 // ---- the connection to the registrar

@@ -40,7 +40,7 @@ class NodeServer {
   Status Open();
   NodeFacts MakeFacts() const;
   NodeWorld MakeWorld();
-  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context,
+  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                   std::function<void(MoveResult)> done);
   /// To the registrar.
   Status Connect();

@@ -44,7 +44,8 @@ NodeTransaction::NodeTransaction(const World& world, const wire::Prepare& prepar
     : world_(world),
       change_(prepare),
       ranks_(change_, world.ranks, world.jobs, world.starter, world.links),
-      transfer_(change_, world.jobs.node(), world.machine, world.devices, world.uplink),
+      transfer_(change_, world.jobs.node(), world.machine, world.devices, world.digests,
+                world.uplink),
       adoption_(change_, world.timers, world.devices, world.ranks, world.jobs, world.links,
                 world.uplink),
       part_(MakePart(recovered)) {
@@ -79,7 +80,7 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
   world.report = [this](const engine::Report& report) { SendReport(report); };
   world.flip = [this](std::int64_t step) { Flip(step); };
   world.clean_up = [this] { CleanUp(); };
-  world.release = [this](bool stay_paused) { ranks_.Release(stay_paused); };
+  world.release = [this](bool stay_paused) { Release(stay_paused); };
   world.resume_old = [this](bool stay_paused) {
     const auto number = static_cast<std::uint64_t>(prepare().transaction());
     world_.pauses.EndRequest(prepare().job(), number, stay_paused);
@@ -125,6 +126,7 @@ void NodeTransaction::RaiseRequest(std::int64_t at_step) {
 
 void NodeTransaction::RunTransfer(std::int64_t step) {
   world_.links.views->GiveUp(prepare().job());  // the old pieces will be overwritten
+  world_.digests.Forget(prepare().job());
   Status started =
       transfer_.Start(step, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
   if (!started) Feed(engine::TransferEnded{std::move(started)});
@@ -133,8 +135,18 @@ void NodeTransaction::RunTransfer(std::int64_t step) {
 void NodeTransaction::Flip(std::int64_t step) {
   // The reported steps after the step of that state belong to the old timeline.
   if (prepare().has_hand_in() || prepare().has_snapshot()) world_.steps.Forget(prepare().job());
+  step_ = step;
   adoption_.Flip(step);
   SendAdopt();
+}
+
+// The updates are held before any rank may begin one. A paused job may be resumed meanwhile.
+void NodeTransaction::Release(bool stay_paused) {
+  auto kept = transfer_.Kept(step_);
+  if (kept && !world_.jobs.LocalOf(change_.to()).empty()) {
+    world_.digests.Take(prepare().transaction(), std::move(*kept));
+  }
+  ranks_.Release(stay_paused);
 }
 
 void NodeTransaction::SendAdopt() {

@@ -17,6 +17,7 @@
 #include "agents/node/adoption.h"
 #include "agents/node/change_ranks.h"
 #include "agents/node/change_transfer.h"
+#include "agents/node/committed_digests.h"
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
 #include "agents/node/node_links.h"
@@ -50,6 +51,7 @@ class NodeTransaction {
     RankStarter& starter;
     JobPauses& pauses;
     StepReports& steps;
+    CommittedDigests& digests;
     const Uplink& uplink;
     /// The transaction is over here. The call may destroy it.
     std::function<void(bool stay_paused)> forgotten = {};
@@ -105,6 +107,7 @@ class NodeTransaction {
   void RunTransfer(std::int64_t step);
   void SendReport(const engine::Report& report);
   void Flip(std::int64_t step);
+  void Release(bool stay_paused);
   void SendAdopt();
   void CheckAdopted();
   void CleanUp();
@@ -119,6 +122,7 @@ class NodeTransaction {
   ChangeTransfer transfer_;
   Adoption adoption_;
   TransactionPart part_;
+  std::int64_t step_ = 0;  // of the state after the flip
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
 };

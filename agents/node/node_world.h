@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
 #include "agents/wire/messages_fwd.h"
@@ -58,9 +59,12 @@ struct NodeWorld {
 
   /// `done` runs once, on the loop, later than the call, also for a move that is cancelled or
   /// destroyed before. It may destroy the move.
-  std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context,
+  std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                       std::function<void(MoveResult)> done)>
       start_move;
+  /// As start_move. Clears the holds that HoldUpdates has set.
+  std::function<std::unique_ptr<KeptRun>(KeptState state, std::function<void(KeptResult)> done)>
+      start_kept_digests;
   /// Cells of this transfer may be fetched from this node from now on; null: of none.
   std::function<void(std::shared_ptr<const MoveContext> context)> serve;
 

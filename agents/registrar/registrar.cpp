@@ -45,12 +45,13 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       links_(common_, node_queries_, [this] { return CheckIdle(); }),
       inquiries_(common_, jobs_, node_queries_, [this] { return CheckFree(); }),
       plans_(common_, jobs_, links_, inquiries_),
+      replicas_(common_),
       pauses_(common_, jobs_, numbers_, WorldOfPauses()),
       openings_(common_, jobs_),
       starter_(common_, jobs_,
                {openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
                WorldOfStarts()),
-      transactions_(common_, jobs_, {numbers_, decisions_, plans_, steps_, rendezvous_},
+      transactions_(common_, jobs_, {numbers_, decisions_, plans_, steps_, rendezvous_, replicas_},
                     WorldOfTransactions()),
       losses_(common_, jobs_, {plans_, states_.snapshots(), steps_, stops_, transactions_},
               WorldOfLosses()),
@@ -272,6 +273,10 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return transactions_.OnReport(m.node(), m.txn());
     case wire::FromNode::kProgress:
       return transactions_.OnProgress(m.node(), m.progress());
+    case wire::FromNode::kStateDigests:
+      return transactions_.OnStateDigests(m.node(), m.state_digests());
+    case wire::FromNode::kGroupCells:
+      return replicas_.OnCells(m.node(), m.group_cells());
     case wire::FromNode::kEvent: {
       const auto severity = m.event().severity();
       AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)

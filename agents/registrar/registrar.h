@@ -27,6 +27,7 @@
 #include "agents/registrar/registrar_world.h"
 #include "agents/registrar/rendezvous.h"
 #include "agents/registrar/restarter.h"
+#include "agents/registrar/replica_inquiry.h"
 #include "agents/registrar/slow_rank_watch.h"
 #include "agents/registrar/start_sender.h"
 #include "agents/registrar/state_requests.h"
@@ -130,6 +131,7 @@ class Registrar {
   LinkSurvey links_;
   Inquiries inquiries_;
   PlanDesk plans_;
+  ReplicaInquiry replicas_;
   PauseDesk pauses_;
   DataOpenings openings_;
   JobStarter starter_;

@@ -58,6 +58,7 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   p->set_relay(txn.planned.summary.relayed);
   *p->mutable_peers() = peers;
   p->set_topology(txn.planned.cluster);
+  p->set_verify_full(txn.verify_full);
   if (txn.hand_in) *p->mutable_hand_in() = txn.hand_in->source;
   if (txn.recovery) {
     p->set_recovery(true);
@@ -67,36 +68,37 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   return message;
 }
 
-engine::DigestsCompared CompareDigests(Txn& txn, const Job& job) {
-  const std::vector<JobCell> cells = FindCells(
-      job.layout, txn.planned.to, txn.recovery ? txn.recovery->lost : std::vector<ptc::DeviceId>());
-  const ptc::Collection& collection = job.layout.collection();
-  if (txn.recovery && txn.recovery->steps_lost) {
-    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn.after);
-    if (!after) return {false, after.error().ToString()};
-    txn.entry.digest_before = txn.recovery->digest;
-    txn.entry.digest_after = ptc::Hex16(after->digest);
-    if (!txn.entry.digest_before.empty() && txn.entry.digest_before != txn.entry.digest_after) {
-      return {false, fmt::format("the state has digest {}, the snapshot had {}",
-                                 txn.entry.digest_after, txn.entry.digest_before)};
-    }
-  } else {
-    const auto before = CombineDigests(collection, cells, CellSide::kHolders, txn.before);
-    if (!before) return {false, before.error().ToString()};
-    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn.after);
-    if (!after) return {false, after.error().ToString()};
-    txn.entry.digest_before = ptc::Hex16(before->digest);
-    txn.entry.digest_after = ptc::Hex16(after->digest);
-    for (std::size_t i = 0; !txn.hand_in && i < cells.size(); ++i) {
-      if (before->cells[i] == after->cells[i]) continue;
-      const auto& spec = collection.tensors()[static_cast<std::size_t>(cells[i].tensor)];
-      return {false,
-              fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
-                          ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))};
-    }
+StateComparison CompareStates(Txn& txn) {
+  const ptc::Collection& collection = txn.planned.to.collection();
+  std::vector<const SideDigests*> before, after;
+  for (const auto& [node, digests] : txn.digests) {
+    if (digests.has_before) before.push_back(&digests.before);
+    if (digests.has_after) after.push_back(&digests.after);
   }
-  txn.entry.bytes_moved = txn.count.bytes();
-  return {true, {}};
+  StateComparison out;
+  out.differing_before = FindDifferences(before);
+  out.differing_after = FindDifferences(after);
+  const JobDigest now = AddUp(collection, after);
+  txn.entry.digest_after = ptc::Hex16(now.digest);
+  if (txn.recovery && txn.recovery->steps_lost) {
+    txn.entry.digest_before = txn.recovery->digest;
+    if (!txn.entry.digest_before.empty() && txn.entry.digest_before != txn.entry.digest_after) {
+      out.difference = fmt::format("the state has digest {}, the snapshot had {}",
+                                   txn.entry.digest_after, txn.entry.digest_before);
+    }
+    return out;
+  }
+  if (before.empty()) return out;  // a hand-in does not read what it replaces
+  const JobDigest then = AddUp(collection, before);
+  txn.entry.digest_before = ptc::Hex16(then.digest);
+  for (std::size_t t = 0; !txn.hand_in && t < then.tensors.size(); ++t) {
+    if (then.tensors[t] == now.tensors[t]) continue;
+    out.difference =
+        fmt::format("tensor '{}': digest {} became {}", collection.tensors()[t].name,
+                    ptc::Hex16(then.tensors[t]), ptc::Hex16(now.tensors[t]));
+    break;
+  }
+  return out;
 }
 
 }  // namespace tessera::agents

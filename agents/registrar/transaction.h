@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/move/cell_digests.h"
+#include "agents/move/state_digests.h"
 #include "agents/net/timers.h"
 #include "agents/node/repetition.h"
 #include "agents/registrar/job.h"
@@ -49,6 +49,7 @@ struct TxnOrigin {
   std::string requester = {};
   std::int64_t at_step = 0;
   bool unrecorded = false;
+  bool verify_full = false;
   std::optional<HandIn> hand_in = {};
   std::optional<Recovery> recovery = {};
 };
@@ -64,8 +65,10 @@ struct Txn {
   std::int64_t timeline = 0;  // of the job once it is committed
   std::optional<HandIn> hand_in;
   std::optional<Recovery> recovery;
-  bool was_paused = false;  // and stays so
-  bool cancelled = false;   // by a user
+  std::optional<ptc::Layout> from;  // absent after a restart of the registrar
+  bool verify_full = false;         // all state is read in the pause
+  bool was_paused = false;          // and stays so
+  bool cancelled = false;           // by a user
   std::unique_ptr<TransactionRun> run;
   engine::HistoryEntry entry;
   Timers::Clock::time_point phase_began;
@@ -76,8 +79,16 @@ struct Txn {
   TransferCount count;
   engine::Progress progress;
   std::int64_t checksums_equal = 0;
-  std::vector<DeviceDigests> before, after;
+  std::map<std::int32_t, StateDigests> digests;   // by node
+  std::map<std::int32_t, std::string> no_digests;  // why a node has none
+  /// While ranks continue and only digests are missing.
+  std::optional<Timers::Clock::time_point> digests_deadline;
+  bool resumed = false;  // so in the phase `resuming`, whose time has ended
   std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
+
+  /// Whether the transfer itself reads or receives all state, so that digests are known before the
+  /// decision.
+  bool reads_all() const { return verify_full || hand_in || (recovery && recovery->steps_lost); }
 };
 
 /// "no step lost: n1 was lost".
@@ -86,8 +97,13 @@ std::string CostOf(const Recovery& recovery);
 engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now);
 /// The message that begins it at the nodes.
 wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers);
-/// Compares the reports of all holders of all cells: replicas must be equal, before and after the
-/// transfer, and the transfer must not change a cell. Notes both digests in the record.
-engine::DigestsCompared CompareDigests(Txn& txn, const Job& job);
+/// What the reports of the nodes say together.
+struct StateComparison {
+  std::string difference;  // between before and after; empty: none
+  std::vector<GroupDifference> differing_before, differing_after;  // replicas
+};
+/// Adds up the digests of all nodes, notes them in the record, and compares replicas and sides.
+/// \pre all nodes have reported
+StateComparison CompareStates(Txn& txn);
 
 }  // namespace tessera::agents

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agents/move/digest_wire.h"
 #include "agents/registrar/transaction_desk.h"
 #include "engine/search/fit.h"
 #include "engine/txn/participant.h"
@@ -13,6 +14,9 @@ namespace tessera::agents {
 namespace {
 
 using engine::TxnPhase;
+
+/// How long the registrar waits for the next report of digests while ranks continue.
+constexpr auto kDigestPatience = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -32,6 +36,10 @@ void TransactionDesk::Tick(Clock::time_point now) {
     txn_->pause_deadline.reset();
     Feed(
         engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
+  }
+  if (txn_ && txn_->digests_deadline && now > *txn_->digests_deadline) {
+    txn_->digests_deadline.reset();
+    Feed(engine::DigestsOverdue{});
   }
   FeedSilence();
   RepeatRequests(now);
@@ -89,12 +97,6 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
     go.mutable_go()->set_stay_paused(IsPausedSince(m.transaction()));
     return static_cast<void>(SendTo(node, go));
   }
-  const auto take = [&](const auto& rows, std::vector<DeviceDigests>& out) {
-    for (const wire::CellDigests& row : rows) {
-      const auto device = Decode(row.device());
-      if (device) out.push_back({*device, {row.digests().begin(), row.digests().end()}});
-    }
-  };
   switch (m.kind()) {
     case wire::TxnReport::PREPARED:
       if (txn_->start_watch) txn_->start_watch->NodeReady(node);
@@ -105,8 +107,8 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodePaused{node, m.step()});
     case wire::TxnReport::TRANSFERRED:
       if (txn_->run->machine().waiting_for().contains(node)) {
-        take(m.before(), txn_->before);
-        take(m.after(), txn_->after);
+        auto digests = Decode(m.digests());
+        if (digests) txn_->digests.insert_or_assign(node, std::move(*digests));
         txn_->checksums_equal += m.checksums_equal();
       }
       return Feed(engine::NodeTransferred{node});
@@ -131,6 +133,19 @@ void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) 
   // Only the estimate of the remaining time is limited to the plan, the count is not.
   txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
   MarkDirty();
+}
+
+void TransactionDesk::OnStateDigests(std::int32_t node, const wire::StateDigests& m) {
+  if (!txn_ || txn_->id != m.transaction() || !txn_->run->machine().awaits_digests()) return;
+  auto digests = Decode(m.sides());
+  const bool has_digests = m.error().empty() && digests.has_value();
+  if (has_digests) {
+    txn_->digests.insert_or_assign(node, std::move(*digests));
+    txn_->digests_deadline = timers_.now() + kDigestPatience;
+  } else {
+    txn_->no_digests[node] = digests ? m.error() : digests.error().ToString();
+  }
+  Feed(engine::NodeDigested{node, has_digests});
 }
 
 void TransactionDesk::FeedSilence() {
@@ -200,7 +215,7 @@ std::unique_ptr<TransactionRun> TransactionDesk::MakeRun(engine::Coordinator mac
 void TransactionDesk::OnPhaseChanged(TxnPhase before) {
   const auto now = timers_.now();
   const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
-  if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
+  if (before != TxnPhase::kPlanned && !txn_->resumed) txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
   txn_->repeats = Repetition(now);
   const TxnPhase phase = txn_->run->phase();
@@ -257,8 +272,13 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
                        return a.node;
                      },
                      [&](const engine::SendGo& a) {
+                       NoteResumed();
                        m.mutable_go()->set_transaction(id);
                        m.mutable_go()->set_stay_paused(txn_->was_paused);
+                       return a.node;
+                     },
+                     [&](const engine::AskDigests& a) {
+                       m.mutable_ask_state_digests()->set_transaction(id);
                        return a.node;
                      },
                      [&](const auto&) { return -1; },  // TransactionRun carries these out itself
@@ -272,10 +292,76 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
 }
 
 engine::DigestsCompared TransactionDesk::Compare() {
-  engine::DigestsCompared out = CompareDigests(*txn_, *jobs_.Find(txn_->job));
-  // Recorded before the decision, so that a restarted registrar finds the digests.
-  if (out.equal) publisher_.Record(txn_->entry);
-  return out;
+  txn_->entry.bytes_moved = txn_->count.bytes();
+  if (txn_->reads_all()) {
+    for (const std::int32_t node : NodesOf(txn_->planned.to.mesh())) {
+      const auto found = txn_->digests.find(node);
+      if (found != txn_->digests.end() && found->second.has_after) continue;
+      return {false, fmt::format("n{} reported no digests", node)};
+    }
+    const StateComparison states = CompareStates(*txn_);
+    AskAbout(states);
+    if (!states.differing_before.empty()) return {false, DifferenceText(states.differing_before)};
+    if (!states.differing_after.empty()) return {false, DifferenceText(states.differing_after)};
+    if (!states.difference.empty()) return {false, states.difference};
+  }
+  // Recorded before the decision, so that a restarted registrar finds the bytes and the digests.
+  publisher_.Record(txn_->entry);
+  return {true, {}};
+}
+
+void TransactionDesk::AskAbout(const StateComparison& states) {
+  const std::vector<ptc::DeviceId> lost =
+      txn_->recovery ? txn_->recovery->lost : std::vector<ptc::DeviceId>();
+  for (const bool before : {true, false}) {
+    const auto& differing = before ? states.differing_before : states.differing_after;
+    if (differing.empty()) continue;
+    uses_.replicas.Ask({txn_->id, *txn_->from, txn_->planned.to, lost, before}, differing);
+  }
+}
+
+void TransactionDesk::NoteResumed() {
+  const auto now = timers_.now();
+  if (txn_->paused_since) {
+    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->paused_since.reset();
+  }
+  if (!txn_->run->machine().awaits_digests() || txn_->resumed) return;
+  txn_->resumed = true;
+  const std::chrono::duration<double> seconds = now - txn_->phase_began;
+  txn_->entry.phases[std::string(ToString(TxnPhase::kResuming))] += seconds.count();
+  txn_->digests_deadline = now + kDigestPatience;
+  txn_->repeats = Repetition(now);
+}
+
+std::string TransactionDesk::NoteDigests() {
+  if (!txn_->from) {  // the agents do not wait for a registrar that has restarted
+    return txn_->entry.digest_after.empty() ? "its digests are not known" : "digests equal";
+  }
+  if (!txn_->reads_all()) {
+    std::string missing;
+    for (const std::int32_t node : NodesOf(txn_->planned.to.mesh())) {
+      if (txn_->digests.contains(node)) continue;
+      const auto why = txn_->no_digests.find(node);
+      if (!missing.empty()) missing += "; ";
+      missing += fmt::format("n{} gave none", node);
+      if (why != txn_->no_digests.end()) missing += ": " + why->second;
+    }
+    if (!missing.empty()) {
+      txn_->entry.digest_before.clear();
+      txn_->entry.digest_after.clear();
+      return fmt::format("its digests are not known ({})", missing);
+    }
+    const StateComparison states = CompareStates(*txn_);
+    if (!states.differing_after.empty()) {
+      AddEvent(engine::Severity::kError, fmt::format("txn {}", txn_->id),
+               DifferenceText(states.differing_after));
+      AskAbout(states);
+      return "replicas differ";
+    }
+    if (!states.difference.empty()) return states.difference;
+  }
+  return "digests equal";
 }
 
 }  // namespace tessera::agents

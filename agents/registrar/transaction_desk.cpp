@@ -83,7 +83,8 @@ Status TransactionDesk::BeginApply(const std::string& request_id, const wire::Ap
                                 {.request_id = request_id,
                                  .requester = reply->requester(),
                                  .at_step = request.at_step(),
-                                 .unrecorded = request.unrecorded()}));
+                                 .unrecorded = request.unrecorded(),
+                                 .verify_full = request.verify_full()}));
   AddEvent(
       engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
       fmt::format("reconfigure {} {} → {}, {}{}", job.name,
@@ -110,6 +111,9 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     if (paused) setup.paused_at = job.step;
   }
   setup.participants.merge(NodesOf(planned.to.mesh()));
+  const bool reads_all = origin.verify_full || origin.hand_in ||
+                         (origin.recovery && origin.recovery->steps_lost);
+  if (!reads_all) setup.digesting = NodesOf(planned.to.mesh());
   for (const std::int32_t number : setup.participants) {
     const Membership::Node* node = members_.Find(number);
     if (node && !Membership::IsSilent(*node)) continue;
@@ -154,6 +158,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     txn_->paused_since = job.suspended_since;
     job.attempt = id;  // no rank of an earlier one is left
   }
+  txn_->from = job.layout;
+  txn_->verify_full = origin.verify_full;
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
   txn_->count = TransferCount(txn_->planned.summary.flows);

@@ -17,6 +17,7 @@
 #include "agents/registrar/plan_desk.h"
 #include "agents/registrar/registrar_part.h"
 #include "agents/registrar/rendezvous.h"
+#include "agents/registrar/replica_inquiry.h"
 #include "agents/registrar/step_recorder.h"
 #include "agents/registrar/transaction.h"
 #include "agents/registrar/transaction_numbers.h"
@@ -32,6 +33,7 @@ class TransactionDesk : public RegistrarPart {
     PlanDesk& plans;
     StepRecorder& steps;
     Rendezvous& rendezvous;
+    ReplicaInquiry& replicas;
   };
   struct World {
     /// \error naming what must end before
@@ -63,6 +65,8 @@ class TransactionDesk : public RegistrarPart {
   void OnRegister(const wire::Register& message, bool restarted);
   void OnReport(std::int32_t node, const wire::TxnReport& message);
   void OnProgress(std::int32_t node, const wire::TxnProgress& message);
+  /// Digests of the state after a commit.
+  void OnStateDigests(std::int32_t node, const wire::StateDigests& message);
   void OnRankLost(std::int32_t node, ptc::DeviceId device, const wire::RankExited& message);
   void OnRankLoad(ptc::DeviceId rank, const RankLoading& loading);
   /// A participant has written `abort`.
@@ -120,7 +124,15 @@ class TransactionDesk : public RegistrarPart {
   std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
   Status SendRequest(const engine::CoordinatorAction& action);
   void OnPhaseChanged(engine::TxnPhase before);
+  /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();
+  /// Asks the nodes which cells of these replicas differ.
+  void AskAbout(const StateComparison& states);
+  /// Ranks continue, so the pause has ended.
+  void NoteResumed();
+  /// Notes the digests of the committed state in the record, or why there are none.
+  /// \return what the event of the commit says of them
+  std::string NoteDigests();
   void Adopt(const engine::Decision& decision);
   void Finish(bool committed, const std::string& reason);
   Status JournalRow();

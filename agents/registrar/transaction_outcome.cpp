@@ -38,10 +38,8 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
 void TransactionDesk::Finish(bool committed, const std::string& reason) {
   const auto now = timers_.now();
   Job* job = jobs_.Find(txn_->job);
-  if (txn_->paused_since) {
-    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
-    txn_->paused_since.reset();
-  }
+  NoteResumed();
+  const std::string digests = committed ? NoteDigests() : std::string();
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
   entry.reason = reason;
@@ -70,7 +68,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   if (committed) {
     AddEvent(
         engine::Severity::kInfo, source,
-        fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
+        fmt::format("epoch {} committed, {}, pause {:.2f} s", job->epoch, digests, entry.pause));
   } else {
     AddEvent(engine::Severity::kWarning, source,
              fmt::format("rolled back: {}; {}", reason,

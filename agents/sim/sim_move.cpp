@@ -54,27 +54,41 @@ std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
   return ptc::Mix(key + static_cast<std::uint64_t>(tensor)) * static_cast<std::uint64_t>(elements);
 }
 
-MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of, const ShareOf& share_of,
-                         bool damages) {
-  MoveResult result;
-  const std::vector<JobCell> cells = FindCells(c.from, c.to, c.lost);
-  const auto digest = [&](ptc::DeviceId device, std::int64_t version, bool is_old) {
-    DeviceDigests out{device, {}};
-    for (const JobCell& cell : cells) {
-      const auto& holders = is_old ? cell.holders : cell.needers;
-      if (!std::binary_search(holders.begin(), holders.end(), device)) continue;
-      out.digests.push_back(DigestOf(version, cell.tensor, cell.box.num_elements(), device));
-    }
-    return out;
-  };
+std::vector<DeviceDigests> DigestsOf(const MoveContext& c, const ptc::DeviceCells& cells,
+                                     const VersionOf& version_of) {
+  std::vector<DeviceDigests> out;
   for (const auto& [device, local] : c.local) {
-    const bool is_lost = std::find(c.lost.begin(), c.lost.end(), device) != c.lost.end();
-    if (!c.from.mesh().RankOf(device) || is_lost) continue;
-    const std::int64_t version = memory_of(device)->VersionOf(c.key.job, local.old_table.epoch());
-    result.before.push_back(digest(device, version, true));
+    const std::vector<ptc::DeviceCells::Entry> entries = cells.Of(device);
+    if (entries.empty()) continue;
+    const std::int64_t version = version_of(device);
+    DeviceDigests& digests = out.emplace_back(DeviceDigests{device, {}});
+    for (const ptc::DeviceCells::Entry& cell : entries) {
+      digests.digests.push_back(DigestOf(version, cell.tensor, cell.box->num_elements(), device));
+    }
   }
-  if (c.plan.moves.empty() && c.plan.reads.empty()) return result;
+  return out;
+}
 
+MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& memory_of,
+                         const ShareOf& share_of, bool damages) {
+  MoveResult result;
+  const auto old_version = [&](ptc::DeviceId device) {
+    const std::int64_t epoch = c.local.at(device).old_table.epoch();
+    return memory_of(device)->VersionOf(c.key.job, epoch);
+  };
+  if (mode != MoveMode::kVerifyMoved && !c.snapshot) {
+    const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kHolders, c.lost);
+    result.before = DigestsOf(c, cells, old_version);
+    std::erase_if(result.before, [&](const DeviceDigests& device) {
+      return std::find(c.lost.begin(), c.lost.end(), device.device) != c.lost.end();
+    });
+    if (mode == MoveMode::kDigests) return result;
+    result.digests.has_before = true;
+    result.digests.before = Summarize(cells, result.before);
+  }
+  const auto new_version = [&](ptc::DeviceId device) {
+    return memory_of(device)->at(c.local.at(device).next_table.epoch()).version;
+  };
   for (const auto& [device, local] : c.local) {
     if (!c.to.mesh().RankOf(device)) continue;
     const std::int64_t epoch = local.next_table.epoch();
@@ -99,8 +113,19 @@ MoveResult CopyAndDigest(const MoveContext& c, const MemoryOf& memory_of, const 
     const std::int64_t version =
         versions.size() == 1 && !is_damaged ? *versions.begin() : Content::kRubbish;
     memory_of(device)->at(epoch) = {c.key.job, epoch, version, false};
-    result.after.push_back(digest(device, version, false));
+    // The node compares what has moved with its sources. A snapshot has no digests of cells, so the
+    // registrar finds the difference.
+    if (is_damaged && !c.snapshot) {
+      result.status = DataLoss(fmt::format("a digest on {} is not that of its source",
+                                           ToString(device)));
+      return result;
+    }
   }
+  if (mode == MoveMode::kVerifyMoved && !c.snapshot) return result;
+  const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kNeeders);
+  result.after = DigestsOf(c, cells, new_version);
+  result.digests.has_after = true;
+  result.digests.after = Summarize(cells, result.after);
   return result;
 }
 

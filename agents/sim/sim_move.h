@@ -43,9 +43,16 @@ using ShareOf = std::function<std::optional<std::int64_t>(std::int32_t node, std
 std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
                        ptc::DeviceId device);
 
-/// Copies, unless there is nothing to move, and takes the digests of both sides.
-/// \param damages one device gets rubbish, and nobody notices yet
-MoveResult CopyAndDigest(const MoveContext& context, const MemoryOf& memory_of,
+/// The version of the state of a device.
+using VersionOf = std::function<std::int64_t(ptc::DeviceId device)>;
+
+/// The digests of the node's devices that own cells.
+std::vector<DeviceDigests> DigestsOf(const MoveContext& context, const ptc::DeviceCells& cells,
+                                     const VersionOf& version_of);
+
+/// Copies, and takes the digests that a transfer of this mode takes.
+/// \param damages one device gets rubbish
+MoveResult CopyAndDigest(const MoveContext& context, MoveMode mode, const MemoryOf& memory_of,
                          const ShareOf& share_of, bool damages);
 
 }  // namespace tessera::agents::sim

@@ -324,9 +324,12 @@ NodeWorld SimNode::MakeWorld() {
   world.environment = [] { return std::vector<std::string>(); };
   world.memory_available = [] { return std::int64_t{0}; };
   world.process_group = [](std::int64_t pid) { return pid; };
-  world.start_move = [this](std::shared_ptr<const MoveContext> context,
+  world.start_move = [this](std::shared_ptr<const MoveContext> context, MoveMode mode,
                             std::function<void(MoveResult)> done) {
-    return StartMove(std::move(context), std::move(done));
+    return StartMove(std::move(context), mode, std::move(done));
+  };
+  world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
+    return StartKeptDigests(std::move(state), std::move(done));
   };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
   world.log_line = [this](const std::string& line) {
@@ -340,23 +343,45 @@ NodeWorld SimNode::MakeWorld() {
   return world;
 }
 
-std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> context,
+std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                          std::function<void(MoveResult)> done) {
   auto move = std::make_unique<SimMove>();
-  const bool copies = !context->plan.moves.empty() || !context->plan.reads.empty();
-  const auto finish = [this, context, done, copies, is_cancelled = move->is_cancelled()] {
+  const bool copies = mode != MoveMode::kDigests;
+  const auto finish = [this, context, mode, done, copies, is_cancelled = move->is_cancelled()] {
     MoveResult result;
     if (*is_cancelled) {
       result.status = Error{ErrorCode::kCancelled, "cancelled", {}};
     } else if (copies && world_.fails()) {
       result.status = DataLoss("a chunk is corrupt");
     } else {
-      result = CopyAndDigest(*context, world_.memory_of, world_.share_of, copies && world_.fails());
+      result = CopyAndDigest(*context, mode, world_.memory_of, world_.share_of, copies && world_.fails());
     }
     done(std::move(result));
   };
   agent_->process.EnterLater(copies ? world_.sim->Pick(10, 1500) : world_.sim->Pick(1, 30), finish);
   return move;
+}
+
+// Ranks may not update what is read. As in a real read, the versions are those before the hold is
+// cleared.
+std::unique_ptr<KeptRun> SimNode::StartKeptDigests(KeptState state,
+                                                   std::function<void(KeptResult)> done) {
+  agent_->process.EnterLater(world_.sim->Pick(1, 300), [this, state, done] {
+    const MoveContext& c = *state.change;
+    const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kNeeders);
+    std::vector<DeviceDigests> devices = DigestsOf(c, cells, [&](ptc::DeviceId device) {
+      return world_.memory_of(device)->VersionOf(c.key.job, c.local.at(device).next_table.epoch());
+    });
+    KeptResult result;
+    if (world_.fails()) {
+      result.status = DataLoss("it cannot be read");
+    } else {
+      result = DescribeKept(cells, std::move(devices));
+    }
+    ReleaseUpdates(state);
+    done(std::move(result));
+  });
+  return std::make_unique<KeptRun>();
 }
 
 // ---- ranks

@@ -103,8 +103,9 @@ class SimNode {
   struct Agent;
 
   NodeWorld MakeWorld();
-  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context,
+  std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                   std::function<void(MoveResult)> done);
+  std::unique_ptr<KeptRun> StartKeptDigests(KeptState state, std::function<void(KeptResult)> done);
   Result<std::int64_t> Spawn(const KeeperLink::SpawnRequest& request);
   SimRank::World WorldOfRank(std::int64_t pid, int device);
   void OnRankEnded(std::int64_t pid, int status);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ptc/base/overloaded.h"
 
 namespace tessera::engine {
@@ -13,6 +15,7 @@ Coordinator Coordinator::Recovered(Setup setup) {
   Coordinator c(std::move(setup));
   c.phase_ = TxnPhase::kCommitting;
   c.asked_abort_ = true;
+  c.setup_.digesting.clear();
   c.reason_ = "the registrar's agent restarted";
   return c;
 }
@@ -64,6 +67,7 @@ CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   if (phase_ == TxnPhase::kPausing) return SendPause{node};
   if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
   if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
+  if (awaits_digests_) return AskDigests{node};
   return SendOutcome{node, phase_ == TxnPhase::kResuming};
 }
 
@@ -102,12 +106,26 @@ Coordinator::Actions Coordinator::Follow(bool commit) {
 }
 
 Coordinator::Actions Coordinator::OnFollowed() {
-  const bool committed = phase_ == TxnPhase::kResuming;
-  phase_ = committed ? TxnPhase::kDone : TxnPhase::kRolledBack;
   Actions actions;
   for (const NodeNumber node : setup_.participants) actions.push_back(SendGo{node});
-  actions.push_back(Finish{committed, reason_});
+  const auto is_silent = [this](NodeNumber node) { return silent_.contains(node); };
+  const bool can_report = !lacks_digests_ && !setup_.digesting.empty() &&
+                          std::ranges::none_of(setup_.digesting, is_silent);
+  if (phase_ == TxnPhase::kResuming && can_report) {
+    awaits_digests_ = true;
+    waiting_ = setup_.digesting;
+    return actions;
+  }
+  for (auto& action : End()) actions.push_back(std::move(action));
   return actions;
+}
+
+Coordinator::Actions Coordinator::End() {
+  const bool committed = phase_ == TxnPhase::kResuming;
+  phase_ = committed ? TxnPhase::kDone : TxnPhase::kRolledBack;
+  awaits_digests_ = false;
+  waiting_.clear();
+  return {Finish{committed, reason_}};
 }
 
 Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
@@ -162,10 +180,14 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           // ones have followed.
           [&](const NodeFollowed& e) -> Actions {
             if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
+            if (awaits_digests_) return {SendGo{e.node}};  // which it has missed
             return Answered(e.node, phase_) ? OnFollowed() : Actions{};
           },
           [&](const NodeRestarted& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
+            if (setup_.digesting.contains(e.node)) lacks_digests_ = true;
+            // The next agent follows the outcome again if its journal has the transaction.
+            if (awaits_digests_) return lacks_digests_ ? End() : Actions{SendOutcome{e.node, true}};
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
               return On(NodeReconnected{e.node});
             }
@@ -177,11 +199,21 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           // A participant gives the same answer to a repeated request. A participant that was
           // silent has missed the outcome; from now on the barrier includes it again.
           [&](const NodeReconnected& e) -> Actions {
+            if (!setup_.participants.contains(e.node)) return {};
             const bool follows = phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack;
-            if (silent_.erase(e.node) > 0 && follows) waiting_.insert(e.node);
+            const bool was_silent = silent_.erase(e.node) > 0;
+            if (was_silent && awaits_digests_) return {SendOutcome{e.node, true}};
+            if (awaits_digests_) {
+              Actions actions{SendGo{e.node}};
+              if (waiting_.contains(e.node)) actions.push_back(RequestTo(e.node));
+              return actions;
+            }
+            if (was_silent && follows) waiting_.insert(e.node);
             return waiting_.contains(e.node) ? Actions{RequestTo(e.node)} : Actions{};
           },
           [&](const RankLost& e) -> Actions {
+            // The job needs the registrar more than the record needs the digests.
+            if (awaits_digests_) return End();
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
           },
           // The loss of a node does not change the outcome. The registrar handles the loss after
@@ -189,6 +221,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.insert(e.node);
+            if (awaits_digests_) return waiting_.contains(e.node) ? End() : Actions{};
             if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
               return Answered(e.node, phase_) ? OnFollowed() : Actions{};
             }
@@ -199,6 +232,12 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             return phase_ == TxnPhase::kPausing ? Abort(e.reason) : Actions{};
           },
           [&](const CancelRequested& e) -> Actions { return Abort(e.reason); },
+          [&](const NodeDigested& e) -> Actions {
+            if (!awaits_digests_) return {};
+            if (!e.has_digests) return End();
+            return Answered(e.node, TxnPhase::kResuming) ? End() : Actions{};
+          },
+          [&](const DigestsOverdue&) -> Actions { return awaits_digests_ ? End() : Actions{}; },
       },
       event);
 }

@@ -57,6 +57,13 @@ struct NodeVerified {
 struct RegisterAnswered {
   bool commit;
 };
+/// The node has reported the digests of the state that it has after a commit, or that it has none.
+struct NodeDigested {
+  NodeNumber node;
+  bool has_digests;
+};
+/// Digests were not reported in time.
+struct DigestsOverdue {};
 /// The node has carried out the outcome (attached to the new epoch, or cleaned up).
 struct NodeFollowed {
   NodeNumber node;
@@ -91,7 +98,8 @@ struct CancelRequested {
 using CoordinatorEvent =
     std::variant<Begin, NodePrepared, NodeRefused, NodePaused, NodeTransferred, NodeTransferFailed,
                  DigestsCompared, NodeVerified, RegisterAnswered, NodeFollowed, NodeRestarted,
-                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelRequested>;
+                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelRequested, NodeDigested,
+                 DigestsOverdue>;
 
 // ---- actions
 struct SendPrepare {
@@ -120,13 +128,18 @@ struct SendOutcome {
 struct SendGo {
   NodeNumber node;
 };
+/// The node may have lost the request, or its report of the digests.
+struct AskDigests {
+  NodeNumber node;
+};
 /// The transaction is over. `reason` is empty after a commit.
 struct Finish {
   bool committed;
   std::string reason;
 };
 using CoordinatorAction = std::variant<SendPrepare, SendPause, SendTransfer, CompareDigests,
-                                       SendVerify, WriteRegister, SendOutcome, SendGo, Finish>;
+                                       SendVerify, WriteRegister, SendOutcome, SendGo, AskDigests,
+                                       Finish>;
 
 class Coordinator {
  public:
@@ -137,6 +150,9 @@ class Coordinator {
     std::set<NodeNumber> pausing;
     /// Set if the job already waits at a step boundary. It stays there after the transaction.
     std::optional<std::int64_t> paused_at;
+    /// Nodes that report digests after a commit, while ranks continue. The transaction ends when all
+    /// have reported, or when one cannot. Empty: it ends when ranks continue.
+    std::set<NodeNumber> digesting = {};
   };
   explicit Coordinator(Setup setup);
   /// A coordinator that was killed and restarted. It writes `abort` to the register, which answers
@@ -155,6 +171,8 @@ class Coordinator {
   std::optional<std::int64_t> step() const { return step_; }
   /// Participants that have not answered in the present phase.
   const std::set<NodeNumber>& waiting_for() const { return waiting_; }
+  /// Whether ranks continue in the new layout, and only digests are missing.
+  bool awaits_digests() const { return awaits_digests_; }
 
  private:
   using Actions = std::vector<CoordinatorAction>;
@@ -164,6 +182,9 @@ class Coordinator {
   Actions StartPause();
   Actions StartTransfer();
   Actions OnFollowed();
+  /// Ends the transaction.
+  /// \pre all participants have followed the outcome
+  Actions End();
   /// The request of the present phase to the node.
   CoordinatorAction RequestTo(NodeNumber node) const;
   /// Sends it to `nodes` and waits for their answers.
@@ -177,6 +198,8 @@ class Coordinator {
   std::optional<std::int64_t> step_;
   bool compared_ = false;
   bool asked_abort_ = false;
+  bool awaits_digests_ = false;
+  bool lacks_digests_ = false;  // a node has lost what it knew of the transfer
   std::string reason_;
 };
 

@@ -2,10 +2,12 @@
 // Coordinator and participants exchange messages in any order between nodes, with kills of agents
 // and of the registrar at any point.
 #include <QTest>
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "engine/txn/coordinator.h"
 #include "engine/txn/decision.h"
@@ -28,6 +30,7 @@ class World {
     std::optional<ParticipantState> journal;
     bool flipped = false;
     bool paused = false;
+    bool has_digests = false;  // of the agent that made the transfer
     int go_on_new = 0, go_on_old = 0;
     // Does not.
     std::optional<Participant> machine;
@@ -41,6 +44,7 @@ class World {
       nodes_[n] = {};
     }
     if (already_paused) setup_.paused_at = 7;
+    if (rng() % 2 == 0) setup_.digesting = setup_.participants;
     coordinator_.emplace(setup_);
     Perform(coordinator_->On(Begin{}));
   }
@@ -77,6 +81,9 @@ class World {
     QVERIFY2(finished_.has_value(), "the coordinator did not finish");
     QVERIFY(decided_.has_value());
     QCOMPARE(*finished_, *decided_);
+    bool can_report = *decided_ && !setup_.digesting.empty() && !is_recovered_;
+    for (const auto& [number, node] : nodes_) can_report = can_report && node.has_digests;
+    if (can_report) QCOMPARE(digested_, setup_.digesting);
     for (const auto& [number, node] : nodes_) {
       QCOMPARE(node.flipped, *decided_);
       QVERIFY2(!node.journal, "a participant still remembers the transaction");
@@ -97,6 +104,7 @@ class World {
       if (finished_) return;
       to_coordinator_.clear();
       coordinator_.emplace(Coordinator::Recovered(setup_));
+      is_recovered_ = true;
       WriteDecision(false);
       for (auto& [number, node] : nodes_) Restarted(number);
       return;
@@ -104,6 +112,7 @@ class World {
     Node& node = nodes_[victim];
     node.inbox.clear();
     node.machine.reset();
+    node.has_digests = false;
     if (node.journal) node.machine = Participant::Recovered(*node.journal);
     Restarted(victim);
   }
@@ -163,6 +172,11 @@ class World {
       const CoordinatorEvent event = to_coordinator_.front();
       to_coordinator_.pop_front();
       Perform(coordinator_->On(event));
+      // The registrar answers a node whose transaction is over with the outcome.
+      const auto* again = std::get_if<NodeRestarted>(&event);
+      const auto* back = std::get_if<NodeReconnected>(&event);
+      if (finished_ && again != nullptr) Restarted(again->node);
+      if (finished_ && back != nullptr) Restarted(back->node);
       return true;
     }
     Node& node = nodes_[who];
@@ -214,6 +228,13 @@ class World {
     }
   }
 
+  void SayDigests(int number) {
+    if (finished_) return;
+    const bool has_digests = nodes_[number].has_digests;
+    to_coordinator_.push_back(NodeDigested{number, has_digests});
+    if (has_digests) digested_.insert(number);
+  }
+
   void Perform(int number, const ParticipantAction& action) {
     Node& node = nodes_[number];
     std::visit(Overloaded{
@@ -225,7 +246,10 @@ class World {
                      node.paused = true;
                      node.inbox.push_back(RanksPaused{7});
                    },
-                   [&](const RunTransfer&) { node.inbox.push_back(TransferEnded{OkStatus()}); },
+                   [&](const RunTransfer&) {
+                     node.has_digests = true;
+                     node.inbox.push_back(TransferEnded{OkStatus()});
+                   },
                    [&](const JournalState& a) { node.journal = a.state; },
                    [&](const Report& a) { Say(number, a.kind); },
                    [&](const FlipAndAdopt&) {
@@ -241,6 +265,7 @@ class World {
                      // The barrier: no step in the new epoch before every node has flipped.
                      for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
                      ++node.go_on_new;
+                     SayDigests(number);
                    },
                    [&](const ResumeOld&) {
                      QVERIFY(!node.flipped);
@@ -290,6 +315,10 @@ class World {
                 nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit});
               },
               [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoReceived{}); },
+              [&](const AskDigests& a) {
+                // As long as the node has the transaction, its report follows.
+                if (!nodes_[a.node].machine) SayDigests(a.node);
+              },
               [&](const Finish& a) { finished_ = a.committed; },
           },
           action);
@@ -303,7 +332,21 @@ class World {
   std::map<int, Node> nodes_;
   std::optional<bool> decided_;  // the write-once register
   std::optional<bool> finished_;
+  std::set<int> digested_;  // nodes that have reported digests, perhaps in vain
+  bool is_recovered_ = false;
 };
+
+/// A coordinator that waits until all participants have followed the commit.
+Coordinator Committed(const Coordinator::Setup& setup) {
+  Coordinator c(setup);
+  c.On(Begin{});
+  for (const NodeNumber n : setup.participants) c.On(NodePrepared{n});
+  for (const NodeNumber n : setup.participants) c.On(NodeTransferred{n});
+  c.On(DigestsCompared{true, {}});
+  for (const NodeNumber n : setup.participants) c.On(NodeVerified{n});
+  c.On(RegisterAnswered{true});
+  return c;
+}
 
 }  // namespace
 
@@ -348,6 +391,66 @@ class TxnTest : public QObject {
       if (QTest::currentTestFailed()) return;
       QVERIFY(world.committed());
     }
+  }
+
+  // After the commit the ranks continue at once, and only the end waits for the digests.
+  void digestsEndACommit() {
+    Coordinator c = Committed({{0, 1, 2}, {0}, 5, {0, 1}});
+    c.On(NodeFollowed{0});
+    c.On(NodeFollowed{1});
+    const auto going = c.On(NodeFollowed{2});
+    QCOMPARE(going.size(), std::size_t{3});
+    QVERIFY(std::ranges::all_of(
+        going, [](const auto& action) { return std::holds_alternative<SendGo>(action); }));
+    QCOMPARE(c.phase(), TxnPhase::kResuming);
+    QVERIFY(c.awaits_digests());
+    QCOMPARE(c.waiting_for(), (std::set<NodeNumber>{0, 1}));
+    // What was lost is sent again.
+    QCOMPARE(std::get<SendGo>(c.On(NodeFollowed{2}).at(0)).node, 2);
+    QCOMPARE(std::get<AskDigests>(c.On(NodeReconnected{1}).at(1)).node, 1);
+    QVERIFY(c.On(NodeDigested{0, true}).empty());
+    QCOMPARE(c.On(NodeReconnected{0}).size(), std::size_t{1});
+    QVERIFY(c.On(NodeDigested{0, true}).empty());
+    QVERIFY(std::get<Finish>(c.On(NodeDigested{1, true}).at(0)).committed);
+    QCOMPARE(c.phase(), TxnPhase::kDone);
+  }
+
+  void digestsThatCannotComeAreNotWaitedFor_data() {
+    QTest::addColumn<int>("event");
+    QTest::newRow("a node has none") << 0;
+    QTest::newRow("an agent restarted") << 1;
+    QTest::newRow("a node is silent") << 2;
+    QTest::newRow("a rank has ended") << 3;
+    QTest::newRow("they are late") << 4;
+  }
+  void digestsThatCannotComeAreNotWaitedFor() {
+    QFETCH(int, event);
+    const std::vector<CoordinatorEvent> events{NodeDigested{1, false}, NodeRestarted{1, false},
+                                               NodeSilent{1, "silent"},
+                                               RankLost{1, false, "signal 9"}, DigestsOverdue{}};
+    Coordinator c = Committed({{0, 1}, {0}, 5, {0, 1}});
+    c.On(NodeFollowed{0});
+    c.On(NodeFollowed{1});
+    QVERIFY(c.awaits_digests());
+    const auto actions = c.On(events[static_cast<std::size_t>(event)]);
+    QVERIFY(std::get<Finish>(actions.at(0)).committed);
+    QCOMPARE(c.phase(), TxnPhase::kDone);
+  }
+
+  // A rollback has no digests, nor has a node that was restarted before ranks continued.
+  void whereThereAreNoDigestsTheEndDoesNotWait() {
+    Coordinator c = Committed({{0, 1}, {0}, 5, {0, 1}});
+    c.On(NodeRestarted{1, true});
+    c.On(NodeFollowed{0});
+    QVERIFY(std::holds_alternative<Finish>(c.On(NodeFollowed{1}).back()));
+    Coordinator aborted({{0}, {0}, 5, {0}});
+    aborted.On(Begin{});
+    aborted.On(CancelRequested{"cancelled"});
+    aborted.On(RegisterAnswered{false});
+    QVERIFY(!std::get<Finish>(aborted.On(NodeFollowed{0}).back()).committed);
+    Coordinator recovered = Coordinator::Recovered({{0}, {0}, {}, {0}});
+    recovered.On(RegisterAnswered{true});
+    QVERIFY(std::get<Finish>(recovered.On(NodeFollowed{0}).back()).committed);
   }
 
   void aLostRefusalIsSaidAgain() {
