@@ -37,11 +37,13 @@ struct DeviceRead {
   std::atomic<std::size_t> left = 0;
 };
 
-// What was read is the state after the step only if the device did not change meanwhile.
+// What was read is the state after the step only if nobody has cleared the hold meanwhile, as the
+// start of a rank does, and the device did not change.
 Status EndRead(const DeviceRead& read, std::int64_t step) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const engine::ArenaHeader& header = read.local->arena->header();
   const bool is_unchanged =
+      header.hold.load() == HoldAfter(step) &&
       header.end.load() == static_cast<std::uint64_t>(step) &&
       header.epoch.load() == static_cast<std::uint64_t>(read.local->next_table.epoch());
   ReleaseDevice(*read.local->arena, step);
@@ -118,15 +120,14 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
     }
     if (read.left == 0) ReleaseDevice(*read.local->arena, state_.step);
   }
-  TESSERA_RETURN_IF_ERROR(
-      ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
-        const auto& [d, i] = work[at];
-        DeviceRead& read = *reads[d];
-        const ptc::DeviceCells::Entry& cell = read.cells[i];
-        TESSERA_TRY(devices[d].digests[i], DigestOfCell(change, NextPieces(change, read.device),
-                                                        cell.tensor, *cell.box));
-        return --read.left == 0 ? EndRead(read, state_.step) : OkStatus();
-      }));
+  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
+    const auto& [d, i] = work[at];
+    DeviceRead& read = *reads[d];
+    const ptc::DeviceCells::Entry& cell = read.cells[i];
+    TESSERA_TRY(devices[d].digests[i],
+                DigestOfCell(change, NextPieces(change, read.device), cell.tensor, *cell.box));
+    return --read.left == 0 ? EndRead(read, state_.step) : OkStatus();
+  }));
   return DescribeKept(cells, std::move(devices));
 }
 

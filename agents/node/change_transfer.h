@@ -55,8 +55,8 @@ class ChangeTransfer {
   void SendProgress() const;
   /// Fills in what the transfer that has ended has compared, and the digests that it has taken.
   void Describe(wire::TxnReport* report) const;
-  /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if an
-  /// earlier agent made it.
+  /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
+  /// an earlier agent made it.
   std::optional<KeptState> Kept(std::int64_t step) const;
 
  private:

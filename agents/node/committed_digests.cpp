@@ -18,8 +18,7 @@ void CommittedDigests::Take(std::int64_t transaction, KeptState state) {
       Last{transaction, change.key.job, change.from, change.to, change.lost, state, {}, {}, {}});
   HoldUpdates(state);
   run_ = world_.start_kept_digests(
-      std::move(state),
-      [this, run = ++runs_, lives = std::weak_ptr(lives_)](KeptResult result) {
+      std::move(state), [this, run = ++runs_, lives = std::weak_ptr(lives_)](KeptResult result) {
         if (lives.expired() || run != runs_ || !last_) return;
         run_.reset();
         last_->held.reset();

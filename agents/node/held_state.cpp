@@ -31,7 +31,12 @@ Result<bool> CheckHeldState(DeviceStore& devices, const RankTable& ranks,
   }
   header.request.store(0);
   header.hold.store(0);
-  if (!lags) return false;
+  if (!lags) {
+    // The ranks have ended while this one waited for a hold, and not all have the decision. All
+    // make the step again.
+    if (header.decision_step.load() > step) header.decision_step.store(0);
+    return false;
+  }
   // The step is the last word, because it makes the others valid.
   header.decision_step.store(0);
   header.decision_clip.store(message.decision().clip());

@@ -160,8 +160,8 @@ NodeWorld NodeServer::MakeWorld() {
   return world;
 }
 
-std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
-                                            std::function<void(MoveResult)> done) {
+std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> context,
+                                            MoveMode mode, std::function<void(MoveResult)> done) {
   auto post = [this, done = std::move(done)](MoveResult result) {
     loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
   };

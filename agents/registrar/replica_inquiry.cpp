@@ -28,8 +28,8 @@ std::string DifferenceText(const std::vector<GroupDifference>& differences) {
   if (devices.size() > kMaxDevices) names += ", …";
   std::string text = fmt::format("replicas differ: {} do not hold the same state", names);
   if (differences.size() > 1) {
-    text += fmt::format(", nor do those of {}",
-                        Counted(std::ssize(differences) - 1, "other group"));
+    text +=
+        fmt::format(", nor do those of {}", Counted(std::ssize(differences) - 1, "other group"));
   }
   return text;
 }
@@ -73,9 +73,9 @@ void ReplicaInquiry::OnCells(std::int32_t node, const wire::GroupCells& m) {
 
 void ReplicaInquiry::Answer(const Question& question) const {
   const ReplicaSide& side = question.side;
-  const ptc::DeviceCells cells(
-      side.from, side.to,
-      side.before ? ptc::CellOwners::kHolders : ptc::CellOwners::kNeeders, side.lost);
+  const ptc::DeviceCells cells(side.from, side.to,
+                               side.before ? ptc::CellOwners::kHolders : ptc::CellOwners::kNeeders,
+                               side.lost);
   const std::string text =
       DescribeDifference(side.to.collection(), cells, question.group, question.cells);
   if (text.empty()) return;

@@ -93,9 +93,8 @@ StateComparison CompareStates(Txn& txn) {
   txn.entry.digest_before = ptc::Hex16(then.digest);
   for (std::size_t t = 0; !txn.hand_in && t < then.tensors.size(); ++t) {
     if (then.tensors[t] == now.tensors[t]) continue;
-    out.difference =
-        fmt::format("tensor '{}': digest {} became {}", collection.tensors()[t].name,
-                    ptc::Hex16(then.tensors[t]), ptc::Hex16(now.tensors[t]));
+    out.difference = fmt::format("tensor '{}': digest {} became {}", collection.tensors()[t].name,
+                                 ptc::Hex16(then.tensors[t]), ptc::Hex16(now.tensors[t]));
     break;
   }
   return out;

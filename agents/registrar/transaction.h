@@ -79,7 +79,7 @@ struct Txn {
   TransferCount count;
   engine::Progress progress;
   std::int64_t checksums_equal = 0;
-  std::map<std::int32_t, StateDigests> digests;   // by node
+  std::map<std::int32_t, StateDigests> digests;    // by node
   std::map<std::int32_t, std::string> no_digests;  // why a node has none
   /// While ranks continue and only digests are missing.
   std::optional<Timers::Clock::time_point> digests_deadline;

@@ -108,7 +108,7 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
     case wire::TxnReport::TRANSFERRED:
       if (txn_->run->machine().waiting_for().contains(node)) {
         auto digests = Decode(m.digests());
-        if (digests) txn_->digests.insert_or_assign(node, std::move(*digests));
+        if (m.has_digests() && digests) txn_->digests.insert_or_assign(node, std::move(*digests));
         txn_->checksums_equal += m.checksums_equal();
       }
       return Feed(engine::NodeTransferred{node});
@@ -215,7 +215,8 @@ std::unique_ptr<TransactionRun> TransactionDesk::MakeRun(engine::Coordinator mac
 void TransactionDesk::OnPhaseChanged(TxnPhase before) {
   const auto now = timers_.now();
   const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
-  if (before != TxnPhase::kPlanned && !txn_->resumed) txn_->entry.phases[std::string(ToString(before))] += seconds;
+  if (before != TxnPhase::kPlanned && !txn_->resumed)
+    txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
   txn_->repeats = Repetition(now);
   const TxnPhase phase = txn_->run->phase();

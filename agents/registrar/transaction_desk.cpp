@@ -111,8 +111,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     if (paused) setup.paused_at = job.step;
   }
   setup.participants.merge(NodesOf(planned.to.mesh()));
-  const bool reads_all = origin.verify_full || origin.hand_in ||
-                         (origin.recovery && origin.recovery->steps_lost);
+  const bool reads_all =
+      origin.verify_full || origin.hand_in || (origin.recovery && origin.recovery->steps_lost);
   if (!reads_all) setup.digesting = NodesOf(planned.to.mesh());
   for (const std::int32_t number : setup.participants) {
     const Membership::Node* node = members_.Find(number);

@@ -11,6 +11,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/copy/checksum.h"
 #include "ptc/base/check.h"
+#include "ptc/digest.h"
 
 namespace tessera::agents::sim {
 namespace {
@@ -111,7 +112,12 @@ void Invariants::NoteRestart(const wire::StartJob& start) const {
 }
 
 void Invariants::OnPublished(const wire::Published& message) {
-  if (!message.has_event() || world_.faults->may_suspend()) return;
+  if (!message.has_event()) return;
+  // No fault of the simulation changes state without notice.
+  if (message.event().text().find("replicas differ") != std::string::npos) {
+    world_.sim->Violate(message.event().text());
+  }
+  if (world_.faults->may_suspend()) return;
   if (message.event().text().starts_with("suspended after")) {
     world_.sim->Violate("without any cause the job is " + message.event().text());
   }
@@ -181,7 +187,34 @@ std::string Invariants::FindWrong() const {
       }
     }
   }
-  return FindWrongSample(job.name);
+  std::string wrong = FindWrongSample(job.name);
+  return wrong.empty() ? FindWrongDigest(job.name) : wrong;
+}
+
+std::string Invariants::FindWrongDigest(const std::string& job) const {
+  const auto row = RowOf(job);
+  const auto entries = world_.history->Transactions(job, 0);
+  TESSERA_CHECK(entries.has_value());
+  if (!row) return {};
+  const ptc::Collection& collection = row->job.layout.collection();
+  std::int64_t num_digests = 0;
+  for (const engine::HistoryEntry& entry : *entries) {
+    if (entry.result != "committed" || entry.digest_after.empty()) continue;
+    std::vector<std::uint64_t> tensors;
+    for (std::size_t t = 0; t < collection.tensors().size(); ++t) {
+      tensors.push_back(DigestOf(entry.step, static_cast<int>(t),
+                                 *ptc::NumElements(collection.tensors()[t].shape), {}));
+    }
+    const std::string expected = ptc::Hex16(ptc::CollectionDigest(collection, tensors));
+    if (entry.digest_before == expected && entry.digest_after == expected) {
+      ++num_digests;
+      continue;
+    }
+    return fmt::format("transaction {} has digests {} and {}, the state of step {} has {}",
+                       entry.id, entry.digest_before, entry.digest_after, entry.step, expected);
+  }
+  world_.result->digests = num_digests;
+  return {};
 }
 
 std::string Invariants::FindWrongSample(const std::string& job) const {

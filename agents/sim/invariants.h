@@ -61,6 +61,8 @@ class Invariants {
   /// The ranks of a job start on the state after this step.
   void NoteRestart(const wire::StartJob& start) const;
   std::string FindWrongSample(const std::string& job) const;
+  /// The digests in the record of each commit are those of the state after its step.
+  std::string FindWrongDigest(const std::string& job) const;
 
   const World world_;
   std::set<std::pair<std::uint64_t, std::int64_t>> commits_;  // hash of the job, epoch

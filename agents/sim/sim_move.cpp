@@ -116,8 +116,8 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
     // The node compares what has moved with its sources. A snapshot has no digests of cells, so the
     // registrar finds the difference.
     if (is_damaged && !c.snapshot) {
-      result.status = DataLoss(fmt::format("a digest on {} is not that of its source",
-                                           ToString(device)));
+      result.status =
+          DataLoss(fmt::format("a digest on {} is not that of its source", ToString(device)));
       return result;
     }
   }

@@ -354,7 +354,8 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
     } else if (copies && world_.fails()) {
       result.status = DataLoss("a chunk is corrupt");
     } else {
-      result = CopyAndDigest(*context, mode, world_.memory_of, world_.share_of, copies && world_.fails());
+      result = CopyAndDigest(*context, mode, world_.memory_of, world_.share_of,
+                             copies && world_.fails());
     }
     done(std::move(result));
   };

@@ -122,6 +122,7 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     wire::PlanRequest& plan = *request.mutable_apply()->mutable_plan();
     Encode(ChooseDevices(status, plan.mutable_devices()), plan.mutable_mesh());
     if (plan.devices().empty()) return;
+    request.mutable_apply()->set_verify_full(world_.sim->Chance(0.2));
   } else {
     return;
   }

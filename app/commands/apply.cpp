@@ -103,7 +103,10 @@ int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress
     fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record.epoch,
                record.step, formatBytes(record.bytes_moved), formatBytes(record.volume_bound),
                formatSeconds(record.pause));
-    fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
+    if (record.digest_after.empty())
+      fmt::print("digests are not known, see `tesseractl events`\n");
+    else
+      fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
   }
   if (committed) return kDone;
   return failed(FailedPrecondition(
@@ -204,6 +207,7 @@ int runApply(const Invocation& call) {
   }
   apply.set_at_step(atStep);
   apply.set_unrecorded(call.arguments.has("unrecorded"));
+  apply.set_verify_full(call.arguments.valueOr("verify", "moved") == "full");
   TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request)));
   return follow(call, session, reply.apply().transaction());
 }
@@ -221,6 +225,14 @@ Command applyCommand() {
                                    {.name = "unrecorded",
                                     .value = "",
                                     .help = "move the job even if the history cannot be written"},
+                                   {.name = "verify",
+                                    .value = "",
+                                    .help = "moved compares what moves with its source in the "
+                                            "pause, and takes the digest of the whole state while "
+                                            "the job continues; full reads all state in the pause, "
+                                            "before and after",
+                                    .fallback = "moved",
+                                    .choices = {"moved", "full"}},
                                    reversibleYesOption(),
                                    quietOption()}),
            .notes = {"Ctrl-C rolls the change back and waits for the outcome.",

@@ -137,9 +137,9 @@ struct Finish {
   bool committed;
   std::string reason;
 };
-using CoordinatorAction = std::variant<SendPrepare, SendPause, SendTransfer, CompareDigests,
-                                       SendVerify, WriteRegister, SendOutcome, SendGo, AskDigests,
-                                       Finish>;
+using CoordinatorAction =
+    std::variant<SendPrepare, SendPause, SendTransfer, CompareDigests, SendVerify, WriteRegister,
+                 SendOutcome, SendGo, AskDigests, Finish>;
 
 class Coordinator {
  public:
@@ -150,8 +150,8 @@ class Coordinator {
     std::set<NodeNumber> pausing;
     /// Set if the job already waits at a step boundary. It stays there after the transaction.
     std::optional<std::int64_t> paused_at;
-    /// Nodes that report digests after a commit, while ranks continue. The transaction ends when all
-    /// have reported, or when one cannot. Empty: it ends when ranks continue.
+    /// Nodes that report digests after a commit, while ranks continue. The transaction ends when
+    /// all have reported, or when one cannot. Empty: it ends when ranks continue.
     std::set<NodeNumber> digesting = {};
   };
   explicit Coordinator(Setup setup);

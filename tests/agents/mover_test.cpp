@@ -138,8 +138,7 @@ class Nodes {
     if (while_held) while_held();
     std::promise<KeptResult> promise;
     auto future = promise.get_future();
-    const KeptDigests run(state,
-                          [&](KeptResult kept) { promise.set_value(std::move(kept)); });
+    const KeptDigests run(state, [&](KeptResult kept) { promise.set_value(std::move(kept)); });
     return future.get();
   }
   std::uint64_t HoldOf(DeviceId device) const { return arenas_.at(device).header().hold.load(); }
@@ -315,9 +314,9 @@ class MoverTest : public QObject {
     VERIFY_OK(direct);
     std::optional<std::uint64_t> digest;
     const ptc::Plan relayed = ptc::RelayPlan(*direct, before, after, {});
-    for (const auto& [plan, mode] : {std::pair(*direct, MoveMode::kVerifyMoved),
-                                     std::pair(relayed, MoveMode::kVerifyMoved),
-                                     std::pair(relayed, MoveMode::kVerifyFull)}) {
+    for (const auto& [plan, mode] :
+         {std::pair(*direct, MoveMode::kVerifyMoved), std::pair(relayed, MoveMode::kVerifyMoved),
+          std::pair(relayed, MoveMode::kVerifyFull)}) {
       Nodes nodes(before, after, plan);
       std::vector<StateDigests> digests;
       std::int64_t compared = 0;
@@ -419,7 +418,8 @@ class MoverTest : public QObject {
     VERIFY_ERROR(served(0, wrong), ErrorCode::kNotFound, ToString(wrong.box));
   }
 
-  // ---- a wrong byte, and when it is found. A byte that changes on the wire: tests/agents/lanes_test.
+  // ---- a wrong byte, and when it is found. A byte that changes on the wire:
+  // tests/agents/lanes_test.
 
   // A source that changes between its digest and its copy ends the transfer.
   void aSourceThatChangesIsFound_data() { BothModes(); }
@@ -523,8 +523,8 @@ class MoverTest : public QObject {
     QCOMPARE(DigestOf(*tensors, {after.digests}, true), DigestOf(*tensors, {after.digests}, false));
   }
 
-  // A wrong replica that nobody moves is found after the commit, or in the pause if all is verified.
-  // The cells of the group name it.
+  // A wrong replica that nobody moves is found after the commit, or in the pause if all is
+  // verified. The cells of the group name it.
   void aReplicaThatDiffers_data() { BothModes(); }
   void aReplicaThatDiffers() {
     QFETCH(bool, full);

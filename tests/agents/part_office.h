@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agents/registrar/registrar_part.h"
 #include "agents/sim/memory_store.h"
@@ -22,9 +23,11 @@ namespace tessera::test {
 class PartOffice {
  public:
   using Reply = std::function<void(const std::string& identity, const wire::Reply& reply)>;
-  explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {})
+  /// Receives what is sent to nodes. Only nodes that are registered in `members()` are reached.
+  using Send = std::function<Status(const std::string& identity, const wire::ToNode& message)>;
+  explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {}, Send send = {})
       : history_(*engine::History::InMemory()),
-        world_{{}, std::move(reply), {}, {}, {}, {}, {}, {}, journal, *history_, *history_},
+        world_{std::move(send), std::move(reply), {}, {}, {}, {}, {}, {}, journal, *history_, *history_},
         publisher_({
                        .send = [](const wire::Published&) {},
                        .snapshot = [] { return engine::ClusterSnapshot(); },
@@ -37,6 +40,8 @@ class PartOffice {
   agents::RegistrarPart::Common common() {
     return {process_, config_, world_, members_, publisher_};
   }
+  agents::Membership& members() { return members_; }
+  std::vector<engine::Event> events() const { return *history_->Events(engine::EventQuery()); }
   std::size_t num_events() const { return history_->Events(engine::EventQuery())->size(); }
 
  private:

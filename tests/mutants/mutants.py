@@ -24,6 +24,7 @@ EVENTS = "agents/node/rank_events.cpp"
 EXITS = "agents/node/rank_exits.cpp"
 ENDS = "agents/node/rank_ends.cpp"
 REPORTS = "agents/node/step_reports.cpp"
+COMMITTED = "agents/node/committed_digests.cpp"
 COORDINATOR = "engine/txn/coordinator.cpp"
 PARTICIPANT = "engine/txn/participant.cpp"
 CUT = "engine/recovery/consistent_cut.cpp"
@@ -101,6 +102,10 @@ MUTANTS = [
         (COORDINATOR, "            return Abort(fmt::format(\"the agent of n{} restarted\", e.node));",
          "            return On(NodeReconnected{e.node});"),
         (TRANSFER, "  if (!context_) {  // it is lost", "  if (!context_) Offer();\n  if (!context_) {  // it is lost")]),
+    ("updates are not held while digests are taken", [
+        (COMMITTED, "  HoldUpdates(state);\n", "")]),
+    ("a decision that not all ranks have is followed by one", [
+        (HELD, "    if (header.decision_step.load() > step) header.decision_step.store(0);\n", "")]),
     ("what is held of a job that is elsewhere is kept", [
         (NODES, "    ForgetStaleState(node);", "")]),
     ("requests are not repeated", [
