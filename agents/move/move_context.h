@@ -26,7 +26,7 @@ struct MoveContext {
   LaneKey key;
   ptc::Layout from;
   ptc::Layout to;
-  ptc::Plan plan;  // without moves: only digests are computed
+  ptc::DeviceMoves plan;  // of this node's devices; without moves: only digests are computed
   ptc::Topology topology;
   std::int32_t node = 0;
   struct Local {
@@ -74,6 +74,9 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device);
 /// \error kInternal naming device, tensor and box if the device has no such piece
 Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell);
+/// Ranges of a cell that one thread works on at a time, so that a large cell uses all cores, and
+/// progress and cancellation never wait for one.
+std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell);
 /// The digest of `cell`, in the piece that contains it.
 /// \error as ViewOfCell
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,

@@ -11,7 +11,6 @@
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
 #include "ptc/plan/refill.h"
-#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 
@@ -21,11 +20,11 @@ Status PreparedChange::Build() {
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
   TESSERA_TRY(lost_, DecodeAll<ptc::DeviceId>(p.lost()));
   if (p.has_hand_in()) {
-    plan_ = ptc::RefillPlan(to);
+    plan_ = ptc::RefillOutline(to);
   } else {
     TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
-    TESSERA_TRY(plan_, ptc::MakePlan(from, to, topology, {.lost = lost_}));
-    if (p.relay()) plan_ = ptc::RelayPlan(plan_, from, to, topology);
+    const auto relaying = p.relay() ? ptc::Relaying::kAlways : ptc::Relaying::kNever;
+    TESSERA_TRY(plan_, ptc::MakeOutline(from, to, topology, {.lost = lost_, .relaying = relaying}));
   }
   from_ = std::move(from);
   to_ = std::move(to);
@@ -69,6 +68,7 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
   const wire::Prepare& p = prepare_;
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, *to_));
+  ExpandMoves(devices);
   for (auto& [id, device] : devices.devices()) {
     const bool is_source = IsSource(id);
     const bool new_rank = to_->mesh().RankOf(id).has_value();
@@ -84,12 +84,20 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
                                          device.arena->capacity()));
     const engine::PieceTable& old_table = is_source ? *device.table : nothing;
     TESSERA_TRY(engine::PieceTable next,
-                engine::AllocateNext(old_table, *from_, *to_, id, plan_, device.arena->capacity()));
+                engine::AllocateNext(old_table, *from_, *to_, id, moves_.moves, device.arena->capacity()));
     TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
     old_.emplace(id, old_table);
     next_.emplace(id, std::move(next));
   }
   return OkStatus();
+}
+
+void PreparedChange::ExpandMoves(const DeviceStore& devices) {
+  std::vector<ptc::DeviceId> own;
+  for (const auto& [id, device] : devices.devices()) own.push_back(id);
+  moves_ = prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own)
+                                  : ptc::MovesOf(plan_, *from_, *to_, own);
+  plan_ = {};
 }
 
 void PreparedChange::Recover(const DeviceStore& devices) {
@@ -122,7 +130,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
   auto context = std::make_shared<MoveContext>(MoveContext{{p.job(), p.transaction(), p.attempt()},
                                                            *from_,
                                                            *to_,
-                                                           plan_,
+                                                           moves_,
                                                            TopologyOf(p.peers()),
                                                            node,
                                                            {},

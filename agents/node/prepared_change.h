@@ -61,13 +61,15 @@ class PreparedChange {
  private:
   /// Whether the device holds state that the transaction reads.
   bool IsSource(ptc::DeviceId id) const;
+  void ExpandMoves(const DeviceStore& devices);
   /// \error naming the device
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
   const wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
   std::vector<ptc::DeviceId> lost_;  // of the old layout; their state is of no use
-  ptc::Plan plan_;
+  ptc::Outline plan_;       // until Allocate
+  ptc::DeviceMoves moves_;  // of the devices of this node; since Allocate
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
 };
 

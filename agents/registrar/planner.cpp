@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -16,30 +15,24 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
 #include "engine/search/fit.h"
-#include "engine/store/allocate.h"
+#include "engine/store/memory_needs.h"
 #include "ptc/certificate/certificate.h"
 #include "ptc/plan/refill.h"
-#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
 
 // Bytes between each pair of devices.
-std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collection& tensors) {
-  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> bytes;
-  for (const ptc::Move& move : plan.moves) {
-    if (const auto* copy = std::get_if<ptc::RemoteCopy>(&move)) {
-      const auto& spec = tensors.tensors()[static_cast<std::size_t>(copy->tensor)];
-      bytes[{copy->source, copy->device}] += copy->cell.num_elements() * ptc::SizeBytes(spec.dtype);
-    }
-  }
+std::vector<engine::FlowStatus> FlowsOf(const ptc::Outline& plan) {
   std::vector<engine::FlowStatus> out;
-  for (const auto& [ends, total] : bytes) out.push_back({ends.first, ends.second, 0, total, 0});
+  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
+    out.push_back({flow.source, flow.device, 0, flow.bytes, 0});
+  }
   return out;
 }
 
 /// A plan is valid for one epoch and one set of options, so its hash covers these too.
-std::string HashOf(const ptc::Plan& plan, std::int64_t epoch, const engine::StepOptions& options) {
+std::string HashOf(const ptc::Outline& plan, std::int64_t epoch, const engine::StepOptions& options) {
   const std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
   return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));
@@ -110,12 +103,9 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
                                  stages, lost));
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
-  TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(from, to, topology, {.lost = lost}));
-  const std::uint64_t direct_hash = plan.hash;
-  const std::int64_t network_direct = plan.bytes.network;
-  if (!request.no_relay() && lost.empty()) {
-    plan = ptc::RelayPlan(plan, from, to, topology);
-  }
+  const auto relaying = request.no_relay() ? ptc::Relaying::kNever : ptc::Relaying::kIfFaster;
+  TESSERA_TRY(ptc::Outline plan,
+              ptc::MakeOutline(from, to, topology, {.lost = lost, .relaying = relaying}));
   if (to == from && target.options == job.options && lost.empty()) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.job,
@@ -123,12 +113,15 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
                                           options.empty() ? "" : ", " + options));
   }
   engine::PlanSummary summary;
-  for (const auto& [device, bytes] : plan.peak_memory) {
+  engine::MemoryNeeds needs(plan.kinds);
+  for (const ptc::DeviceId device : plan.devices) {
     const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
-    if (is_lost && !mesh->RankOf(device)) continue;
+    const auto rank = mesh->RankOf(device);
+    if (is_lost && !rank) continue;
     const auto known = job.capacities.find(device);
     const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
-    const std::int64_t needed = engine::BytesNeededDuringMove(from, to, device, plan, is_lost);
+    const auto old_rank = is_lost ? std::nullopt : from.mesh().RankOf(device);
+    const std::int64_t needed = needs.DuringMove(old_rank, rank);
     if (needed > capacity) {
       return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
                                            ToString(device), engine::BytesText(needed),
@@ -152,19 +145,19 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   summary.device = plan.bytes.device;
   summary.host = plan.bytes.host;
   summary.network = plan.bytes.network;
-  summary.relayed = plan.hash != direct_hash;
-  summary.network_direct = network_direct;
+  summary.relayed = !plan.relays.empty();
+  summary.network_direct = plan.network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
   const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = engine::Summarize(certificate, topology);
-  summary.certificate.port = plan.busiest_port;
-  summary.certificate.port_bytes = plan.busiest_port_bytes;
+  summary.certificate.port = plan.busiest_port.name;
+  summary.certificate.port_bytes = plan.busiest_port.bytes;
   summary.certificate.port_seconds = plan.transfer_seconds;
   summary.single_source = plan.single_source_pieces;
-  summary.pause_estimate = engine::EstimatePause(plan, from, to, topology);
-  summary.flows = FlowsOf(plan, from.collection());
+  summary.pause_estimate = engine::EstimatePause(plan);
+  summary.flows = FlowsOf(plan);
   summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
   engine::SearchInput input = job;
   input.devices = mesh->devices();
@@ -179,12 +172,14 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
 Result<Planned> PlanHandIn(const PlanBasis& basis) {
   const engine::SearchInput& job = basis.job;
   const ptc::Layout& layout = *job.layout;
-  ptc::Plan plan = ptc::RefillPlan(layout);
+  ptc::Outline plan = ptc::RefillOutline(layout);
+  engine::MemoryNeeds needs(layout, layout);
   engine::PlanSummary summary;
-  for (const ptc::DeviceId device : layout.mesh().devices()) {
+  for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+    const ptc::DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
     const auto known = job.capacities.find(device);
     const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
-    const std::int64_t needed = engine::BytesNeededDuringMove(layout, layout, device, plan);
+    const std::int64_t needed = needs.DuringRefill(rank);
     if (needed > capacity) {
       return ResourceExhausted(
           fmt::format("device {} needs {} for the old state and the new, it has {}",

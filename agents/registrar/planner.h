@@ -12,7 +12,7 @@
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/search/propose.h"
-#include "ptc/plan/plan.h"
+#include "ptc/plan/outline.h"
 
 namespace tessera::agents {
 
@@ -27,7 +27,7 @@ struct PlanBasis {
 
 struct Planned {
   ptc::Layout to;
-  ptc::Plan plan;
+  ptc::Outline plan;
   engine::PlanSummary summary;
   std::string cluster = {};  // JSON of the topology that the plan was made with
 };

@@ -15,7 +15,7 @@ namespace tessera::agents::sim {
 namespace {
 
 /// The devices whose old pieces `device` reads.
-std::set<ptc::DeviceId> SourcesOf(const ptc::Plan& plan, ptc::DeviceId device) {
+std::set<ptc::DeviceId> SourcesOf(const ptc::DeviceMoves& plan, ptc::DeviceId device) {
   std::set<ptc::DeviceId> out;
   for (const ptc::Move& move : plan.moves) {
     std::visit(Overloaded{

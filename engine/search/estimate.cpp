@@ -4,65 +4,68 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <variant>
+#include <vector>
 
-#include "ptc/base/check.h"
-#include "ptc/dtype.h"
+#include "ptc/base/at.h"
 
 namespace tessera::engine {
 namespace {
 
-template <typename Key>
-double Largest(const std::map<Key, std::int64_t>& bytes) {
-  std::int64_t most = 0;
-  for (const auto& [key, value] : bytes) most = std::max(most, value);
-  return static_cast<double>(most);
-}
-
-double LargestState(const ptc::Layout& layout) {
-  std::int64_t most = 0;
-  for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
-    most = std::max(most, layout.BytesOf(rank));
+/// The most bytes of one device in one direction.
+class DeviceLoads {
+ public:
+  explicit DeviceLoads(std::size_t num_devices) : out_(num_devices), in_(num_devices) {}
+  void Add(int source, int device, std::int64_t bytes) {
+    out_[At(source)] += bytes;
+    in_[At(device)] += bytes;
   }
-  return static_cast<double>(most);
-}
+  double most() const {
+    std::int64_t most = 0;
+    for (const std::int64_t bytes : out_) most = std::max(most, bytes);
+    for (const std::int64_t bytes : in_) most = std::max(most, bytes);
+    return static_cast<double>(most);
+  }
+
+ private:
+  std::vector<std::int64_t> out_, in_;
+};
 
 }  // namespace
 
-double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::Layout& to,
-                     const ptc::Topology& topology, const PauseCosts& costs) {
-  TESSERA_DCHECK(plan.from_hash == from.hash() && plan.to_hash == to.hash());
-  enum class Direction { kOut, kIn };
-  std::map<std::pair<std::int32_t, Direction>, std::int64_t> network_port;  // of hosts
-  std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> host_port;
-  std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> passed_on;
-  std::map<ptc::DeviceId, std::int64_t> repacked;
-  const auto bytes_of = [&to](int tensor, const ptc::Box& cell) {
-    const auto& spec = to.collection().tensors()[static_cast<std::size_t>(tensor)];
-    return cell.num_elements() * ptc::SizeBytes(spec.dtype);
-  };
-  for (const ptc::Move& move : plan.moves) {
-    if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
-      repacked[local->device] += bytes_of(local->tensor, local->cell);
-    } else if (const auto* remote = std::get_if<ptc::RemoteCopy>(&move)) {
-      const std::int64_t bytes = bytes_of(remote->tensor, remote->cell);
-      if (topology.HostOf(remote->source) == topology.HostOf(remote->device)) {
-        auto& port = remote->forwarded ? passed_on : host_port;
-        port[{remote->source, Direction::kOut}] += bytes;
-        port[{remote->device, Direction::kIn}] += bytes;
-      } else {
-        network_port[{topology.HostOf(remote->source), Direction::kOut}] += bytes;
-        network_port[{topology.HostOf(remote->device), Direction::kIn}] += bytes;
+double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
+  const ptc::Topology& topology = plan.topology;
+  std::vector<std::int32_t> host_of;
+  for (const ptc::DeviceId device : plan.devices) host_of.push_back(topology.HostOf(device));
+  DeviceLoads inside(plan.devices.size()), forwarded(plan.devices.size());
+  std::map<std::int32_t, std::pair<std::int64_t, std::int64_t>> network;  // by host: out, in
+  for (const ptc::ClassFlow& flow : plan.flows) {
+    const std::int32_t source = host_of[At(flow.source)];
+    const std::int32_t destination = host_of[At(flow.device)];
+    if (source == destination) {
+      inside.Add(flow.source, flow.device, flow.bytes);
+    } else {
+      network[source].first += flow.bytes;
+      network[destination].second += flow.bytes;
+    }
+  }
+  for (const ptc::Relay& relay : plan.relays) {
+    for (std::size_t i = 0; i < relay.devices.size(); ++i) {
+      for (const int other : relay.devices) {
+        if (other != relay.devices[i]) forwarded.Add(relay.devices[i], other, relay.RangeBytes(i));
       }
     }
   }
-  double transfer = Largest(host_port) / topology.host_bytes_per_second;
-  for (const auto& [port, bytes] : network_port) {
-    transfer = std::max(transfer, static_cast<double>(bytes) / topology.NetworkOf(port.first));
+  double transfer = inside.most() / topology.host_bytes_per_second;
+  for (const auto& [host, bytes] : network) {
+    const auto most = static_cast<double>(std::max(bytes.first, bytes.second));
+    transfer = std::max(transfer, most / topology.NetworkOf(host));
   }
-  transfer += Largest(passed_on) / topology.host_bytes_per_second;
-  return costs.fixed_seconds + transfer + Largest(repacked) / costs.repack_bytes_per_second +
-         LargestState(from) / costs.digest_bytes_per_second;
+  transfer += forwarded.most() / topology.host_bytes_per_second;
+  std::int64_t repacked = 0;
+  for (const std::int64_t bytes : plan.repacked) repacked = std::max(repacked, bytes);
+  const auto most_repacked = static_cast<double>(repacked);
+  return costs.fixed_seconds + transfer + most_repacked / costs.repack_bytes_per_second +
+         std::max(inside.most(), most_repacked) / costs.digest_bytes_per_second;
 }
 
 }  // namespace tessera::engine

@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "ptc/plan/plan.h"
-#include "ptc/tensor_spec.h"
+#include "ptc/plan/outline.h"
 
 namespace tessera::engine {
 
@@ -21,23 +20,21 @@ struct PauseCosts {
   double fixed_seconds = 0.05;
   /// Repacking on a device: copies of short runs.
   double repack_bytes_per_second = 5e9;
-  /// The digest of the state of before, on each device.
+  /// The digest of what a device copies from others, at its source.
   double digest_bytes_per_second = 10e9;
 };
 
 /// fixed + max(network, host) + forwarded + repack + digests, where
-/// - network: the most bytes through the port of one node in one direction, at the rate of the
+/// - network: the most bytes through the port of one host in one direction, at the rate of the
 /// network;
 /// - host: the most bytes that one device sends or receives inside its host, at the rate of the
 /// host;
 /// - forwarded: the same for forwarded bytes, which are sent after all others;
 /// - repack: the most bytes that one device copies to itself;
-/// - digests: the largest state of one device, before the move.
-/// Network and host run at the same time. The copy of a moved cell and its digest are one pass, and
-/// what stays is not digested again.
-/// \pre `plan` leads from `from` to `to`
-/// \return seconds
-double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::Layout& to,
-                     const ptc::Topology& topology, const PauseCosts& costs = {});
+/// - digests: the most bytes that one device repacks, or sends or receives inside its host.
+/// Network and host run at the same time. A copy and the digest of its destination are one pass. What
+/// stays in place is not read. The cost grows with flows, not with moves.
+/// \return seconds, at the bandwidths of the plan's topology
+double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs = {});
 
 }  // namespace tessera::engine

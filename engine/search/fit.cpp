@@ -9,6 +9,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/store/allocate.h"
+#include "engine/store/memory_needs.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::engine {
@@ -84,12 +85,13 @@ Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                  const StepOptions& options, const Capacities& capacities) {
   TESSERA_TRY(const auto job, TensorsOf(settings, options.zero));
   TESSERA_TRY(const auto layout, MakeLayout(job, mesh));
+  MemoryNeeds needs(layout, layout);
   std::int64_t needed = 0, smallest = 0;
   bool fits = true;
   for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
     const auto device = capacities.find(mesh.devices()[static_cast<std::size_t>(rank)]);
     const std::int64_t capacity = device == capacities.end() ? 0 : device->second;
-    const std::int64_t bytes = BytesNeeded(layout, rank);
+    const std::int64_t bytes = needs.OfLayout(rank);
     fits = fits && bytes <= capacity;
     needed = std::max(needed, bytes);
     smallest = rank == 0 ? capacity : std::min(smallest, capacity);

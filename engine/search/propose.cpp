@@ -12,8 +12,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/search/why.h"
-#include "engine/store/allocate.h"
-#include "ptc/schedule/relay_plan.h"
+#include "engine/store/memory_needs.h"
 
 namespace tessera::engine {
 namespace {
@@ -264,24 +263,25 @@ class Search {
                         candidate.devices.end(), std::back_inserter(candidate.idle));
     candidate.step_seconds = Seconds(*mesh, draft.options);
     TESSERA_TRY(const auto to, MakeLayout(tensors, *mesh));
+    MemoryNeeds start(to, to);
     for (int rank = 0; rank < mesh->num_ranks(); ++rank) {
-      Note(mesh->devices()[static_cast<std::size_t>(rank)], BytesNeeded(to, rank), &candidate);
+      Note(mesh->devices()[static_cast<std::size_t>(rank)], start.OfLayout(rank), &candidate);
     }
     if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
-    TESSERA_TRY(auto plan,
-                ptc::MakePlan(*input_.layout, to, input_.machines.topology, {.lost = input_.lost}));
-    if (input_.lost.empty()) {
-      plan = ptc::RelayPlan(plan, *input_.layout, to, input_.machines.topology);
-    }
-    for (const auto& [device, bytes] : plan.peak_memory) {
+    TESSERA_TRY(const auto plan,
+                ptc::MakeOutline(*input_.layout, to, input_.machines.topology,
+                                 {.lost = input_.lost, .relaying = ptc::Relaying::kIfFaster}));
+    MemoryNeeds move(plan.kinds);
+    for (const ptc::DeviceId device : plan.devices) {
       const bool is_lost =
           std::find(input_.lost.begin(), input_.lost.end(), device) != input_.lost.end();
-      if (is_lost && !mesh->RankOf(device)) continue;
-      Note(device, BytesNeededDuringMove(*input_.layout, to, device, plan, is_lost), &candidate);
+      const auto rank = mesh->RankOf(device);
+      if (is_lost && !rank) continue;
+      const auto old_rank = is_lost ? std::nullopt : input_.layout->mesh().RankOf(device);
+      Note(device, move.DuringMove(old_rank, rank), &candidate);
     }
     candidate.moved_bytes = plan.bytes.moved();
-    candidate.pause_seconds =
-        EstimatePause(plan, *input_.layout, to, input_.machines.topology, input_.pause_costs);
+    candidate.pause_seconds = EstimatePause(plan, input_.pause_costs);
     return candidate;
   }
 

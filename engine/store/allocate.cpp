@@ -20,11 +20,7 @@ namespace {
 
 constexpr auto kFirstByte = static_cast<std::int64_t>(kArenaDataOffset);
 constexpr auto kAlignment = static_cast<std::int64_t>(kPieceAlignment);
-constexpr std::int64_t kGradientElementBytes = 4;
 
-std::int64_t RoundUp(std::int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 std::int64_t MiBUp(std::int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 std::int64_t MiBDown(std::int64_t bytes) { return bytes >> 20; }
 
@@ -38,7 +34,7 @@ std::vector<PieceEntry> PiecesOf(const ptc::Layout& layout, int rank) {
       const std::int64_t elements = box.num_elements();
       pieces.push_back({t, box, PieceEntry::kState, 0, elements * ptc::SizeBytes(tensor.dtype)});
       if (tensor.role == ptc::TensorRole::kParam) {
-        pieces.push_back({t, box, PieceEntry::kGradient, 0, elements * kGradientElementBytes});
+        pieces.push_back({t, box, PieceEntry::kGradient, 0, elements * PieceEntry::kGradientElementBytes});
       }
     }
   }
@@ -66,7 +62,7 @@ class Gaps {
                                   [bytes](const ptc::Interval& g) { return g.size() >= bytes; });
     if (gap == gaps_.end()) return std::nullopt;
     const std::int64_t offset = gap->begin;
-    gap->begin = RoundUp(offset + bytes);
+    gap->begin = RoundUpToPiece(offset + bytes);
     if (gap->begin >= gap->end) gaps_.erase(gap);
     return offset;
   }
@@ -93,7 +89,7 @@ class Gaps {
 
  private:
   void Add(std::int64_t begin, std::int64_t end) {
-    begin = RoundUp(begin);
+    begin = RoundUpToPiece(begin);
     if (begin < end) gaps_.push_back({begin, end});
   }
   std::vector<ptc::Interval> gaps_;  // ascending; each begins aligned
@@ -117,7 +113,7 @@ const PieceEntry* PlaceLargestFirst(std::vector<PieceEntry>& pieces, Gaps& gaps)
 
 std::int64_t RoundedBytes(const std::vector<PieceEntry>& pieces) {
   std::int64_t bytes = 0;
-  for (const PieceEntry& piece : pieces) bytes += RoundUp(piece.size_bytes);
+  for (const PieceEntry& piece : pieces) bytes += RoundUpToPiece(piece.size_bytes);
   return bytes;
 }
 
@@ -129,10 +125,10 @@ std::int64_t SumOf(const std::vector<ptc::Interval>& ranges) {
 
 using PieceKey = std::pair<int, ptc::Box>;
 
-/// Target pieces that the plan keeps on `device`, each with the old piece that contains it.
-std::map<PieceKey, ptc::Box> KeptPieces(const ptc::Plan& plan, ptc::DeviceId device) {
+/// Target pieces that `moves` keep on `device`, each with the old piece that contains it.
+std::map<PieceKey, ptc::Box> KeptPieces(std::span<const ptc::Move> moves, ptc::DeviceId device) {
   std::map<PieceKey, ptc::Box> kept;
-  for (const ptc::Move& move : plan.moves) {
+  for (const ptc::Move& move : moves) {
     const auto* keep = std::get_if<ptc::Keep>(&move);
     if (keep != nullptr && keep->device == device) {
       kept.emplace(PieceKey{keep->tensor, keep->piece}, keep->from);
@@ -161,15 +157,9 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 }
 
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
-                                const ptc::Layout& to, ptc::DeviceId device, const ptc::Plan& plan,
-                                std::int64_t capacity) {
+                                const ptc::Layout& to, ptc::DeviceId device,
+                                std::span<const ptc::Move> moves, std::int64_t capacity) {
   const std::string name = ptc::ToString(device);
-  if (plan.from_hash != from.hash() || plan.to_hash != to.hash()) {
-    return FailedPrecondition(
-        fmt::format("device {}: the plan leads from layout {} to {}, not from {} to {}", name,
-                    ptc::Hex16(plan.from_hash), ptc::Hex16(plan.to_hash), ptc::Hex16(from.hash()),
-                    ptc::Hex16(to.hash())));
-  }
   if (from.mesh().RankOf(device) && old.layout_hash() != from.hash()) {
     return FailedPrecondition(fmt::format("device {}: its pieces are of layout {}, not of {}", name,
                                           ptc::Hex16(old.layout_hash()), ptc::Hex16(from.hash())));
@@ -186,7 +176,7 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
     if (entry.kind == PieceEntry::kState) taken.push_back(range);
   }
 
-  const std::map<PieceKey, ptc::Box> kept = KeptPieces(plan, device);
+  const std::map<PieceKey, ptc::Box> kept = KeptPieces(moves, device);
   std::vector<PieceEntry> placed;
   std::vector<PieceEntry> pieces;
   std::vector<PieceEntry> wanted = PiecesOf(to, *rank);
@@ -251,28 +241,6 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
 std::int64_t BytesNeeded(const ptc::Layout& layout, int rank) {
   const std::vector<PieceEntry> pieces = PiecesOf(layout, rank);
   return kFirstByte + RoundedBytes(pieces) + PieceTable::BytesFor(pieces);
-}
-
-std::int64_t BytesNeededDuringMove(const ptc::Layout& from, const ptc::Layout& to,
-                                   ptc::DeviceId device, const ptc::Plan& plan, bool is_lost) {
-  std::int64_t tables = 0, old_state = 0, old_gradients = 0, fresh = 0;
-  if (const auto rank = is_lost ? std::nullopt : from.mesh().RankOf(device)) {
-    const std::vector<PieceEntry> pieces = PiecesOf(from, *rank);
-    tables += PieceTable::BytesFor(pieces);
-    for (const PieceEntry& piece : pieces) {
-      (piece.kind == PieceEntry::kState ? old_state : old_gradients) += piece.size_bytes;
-    }
-  }
-  if (const auto rank = to.mesh().RankOf(device)) {
-    const auto kept = KeptPieces(plan, device);
-    const std::vector<PieceEntry> pieces = PiecesOf(to, *rank);
-    tables += PieceTable::BytesFor(pieces);
-    for (const PieceEntry& piece : pieces) {
-      if (piece.kind == PieceEntry::kState && kept.contains({piece.tensor, piece.box})) continue;
-      fresh += RoundUp(piece.size_bytes);
-    }
-  }
-  return kFirstByte + tables + old_state + std::max(old_gradients, fresh);
 }
 
 }  // namespace tessera::engine

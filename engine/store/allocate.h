@@ -8,6 +8,7 @@
 /// the highest.
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "engine/store/piece_table.h"
@@ -26,31 +27,24 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 
 /// Makes the table of epoch `old.epoch() + 1` on `device`. The state pieces of `old` and `old`
 /// itself stay untouched:
-/// - a piece that the plan keeps stays where it lies inside the old piece;
+/// - a piece that `moves` keep stays where it lies inside the old piece;
 /// - other state and all gradients go, largest first, to the first gap that fits. The space of old
 ///   gradients counts as free for them;
 /// - the table lies outside of old gradients too, because it is written while the job still runs.
 ///
 /// A device that is not in `from` has an `old` without entries. A device that is not in `to` gets a
 /// table without entries.
-/// \error kFailedPrecondition if `old`, plan and layouts do not belong together (names the hashes,
-///     or the piece that the table lacks); kResourceExhausted: `device n0g1: layout needs 812 MiB
+/// \param moves of `device`; those of other devices are ignored
+/// \error kFailedPrecondition if `old` and `from`, or `old` and `moves`, do not belong together
+///     (names the hashes, or the piece that the table lacks); kResourceExhausted: `device n0g1: layout needs 812 MiB
 ///     during the move, arena holds 512 MiB`, or, if the sum fits but no gap does, the piece and
 ///     the largest gap
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
-                                const ptc::Layout& to, ptc::DeviceId device, const ptc::Plan& plan,
-                                std::int64_t capacity);
+                                const ptc::Layout& to, ptc::DeviceId device,
+                                std::span<const ptc::Move> moves, std::int64_t capacity);
 
 /// The least capacity of an arena with which AllocateInitial succeeds: control page, table, state
-/// and gradients.
+/// and gradients. MemoryNeeds (memory_needs.h) has it for many ranks.
 std::int64_t BytesNeeded(const ptc::Layout& layout, int rank);
-
-/// The least capacity of an arena with which `device` can take part in the move: control page, both
-/// tables, old state, and the larger of old gradients and of new state that is not kept with new
-/// gradients. It suffices unless the gaps are too small.
-/// \param is_lost the old state of the device is of no use: its space counts as free
-std::int64_t BytesNeededDuringMove(const ptc::Layout& from, const ptc::Layout& to,
-                                   ptc::DeviceId device, const ptc::Plan& plan,
-                                   bool is_lost = false);
 
 }  // namespace tessera::engine

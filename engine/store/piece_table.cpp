@@ -123,13 +123,17 @@ std::optional<PieceEntry> DecodeEntry(Decoder& decoder) {
 }  // namespace
 
 std::int64_t PieceTable::BytesFor(std::span<const PieceEntry> entries) {
-  if (entries.empty()) return 0;
-  std::size_t bytes = sizeof(TableHeader) + kPayloadHeadBytes + kMaxJobBytes;
-  for (const PieceEntry& entry : entries) {
-    bytes += kMinEntryBytes + static_cast<std::size_t>(entry.box.rank()) * kEntryDimBytes;
-  }
-  return static_cast<std::int64_t>((bytes + kPieceAlignment - 1) / kPieceAlignment *
-                                   kPieceAlignment);
+  std::int64_t dims = 0;
+  for (const PieceEntry& entry : entries) dims += entry.box.rank();
+  return BytesFor(std::ssize(entries), dims);
+}
+
+std::int64_t PieceTable::BytesFor(std::int64_t num_entries, std::int64_t num_dims) {
+  if (num_entries == 0) return 0;
+  constexpr auto kHead =
+      static_cast<std::int64_t>(sizeof(TableHeader) + kPayloadHeadBytes + kMaxJobBytes);
+  return RoundUpToPiece(kHead + num_entries * static_cast<std::int64_t>(kMinEntryBytes) +
+                        num_dims * static_cast<std::int64_t>(kEntryDimBytes));
 }
 
 Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_hash, std::string job,

@@ -24,6 +24,8 @@ struct PieceEntry {
     kState,     // of a tensor of the collection
     kGradient,  // reduced gradient of a parameter: the same box, always f32; not state
   };
+  static constexpr std::int64_t kGradientElementBytes = 4;  // f32
+
   int tensor = 0;  // index into the collection of the layout
   ptc::Box box = ptc::Box::Scalar();
   Kind kind = kState;
@@ -31,6 +33,12 @@ struct PieceEntry {
   std::int64_t size_bytes = 0;
   friend bool operator==(const PieceEntry&, const PieceEntry&) = default;
 };
+
+/// The space that a piece of `bytes` takes, because the next one begins aligned.
+constexpr std::int64_t RoundUpToPiece(std::int64_t bytes) {
+  constexpr auto kAlignment = static_cast<std::int64_t>(kPieceAlignment);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// Immutable. Entries are sorted by (kind, tensor, box), each key once. The ranges of the entries
 /// and of the table itself are disjoint.
@@ -42,6 +50,8 @@ class PieceTable {
   /// kPieceAlignment: with room for the longest name of a job. 0 without entries, because such a
   /// table lies in the control page.
   static std::int64_t BytesFor(std::span<const PieceEntry> entries);
+  /// The same for entries whose boxes have `num_dims` dims together.
+  static std::int64_t BytesFor(std::int64_t num_entries, std::int64_t num_dims);
 
   /// Sorts the entries and checks the invariants.
   /// \param offset where the table lies in the arena, a multiple of kPieceAlignment. nullopt: at

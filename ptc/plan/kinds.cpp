@@ -166,8 +166,10 @@ Kinds MakeKinds(const Layout& from, const Layout& to) {
     const int to_stages = kinds.to.StagesId(stages_of(to, t));
     const auto [staged, is_first] = staged_of.try_emplace({kind->second, from_stages, to_stages},
                                                           static_cast<int>(kinds.staged.size()));
-    if (is_first) kinds.staged.push_back({kind->second, from_stages, to_stages, 0});
-    ++kinds.staged[static_cast<std::size_t>(staged->second)].num_tensors;
+    if (is_first) kinds.staged.push_back({kind->second, from_stages, to_stages, 0, 0});
+    KindOnStages& here = kinds.staged[static_cast<std::size_t>(staged->second)];
+    ++here.num_tensors;
+    if (from.collection().tensors()[t].role == TensorRole::kParam) ++here.num_params;
     kinds.staged_of_tensor.push_back(staged->second);
   }
   return kinds;

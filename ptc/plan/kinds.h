@@ -65,6 +65,7 @@ struct KindOnStages {
   int from_stages = 0;  // StagesId of each side
   int to_stages = 0;
   std::int64_t num_tensors = 0;
+  std::int64_t num_params = 0;  // tensors among them that have gradients
 };
 
 struct Kinds {

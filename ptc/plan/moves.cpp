@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "ptc/base/at.h"
 #include "ptc/base/check.h"
@@ -25,7 +29,8 @@ struct Entry {
   }
 };
 
-/// Expands the moves of one device, tensor after tensor.
+/// Expands the moves of one device, tensor after tensor. Also those that forward what the device
+/// has received to other devices of its node.
 class Expander {
  public:
   Expander(const Outline& outline, const Classes& classes, const Layout& to,
@@ -37,9 +42,28 @@ class Expander {
         position_(position),
         device_(outline.devices[position]),
         old_rank_(from_ranks[position]),
+        to_(to),
         new_rank_(to.mesh().RankOf(device_)),
         rest_(outline.first_flow[position + 1] - outline.first_flow[position]) {
     for (std::size_t f = 0; f < rest_.size(); ++f) rest_[f] = FlowAt(f).bytes;
+    for (const Relay& relay : RelaysOfNode(outline, device_.node)) {
+      const auto me = std::find(relay.devices.begin(), relay.devices.end(), static_cast<int>(position));
+      if (me == relay.devices.end()) continue;
+      const auto i = static_cast<std::size_t>(me - relay.devices.begin());
+      relays_[{relay.held_class, relay.element_bytes}].push_back({&relay, i, 0});
+    }
+  }
+
+  /// The relays of a node, a range of Outline::relays.
+  static std::span<const Relay> RelaysOfNode(const Outline& outline, std::int32_t node) {
+    const auto node_of = [&](const Relay& relay) {
+      return outline.devices[At(relay.devices.front())].node;
+    };
+    const auto begin = std::partition_point(outline.relays.begin(), outline.relays.end(),
+                                            [&](const Relay& r) { return node_of(r) < node; });
+    const auto end = std::partition_point(begin, outline.relays.end(),
+                                          [&](const Relay& r) { return node_of(r) == node; });
+    return {begin, end};
   }
 
   /// Appends the moves of the next tensor, and its reads from storage.
@@ -72,6 +96,41 @@ class Expander {
   }
   void Emit(const Box& box, Move move) { out_->push_back({box, device_, std::move(move)}); }
 
+  /// A relay that this device takes part in.
+  struct OwnRelay {
+    const Relay* relay = nullptr;
+    std::size_t member = 0;  // this device's index in it
+    std::int64_t seen = 0;   // bytes of the cells so far
+  };
+
+  /// The new piece of another device that contains a cell of the current tensor, or nullptr if the
+  /// device does not need the cell.
+  const Box* PieceOf(int position, const Cell& cell) const {
+    const std::optional<int> rank = to_.mesh().RankOf(outline_.devices[At(position)]);
+    if (!rank) return nullptr;
+    const KindOnStages& staged = kinds_.staged[staged_];
+    if (!kinds_.to.IsOn(staged.to_stages, kinds_.to.StageOf(*rank))) return nullptr;
+    const std::size_t part = At(kinds_.to.PartOf(kind_->to_axes, *rank));
+    if (!cell.needers.Contains(part)) return nullptr;
+    return PieceWith(kind_->pieces.needed[part], cell.box);
+  }
+
+  /// The relay that the cell belongs to: that of exactly the devices of the node that need it. Two
+  /// relays of a class have different devices, so it is the one with the most devices that all need
+  /// the cell.
+  OwnRelay* RelayOf(int held_class, int element_bytes, const Cell& cell) {
+    const auto found = relays_.find({held_class, element_bytes});
+    if (found == relays_.end()) return nullptr;
+    OwnRelay* best = nullptr;
+    for (OwnRelay& own : found->second) {
+      if (best != nullptr && own.relay->devices.size() <= best->relay->devices.size()) continue;
+      const bool all_need = std::all_of(own.relay->devices.begin(), own.relay->devices.end(),
+                                        [&](int p) { return PieceOf(p, cell) != nullptr; });
+      if (all_need) best = &own;
+    }
+    return best;
+  }
+
   void KeepAndDrop() {
     kept_.clear();
     used_.clear();
@@ -99,17 +158,67 @@ class Expander {
       Emit(cell.box, LocalCopy{device_, tensor_, cell.box, *piece, old});
       return;
     }
-    // The next bytes of the cell's class come from one or more flows.
     const int held_class = classes_.Of(staged_, c);
     if (outline_.classes[At(held_class)].is_lost) {
       reads_->push_back({device_, tensor_, cell.box, *piece});
       return;
     }
     const auto element_bytes = static_cast<int>(SizeBytes(kind_->from_dtype));
+    OwnRelay* own = RelayOf(held_class, element_bytes, cell);
+    if (own == nullptr) {
+      Fetch(c, held_class, {0, kind_->elements[c]}, *piece, nullptr);
+      return;
+    }
+    // The elements of the cell in this device's range.
+    const std::int64_t first = own->seen / element_bytes;
+    own->seen += kind_->elements[c] * element_bytes;
+    const std::int64_t begin = own->relay->RangeBegin(own->member) / element_bytes - first;
+    const std::int64_t end = own->relay->RangeBegin(own->member + 1) / element_bytes - first;
+    const Interval range{std::max<std::int64_t>(begin, 0), std::min(end, kind_->elements[c])};
+    if (range.begin < range.end) Fetch(c, held_class, range, *piece, own->relay);
+  }
+
+  /// Emits the copies of a range of elements of a cell, which the next bytes of the class's flows
+  /// bring, and those that forward them to the other devices of `relay`.
+  void Fetch(std::size_t c, int held_class, Interval range, const Box& piece, const Relay* relay) {
+    const Cell& cell = kind_->cells[c];
+    const auto element_bytes = static_cast<int>(SizeBytes(kind_->from_dtype));
+    std::size_t f = FirstFlow(held_class, element_bytes);
+    for (std::int64_t begin = range.begin; begin < range.end; ++f) {
+      TESSERA_CHECK(f < rest_.size() && FlowAt(f).held_class == held_class);
+      const std::int64_t elements = std::min(range.end - begin, rest_[f] / element_bytes);
+      rest_[f] -= elements * element_bytes;
+      const int source = FlowAt(f).source;
+      const auto& pieces =
+          kind_->pieces.held[At(kinds_.from.PartOf(kind_->from_axes, *from_ranks_[At(source)]))];
+      const Box& old = *PieceWith(pieces, cell.box);
+      const bool is_whole = elements == kind_->elements[c];
+      const std::vector<Box> boxes =
+          is_whole ? std::vector{cell.box} : FlatRange({cell.box}, {begin, begin + elements});
+      for (const Box& box : boxes) {
+        Emit(box, RemoteCopy{outline_.devices[At(source)], device_, tensor_, box, piece, old});
+        if (relay != nullptr) Forward(cell, box, piece, *relay);
+      }
+      begin += elements;
+    }
+  }
+
+  void Forward(const Cell& cell, const Box& box, const Box& piece, const Relay& relay) {
+    for (const int position : relay.devices) {
+      const DeviceId device = outline_.devices[At(position)];
+      if (device == device_) continue;
+      out_->push_back({box, device,
+                       RemoteCopy{device_, device, tensor_, box, *PieceOf(position, cell), piece,
+                                  true}});
+    }
+  }
+
+  /// The first flow of a class that is not used up.
+  std::size_t FirstFlow(int held_class, int element_bytes) const {
     const auto key = std::tuple(held_class, element_bytes);
     std::size_t f = 0;
     std::size_t count = rest_.size();
-    while (count > 0) {  // binary search for the first flow of the class that is not used up
+    while (count > 0) {
       const std::size_t half = count / 2;
       const ClassFlow& flow = FlowAt(f + half);
       const auto other = std::tuple(flow.held_class, flow.element_bytes);
@@ -120,22 +229,7 @@ class Expander {
         count = half;
       }
     }
-    for (std::int64_t begin = 0; begin < kind_->elements[c]; ++f) {
-      TESSERA_CHECK(f < rest_.size() && FlowAt(f).held_class == held_class);
-      const std::int64_t elements = std::min(kind_->elements[c] - begin, rest_[f] / element_bytes);
-      rest_[f] -= elements * element_bytes;
-      const int source = FlowAt(f).source;
-      const auto& pieces =
-          kind_->pieces.held[At(kinds_.from.PartOf(kind_->from_axes, *from_ranks_[At(source)]))];
-      const Box& old = *PieceWith(pieces, cell.box);
-      const bool is_whole = elements == kind_->elements[c];
-      const std::vector<Box> boxes =
-          is_whole ? std::vector{cell.box} : FlatRange({cell.box}, {begin, begin + elements});
-      for (const Box& box : boxes) {
-        Emit(box, RemoteCopy{outline_.devices[At(source)], device_, tensor_, box, *piece, old});
-      }
-      begin += elements;
-    }
+    return f;
   }
 
   const Outline& outline_;
@@ -145,8 +239,10 @@ class Expander {
   const std::size_t position_;
   const DeviceId device_;
   const std::optional<int> old_rank_;
+  const Layout& to_;
   const std::optional<int> new_rank_;
   std::vector<std::int64_t> rest_;  // of each flow to the device
+  std::map<std::pair<int, int>, std::vector<OwnRelay>> relays_;  // by class and element size
 
   // State of the current tensor.
   std::size_t staged_ = 0;
@@ -181,12 +277,14 @@ std::vector<std::optional<int>> RanksOf(const DeviceMesh& mesh,
   return ranks;
 }
 
-struct Expanded {
-  std::vector<Move> moves;
-  std::vector<StorageRead> reads;
-};
-Expanded Expand(const Outline& outline, const Layout& from, const Layout& to,
-                const std::vector<std::size_t>& positions) {
+/// The device that a move writes to, or whose piece it drops.
+DeviceId DeviceOf(const Move& move) {
+  return std::visit([](const auto& m) { return m.device; }, move);
+}
+
+/// \pre `positions` are ascending, and contain all devices of a relay or none
+DeviceMoves Expand(const Outline& outline, const Layout& from, const Layout& to,
+                   const std::vector<std::size_t>& positions) {
   const Classes classes(*outline.kinds);
   std::vector<std::optional<int>> from_ranks = RanksOf(from.mesh(), outline.devices);
   for (DeviceId device : outline.lost) {
@@ -199,7 +297,7 @@ Expanded Expand(const Outline& outline, const Layout& from, const Layout& to,
   for (std::size_t position : positions) {
     expanders.emplace_back(outline, classes, to, from_ranks, position);
   }
-  Expanded expanded;
+  DeviceMoves expanded;
   std::vector<Entry> entries;
   for (std::size_t t = 0; t < from.collection().tensors().size(); ++t) {
     const auto first_read = std::ssize(expanded.reads);
@@ -217,12 +315,34 @@ Expanded Expand(const Outline& outline, const Layout& from, const Layout& to,
 
 }  // namespace
 
-std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
-                          DeviceId device) {
-  const auto& devices = outline.devices;
-  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
-  if (at == devices.end() || *at != device) return {};
-  return Expand(outline, from, to, {static_cast<std::size_t>(at - devices.begin())}).moves;
+DeviceMoves MovesOf(const Outline& outline, const Layout& from, const Layout& to,
+                    std::span<const DeviceId> devices) {
+  const auto position_of = [&](DeviceId device) -> std::optional<std::size_t> {
+    const auto at = std::lower_bound(outline.devices.begin(), outline.devices.end(), device);
+    if (at == outline.devices.end() || *at != device) return std::nullopt;
+    return static_cast<std::size_t>(at - outline.devices.begin());
+  };
+  // What a device receives by relays follows from the moves of the devices that forward it.
+  std::set<std::size_t> positions;
+  for (const DeviceId device : devices) {
+    const auto own = position_of(device);
+    if (!own) continue;
+    positions.insert(*own);
+    for (const Relay& relay : Expander::RelaysOfNode(outline, device.node)) {
+      const auto& members = relay.devices;
+      if (!std::binary_search(members.begin(), members.end(), static_cast<int>(*own))) continue;
+      for (const int member : members) positions.insert(At(member));
+    }
+  }
+  DeviceMoves moves = Expand(outline, from, to, {positions.begin(), positions.end()});
+  const auto is_other = [&](DeviceId device) {
+    return !std::binary_search(devices.begin(), devices.end(), device);
+  };
+  if (positions.size() > devices.size()) {
+    std::erase_if(moves.moves, [&](const Move& move) { return is_other(DeviceOf(move)); });
+    std::erase_if(moves.reads, [&](const StorageRead& read) { return is_other(read.device); });
+  }
+  return moves;
 }
 
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
@@ -233,7 +353,7 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   Plan plan;
   plan.from_hash = outline.from_hash;
   plan.to_hash = outline.to_hash;
-  Expanded expanded = Expand(outline, from, to, all);
+  DeviceMoves expanded = Expand(outline, from, to, all);
   plan.moves = std::move(expanded.moves);
   plan.reads = std::move(expanded.reads);
   plan.bytes = outline.bytes;

@@ -106,12 +106,13 @@ bool Classes::Holds(int held_class, int old_rank) const {
 
 Needs FindNeeds(const Kinds& kinds, const Classes& classes, const DeviceTable& table) {
   Needs found;
+  found.stay_bytes.resize(table.devices.size());
   NeedsOfRanks needs(kinds, classes);
   for (std::size_t d = 0; d < table.devices.size(); ++d) {
     if (!table.to[d]) continue;
     for (const Need& need : needs.Of(*table.to[d])) {
       if (table.from[d] && classes.Holds(need.held_class, *table.from[d])) {
-        found.stay_bytes += need.bytes;
+        found.stay_bytes[d] += need.bytes;
       } else {
         found.demands.push_back(
             {static_cast<int>(d), need.held_class, need.element_bytes, need.bytes});

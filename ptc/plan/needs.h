@@ -68,8 +68,8 @@ class NeedsOfRanks {
 };
 
 struct Needs {
-  std::vector<Demand> demands;  // by device, class, element size
-  std::int64_t stay_bytes = 0;  // needed and held by the same device
+  std::vector<Demand> demands;           // by device, class, element size
+  std::vector<std::int64_t> stay_bytes;  // by device: needed and held by it
 };
 Needs FindNeeds(const Kinds& kinds, const Classes& classes, const DeviceTable& table);
 

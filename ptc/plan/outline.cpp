@@ -16,6 +16,7 @@
 #include "ptc/plan/kinds.h"
 #include "ptc/plan/lost.h"
 #include "ptc/plan/needs.h"
+#include "ptc/plan/relay.h"
 #include "ptc/plan/sources.h"
 
 namespace tessera::ptc {
@@ -205,8 +206,50 @@ std::uint64_t HashOf(const Outline& outline) {
     words.insert(words.end(), {device.node, device.index, flow.held_class, flow.element_bytes,
                                source.node, source.index, flow.bytes});
   }
+  for (const Relay& relay : outline.relays) {
+    words.insert(words.end(), {relay.held_class, relay.element_bytes, relay.bytes,
+                               std::ssize(relay.devices)});
+    for (const int position : relay.devices) {
+      const DeviceId device = outline.devices[At(position)];
+      words.insert(words.end(), {device.node, device.index});
+    }
+  }
   for (DeviceId device : outline.lost) words.insert(words.end(), {device.node, device.index});
   return XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
+}
+
+/// The senders of all bytes, with what is relayed.
+struct Routes {
+  std::vector<Relay> relays;
+  Sources sources;
+  std::int64_t network_direct = 0;
+};
+
+Routes ChooseRoutes(const Needs& needs, const Kinds& kinds, const Classes& classes,
+                    const DeviceTable& table, const Topology& topology, Relaying relaying) {
+  const auto choose = [&](const std::vector<Demand>& demands, const std::vector<Relay>& relays) {
+    return ChooseSources(demands, kinds, classes, table, topology,
+                         ForwardLoads(relays, table.devices.size()));
+  };
+  std::vector<Relay> relays;
+  if (relaying != Relaying::kNever) relays = FindRelays(kinds, classes, table);
+  Routes direct{{}, {}, 0};
+  if (relaying != Relaying::kAlways || relays.empty()) {
+    direct.sources = choose(needs.demands, {});
+    direct.network_direct = direct.sources.network_bytes;
+    if (relays.empty()) return direct;
+  }
+  Routes relayed;
+  relayed.sources = choose(WithoutForwarded(needs.demands, relays), relays);
+  relayed.network_direct = relayed.sources.network_bytes;
+  const ForwardLoads forwards(relays, table.devices.size());
+  relayed.network_direct += forwards.total;
+  relayed.relays = std::move(relays);
+  if (relaying == Relaying::kAlways) return relayed;
+  // Forwards begin when everything has arrived and has been verified.
+  const double seconds = relayed.sources.seconds_to_arrive +
+                         static_cast<double>(forwards.most()) / topology.host_bytes_per_second;
+  return seconds > direct.sources.busiest_port.seconds ? direct : relayed;
 }
 
 }  // namespace
@@ -221,13 +264,19 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   DeviceTable table = MakeDeviceTable(from, to, topology, options.lost);
   const Classes classes(*kinds);
   const Needs needs = FindNeeds(*kinds, classes, table);
-  Sources sources = ChooseSources(needs.demands, *kinds, classes, table, topology);
+  // Forwarded bytes have the new dtype, and what no device holds is read by each device itself.
+  const bool may_relay = !options.convert_dtypes && options.lost.empty();
+  Routes routes = ChooseRoutes(needs, *kinds, classes, table, topology,
+                               may_relay ? options.relaying : Relaying::kNever);
+  Sources& sources = routes.sources;
 
   Outline outline;
   outline.from_hash = from.hash();
   outline.to_hash = to.hash();
   outline.classes = classes.list();
   outline.flows = std::move(sources.flows);
+  outline.relays = std::move(routes.relays);
+  outline.network_direct = routes.network_direct;
   outline.storage = std::move(sources.storage);
   outline.lost = LostDevices(from, options.lost);
   if (!outline.lost.empty()) {
@@ -248,10 +297,11 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
     const std::optional<int> new_rank = table.to[d];
     const std::int64_t kept = old_rank && new_rank ? memory.KeptBytes(*old_rank, *new_rank) : 0;
     outline.bytes.kept += kept;
+    outline.repacked.push_back(needs.stay_bytes[d] - kept);
     outline.peak_memory.push_back((old_rank ? memory.OldBytes(*old_rank) : 0) +
                                   (new_rank ? memory.NewBytes(*new_rank) : 0) - kept);
   }
-  outline.bytes.device = needs.stay_bytes - outline.bytes.kept;
+  for (const std::int64_t bytes : outline.repacked) outline.bytes.device += bytes;
   SingleSources(*kinds, classes, table).Count(outline);
   outline.devices = std::move(table.devices);
   outline.first_flow.resize(outline.devices.size() + 1);
@@ -262,6 +312,34 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   outline.kinds = kinds;
   outline.hash = HashOf(outline);
   return outline;
+}
+
+std::vector<DeviceFlow> DeviceFlows(const Outline& outline) {
+  std::vector<DeviceFlow> all;
+  all.reserve(outline.flows.size());
+  const auto add = [&](int source, int device, std::int64_t bytes) {
+    if (bytes > 0) all.push_back({outline.devices[At(source)], outline.devices[At(device)], bytes});
+  };
+  for (const ClassFlow& flow : outline.flows) add(flow.source, flow.device, flow.bytes);
+  for (const Relay& relay : outline.relays) {
+    for (std::size_t i = 0; i < relay.devices.size(); ++i) {
+      for (const int other : relay.devices) {
+        if (other != relay.devices[i]) add(relay.devices[i], other, relay.RangeBytes(i));
+      }
+    }
+  }
+  const auto ends = [](const DeviceFlow& flow) { return std::tuple(flow.source, flow.device); };
+  std::sort(all.begin(), all.end(),
+            [&](const DeviceFlow& a, const DeviceFlow& b) { return ends(a) < ends(b); });
+  std::vector<DeviceFlow> flows;
+  for (const DeviceFlow& flow : all) {
+    if (flows.empty() || ends(flows.back()) != ends(flow)) {
+      flows.push_back(flow);
+    } else {
+      flows.back().bytes += flow.bytes;
+    }
+  }
+  return flows;
 }
 
 }  // namespace tessera::ptc

@@ -22,6 +22,13 @@ namespace tessera::ptc {
 
 struct Kinds;
 
+/// Whether bytes that several devices of a node lack cross to the node once (Relay).
+enum class Relaying : std::uint8_t {
+  kNever,
+  kIfFaster,  // if both phases together take no longer than sending everything directly
+  kAlways,    // for a plan that is known to be relayed
+};
+
 struct PlanOptions {
   /// Whether a floating-point tensor may change to another floating-point dtype. If false, such a
   /// change is an error, because whatever carries out the plan must be able to convert.
@@ -30,6 +37,8 @@ struct PlanOptions {
   /// that only they held is read from storage: a snapshot or a checkpoint. Other devices are
   /// ignored.
   std::vector<DeviceId> lost = {};
+  /// Plans with lost devices are never relayed.
+  Relaying relaying = Relaying::kNever;
 };
 
 struct PlanBytes {
@@ -54,6 +63,24 @@ struct ClassFlow {
   int source = 0;
   std::int64_t bytes = 0;
   friend auto operator<=>(const ClassFlow&, const ClassFlow&) = default;
+};
+
+/// Bytes of a class that all of `devices` lack and that no device of their host holds. The devices
+/// are on one node. These bytes are counted like those of a flow. Each device receives one range of
+/// them from other hosts, and sends it to the others when it has arrived: the bytes cross the
+/// network once. The network flows to a device have only its own ranges.
+struct Relay {
+  int held_class = 0;
+  int element_bytes = 1;
+  std::vector<int> devices;  // at least two indices into Outline::devices, ascending
+  std::int64_t bytes = 0;
+  /// The first byte of the range of devices[i]. The ranges have equal numbers of elements, up to
+  /// one; RangeBegin(devices.size()) is the end.
+  std::int64_t RangeBegin(std::size_t i) const;
+  std::int64_t RangeBytes(std::size_t i) const { return RangeBegin(i + 1) - RangeBegin(i); }
+  /// What devices[i] sends to the others together.
+  std::int64_t ForwardedBy(std::size_t i) const;
+  friend bool operator==(const Relay&, const Relay&) = default;
 };
 
 /// Bytes of a class that `device`, an index into Outline::devices, lacks and no device can send.
@@ -106,11 +133,13 @@ struct Outline {
   std::vector<HeldClass> classes;
   std::vector<ClassFlow> flows;         // ordered by device, class, element size and range
   std::vector<std::size_t> first_flow;  // by device: its first flow; and the end
+  std::vector<Relay> relays;            // ordered by node, class, element size and devices
   std::vector<StorageNeed> storage;     // ordered by device, class and element size
   std::vector<DeviceId> lost;           // devices of the old layout, ascending
   std::int64_t lost_tensors = 0;        // tensors that storage must provide in part or whole
   std::int64_t lost_bytes = 0;          // one copy of what storage must provide of them
   PlanBytes bytes;                      // if a dtype changes: the bytes before the conversion
+  std::int64_t network_direct = 0;      // bytes.network without relays
   std::vector<Conversion> conversions;  // ordered by role, old dtype and new dtype
   BusiestPort busiest_port;
   /// Prices that prove the time to the certificate, if the ports of hosts and racks limit it
@@ -118,12 +147,14 @@ struct Outline {
   PortPrices port_prices;
   /// By device: the bytes of old + new - kept pieces, during the move.
   std::vector<std::int64_t> peak_memory;
+  std::vector<std::int64_t> repacked;  // by device: bytes that it copies to itself
   std::int64_t single_source_pieces = 0;  // moved cells that only one device holds
   std::int64_t single_source_bytes = 0;   // the bytes of these cells, each counted once
-  /// The time until the last port finishes at the bandwidths of `topology`, without repacking.
+  /// The time until the last port finishes at the bandwidths of `topology`, without repacking. The
+  /// ports have all their bytes, also those that they forward.
   double transfer_seconds = 0;
   Topology topology;
-  /// The hash of both layouts and all flows (FORMAT.md, Plan hash).
+  /// The hash of both layouts, all flows and all relays (FORMAT.md, Plan hash).
   std::uint64_t hash = 0;
   std::shared_ptr<const Kinds> kinds;  // used by MovesOf
 };
@@ -136,6 +167,16 @@ struct Outline {
 ///     bytes of all devices overflow int64
 Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology& topology,
                             const PlanOptions& options = {});
+
+/// The bytes that one device sends to another, forwarded ones included.
+struct DeviceFlow {
+  DeviceId source;
+  DeviceId device;
+  std::int64_t bytes = 0;
+  friend bool operator==(const DeviceFlow&, const DeviceFlow&) = default;
+};
+/// One entry per pair of devices, ordered by (source, device).
+std::vector<DeviceFlow> DeviceFlows(const Outline& outline);
 
 /// The first `most` ranges that storage must provide, ordered by tensor and box. Each range extends
 /// as far as the same devices need it.

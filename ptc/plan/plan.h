@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,7 +67,14 @@ struct StorageRead {
   friend bool operator==(const StorageRead&, const StorageRead&) = default;
 };
 
-/// An outline with the moves of all devices. Agents carry out this plan.
+/// What some devices do in a plan.
+struct DeviceMoves {
+  std::vector<Move> moves;         // ordered by (tensor, box, device)
+  std::vector<StorageRead> reads;  // in the same order; none unless devices are lost
+};
+
+/// An outline with the moves of all devices. Its size grows with tensors times devices, so live
+/// changes do not use it: each agent expands the moves of its own devices.
 struct Plan {
   std::uint64_t from_hash = 0;
   std::uint64_t to_hash = 0;
@@ -79,19 +87,18 @@ struct Plan {
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
   std::int64_t single_source_pieces = 0;         // moved cells that only one device holds
   double transfer_seconds = 0;                   // estimate from the topology's bandwidths
-  /// The hash of the outline; another one if cells are relayed (schedule/relay_plan.h).
-  std::uint64_t hash = 0;
+  std::uint64_t hash = 0;                        // of the outline
 };
 
 /// \error as MakeOutline
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
                       const PlanOptions& options = {});
 
-/// The moves that write to `device`, and its drops, in the order of a plan. They are exactly those
-/// that the plan of the whole cluster has for this device. A device in neither layout has none. Old
-/// pieces of a lost device are not dropped.
-/// \pre `outline` is MakeOutline(from, to, …)
-std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
-                          DeviceId device);
+/// The moves and reads that write to `devices`, and their drops, in the order of a plan. They are
+/// exactly those that the plan of the whole cluster has for these devices. A device in neither layout
+/// has none. Old pieces of a lost device are not dropped.
+/// \pre `outline` is MakeOutline(from, to, …); `devices` are ascending
+DeviceMoves MovesOf(const Outline& outline, const Layout& from, const Layout& to,
+                    std::span<const DeviceId> devices);
 
 }  // namespace tessera::ptc

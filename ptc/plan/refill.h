@@ -5,15 +5,20 @@
 /// The plan of a layout whose state comes from outside: every device reads all of its pieces into
 /// new memory beside the old ones.
 
+#include <span>
+
 #include "ptc/layout.h"
 #include "ptc/plan/plan.h"
 
 namespace tessera::ptc {
 
-/// A plan from `layout` to itself that keeps nothing. `reads` has the cells of every device's
-/// pieces, ordered by (tensor, box, device), so a source that has the pieces of any one holder can
-/// serve them all. The old pieces are dropped. The plan and its hash depend on the layout only.
-/// O(cells x holders).
-Plan RefillPlan(const Layout& layout);
+/// The outline of a plan from `layout` to itself that keeps nothing: it has hashes, bytes, devices and
+/// memory, but no flows. The plan and its hash depend on the layout only.
+Outline RefillOutline(const Layout& layout);
+
+/// What `devices` read and drop in this plan: the cells of each piece, so a source that has the
+/// pieces of any one holder can serve them all.
+/// \pre `devices` are ascending
+DeviceMoves RefillMoves(const Layout& layout, std::span<const DeviceId> devices);
 
 }  // namespace tessera::ptc

@@ -51,10 +51,11 @@ struct Part {
 class Chooser {
  public:
   Chooser(const std::vector<Demand>& demands, const Kinds& kinds, const Classes& classes,
-          const DeviceTable& table, const Topology& topology)
+          const DeviceTable& table, const Topology& topology, const ForwardLoads& forwards)
       : demands_(demands),
         table_(table),
         topology_(topology),
+        forwards_(forwards),
         holders_(kinds, classes, table),
         inside_(table.devices.size()),
         network_(table.hosts.size()),
@@ -289,7 +290,18 @@ class Chooser {
       sources.flows.push_back(
           {demand.device, demand.held_class, demand.element_bytes, part.source, part.bytes});
     }
-    BusiestPort& busiest = sources.busiest_port;
+    sources.host_bytes += forwards_.total;
+    sources.seconds_to_arrive = Busiest().seconds;
+    for (std::size_t d = 0; d < table_.devices.size(); ++d) {
+      inside_.out[d] += forwards_.out[d];
+      inside_.in[d] += forwards_.in[d];
+    }
+    sources.busiest_port = Busiest();
+    return sources;
+  }
+
+  BusiestPort Busiest() const {
+    BusiestPort busiest;
     const auto look = [&](const PortBytes& ports, const auto& speed_of, const auto& name_of) {
       for (std::size_t p = 0; p < ports.out.size(); ++p) {
         for (const bool is_out : {true, false}) {
@@ -311,12 +323,13 @@ class Chooser {
           between_racks_, [&](std::size_t) { return *topology_.rack_bytes_per_second; },
           [&](std::size_t p) { return fmt::format("rack {}", table_.racks[p]); });
     }
-    return sources;
+    return busiest;
   }
 
   const std::vector<Demand>& demands_;
   const DeviceTable& table_;
   const Topology& topology_;
+  const ForwardLoads& forwards_;
   Holders holders_;
   std::vector<double> speeds_;   // of hosts
   std::vector<int> near_, far_;  // demands
@@ -331,8 +344,9 @@ class Chooser {
 }  // namespace
 
 Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
-                      const Classes& classes, const DeviceTable& table, const Topology& topology) {
-  return Chooser(demands, kinds, classes, table, topology).Run();
+                      const Classes& classes, const DeviceTable& table, const Topology& topology,
+                      const ForwardLoads& forwards) {
+  return Chooser(demands, kinds, classes, table, topology, forwards).Run();
 }
 
 }  // namespace tessera::ptc

@@ -18,6 +18,7 @@
 #include "ptc/plan/device_table.h"
 #include "ptc/plan/needs.h"
 #include "ptc/plan/outline.h"
+#include "ptc/plan/relay.h"
 
 namespace tessera::ptc {
 
@@ -26,10 +27,13 @@ struct Sources {
   std::vector<StorageNeed> storage;  // in the order of the demands
   std::int64_t host_bytes = 0;
   std::int64_t network_bytes = 0;
-  BusiestPort busiest_port;
+  BusiestPort busiest_port;        // with the forwarded bytes
+  double seconds_to_arrive = 0;    // of the port that finishes last, without the forwarded bytes
   PortPrices port_prices;
 };
+/// \param forwards what devices of a node forward to each other. It is part of host_bytes
 Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
-                      const Classes& classes, const DeviceTable& table, const Topology& topology);
+                      const Classes& classes, const DeviceTable& table, const Topology& topology,
+                      const ForwardLoads& forwards);
 
 }  // namespace tessera::ptc

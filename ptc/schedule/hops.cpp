@@ -51,36 +51,34 @@ std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, cons
 
 namespace {
 
-/// A slice is at least this fraction of the bytes that each device of a place takes for the others.
+/// A slice is at least this fraction of the bytes that each device of a host takes for the others.
 /// So the devices take nearly the same, and there are few more hops than cells.
 constexpr double kSlicesOfShare = 8;
 
-class Relay {
+class HopRelay {
  public:
-  Relay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites,
-        RelayWithin within)
+  HopRelay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites)
       : direct_(direct),
         collection_(collection),
         sites_(sites),
-        within_(within),
         loads_(sites.num_ports()),
         taken_(sites.num_devices()) {
     for (const Hop& hop : direct) {
       loads_.Add(sites, hop.source, hop.device, hop.bytes());
       if (sites.HostOf(hop.source) != sites.HostOf(hop.device)) {
-        entering_[PlaceOf(hop.device)] += hop.bytes();
+        entering_[sites_.HostOf(hop.device)] += hop.bytes();
       }
     }
   }
 
   std::vector<Hop> Run() && {
-    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;  // by tensor and place
+    std::map<std::pair<int, std::size_t>, std::vector<std::size_t>> groups;  // by tensor and host
     for (std::size_t h = 0; h < direct_.size(); ++h) {
       const Hop& hop = direct_[h];
       if (sites_.HostOf(hop.source) == sites_.HostOf(hop.device)) {
         out_.push_back(hop);
       } else {
-        groups[{hop.tensor, PlaceOf(hop.device)}].push_back(h);
+        groups[{hop.tensor, sites_.HostOf(hop.device)}].push_back(h);
       }
     }
     for (const auto& [where, hops] : groups) Group(hops);
@@ -88,13 +86,7 @@ class Relay {
   }
 
  private:
-  /// The number of the host or node within which the device relays.
-  std::int64_t PlaceOf(std::size_t device) const {
-    if (within_ == RelayWithin::kNode) return sites_.Device(device).node;
-    return static_cast<std::int64_t>(sites_.HostOf(device));
-  }
-
-  /// Handles the hops of one tensor from other hosts to one place.
+  /// Handles the hops of one tensor from other hosts to one host.
   void Group(const std::vector<std::size_t>& hops) {
     std::vector<std::size_t> devices;
     for (std::size_t h : hops) devices.push_back(direct_[h].device);
@@ -135,10 +127,10 @@ class Relay {
     return part;
   }
 
-  /// The number of slices in which a cell of `bytes` goes to k devices.
-  std::int64_t NumSlices(std::int64_t place, std::int64_t bytes, std::size_t k) const {
+  /// The number of slices in which a cell of `bytes` goes to k devices of a host.
+  std::int64_t NumSlices(std::size_t host, std::int64_t bytes, std::size_t k) const {
     const auto devices = static_cast<double>(k);
-    const double share = static_cast<double>(entering_.at(place)) / devices / devices;
+    const double share = static_cast<double>(entering_.at(host)) / devices / devices;
     const double slices = std::ceil(static_cast<double>(bytes) * kSlicesOfShare / share);
     return static_cast<std::int64_t>(std::clamp(slices, 1.0, devices));
   }
@@ -148,7 +140,7 @@ class Relay {
     if (k < 2) return false;
     const std::int64_t whole = Part(*incoming.front(), box).bytes();
     const std::vector<Box> slices =
-        SplitEvenly(box, NumSlices(PlaceOf(incoming.front()->device), whole, k));
+        SplitEvenly(box, NumSlices(sites_.HostOf(incoming.front()->device), whole, k));
     // The devices that have taken the least so far take one slice each.
     std::vector<const Hop*> takers = incoming;
     std::stable_sort(takers.begin(), takers.end(), [this](const Hop* a, const Hop* b) {
@@ -204,18 +196,17 @@ class Relay {
   const std::vector<Hop>& direct_;
   const Collection& collection_;
   const Sites& sites_;
-  const RelayWithin within_;
   Loads loads_;
   std::vector<std::int64_t> taken_;                // by device: bytes for itself and to relay
-  std::map<std::int64_t, std::int64_t> entering_;  // by place: bytes if sent directly
+  std::map<std::size_t, std::int64_t> entering_;  // by host: bytes if sent directly
   std::vector<Hop> out_;
 };
 
 }  // namespace
 
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
-                             const Sites& sites, RelayWithin within) {
-  return Relay(direct, collection, sites, within).Run();
+                             const Sites& sites) {
+  return HopRelay(direct, collection, sites).Run();
 }
 
 }  // namespace tessera::ptc

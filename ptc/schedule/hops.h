@@ -67,10 +67,7 @@ struct Loads {
 /// The remote copies of a plan, unchanged. `collection` is that of the old layout.
 std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, const Sites& sites);
 
-/// The devices that relay to each other: those of a host, or only those of a node.
-enum class RelayWithin : std::uint8_t { kHost, kNode };
-
-/// A cell that k > 1 devices of a host (or node) receive from other hosts is sent to that host
+/// A cell that k > 1 devices of a host receive from other hosts is sent to that host
 /// once: whole, or in up to k slices if it is large relative to all that enters the host. The
 /// slices go to the devices that have received the least so far; each comes from the source that
 /// would have sent that device the whole cell. These devices then send it to the others. So no
@@ -80,6 +77,6 @@ enum class RelayWithin : std::uint8_t { kHost, kNode };
 /// relieved network ports did before. So the busiest port never gets worse. Relayed bytes have the
 /// dtype of `collection`, which is the target's.
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
-                             const Sites& sites, RelayWithin within);
+                             const Sites& sites);
 
 }  // namespace tessera::ptc

@@ -140,7 +140,7 @@ Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout
   const std::vector<Hop> direct = DirectHops(plan, from.collection(), sites);
   auto schedule = InRounds(plan, from, to, sites, direct, options);
   if (options.relay) {
-    const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites, RelayWithin::kHost);
+    const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites);
     auto relayed = InRounds(plan, from, to, sites, hops, options);
     // Rounds wait for each other, which may cost more time than the relays save.
     if (relayed && (!schedule || relayed->seconds <= schedule->seconds)) schedule = relayed;

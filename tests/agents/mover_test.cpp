@@ -18,7 +18,6 @@
 #include "agents/net/socket.h"
 #include "engine/store/allocate.h"
 #include "ptc/digest.h"
-#include "ptc/schedule/relay_plan.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
@@ -81,7 +80,7 @@ class Nodes {
       const auto rank = from.mesh().RankOf(device);
       PieceTable old = rank ? *engine::AllocateInitial("job", 1, from, *rank, kCapacity)
                             : *PieceTable::Make(1, from.hash(), "job", {}, kCapacity);
-      PieceTable next = *engine::AllocateNext(old, from, to, device, plan, kCapacity);
+      PieceTable next = *engine::AllocateNext(old, from, to, device, plan.moves, kCapacity);
       ForEachElement(device, old, [](std::byte* at, std::size_t size, std::uint64_t value) {
         std::memcpy(at, &value, size);
       });
@@ -90,7 +89,8 @@ class Nodes {
     for (const auto& [device, tables] : tables_) {
       if (contexts_.contains(device.node)) continue;
       contexts_[device.node] =
-          std::make_shared<MoveContext>(MoveContext{kKey, from, to, plan, {}, device.node, {}, {}});
+          std::make_shared<MoveContext>(MoveContext{
+              kKey, from, to, {plan.moves, plan.reads}, {}, device.node, {}, {}});
     }
     for (const auto& [device, tables] : tables_) {
       contexts_[device.node]->local.emplace(
@@ -260,6 +260,10 @@ const M* FindMove(const ptc::Plan& plan) {
   return nullptr;
 }
 
+ptc::Plan Relayed(const ptc::Layout& from, const ptc::Layout& to) {
+  return *ptc::MakePlan(from, to, {}, {.relaying = ptc::Relaying::kIfFaster});
+}
+
 /// Indices of the first forwarded move, and of the move that brings its cell to the node.
 struct Passing {
   std::int64_t forwarded = -1;
@@ -313,7 +317,7 @@ class MoverTest : public QObject {
     const auto direct = ptc::MakePlan(before, after, {});
     VERIFY_OK(direct);
     std::optional<std::uint64_t> digest;
-    const ptc::Plan relayed = ptc::RelayPlan(*direct, before, after, {});
+    const ptc::Plan relayed = Relayed(before, after);
     for (const auto& [plan, mode] :
          {std::pair(*direct, MoveMode::kVerifyMoved), std::pair(relayed, MoveMode::kVerifyMoved),
           std::pair(relayed, MoveMode::kVerifyFull)}) {
@@ -361,7 +365,7 @@ class MoverTest : public QObject {
     const auto tensors = AnyTensors(rng);
     const ptc::Layout before = On("tp=2 on n0g0,n0g1", tensors);
     const ptc::Layout after = On("dp=3 on n1g0,n1g1,n1g2", tensors);
-    const ptc::Plan plan = ptc::RelayPlan(*ptc::MakePlan(before, after, {}), before, after, {});
+    const ptc::Plan plan = Relayed(before, after);
     const Passing passing = FindPassing(plan);
     QVERIFY(passing.arrival >= 0);
     Nodes nodes(before, after, plan);
@@ -383,7 +387,7 @@ class MoverTest : public QObject {
     const auto tensors = AnyTensors(rng);
     const ptc::Layout before = On("dp=1 on n0g0", tensors);
     const ptc::Layout after = On("dp=2 on n1g0,n1g1", tensors);
-    const ptc::Plan plan = ptc::RelayPlan(*ptc::MakePlan(before, after, {}), before, after, {});
+    const ptc::Plan plan = Relayed(before, after);
     const Passing passing = FindPassing(plan);
     QVERIFY(passing.forwarded >= 0);
     Nodes nodes(before, after, plan);

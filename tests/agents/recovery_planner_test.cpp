@@ -55,7 +55,7 @@ class RecoveryPlannerTest : public QObject {
     QCOMPARE(out.status.reason, std::string("n1 was lost"));
     QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
     QVERIFY(!out.by_itself);  // it is another mesh
-    QVERIFY(out.plan && out.plan->plan.reads.empty());
+    QVERIFY(out.plan && out.plan->plan.storage.empty());
     QCOMPARE(out.plan->summary.epoch, std::int64_t{3});
   }
 

@@ -112,10 +112,12 @@ class OutlineTest : public QObject {
   void movesOfADeviceAreThoseOfThePlan() {
     std::mt19937_64 rng(tessera::test::Seed());
     std::size_t moves = 0;
+    std::ptrdiff_t relayed = 0;
     for (int i = 0; i < 1500; ++i) {
       const auto job = AnyJob(rng);
-      const auto outline = MakeOutline(job.from, job.to, {});
-      const auto plan = MakePlan(job.from, job.to, {});
+      const PlanOptions options{.relaying = i % 2 ? Relaying::kAlways : Relaying::kNever};
+      const auto outline = MakeOutline(job.from, job.to, {}, options);
+      const auto plan = MakePlan(job.from, job.to, {}, options);
       QVERIFY(outline && plan);
       QCOMPARE(outline->hash, plan->hash);
       std::map<DeviceId, std::vector<Move>> by_device;
@@ -123,13 +125,50 @@ class OutlineTest : public QObject {
         by_device[std::visit([](const auto& m) { return m.device; }, move)].push_back(move);
       }
       for (DeviceId device : outline->devices) {
-        const auto own = MovesOf(*outline, job.from, job.to, device);
+        const auto own = MovesOf(*outline, job.from, job.to, std::vector{device}).moves;
         QVERIFY(own == by_device[device]);
         moves += own.size();
+        relayed += std::ranges::count_if(own, [](const Move& move) {
+          const auto* copy = std::get_if<RemoteCopy>(&move);
+          return copy != nullptr && copy->forwarded;
+        });
       }
-      QVERIFY(MovesOf(*outline, job.from, job.to, {99, 0}).empty());
+      QVERIFY(MovesOf(*outline, job.from, job.to, std::vector{DeviceId{99, 0}}).moves.empty());
     }
     QVERIFY(moves > 10000);
+    QVERIFY(relayed > 500);
+  }
+
+  // The sums by device and by pairs of devices are those of the moves.
+  void sumsAreThoseOfTheMoves() {
+    std::mt19937_64 rng(tessera::test::Seed() + 5);
+    for (int i = 0; i < 600; ++i) {
+      const auto job = AnyJob(rng);
+      const PlanOptions options{.relaying = i % 2 ? Relaying::kAlways : Relaying::kNever};
+      const auto outline = MakeOutline(job.from, job.to, {}, options);
+      const auto plan = MakePlan(job.from, job.to, {}, options);
+      const auto bytes_of = [&](int tensor, const Box& cell) {
+        const auto& spec = job.from.collection().tensors()[static_cast<std::size_t>(tensor)];
+        return cell.num_elements() * SizeBytes(spec.dtype);
+      };
+      std::map<std::pair<DeviceId, DeviceId>, std::int64_t> flows;
+      std::map<DeviceId, std::int64_t> repacked;
+      for (const Move& move : plan->moves) {
+        if (const auto* copy = std::get_if<RemoteCopy>(&move)) {
+          flows[{copy->source, copy->device}] += bytes_of(copy->tensor, copy->cell);
+        } else if (const auto* local = std::get_if<LocalCopy>(&move)) {
+          repacked[local->device] += bytes_of(local->tensor, local->cell);
+        }
+      }
+      std::map<std::pair<DeviceId, DeviceId>, std::int64_t> listed;
+      for (const DeviceFlow& flow : DeviceFlows(*outline)) {
+        QVERIFY((listed.try_emplace({flow.source, flow.device}, flow.bytes).second));
+      }
+      QVERIFY(listed == flows);
+      for (std::size_t d = 0; d < outline->devices.size(); ++d) {
+        QCOMPARE(outline->repacked[d], repacked[outline->devices[d]]);
+      }
+    }
   }
 
   void outlinesAreEqualInAnotherProcess() {

@@ -4,7 +4,9 @@
 
 #include <QTest>
 #include <map>
+#include <vector>
 
+#include "ptc/cells.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -21,7 +23,8 @@ class RefillTest : public QObject {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 300; ++i) {
       const Layout layout = tessera::test::AnyLayout(rng);
-      const Plan plan = RefillPlan(layout);
+      const Outline outline = RefillOutline(layout);
+      const DeviceMoves plan = RefillMoves(layout, outline.devices);
       const auto& tensors = layout.collection().tensors();
       std::map<std::pair<DeviceId, int>, std::vector<int>> times;
       std::int64_t bytes = 0;
@@ -33,8 +36,8 @@ class RefillTest : public QObject {
         for (const std::size_t element : ElementsOf(spec.shape, read.cell)) ++seen[element];
         bytes += read.cell.num_elements() * SizeBytes(spec.dtype);
       }
-      QCOMPARE(plan.bytes.storage, bytes);
-      QCOMPARE(plan.bytes.moved(), bytes);
+      QCOMPARE(outline.bytes.storage, bytes);
+      QCOMPARE(outline.bytes.moved(), bytes);
       for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
         const DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
         for (int t = 0; t < std::ssize(tensors); ++t) {
@@ -43,10 +46,27 @@ class RefillTest : public QObject {
           seen.resize(held.size());
           for (std::size_t e = 0; e < held.size(); ++e) QCOMPARE(seen[e], held[e] ? 1 : 0);
         }
-        QVERIFY(plan.peak_memory.contains(device) || layout.BytesOf(rank) == 0);
-        if (plan.peak_memory.contains(device)) {
-          QCOMPARE(plan.peak_memory.at(device), 2 * layout.BytesOf(rank));
-        }
+        const auto at = std::ranges::find(outline.devices, device) - outline.devices.begin();
+        QCOMPARE(outline.peak_memory[static_cast<std::size_t>(at)], 2 * layout.BytesOf(rank));
+      }
+    }
+  }
+
+  // Each device lists its own reads and drops, in the order of those of all.
+  void aDeviceFindsItsOwnPart() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    for (int i = 0; i < 100; ++i) {
+      const Layout layout = tessera::test::AnyLayout(rng);
+      const std::vector<DeviceId> devices = DevicesOf(layout, layout);
+      const DeviceMoves all = RefillMoves(layout, devices);
+      for (const DeviceId device : devices) {
+        const DeviceMoves own = RefillMoves(layout, std::vector{device});
+        auto reads = all.reads;
+        std::erase_if(reads, [&](const StorageRead& read) { return read.device != device; });
+        QVERIFY(own.reads == reads);
+        auto moves = all.moves;
+        std::erase_if(moves, [&](const Move& m) { return std::get<Drop>(m).device != device; });
+        QVERIFY(own.moves == moves);
       }
     }
   }
@@ -56,7 +76,7 @@ class RefillTest : public QObject {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 100; ++i) {
       const Layout layout = tessera::test::AnyLayout(rng);
-      for (const StorageRead& read : RefillPlan(layout).reads) {
+      for (const StorageRead& read : RefillMoves(layout, DevicesOf(layout, layout)).reads) {
         for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
           for (const Box& piece : layout.Boxes(rank, read.tensor)) {
             QVERIFY(!Intersect(piece, read.cell) || Contains(piece, read.cell));
@@ -69,8 +89,8 @@ class RefillTest : public QObject {
   void theHashTellsItFromAPlanThatKeepsAll() {
     std::mt19937_64 rng(tessera::test::Seed());
     const Layout layout = tessera::test::AnyLayout(rng);
-    const Plan plan = RefillPlan(layout);
-    QCOMPARE(plan.hash, RefillPlan(layout).hash);
+    const Outline plan = RefillOutline(layout);
+    QCOMPARE(plan.hash, RefillOutline(layout).hash);
     QCOMPARE(plan.from_hash, layout.hash());
     QCOMPARE(plan.to_hash, layout.hash());
     QVERIFY(plan.hash != MakePlan(layout, layout, Topology())->hash);
