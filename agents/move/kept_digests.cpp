@@ -34,7 +34,7 @@ struct DeviceRead {
   ptc::DeviceId device;
   const MoveContext::Local* local = nullptr;
   std::vector<ptc::DeviceCells::Entry> cells;
-  std::atomic<std::size_t> left = 0;
+  std::atomic<std::size_t> left = 0;  // ranges
 };
 
 // What was read is the state after the step only if nobody has cleared the hold meanwhile, as the
@@ -105,7 +105,11 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
     reads.push_back(std::move(read));
   });
   // Device after device, so that the first ranks continue early.
-  std::vector<std::pair<std::size_t, std::size_t>> work;  // device and cell, of those that stayed
+  struct Work {
+    std::size_t device, cell;
+    ptc::Box range;
+  };
+  std::vector<Work> work;  // of the cells that stayed
   for (std::size_t d = 0; d < reads.size(); ++d) {
     DeviceRead& read = *reads[d];
     for (std::size_t i = 0; i < read.cells.size(); ++i) {
@@ -114,18 +118,21 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
       if (arrived != state_.arrived->end()) {
         devices[d].digests[i] = arrived->second;
       } else {
-        work.emplace_back(d, i);
-        ++read.left;
+        for (ptc::Box& range : WorkOf(change, tensor, *box)) {
+          work.push_back({d, i, std::move(range)});
+          ++read.left;
+        }
       }
     }
     if (read.left == 0) ReleaseDevice(*read.local->arena, state_.step);
   }
   TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
-    const auto& [d, i] = work[at];
+    const auto& [d, i, range] = work[at];
     DeviceRead& read = *reads[d];
-    const ptc::DeviceCells::Entry& cell = read.cells[i];
-    TESSERA_TRY(devices[d].digests[i],
-                DigestOfCell(change, NextPieces(change, read.device), cell.tensor, *cell.box));
+    TESSERA_TRY(
+        const std::uint64_t digest,
+        DigestOfCell(change, NextPieces(change, read.device), read.cells[i].tensor, range));
+    std::atomic_ref(devices[d].digests[i]) += digest;
     return --read.left == 0 ? EndRead(read, state_.step) : OkStatus();
   }));
   return DescribeKept(cells, std::move(devices));

@@ -7,6 +7,7 @@
 
 #include "engine/copy/fused.h"
 #include "ptc/digest.h"
+#include "ptc/schedule/split_box.h"
 
 namespace tessera::agents {
 namespace {
@@ -34,6 +35,11 @@ Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePiec
   if (!entry) return MissingPiece(context, pieces.device, tensor, piece);
   return engine::CellView(entry->box, cell, ptc::SizeBytes(context.SpecOf(tensor).dtype),
                           pieces.arena->data(entry->offset_bytes));
+}
+
+std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell) {
+  constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
+  return ptc::SplitInOrder(cell, kMostBytes / ptc::SizeBytes(context.SpecOf(tensor).dtype));
 }
 
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,

@@ -75,24 +75,27 @@ class Mover : public Move {
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
   Status Forward(const std::stop_token& stop);
-  /// The copies within the host that read one cell of one device.
+  /// The copies within the host that read a range of one cell of one device.
   struct HostCopies {
     DevicePieces origin;
     std::vector<const ptc::Move*> moves;
+    ptc::Box range;
   };
   Result<std::vector<HostCopies>> FindHostCopies(HostPeers& peers) const;
   /// Digests the source once, and compares each copy with it.
   Status CopyFrom(const HostCopies& copies);
-  /// Copies a cell from `origin`. Any thread of the transfer.
-  /// \error kDataLoss, as Accept
-  Status CopyChecked(const ptc::RemoteCopy& move, const DevicePieces& origin,
+  /// Copies a range of a cell from `origin`. Any thread of the transfer.
+  /// \error kDataLoss naming tensor, range, both devices and digests, if the copy differs
+  Status CopyChecked(const ptc::RemoteCopy& move, const ptc::Box& range, const DevicePieces& origin,
                      std::uint64_t expected);
-  /// Copies a cell from the old to the next pieces of a device. Any thread of the transfer.
-  /// \error kDataLoss naming tensor, cell, device and digests, if the copy differs
-  Status Repack(const ptc::LocalCopy& move, std::uint64_t expected);
-  /// Counts a cell that arrived as its source has it. Any thread of the transfer.
-  /// \error kDataLoss naming tensor, cell, both devices and digests, if they differ
-  Status Accept(const ptc::RemoteCopy& move, std::uint64_t digest, std::uint64_t expected);
+  /// Copies a range of a cell from the old to the next pieces of a device. Any thread of the
+  /// transfer.
+  /// \error kDataLoss naming tensor, range, device and digests, if the copy differs
+  Status Repack(const ptc::LocalCopy& move, const ptc::Box& range, std::uint64_t expected);
+  Error Differs(const ptc::RemoteCopy& move, const ptc::Box& range, std::uint64_t digest,
+                std::uint64_t expected) const;
+  /// Notes a range of a cell that arrived as its source has it. Any thread of the transfer.
+  void NoteArrival(ptc::DeviceId device, int tensor, const ptc::Box& cell, std::uint64_t digest);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
   void Reach(Moment moment) const;
 
@@ -103,10 +106,9 @@ class Mover : public Move {
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
   CellArrivals old_digests_;  // complete before the first copy; empty unless all is verified
-  CellArrivals arrived_;      // of cells that equal their sources
-  std::int64_t num_accepted_ = 0;
+  CellArrivals arrived_;      // of cells that equal their sources; the sum of ranges
   std::vector<std::string> notes_;
-  std::mutex mutex_;  // guards arrived_, num_accepted_ and notes_ while threads work
+  std::mutex mutex_;  // guards arrived_ and notes_ while threads work
   std::jthread thread_;
 };
 

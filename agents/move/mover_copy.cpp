@@ -83,7 +83,10 @@ Result<std::vector<Mover::HostCopies>> Mover::FindHostCopies(HostPeers& peers) c
   }
   std::vector<HostCopies> out;
   for (auto& [source, moves] : by_source) {
-    out.push_back({peers.Find(c, std::get<0>(source)), std::move(moves)});
+    const auto& [device, tensor, cell] = source;
+    for (ptc::Box& range : WorkOf(c, tensor, cell)) {
+      out.push_back({peers.Find(c, device), moves, std::move(range)});
+    }
   }
   return out;
 }
@@ -97,46 +100,49 @@ Status Mover::CopyFrom(const HostCopies& copies) {
                      [](const auto&) -> std::pair<int, const ptc::Box*> { return {}; },
                  },
                  *copies.moves.front());
-  std::optional<std::uint64_t> expected = OldDigest(copies.origin.device, tensor, *cell);
+  std::optional<std::uint64_t> expected;
+  if (copies.range == *cell) expected = OldDigest(copies.origin.device, tensor, *cell);
   if (!expected) {
-    TESSERA_TRY(expected, DigestOfCell(c, copies.origin, tensor, *cell));
+    TESSERA_TRY(expected, DigestOfCell(c, copies.origin, tensor, copies.range));
   }
   Reach(Moment::kSourceDigested);
   for (const ptc::Move* move : copies.moves) {
     if (const auto* local = std::get_if<ptc::LocalCopy>(move)) {
-      TESSERA_RETURN_IF_ERROR(Repack(*local, *expected));
+      TESSERA_RETURN_IF_ERROR(Repack(*local, copies.range, *expected));
     } else {
-      TESSERA_RETURN_IF_ERROR(
-          CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.origin, *expected));
+      TESSERA_RETURN_IF_ERROR(CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.range,
+                                          copies.origin, *expected));
     }
   }
   return OkStatus();
 }
 
-Status Mover::Repack(const ptc::LocalCopy& move, std::uint64_t expected) {
+Status Mover::Repack(const ptc::LocalCopy& move, const ptc::Box& range, std::uint64_t expected) {
   const MoveContext& c = *context_;
   TESSERA_TRY(const CellView read,
-              ViewOfCell(c, OldPieces(c, move.device), move.tensor, move.from, move.cell));
+              ViewOfCell(c, OldPieces(c, move.device), move.tensor, move.from, range));
   TESSERA_TRY(const CellView write,
-              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, move.cell));
+              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
   const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest =
-      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, move.cell);
+  const std::uint64_t digest = engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
   if (digest != expected) {
     return DataLoss(fmt::format("tensor '{}' {}: digest of the copy on {} is {}, of its source {}",
-                                spec.name, ToString(move.cell), ToString(move.device),
+                                spec.name, ToString(range), ToString(move.device),
                                 ptc::Hex16(digest), ptc::Hex16(expected)));
   }
-  const std::lock_guard lock(mutex_);
-  arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);
+  NoteArrival(move.device, move.tensor, move.cell, digest);
   return OkStatus();
 }
 
 // Copies relayed cells from new piece to new piece, between devices of this node.
 Status Mover::Forward(const std::stop_token& stop) {
   const MoveContext& c = *context_;
-  // The expected digest is that of the first source, not of the forwarding device.
-  std::vector<std::pair<const ptc::RemoteCopy*, std::uint64_t>> copies;
+  struct Work {
+    const ptc::RemoteCopy* move;
+    ptc::Box range;
+    std::uint64_t arrived;  // the digest of the whole cell at its first source
+  };
+  std::vector<Work> work;
   for (std::size_t i = 0; i < c.plan.moves.size(); ++i) {
     const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[i]);
     if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
@@ -145,24 +151,49 @@ Status Mover::Forward(const std::stop_token& stop) {
       return Internal(
           fmt::format("move {} forwards a cell that {} has not received", i, ToString(m->source)));
     }
-    copies.emplace_back(m, arrived->second);
+    for (ptc::Box& range : WorkOf(c, m->tensor, m->cell)) {
+      work.push_back({m, std::move(range), arrived->second});
+    }
   }
-  return ForEachInParallel(copies.size(), stop, [&](std::size_t at) {
-    const auto& [move, expected] = copies[at];
-    return CopyChecked(*move, NextPieces(c, move->source), expected);
-  });
+  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
+    const auto& [move, range, arrived] = work[at];
+    const DevicePieces origin = NextPieces(c, move->source);
+    std::uint64_t expected = arrived;
+    if (range != move->cell) {
+      TESSERA_TRY(expected, DigestOfCell(c, origin, move->tensor, range));
+    }
+    return CopyChecked(*move, range, origin, expected);
+  }));
+  // The ranges of a cell together have the digest of its first source, not only that of the
+  // forwarding device.
+  for (const ptc::Move& move : c.plan.moves) {
+    const auto* m = std::get_if<ptc::RemoteCopy>(&move);
+    if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
+    const std::uint64_t digest = arrived_.at({m->device, m->tensor, m->cell});
+    const std::uint64_t first = arrived_.at({m->source, m->tensor, m->cell});
+    if (digest != first) return Differs(*m, m->cell, digest, first);
+  }
+  return OkStatus();
 }
 
-Status Mover::CopyChecked(const ptc::RemoteCopy& move, const DevicePieces& origin,
-                          std::uint64_t expected) {
+Error Mover::Differs(const ptc::RemoteCopy& move, const ptc::Box& range, std::uint64_t digest,
+                     std::uint64_t expected) const {
+  return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
+                              context_->SpecOf(move.tensor).name, ToString(range),
+                              ToString(move.device), ptc::Hex16(digest), ToString(move.source),
+                              ptc::Hex16(expected)));
+}
+
+Status Mover::CopyChecked(const ptc::RemoteCopy& move, const ptc::Box& range,
+                          const DevicePieces& origin, std::uint64_t expected) {
   const MoveContext& c = *context_;
-  TESSERA_TRY(const CellView read, ViewOfCell(c, origin, move.tensor, move.from, move.cell));
+  TESSERA_TRY(const CellView read, ViewOfCell(c, origin, move.tensor, move.from, range));
   TESSERA_TRY(const CellView write,
-              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, move.cell));
+              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
   const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest =
-      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, move.cell);
-  TESSERA_RETURN_IF_ERROR(Accept(move, digest, expected));
+  const std::uint64_t digest = engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
+  if (digest != expected) return Differs(move, range, digest, expected);
+  NoteArrival(move.device, move.tensor, move.cell, digest);
   FlowOf(move.source, move.device)->done += read.size_bytes();
   return OkStatus();
 }

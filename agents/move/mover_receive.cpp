@@ -126,7 +126,6 @@ Status Mover::Receive(const std::stop_token& stop) {
     const ptc::RemoteCopy& move = move_at(index);
     const std::lock_guard lock(mutex_);
     arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);
-    ++num_accepted_;
   };
   callbacks.switched = [&](std::size_t from, std::size_t to, const Error& why) {
     const std::lock_guard lock(mutex_);
