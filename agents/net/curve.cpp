@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Key pairs and their files; the context with its ZAP handler (rfc.zeromq.org/spec/27).
+#include <malloc.h>
 #include <zmq.h>
 
 #include <atomic>
@@ -161,7 +162,23 @@ struct NetContext::Impl {
   }
 };
 
+namespace {
+
+/// Lets malloc reuse the memory of received frames. By default it returns blocks of this size to
+/// the kernel, and the page faults of the next frame cost more than its copy.
+void KeepMemoryOfFrames() {
+#ifdef __GLIBC__
+  constexpr int kLargestKept = 4 << 20;
+  constexpr int kMostKept = 64 << 20;
+  [[maybe_unused]] static const bool is_set =
+      mallopt(M_MMAP_THRESHOLD, kLargestKept) == 1 && mallopt(M_TRIM_THRESHOLD, kMostKept) == 1;
+#endif
+}
+
+}  // namespace
+
 NetContext::NetContext(int io_threads) : impl_(std::make_unique<Impl>()) {
+  KeepMemoryOfFrames();
   Impl& impl = *impl_;
   impl.context = zmq_ctx_new();
   TESSERA_CHECK(impl.context != nullptr);
