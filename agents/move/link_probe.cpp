@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agents/net/duration_text.h"
+#include "agents/net/lane_ticket.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/copy/cell_view.h"
 
@@ -97,6 +98,7 @@ FetchBatch BatchOf(const wire::Peer& source, std::span<std::byte> memory) {
   FetchBatch batch;
   batch.endpoints.assign(source.lanes().begin(), source.lanes().end());
   batch.server_key = source.public_key();
+  batch.tickets = TicketsFrom(source.lane_tickets());
   const ptc::Box box = WholeOf(kCellBytes);
   for (std::int64_t i = 0; i < kProbeBytes / kCellBytes; ++i) {
     Fetch cell{i, {0, 0, box}, engine::CellView(box, box, 1, memory.data() + i * kCellBytes)};
@@ -107,6 +109,7 @@ FetchBatch BatchOf(const wire::Peer& source, std::span<std::byte> memory) {
 
 }  // namespace
 
+LaneKey LinkProbeKey() { return {kJob, 0, 0}; }
 bool IsLinkProbe(const LaneKey& key) { return key.job == kJob; }
 
 SourceCell LinkSource::Cell() {
@@ -138,7 +141,7 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   callbacks.done = [&](Status status) { arrivals.End(std::move(status)); };
   std::vector<FetchBatch> batches;
   batches.push_back(BatchOf(source, memory));
-  TESSERA_RETURN_IF_ERROR(client.Start({kJob, 0, 0}, std::move(batches), std::move(callbacks)));
+  TESSERA_RETURN_IF_ERROR(client.Start(LinkProbeKey(), std::move(batches), std::move(callbacks)));
   const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
   const bool in_time = arrivals.WaitEnd(port.longest);
   if (!in_time) client.Cancel();

@@ -18,6 +18,8 @@
 
 namespace tessera::agents {
 
+/// The key of all measurements.
+LaneKey LinkProbeKey();
 /// Whether `key` belongs to a measurement. Its job name is not valid for a job.
 bool IsLinkProbe(const LaneKey& key);
 

@@ -39,6 +39,7 @@ struct MoveContext {
     std::vector<std::string> lanes;
     std::string public_key;                // of its lanes
     std::vector<std::string> arena_paths;  // by device index
+    std::vector<LaneTicket> tickets = {};  // of its lanes; empty: they are encrypted
   };
   std::map<std::int32_t, Remote> nodes;
   /// The client that hands in the state.

@@ -71,7 +71,7 @@ class NodeBatches {
     const auto [found, is_new] = index_.try_emplace(node, batches.size());
     if (!is_new) return found->second;
     const MoveContext::Remote& remote = context_.nodes.at(node);
-    batches.push_back({remote.lanes, remote.public_key, {}, {}});
+    batches.push_back({remote.lanes, remote.public_key, remote.tickets, {}});
     nodes.push_back(node);
     return found->second;
   }

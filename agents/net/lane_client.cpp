@@ -76,10 +76,10 @@ struct Run {
   LaneKey key;
   FetchCallbacks callbacks;
   std::vector<Fetch> cells;
-  std::vector<std::size_t> source_of;              // by cell
-  std::vector<std::atomic<std::int64_t>> missing;  // bytes by cell that are not in place yet
-  std::vector<std::atomic<std::uint64_t>> digest;  // by cell, of the bytes in place
-  std::vector<std::unique_ptr<NodeSource>> sources;    // by batch
+  std::vector<std::size_t> source_of;                // by cell
+  std::vector<std::atomic<std::int64_t>> missing;    // bytes by cell that are not in place yet
+  std::vector<std::atomic<std::uint64_t>> digest;    // by cell, of the bytes in place
+  std::vector<std::unique_ptr<NodeSource>> sources;  // by batch
   std::atomic<std::size_t> cells_left{0};
   std::vector<std::unique_ptr<Lane>> lanes;
   std::atomic<int> lanes_alive{0};
@@ -185,8 +185,9 @@ class Connection {
   }
 
   Status Open() {
-    TESSERA_TRY(Socket socket, Socket::Client(run_.context, SocketKind::kDealer, run_.options.keys,
-                                              source_.server_key));
+    const CurveKeys keys = source_.tickets.empty() ? run_.options.keys : CurveKeys{};
+    TESSERA_TRY(Socket socket,
+                Socket::Client(run_.context, SocketKind::kDealer, keys, source_.server_key));
     TESSERA_RETURN_IF_ERROR(socket.Monitor(run_.context));
     TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint_));
     socket_.emplace(std::move(socket));
@@ -593,6 +594,13 @@ Status CheckBatches(const std::vector<FetchBatch>& batches) {
 
 }  // namespace
 
+int DefaultLanes() {
+  constexpr unsigned kCoresPerLane = 2;
+  constexpr unsigned kMost = 4;
+  return static_cast<int>(
+      std::clamp(std::thread::hardware_concurrency() / kCoresPerLane, 1U, kMost));
+}
+
 struct LaneClient::Impl {
   NetContext& context;
   LaneClientOptions options;
@@ -633,11 +641,15 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
   Run& run = *impl_->run;
   const bool is_empty = run.cells.empty();
   if (is_empty) run.result = OkStatus();
-  for (int i = 0; i < impl_->options.lanes; ++i) {
+  // A second connection to the same lane of a source would only add threads.
+  std::size_t most = 1;
+  for (const auto& source : run.sources) most = std::max(most, source->endpoints.size());
+  const int num_lanes = std::min(impl_->options.lanes, static_cast<int>(most));
+  for (int i = 0; i < num_lanes; ++i) {
     run.lanes.push_back(std::make_unique<Lane>(run, static_cast<std::size_t>(i)));
     if (is_empty) run.lanes.back()->Stop();
   }
-  run.lanes_alive = impl_->options.lanes;
+  run.lanes_alive = num_lanes;
   for (auto& lane : run.lanes) lane->Start();
   return OkStatus();
 }

@@ -6,18 +6,19 @@
 namespace tessera::agents {
 
 Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
-                                                    const std::string& server_key) {
+                                                    const std::string& server_key, bool is_plain) {
   const std::lock_guard lock(mutex_);
   if (is_cancelled_) return Cancelled("the lane readers are closed");
   const auto found = readers_.find(endpoints);
-  if (found != readers_.end() && found->second.server_key == server_key) {
+  if (found != readers_.end() && found->second.server_key == server_key &&
+      found->second.is_plain == is_plain) {
     return found->second.reader;
   }
   LaneReaderOptions options;
-  options.keys = keys_;
+  if (!is_plain) options.keys = keys_;
   TESSERA_TRY(std::shared_ptr<LaneReader> reader,
               LaneReader::Open(context_, endpoints, server_key, std::move(options)));
-  readers_.insert_or_assign(endpoints, Known{server_key, reader});
+  readers_.insert_or_assign(endpoints, Known{server_key, is_plain, reader});
   return reader;
 }
 

@@ -19,9 +19,10 @@ class LaneReaders {
  public:
   explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
   /// A node whose key has changed gets a new reader.
+  /// \param is_plain the lanes are not encrypted, reads need tickets
   /// \error as LaneReader::Open
   Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
-                                         const std::string& server_key);
+                                         const std::string& server_key, bool is_plain = false);
   /// Ends all current and later reads with kCancelled.
   void Cancel();
 
@@ -33,6 +34,7 @@ class LaneReaders {
   bool is_cancelled_ = false;  // guarded by mutex_
   struct Known {
     std::string server_key;
+    bool is_plain = false;
     std::shared_ptr<LaneReader> reader;
   };
   std::map<std::vector<std::string>, Known> readers_;  // by endpoints; guarded by mutex_

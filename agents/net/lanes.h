@@ -106,8 +106,13 @@ struct FetchCallbacks {
   std::function<void(Status)> done;
 };
 
+/// How many lanes a transfer uses on this machine. A lane keeps about four threads busy, those of
+/// both ends and of ZeroMQ. With more lanes than cores for them, the rate falls (DESIGN.md).
+int DefaultLanes();
+
 struct LaneClientOptions {
-  int lanes = 2;                                 // threads, each with a connection to every source
+  /// Threads, each with a connection to every source; at most as many as a source has lanes.
+  int lanes = DefaultLanes();
   CurveKeys keys;                                // of the agents; empty: unencrypted
   int window = 4;                                // frames requested at a time per connection
   std::chrono::milliseconds silence{10000};      // limit for an answer

@@ -57,6 +57,7 @@ const std::map<std::string, Field>& Fields() {
       {"endpoint", Of(&AgentConfig::endpoint)},
       {"events", Of(&AgentConfig::events)},
       {"lanes", Of(&AgentConfig::lanes)},
+      {"lane_security", Of(&AgentConfig::lane_security, false)},
       {"registrar_endpoint", Of(&AgentConfig::registrar_endpoint)},
       {"devices", Of(&AgentConfig::devices)},
       {"device_bytes", Of(&AgentConfig::device_bytes)},
@@ -87,6 +88,9 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   }
   if (c.history_bytes < (std::int64_t{1} << 20)) {
     return refuse("history_bytes", c.history_bytes, "is below 1048576");
+  }
+  if (c.lane_security != kCurveLanes && c.lane_security != kPlainLanes) {
+    return refuse("lane_security", c.lane_security, "is not curve or plain");
   }
   if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
   const std::pair<const char*, std::int64_t> waits[] = {

@@ -7,11 +7,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
+
+/// The values of AgentConfig::lane_security. Control messages are always encrypted.
+inline constexpr std::string_view kCurveLanes = "curve";
+inline constexpr std::string_view kPlainLanes = "plain";
 
 struct AgentConfig {
   std::string cluster;             // "local"
@@ -22,6 +27,7 @@ struct AgentConfig {
   std::string events;              // PUB
   std::vector<std::string> lanes;  // bulk endpoints, one per lane
   std::string registrar_endpoint;  // ROUTER of the registrar; equal to `endpoint` on the registrar
+  std::string lane_security = "curve";  // "plain": bulk data is not encrypted; optional in the file
   std::int32_t devices = 4;
   std::int64_t device_bytes = 512LL << 20;
   std::int64_t link_bytes_per_second = 0;  // emulated full-duplex port; 0: none

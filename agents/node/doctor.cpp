@@ -134,6 +134,14 @@ Check Ports(const AgentConfig& config) {
                                  endpoints.front(), endpoints.back()));
 }
 
+Check Lanes(const AgentConfig& config) {
+  if (config.lane_security != kPlainLanes) return Ok("lanes", "encrypted (CurveZMQ)");
+  return Finding(Verdict::kWarning, "lanes",
+                 "plain: bulk data of this node is not encrypted, requests need a ticket",
+                 "use plain lanes only on a network that you trust; else set \"lane_security\" to "
+                 "\"curve\" in the node's configuration and restart its agent");
+}
+
 Check Memory(const AgentConfig& config) {
   const auto available = static_cast<double>(AvailableMemory().value_or(-1));
   const double arenas =
@@ -255,6 +263,7 @@ std::vector<Check> RunDoctor(const AgentConfig& config) {
                                Keys(config),
                                Allowed(config),
                                Ports(config),
+                               Lanes(config),
                                Memory(config),
                                Disk(config),
                                HugePages(),

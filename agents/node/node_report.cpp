@@ -18,6 +18,7 @@ void NodeReport::FillRegister(const std::vector<std::string>& lanes, wire::Regis
   out->set_address(facts.address);
   out->set_public_key(Utf8(facts.public_key));
   for (const std::string& lane : lanes) out->add_lanes(lane);
+  if (facts.lane_secret) out->set_lane_secret(ToBytes(*facts.lane_secret));
   out->set_version(TESSERA_VERSION);
   out->set_machine(Utf8(facts.machine));
   out->set_link_bytes_per_second(config.link_bytes_per_second);

@@ -95,7 +95,13 @@ Status NodeServer::Open() {
   TESSERA_TRY(rank_port_, RankPort::Listen(loop_, facts_.rank_socket, agent_->rank_handlers()));
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;
-  lanes.keys = keys_;
+  if (const auto& secret = facts_.lane_secret) {
+    lanes.admits = [own = *secret](const LaneKey& key, std::size_t lane, const LaneTicket& ticket) {
+      return IsEqual(ticket, TicketOf(own, key, lane));
+    };
+  } else {
+    lanes.keys = keys_;
+  }
   lanes.egress = egress_;
   TESSERA_TRY(lanes_,
               LaneServer::Start(net_, std::move(lanes),
@@ -115,6 +121,7 @@ NodeFacts NodeServer::MakeFacts() const {
   facts.machine = engine::MachineIdentity();
   facts.address = AddressOf(config_.endpoint);
   facts.public_key = keys_.public_key;
+  if (config_.lane_security == kPlainLanes) facts.lane_secret = NewLaneSecret();
   facts.master_port = FindFreePort(facts.address);
   facts.rank_socket = config_.directory + "/ranks.sock";
   return facts;

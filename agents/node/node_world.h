@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
+#include "agents/net/lane_ticket.h"
 #include "agents/wire/messages_fwd.h"
 #include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
@@ -31,6 +33,7 @@ struct NodeFacts {
   std::string public_key;        // of the agent
   std::int32_t master_port = 0;  // for the ranks of a user's program; 0: none is free
   std::string rank_socket;       // to which ranks attach
+  std::optional<LaneSecret> lane_secret = {};  // present: lanes are not encrypted
 };
 
 /// All members are set. Functions are called on the loop's thread.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agents/net/lane_ticket.h"
 #include "agents/node/peers.h"
 #include "agents/wire/convert.h"
 #include "engine/model/gpt.h"
@@ -143,7 +144,8 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
   for (const wire::Peer& peer : p.peers()) {
     context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
                                    peer.public_key(),
-                                   {peer.arena_paths().begin(), peer.arena_paths().end()}};
+                                   {peer.arena_paths().begin(), peer.arena_paths().end()},
+                                   TicketsFrom(peer.lane_tickets())};
   }
   if (p.has_snapshot()) context->snapshot = {p.snapshot(), machine};
   if (p.has_hand_in()) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "agents/move/link_probe.h"
 #include "agents/node/peers.h"
 #include "engine/search/fit.h"
 
@@ -110,7 +111,10 @@ void LinkSurvey::MeasureNext() {
   query.mutable_links()->set_memory(true);
   if (nodes.size() > 1) {
     const std::int32_t source = nodes[(at + nodes.size() - 1) % nodes.size()];
-    *query.mutable_links()->add_sources() = members_.Find(source)->peer;
+    const Membership::Node& from = *members_.Find(source);
+    wire::Peer* const peer = query.mutable_links()->add_sources();
+    *peer = from.peer;
+    AddTickets(from, LinkProbeKey(), peer);
   }
   node_queries_.Query({node}, std::move(query), kLinkDeadline,
                       [this, node](const NodeQueryClient::Answers& answers) {

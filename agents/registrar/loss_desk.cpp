@@ -70,7 +70,7 @@ wire::ViewReply LossDesk::SharesOf(const UsableSnapshot& snapshot) const {
     share->set_node(number);
     share->set_bytes(held.bytes());
     share->set_path(held.path());
-    DescribeShare(node, share);
+    DescribeShare(node, snapshot.row->state.job, snapshot.row->id, share);
   }
   return out;
 }

@@ -44,6 +44,8 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.peer.set_address(m.address());
   *node.peer.mutable_lanes() = m.lanes();
   node.peer.set_public_key(m.public_key());
+  node.lane_secret.reset();
+  if (const auto secret = TicketFromBytes(m.lane_secret())) node.lane_secret = *secret;
   node.peer.clear_arena_paths();
   for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
   node.peer.set_master_port(m.master_port());
@@ -160,6 +162,17 @@ Status Membership::CheckDevice(ptc::DeviceId id, Clock::time_point now) const {
     return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
   }
   return OkStatus();
+}
+
+Peers Membership::PeersFor(const LaneKey& key) const {
+  Peers peers;
+  for (const auto& [number, node] : nodes_) {
+    if (node.incarnation == 0) continue;
+    wire::Peer* const peer = peers.Add();
+    *peer = node.peer;
+    AddTickets(node, key, peer);
+  }
+  return peers;
 }
 
 Peers Membership::peers() const {

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "agents/net/lane_ticket.h"
 #include "agents/node/peers.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -35,6 +37,7 @@ class Membership {
     std::string version;    // of the agent
     std::string link_mark;  // machine, address and emulated port, for measured bandwidths
     wire::Peer peer;
+    std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
     std::int64_t memory_available = 0;                      // of its machine; 0: unknown
@@ -84,6 +87,8 @@ class Membership {
   Status CheckDevice(ptc::DeviceId id, Clock::time_point now) const;
   /// Of all nodes that have registered.
   Peers peers() const;
+  /// The same with the tickets of lanes for a transfer.
+  Peers PeersFor(const LaneKey& key) const;
 
   /// Whether nothing is heard from the node any more.
   static bool IsSilent(const Node& node);
@@ -101,5 +106,16 @@ class Membership {
   const std::chrono::seconds lost_after_;
   std::map<std::int32_t, Node> nodes_;
 };
+
+/// Adds the tickets for a transfer over the node's lanes to a message that names the lanes. Adds
+/// none if they are encrypted.
+template <typename Message>
+void AddTickets(const Membership::Node& node, const LaneKey& key, Message* message) {
+  if (!node.lane_secret) return;
+  for (int lane = 0; lane < node.peer.lanes_size(); ++lane) {
+    message->add_lane_tickets(
+        ToBytes(TicketOf(*node.lane_secret, key, static_cast<std::size_t>(lane))));
+  }
+}
 
 }  // namespace tessera::agents

@@ -35,6 +35,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
   std::set<std::string> hosts;
   for (const auto& [number, node] : members_.nodes()) {
     if (node.incarnation != 0) hosts.insert(node.peer.host());
+    out.plain_lanes = out.plain_lanes || node.lane_secret.has_value();
     engine::NodeStatus row;
     row.node = number;
     row.state = node.state;

@@ -36,8 +36,10 @@ ViewDesk::World StateRequests::WorldOfViews() {
   world.send = [this](std::int32_t node, const wire::ToNode& message) {
     return SendTo(node, message);
   };
-  world.describe = [this](std::int32_t number, wire::ViewShare* share) {
-    if (const Membership::Node* node = members_.Find(number)) DescribeShare(*node, share);
+  world.describe = [this](std::int32_t number, const std::string& job, std::uint64_t view,
+                          wire::ViewShare* share) {
+    const Membership::Node* node = members_.Find(number);
+    if (node) DescribeShare(*node, job, view, share);
   };
   return world;
 }

@@ -250,7 +250,8 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
   const std::int32_t node =
       std::visit(Overloaded{
                      [&](const engine::SendPrepare& a) {
-                       m = PrepareMessage(*txn_, *jobs_.Find(txn_->job), members_.peers());
+                       m = PrepareMessage(*txn_, *jobs_.Find(txn_->job),
+                                          members_.PeersFor({txn_->job, txn_->id, txn_->id}));
                        return a.node;
                      },
                      [&](const engine::SendPause& a) {

@@ -11,6 +11,7 @@
 #include <future>
 #include <utility>
 
+#include "agents/net/lane_ticket.h"
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/copy/cell_view.h"
 
@@ -87,6 +88,7 @@ Status ShareReader::TakeShares(const wire::ViewReply& shares) {
     Share& own = shares_[share.node()];
     own.lanes.assign(share.lanes().begin(), share.lanes().end());
     own.public_key = share.public_key();
+    own.tickets = TicketsFrom(share.lane_tickets());
     if (options_.machine.empty() || share.machine() != options_.machine) continue;
     const engine::ViewStamp stamp{id_,         state_.epoch,         state_.timeline,
                                   state_.step, state_.layout.hash(), plan_->hash(),
@@ -166,14 +168,15 @@ Status ShareReader::Read(int tensor, const ptc::Box& box, std::span<std::byte> o
 
 void ShareReader::Begin(RemoteRead& read, const ptc::Box& part) const {
   const Share& share = shares_.at(read.cell->device.node);
-  if (auto reader = readers_->Of(share.lanes, share.public_key)) {
+  if (auto reader = readers_->Of(share.lanes, share.public_key, !share.tickets.empty())) {
     const LaneKey key{state_.job, static_cast<std::int64_t>(id_), kViewAttempt};
     const LaneCell cell{0, read.cell->tensor, part};
     read.done = (*reader)->Read(
         key, {{cell, 0, read.target.size_bytes()}},
         [&target = read.target](std::int64_t offset, std::span<const std::byte> in) {
           target.Write(offset, in);
-        });
+        },
+        share.tickets);
   } else {
     std::promise<Status> failed;
     failed.set_value(Status(reader.error()));

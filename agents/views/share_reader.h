@@ -68,6 +68,7 @@ class ShareReader {
     std::optional<engine::ViewMemory> memory;  // if mapped; else read over `lanes`
     std::vector<std::string> lanes;
     std::string public_key;
+    std::vector<LaneTicket> tickets;  // of the lanes; empty: they are encrypted
   };
   struct RemoteRead;
   ShareReader(SharedState state, std::shared_ptr<const engine::ViewPlan> plan,

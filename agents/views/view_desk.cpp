@@ -301,7 +301,7 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
     share->set_node(node);
     share->set_bytes(report.bytes());
     share->set_path(report.path());
-    world_.describe(node, share);
+    world_.describe(node, job, attempt.view, share);
   }
   // From here on the leases of all shares are equal.
   const std::set<std::int32_t> nodes = attempt.plan->nodes();

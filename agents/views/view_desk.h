@@ -55,8 +55,10 @@ class ViewDesk {
     /// \error kNotFound; kFailedPrecondition if the state of the job allows no view
     std::function<Result<ViewableJob>(const std::string& job)> job;
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
-    /// Fills in how clients reach the node: machine, lanes, key.
-    std::function<void(std::int32_t node, wire::ViewShare* share)> describe;
+    /// Fills in how clients reach the node: machine, lanes, key, tickets.
+    std::function<void(std::int32_t node, const std::string& job, std::uint64_t view,
+                       wire::ViewShare* share)>
+        describe;
   };
   struct Limits {
     std::chrono::milliseconds transaction{60000};  // longest wait for one transaction

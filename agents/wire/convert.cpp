@@ -419,6 +419,7 @@ struct Fields<wire::Snapshot> {
       TESSERA_TRY(v.transaction, Get(m.transaction()));
     }
     TESSERA_FIELD(Any, history_problem);
+    TESSERA_FIELD(Any, plain_lanes);
     return OkStatus();
   }
 };

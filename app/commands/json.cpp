@@ -192,6 +192,7 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
           {"jobs", std::move(jobs)},
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
           {"link_bytes_per_second", snapshot.link_bytes_per_second},
+          {"plain_lanes", snapshot.plain_lanes},
           {"history_problem",
            snapshot.history_problem.empty() ? Json() : Json(snapshot.history_problem)}};
 }

@@ -227,6 +227,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.devices = options.devices;
     config.device_bytes = options.deviceBytes;
     config.link_bytes_per_second = options.linkBytesPerSecond;
+    if (options.plainLanes) config.lane_security = agents::kPlainLanes;
     config.agent_keys = agentFile;
     config.log_file = agentLog(directory.string(), node);
     config.allowed = {operatorKeys.public_key, agentKeys.public_key};

@@ -82,6 +82,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
   if (const auto text = arguments.value("gpu-memory")) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
+  config.lane_security = arguments.valueOr("lanes", "curve");
   config.host = arguments.valueOr("host", hostName());
   config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
@@ -211,13 +212,15 @@ Command nodeSetupCommand() {
              .value = "DIR",
              .help = "folder of the public keys that the agent accepts",
              .fallback = "allowed beside the configuration"},
+            lanesOption(),
             {.name = "directory",
              .value = "DIR",
              .help = "folder for the node's own state",
              .fallback = "/var/lib/tessera"},
             forceOption("replace an existing configuration; keys are kept")},
        .notes = {"The agent listens on these addresses only. Commands, events and bulk data are "
-                 "encrypted (CurveZMQ). The training job's own collectives between hosts are not: "
+                 "encrypted (CurveZMQ), bulk data only without `--lanes plain`. The training job's "
+                 "own collectives between hosts are not: "
                  "use a network that you trust for them."},
        .examples = {"tesseractl node setup --cluster lab --address 10.0.0.1",
                     "tesseractl node setup --cluster lab --node 1 --address 10.0.0.2 --registrar "

@@ -202,6 +202,14 @@ OptionSpec outputOption(std::string help, std::string fallback) {
           .fallback = std::move(fallback),
           .letter = 'o'};
 }
+OptionSpec lanesOption() {
+  return {.name = "lanes",
+          .help =
+              "encryption of bulk data between nodes; `plain` is faster, for a network that you "
+              "trust",
+          .fallback = "curve",
+          .choices = {"curve", "plain"}};
+}
 OptionSpec followOption(std::string help) {
   return {.name = "follow", .value = "", .help = std::move(help), .letter = 'f'};
 }

@@ -69,6 +69,7 @@ OptionSpec yesOption(std::string help = "do not ask");
 OptionSpec quietOption();
 OptionSpec forceOption(std::string help);
 OptionSpec limitOption(std::string help, std::string fallback);
+OptionSpec lanesOption();
 OptionSpec outputOption(std::string help, std::string fallback);
 OptionSpec followOption(std::string help);
 /// `--names` of a list, for shell completion.

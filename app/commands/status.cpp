@@ -95,10 +95,11 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
 
 std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   std::string text = fmt::format(
-      "cluster {}{}\n\n{}", snapshot.cluster,
+      "cluster {}{}{}\n\n{}", snapshot.cluster,
       snapshot.link_bytes_per_second > 0
           ? fmt::format(", links of {} (emulated)", formatRate(snapshot.link_bytes_per_second))
           : "",
+      snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));
   if (!snapshot.history_problem.empty())
     text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agents/node/config.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -30,6 +31,7 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
     TESSERA_TRY(options.linkBytesPerSecond, parseRate(*text).Context("--link"));
   }
   options.oneHost = arguments.has("one-host");
+  options.plainLanes = arguments.valueOr("lanes", "curve") == agents::kPlainLanes;
   if (const std::string chosen = clusterFromCommandLine(arguments); !chosen.empty())
     options.name = chosen;
   TESSERA_RETURN_IF_ERROR(checkName("cluster name", options.name));
@@ -50,16 +52,18 @@ int runUp(const Invocation& call) {
                {"directory", profile->directory},
                {"nodes", options.nodes},
                {"devices", options.devices},
-               {"link_bytes_per_second", options.linkBytesPerSecond}});
+               {"link_bytes_per_second", options.linkBytesPerSecond},
+               {"lanes", options.plainLanes ? agents::kPlainLanes : agents::kCurveLanes}});
     return kDone;
   }
-  fmt::print("cluster '{}' is up: {} of {} with {} each{}{}\n", options.name,
+  fmt::print("cluster '{}' is up: {} of {} with {} each{}{}{}\n", options.name,
              Counted(options.nodes, "node"), Counted(options.devices, "emulated GPU"),
              formatBytes(options.deviceBytes), options.oneHost ? ", one host" : "",
              options.linkBytesPerSecond > 0
                  ? fmt::format(", links of {} MB/s (emulated)",
                                static_cast<double>(options.linkBytesPerSecond) / 1e6)
-                 : "");
+                 : "",
+             options.plainLanes ? ", plain lanes (bulk data is not encrypted)" : "");
   fmt::print("profile    {}\nregistrar  {}\nfolder     {}\n", profilePath(profile->name),
              profile->registrar_endpoint, profile->directory);
   return kDone;
@@ -88,6 +92,7 @@ Command upCommand() {
                 {.name = "one-host",
                  .value = "",
                  .help = "let all nodes share memory instead of sending over the network"},
+                lanesOption(),
                 {.name = "cluster",
                  .value = "NAME",
                  .help = "name of the cluster and of its profile",

@@ -176,6 +176,7 @@ struct ClusterSnapshot {
   std::vector<JobStatus> jobs;
   std::optional<TxnStatus> transaction;  // the running one, or the last one
   std::string history_problem = {};      // why the history is not recorded; empty if it is
+  bool plain_lanes = false;              // bulk data of some node is not encrypted
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 

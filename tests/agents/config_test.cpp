@@ -26,6 +26,8 @@ class ConfigTest : public QObject {
     QCOMPARE(read->device_bytes, config.device_bytes);
     QCOMPARE(read->allowed, config.allowed);
     QCOMPARE(read->view_lease_seconds, config.view_lease_seconds);
+    QCOMPARE(read->lane_security, config.lane_security);
+    QCOMPARE(AgentConfig().lane_security, std::string("curve"));
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".new")));
   }
 
@@ -51,6 +53,9 @@ class ConfigTest : public QObject {
     QTest::newRow("a lease that ends at once")
         << QByteArray("\"view_lease_seconds\": 7") << QByteArray("\"view_lease_seconds\": 0")
         << QByteArray(": view_lease_seconds = 0 is not in 1…86400");
+    QTest::newRow("an unknown encryption of lanes")
+        << QByteArray("\"lane_security\": \"plain\"") << QByteArray("\"lane_security\": \"tls\"")
+        << QByteArray(": lane_security = tls is not curve or plain");
   }
   void refuses() {
     QFETCH(QByteArray, from);
@@ -101,6 +106,7 @@ class ConfigTest : public QObject {
     c.agent_keys = "/tmp/x/agents.key";
     c.allowed = {"a", "b"};
     c.view_lease_seconds = 7;
+    c.lane_security = "plain";
     return c;
   }
   QTemporaryDir m_folder;

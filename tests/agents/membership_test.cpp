@@ -217,6 +217,35 @@ class MembershipTest : public QObject {
     QVERIFY(Membership::LinkMarkOf(one) != Membership::LinkMarkOf(other));
   }
 
+  // The secret of plain lanes stays with the registrar. Others get tickets of one transfer.
+  void peersOfATransferHaveTheTicketsOfPlainLanes() {
+    Membership members(seconds(10));
+    const LaneSecret secret = NewLaneSecret();
+    wire::Register plain = RegisterOf(1);
+    plain.clear_lanes();
+    plain.add_lanes("tcp://10.0.0.1:1");
+    plain.add_lanes("tcp://10.0.0.1:2");
+    plain.set_lane_secret(ToBytes(secret));
+    members.Register("a", plain, at(0));
+    members.Register("b", RegisterOf(2), at(0));
+    const LaneKey key{"job", 3, 3};
+    const Peers peers = members.PeersFor(key);
+    QCOMPARE(peers.size(), 2);
+    QCOMPARE(peers[0].lane_tickets_size(), 2);
+    for (int lane : {0, 1}) {
+      QCOMPARE(peers[0].lane_tickets(lane),
+               ToBytes(TicketOf(secret, key, static_cast<std::size_t>(lane))));
+    }
+    QCOMPARE(peers[1].lane_tickets_size(), 0);
+    QCOMPARE(members.peers()[0].lane_tickets_size(), 0);
+    for (const wire::Peer& peer : peers) {
+      QVERIFY(peer.SerializeAsString().find(ToBytes(secret)) == std::string::npos);
+    }
+    plain.clear_lane_secret();  // it has been configured again
+    members.Register("a", plain, at(1));
+    QCOMPARE(members.PeersFor(key)[0].lane_tickets_size(), 0);
+  }
+
  private:
   static Membership::Clock::time_point at(int second) {
     return Membership::Clock::time_point(seconds(1000 + second));

@@ -159,8 +159,8 @@ class NodeFilesTest : public QObject {
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
     auto checks = RunDoctor(config);
     for (const char* name :
-         {"version", "clock", "key file", "allowed keys", "ports", "memory", "disk", "huge pages",
-          "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
+         {"version", "clock", "key file", "allowed keys", "ports", "lanes", "memory", "disk",
+          "huge pages", "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }
     for (const engine::Check& check : checks) {
@@ -171,8 +171,11 @@ class NodeFilesTest : public QObject {
       QVERIFY2(!needs_remedy || !check.remedy.empty(), check.name.c_str());
     }
     QVERIFY(Find(checks, "key file")->verdict == engine::Check::Verdict::kOk);
+    QVERIFY(Find(checks, "lanes")->verdict == engine::Check::Verdict::kOk);
     ::chmod(config.agent_keys.c_str(), 0644);
+    config.lane_security = "plain";
     checks = RunDoctor(config);
+    QVERIFY(Find(checks, "lanes")->verdict == engine::Check::Verdict::kWarning);
     QVERIFY(Find(checks, "key file")->verdict == engine::Check::Verdict::kFailed);
     QCOMPARE(Find(checks, "key file")->remedy, "chmod 600 " + config.agent_keys);
   }

@@ -57,7 +57,8 @@ struct Office {
       sent.emplace_back(node, message);
       return OkStatus();
     };
-    world.describe = [](std::int32_t node, wire::ViewShare* share) {
+    world.describe = [](std::int32_t node, const std::string&, std::uint64_t,
+                        wire::ViewShare* share) {
       share->add_lanes("lane of n" + std::to_string(node));
     };
     desk.emplace(loop, std::move(world), limits);

@@ -37,6 +37,7 @@ LocalCluster::LocalCluster(const Options& options)
                        QStringLiteral("--gpu-memory"),
                        options.memory};
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
+  if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
   if (options.one_host) words << QStringLiteral("--one-host");
   up_ = Run(words);
   ReadKeepers();

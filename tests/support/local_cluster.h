@@ -23,6 +23,7 @@ class LocalCluster final : public Cluster {
     QString memory = QStringLiteral("256M");
     QString link;  // "100MB/s"; empty: none
     bool one_host = false;
+    bool plain_lanes = false;
     QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 

@@ -342,6 +342,10 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     rows.push_back(
         {tr("limit"), tr("%1 (emulated link)").arg(format::rate(snapshot.link_bytes_per_second))});
   }
+  if (snapshot.plain_lanes) {
+    rows.push_back({tr("security"), tr("bulk data between nodes is not encrypted (plain lanes)"),
+                    QStringLiteral("warn")});
+  }
   return rows;
 }
 
