@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "agents/move/mover.h"
 #include "engine/copy/fused.h"
+#include "ptc/base/at.h"
+#include "ptc/plan/kinds.h"
 
 namespace tessera::agents {
 namespace {
@@ -18,48 +22,42 @@ namespace {
 /// How many holders stand in for a lost source of a cell.
 constexpr std::size_t kMostOthers = 3;
 
-/// The devices whose old pieces contain a cell, by tensor. Boxes are computed once per tensor.
+/// The devices whose old pieces contain a cell. Boxes are computed once per kind of tensors and part.
 class OldHolders {
  public:
-  explicit OldHolders(const MoveContext& context) : context_(context) {}
+  explicit OldHolders(const MoveContext& context)
+      : context_(context),
+        kinds_(ptc::MakeKinds(context.from, context.from)),
+        lost_(context.lost.begin(), context.lost.end()) {}
 
-  /// In the order of the mesh, beginning behind `source`, so that the load of a lost source
-  /// spreads.
-  std::vector<ptc::DeviceId> Behind(ptc::DeviceId source, int tensor, const ptc::Box& cell) {
-    const std::vector<Piece>& pieces = PiecesOf(tensor);
-    const auto first = std::find_if(pieces.begin(), pieces.end(),
-                                    [&](const Piece& piece) { return piece.device == source; });
-    const auto start = static_cast<std::size_t>(first - pieces.begin());
-    std::vector<ptc::DeviceId> out;
-    for (std::size_t i = 1; i <= pieces.size(); ++i) {
-      const Piece& piece = pieces[(start + i) % pieces.size()];
-      if (piece.device != source && Contains(piece.box, cell)) out.push_back(piece.device);
+  /// Calls `visit(device)` in the order of the mesh, beginning behind `source`, so that the load of
+  /// a lost source spreads. Ends when `visit` returns false.
+  template <typename Visit>
+  void ForEachBehind(ptc::DeviceId source, int tensor, const ptc::Box& cell,
+                     const Visit& visit) const {
+    const ptc::DeviceMesh& mesh = context_.from.mesh();
+    const ptc::KindOnStages& staged = kinds_.staged[At(kinds_.staged_of_tensor[At(tensor)])];
+    const ptc::Kind& kind = kinds_.kinds[At(staged.kind)];
+    std::vector<std::optional<bool>> holds(kind.pieces.held.size());  // by part, once known
+    const int begin = mesh.RankOf(source).value_or(0);
+    for (int i = 1; i < mesh.num_ranks(); ++i) {
+      const int rank = (begin + i) % mesh.num_ranks();
+      if (!kinds_.from.IsOn(staged.from_stages, kinds_.from.StageOf(rank))) continue;
+      std::optional<bool>& known = holds[At(kinds_.from.PartOf(kind.from_axes, rank))];
+      if (!known) {
+        const auto& pieces = kind.pieces.held[At(kinds_.from.PartOf(kind.from_axes, rank))];
+        known = ptc::PieceWith(pieces, cell) != nullptr;
+      }
+      const ptc::DeviceId device = mesh.devices()[At(rank)];
+      if (!*known || lost_.contains(device)) continue;
+      if (!visit(device)) return;
     }
-    return out;
   }
 
  private:
-  struct Piece {
-    ptc::DeviceId device;
-    ptc::Box box;
-  };
-  const std::vector<Piece>& PiecesOf(int tensor) {
-    const auto [found, is_new] = pieces_.try_emplace(tensor);
-    if (!is_new) return found->second;
-    const auto& devices = context_.from.mesh().devices();
-    for (const ptc::DeviceId device : devices) {
-      const auto& lost = context_.lost;
-      if (std::find(lost.begin(), lost.end(), device) != lost.end()) continue;
-      for (const ptc::Box& box :
-           context_.from.Boxes(*context_.from.mesh().RankOf(device), tensor)) {
-        found->second.push_back({device, box});
-      }
-    }
-    return found->second;
-  }
-
   const MoveContext& context_;
-  std::map<int, std::vector<Piece>> pieces_;
+  const ptc::Kinds kinds_;
+  const std::set<ptc::DeviceId> lost_;
 };
 
 /// One batch for each node that cells come from.
@@ -91,7 +89,7 @@ Status Mover::Receive(const std::stop_token& stop) {
   const auto move_at = [&c](std::int64_t index) -> const ptc::RemoteCopy& {
     return std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
   };
-  OldHolders holders(c);
+  const OldHolders holders(c);
   NodeBatches sources(c);
   for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
     const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
@@ -107,13 +105,12 @@ Status Mover::Receive(const std::stop_token& stop) {
                 write,
                 engine::IndicesOf(spec.dtype, spec.shape, m->cell),
                 {}};
-    for (const ptc::DeviceId other : holders.Behind(m->source, m->tensor, m->cell)) {
-      if (fetch.others.size() == kMostOthers) break;
-      if (other.node == c.node || other.node == m->source.node || !c.nodes.contains(other.node)) {
-        continue;
+    holders.ForEachBehind(m->source, m->tensor, m->cell, [&](ptc::DeviceId other) {
+      if (other.node != c.node && other.node != m->source.node && c.nodes.contains(other.node)) {
+        fetch.others.push_back({sources.IndexOf(other.node), {other.index, m->tensor, m->cell}});
       }
-      fetch.others.push_back({sources.IndexOf(other.node), {other.index, m->tensor, m->cell}});
-    }
+      return fetch.others.size() < kMostOthers;
+    });
     sources.batches[sources.IndexOf(m->source.node)].cells.push_back(std::move(fetch));
   }
   if (sources.batches.empty()) return OkStatus();
