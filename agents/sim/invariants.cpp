@@ -113,8 +113,8 @@ void Invariants::NoteRestart(const wire::StartJob& start) const {
 
 void Invariants::OnPublished(const wire::Published& message) {
   if (!message.has_event()) return;
-  // No fault of the simulation changes state without notice.
-  if (message.event().text().find("replicas differ") != std::string::npos) {
+  // No fault of the simulation changes state without notice. A damaged transfer is rolled back.
+  if (message.event().text().find("committed, replicas differ") != std::string::npos) {
     world_.sim->Violate(message.event().text());
   }
   if (world_.faults->may_suspend()) return;
