@@ -39,7 +39,7 @@ class TransactionRun {
     /// or SendGo.
     /// \error if it cannot be sent now
     std::function<Status(const engine::CoordinatorAction& action)> send;
-    /// Compares the digests of all cells before and after the transfer.
+    /// Compares the digests of the sides that the transfers have read.
     std::function<engine::DigestsCompared()> compare;
     /// The job follows `decision`. Called before any node learns it.
     std::function<void(const engine::Decision& decision)> adopt;

@@ -45,7 +45,8 @@ struct NodeTransferFailed {
   NodeNumber node;
   std::string reason;
 };
-/// The registrar compared the digests of all cells before and after.
+/// The registrar compared what the transfers have read. Where they verify only what moves, nodes
+/// compare it themselves, and nothing is left to compare.
 struct DigestsCompared {
   bool equal;
   std::string difference;
