@@ -29,8 +29,16 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
   out.bytes_done = txn.count.bytes();
-  out.flows = txn.count.flows();
-  if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(now);
+  if (out.phase == engine::TxnPhase::kTransferring) {
+    out.flows = txn.count.flows(std::chrono::duration<double>(now - txn.phase_began).count());
+    out.eta = txn.progress.Eta(now);
+    if (const auto range = txn.progress.EtaRange(now)) {
+      out.eta_least = range->least;
+      out.eta_most = range->most;
+    }
+  } else {
+    out.flows = txn.count.flows();
+  }
   out.paused =
       txn.paused_since ? std::chrono::duration<double>(now - *txn.paused_since).count() : txn.pause;
   out.checksums_equal = txn.checksums_equal;

@@ -9,7 +9,9 @@
 namespace tessera::agents {
 
 TransferCount::TransferCount(const std::vector<engine::FlowStatus>& planned) {
-  for (const engine::FlowStatus& flow : planned) flows_[{flow.source, flow.destination}] = flow;
+  for (const engine::FlowStatus& flow : planned) {
+    flows_[{flow.source, flow.destination}].status = flow;
+  }
 }
 
 void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, double seconds) {
@@ -17,7 +19,8 @@ void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, dou
     const auto source = Decode(row.source());
     const auto destination = Decode(row.destination());
     if (!source || !destination || destination->node != node) continue;
-    engine::FlowStatus& flow = flows_[{*source, *destination}];
+    auto& [flow, grew] = flows_[{*source, *destination}];
+    if (row.bytes_done() > flow.bytes_done) grew = seconds;
     flow.source = *source;
     flow.destination = *destination;
     flow.bytes_done = std::max(flow.bytes_done, row.bytes_done());
@@ -27,15 +30,26 @@ void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, dou
   handed_in = std::max(handed_in, report.storage_done());
 }
 
-std::vector<engine::FlowStatus> TransferCount::flows() const {
+std::vector<engine::FlowStatus> TransferCount::flows(double seconds) const {
+  constexpr double kStalledAfter = 3;
   std::vector<engine::FlowStatus> out;
-  for (const auto& [ends, flow] : flows_) out.push_back(flow);
+  for (const auto& [ends, flow] : flows_) {
+    engine::FlowStatus& added = out.emplace_back(flow.status);
+    if (added.bytes_done >= added.bytes_total) {
+      added.state = engine::FlowState::kDone;
+    } else if (added.bytes_done == 0) {
+      added.state = engine::FlowState::kWaiting;
+    } else {
+      added.state = seconds - flow.grew > kStalledAfter ? engine::FlowState::kStalled
+                                                        : engine::FlowState::kMoving;
+    }
+  }
   return out;
 }
 
 std::int64_t TransferCount::bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [ends, flow] : flows_) bytes += flow.bytes_done;
+  for (const auto& [ends, flow] : flows_) bytes += flow.status.bytes_done;
   for (const auto& [node, done] : handed_in_) bytes += done;
   return bytes;
 }

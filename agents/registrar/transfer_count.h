@@ -31,12 +31,17 @@ class TransferCount {
   void Note(std::int32_t node, const wire::TxnProgress& report, double seconds);
 
   /// In order of source and destination.
-  std::vector<engine::FlowStatus> flows() const;
+  /// \param seconds since the transfer began, for the states; 0: no flow is stalled
+  std::vector<engine::FlowStatus> flows(double seconds = 0) const;
   /// Bytes that have arrived, of all flows and of a hand-in.
   std::int64_t bytes() const;
 
  private:
-  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows_;
+  struct Flow {
+    engine::FlowStatus status;
+    double grew = 0;  // seconds, when bytes arrived last
+  };
+  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, Flow> flows_;
   std::map<std::int32_t, std::int64_t> handed_in_;  // bytes by node
 };
 

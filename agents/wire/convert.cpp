@@ -196,6 +196,7 @@ struct Fields<wire::FlowInfo> {
     TESSERA_FIELD(NotNegative, bytes_done);
     TESSERA_FIELD(NotNegative, bytes_total);
     TESSERA_FIELD(Finite, bytes_per_second);
+    TESSERA_FIELD(UpTo<engine::FlowState::kDone>, state);
     return OkStatus();
   }
 };
@@ -391,6 +392,8 @@ struct Fields<wire::TxnInfo> {
     TESSERA_FIELD(NotNegative, bytes_done);
     TESSERA_FIELD(NotNegative, bytes_total);
     TESSERA_OPTIONAL(Finite, eta);
+    TESSERA_OPTIONAL(Finite, eta_least);
+    TESSERA_OPTIONAL(Finite, eta_most);
     TESSERA_FIELD(Finite, paused);
     TESSERA_FIELD(NotNegative, checksums_equal);
     TESSERA_FIELD(Any, reason);

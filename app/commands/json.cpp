@@ -38,6 +38,19 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows) {
   return json;
 }
 
+/// Each pair of devices with its progress.
+Json progressOf(const std::vector<engine::FlowStatus>& flows) {
+  Json json = Json::array();
+  for (const engine::FlowStatus& flow : flows)
+    json.push_back({{"source", ptc::ToString(flow.source)},
+                    {"destination", ptc::ToString(flow.destination)},
+                    {"state", engine::ToString(flow.state)},
+                    {"done_bytes", flow.bytes_done},
+                    {"total_bytes", flow.bytes_total},
+                    {"bytes_per_second", flow.bytes_per_second}});
+  return json;
+}
+
 Json dataOf(const engine::DataStatus& data) {
   if (data.empty()) return nullptr;
   Json parts = Json::array();
@@ -150,6 +163,10 @@ Json toJson(const engine::TxnStatus& txn) {
           {"done_bytes", txn.bytes_done},
           {"total_bytes", txn.bytes_total},
           {"eta_seconds", orNull(txn.eta)},
+          {"eta_range_seconds", txn.eta_least && txn.eta_most
+                                    ? Json::array({*txn.eta_least, *txn.eta_most})
+                                    : Json(nullptr)},
+          {"flows", progressOf(txn.flows)},
           {"from", configurationToJson(txn.from_mesh, txn.from_devices, txn.from_options)},
           {"to", configurationToJson(txn.to_mesh, txn.to_devices, txn.to_options)},
           {"paused_seconds", txn.paused},

@@ -52,6 +52,19 @@ std::string withOptions(const engine::StepOptions& options) {
   return text.empty() ? "" : " with " + text;
 }
 
+/// The flows that are not done, as a table.
+void printFlows(const std::vector<engine::FlowStatus>& flows) {
+  std::vector<std::vector<std::string>> rows = {{"flow", "to", "state", "moved", "of", "rate"}};
+  for (const engine::FlowStatus& flow : flows) {
+    if (flow.state == engine::FlowState::kDone) continue;
+    rows.push_back({"  " + ptc::ToString(flow.source), ptc::ToString(flow.destination),
+                    std::string(engine::ToString(flow.state)), formatBytes(flow.bytes_done),
+                    formatBytes(flow.bytes_total),
+                    flow.bytes_per_second > 0 ? formatRate(flow.bytes_per_second) : "-"});
+  }
+  if (rows.size() > 1) fmt::print("{}", formatTable(rows, {3, 4, 5}));
+}
+
 void printTxn(const ShownTxn& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
@@ -61,6 +74,9 @@ void printTxn(const ShownTxn& shown) {
     fmt::print("  to     {} on {}{}\n", ptc::ToString(txn.to_mesh), ptc::ToString(txn.to_devices),
                withOptions(txn.to_options));
     fmt::print("  moved  {} of {}\n", formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
+    if (txn.eta_least && txn.eta_most)
+      fmt::print("  left   {} to {}\n", formatSeconds(*txn.eta_least), formatSeconds(*txn.eta_most));
+    printFlows(txn.flows);
   }
   if (shown.record) {
     const engine::HistoryEntry& record = *shown.record;

@@ -19,6 +19,7 @@ constexpr EnumNames kTxnPhases(TxnPhase::kInDoubt,
                                {"planned", "preparing", "precopying", "pausing", "transferring",
                                 "verifying", "committing", "resuming", "done", "rolling_back",
                                 "rolled_back", "failed", "needs_decision", "in_doubt"});
+constexpr EnumNames kFlowStates(FlowState::kDone, {"waiting", "moving", "stalled", "done"});
 constexpr EnumNames kSeverities(Severity::kError, {"debug", "info", "warning", "error"});
 constexpr EnumNames kVerdicts(Check::Verdict::kSkipped, {"ok", "warning", "failed", "skipped"});
 
@@ -34,6 +35,7 @@ Result<Enum> Parse(std::string_view text, const EnumNames<Enum, kCount>& names,
 std::string_view ToString(NodeState state) { return kNodeStates.Of(state); }
 std::string_view ToString(JobState state) { return kJobStates.Of(state); }
 std::string_view ToString(TxnPhase phase) { return kTxnPhases.Of(phase); }
+std::string_view ToString(FlowState state) { return kFlowStates.Of(state); }
 std::string_view ToString(Severity severity) { return kSeverities.Of(severity); }
 
 Result<NodeState> ParseNodeState(std::string_view text) {

@@ -120,12 +120,17 @@ struct JobStatus {
 };
 
 /// The bytes that one device sends another in a transaction.
+/// A flow of a transfer. Stalled: it has begun, is not done, and nothing has arrived for 3 s.
+enum class FlowState : std::uint8_t { kWaiting, kMoving, kStalled, kDone };
+std::string_view ToString(FlowState state);
+
 struct FlowStatus {
   ptc::DeviceId source;
   ptc::DeviceId destination;
   std::int64_t bytes_done = 0;
   std::int64_t bytes_total = 0;
   double bytes_per_second = 0;
+  FlowState state = FlowState::kWaiting;  // only of a transfer that runs
   friend bool operator==(const FlowStatus&, const FlowStatus&) = default;
 };
 
@@ -144,6 +149,8 @@ struct TxnStatus {
   std::vector<FlowStatus> flows;
   bool can_cancel = false;  // before the commit point
   StepOptions from_options = {}, to_options = {};
+  /// The range of `eta` if the rate varies as it did so far.
+  std::optional<double> eta_least = {}, eta_most = {};
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 

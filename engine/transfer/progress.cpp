@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transfer/progress.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ptc/base/check.h"
@@ -31,7 +32,11 @@ void Progress::Update(std::int64_t bytes_done, Time now) {
   const double passed = Seconds(now - last_);
   if (passed <= 0) return;  // the next update with a duration counts these bytes
   const double decay = Decay(passed);
-  mean_ = decay * mean_ + (1 - decay) * static_cast<double>(bytes_done_ - counted_) / passed;
+  const double rate = static_cast<double>(bytes_done_ - counted_) / passed;
+  // The first update has no mean to differ from.
+  const double off = last_ == start_ ? 0 : rate - Rate(last_);
+  variance_ = decay * (variance_ + (1 - decay) * off * off);
+  mean_ = decay * mean_ + (1 - decay) * rate;
   counted_ = bytes_done_;
   last_ = now;
 }
@@ -51,6 +56,16 @@ std::optional<double> Progress::Eta(Time now) const {
   const double rate = Rate(now);
   if (!known || rate <= 0) return std::nullopt;
   return left / rate;
+}
+
+std::optional<Progress::Range> Progress::EtaRange(Time now) const {
+  constexpr double kSlowest = 0.25;  // of the mean rate
+  const auto eta = Eta(now);
+  if (!eta) return std::nullopt;
+  const double rate = Rate(now);
+  if (*eta == 0 || rate <= 0) return Range{*eta, *eta};
+  const double deviation = std::sqrt(variance_) / rate;
+  return Range{*eta / (1 + deviation), *eta / std::max(kSlowest, 1 - deviation)};
 }
 
 }  // namespace tessera::engine

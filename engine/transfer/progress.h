@@ -31,6 +31,12 @@ class Progress {
   /// Seconds left. nullopt until 2 s or 2 % of the bytes have passed, whichever is first, and while
   /// the rate is 0.
   std::optional<double> Eta(Time now) const;
+  /// Eta at the mean rate plus and minus its standard deviation, which is weighted like the rate.
+  /// The slow end is at most four times Eta.
+  struct Range {
+    double least = 0, most = 0;
+  };
+  std::optional<Range> EtaRange(Time now) const;
 
  private:
   std::int64_t bytes_total_;
@@ -39,6 +45,7 @@ class Progress {
   Time last_;                 // mean_ covers the time until here
   std::int64_t counted_ = 0;  // bytes that mean_ covers
   double mean_ = 0;           // bytes per second, before the correction
+  double variance_ = 0;       // of the rates of updates around the mean
 };
 
 }  // namespace tessera::engine

@@ -55,6 +55,22 @@ class TransferCountTest : public QObject {
     QCOMPARE(count.flows()[0].bytes_per_second, 30.0);
   }
 
+  // A flow that has begun and brings nothing for more than 3 s is stalled.
+  void aFlowHasAState() {
+    TransferCount count = CountOfOneFlow();
+    const auto state_at = [&](double seconds) { return count.flows(seconds)[0].state; };
+    QVERIFY(state_at(10) == engine::FlowState::kWaiting);
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, 60), 10);
+    QVERIFY(state_at(12.9) == engine::FlowState::kMoving);
+    QVERIFY(state_at(13.1) == engine::FlowState::kStalled);
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, 60), 14);  // nothing new
+    QVERIFY(state_at(14) == engine::FlowState::kStalled);
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, 61), 15);
+    QVERIFY(state_at(15) == engine::FlowState::kMoving);
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, kPlannedBytes), 16);
+    QVERIFY(state_at(30) == engine::FlowState::kDone);
+  }
+
   void transferBeyondThePlanIsCounted() {
     TransferCount count = CountOfOneFlow();
     count.Note(1, ProgressOf(kFlowSource, kFlowDestination, kPlannedBytes + 30), 1);

@@ -51,7 +51,9 @@ class Any {
     for (auto& flow : flows) flow = Flow();
     return flows;
   }
-  engine::FlowStatus Flow() { return {Device(), Device(), Count(), Count(), Real()}; }
+  engine::FlowStatus Flow() {
+    return {Device(), Device(), Count(), Count(), Real(), OneOf(engine::FlowState::kDone)};
+  }
   engine::TxnStatus Txn() {
     engine::TxnStatus txn{Count(),   Text(),   OneOf(engine::TxnPhase::kInDoubt),
                           Mesh(),    Mesh(),   Devices(),
@@ -60,6 +62,8 @@ class Any {
                           Text(),    Flows(),  Flip(),
                           Options(), Options()};
     if (Flip()) txn.eta = Real();
+    if (Flip()) txn.eta_least = Real();
+    if (Flip()) txn.eta_most = Real();
     return txn;
   }
   engine::ClusterSnapshot Snapshot() {

@@ -61,6 +61,25 @@ class ProgressTest : public QObject {
     QVERIFY(after > 3 * before);
     QVERIFY(progress.Rate(kStart + seconds{10}) < 400);
   }
+  // A steady rate has no range. One that jumps has a range around the estimate, which is bounded.
+  void theRangeShowsHowTheRateVaries() {
+    Progress steady(1'000'000, kStart);
+    Progress jumps(1'000'000, kStart);
+    std::int64_t jumped = 0;
+    for (int i = 1; i <= 100; ++i) {
+      const auto now = kStart + milliseconds{100 * i};
+      steady.Update(1000 * i, now);
+      jumps.Update(jumped += i % 2 ? 0 : 2000, now);
+    }
+    const auto now = kStart + seconds{10};
+    QVERIFY(Near(steady.EtaRange(now)->least, *steady.Eta(now)));
+    QVERIFY(Near(steady.EtaRange(now)->most, *steady.Eta(now)));
+    const auto range = jumps.EtaRange(now);
+    QVERIFY(range->least < 0.7 * *jumps.Eta(now));
+    QVERIFY(range->most > 1.5 * *jumps.Eta(now));
+    QVERIFY(range->most <= 4 * *jumps.Eta(now));
+    QVERIFY(!Progress(100, kStart).EtaRange(kStart + seconds{1}));
+  }
   void updatesOfOneMomentAreAddedUp() {
     Progress progress(10'000, kStart);
     progress.Update(500, kStart + seconds{1});

@@ -46,6 +46,14 @@ double fraction(std::int64_t done, std::int64_t total) {
                     : std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
 }
 
+/// "4 s left", or "3 s to 6 s left" if the rate varies much.
+QString remainingOf(const engine::TxnStatus& txn) {
+  const QString least = format::seconds(txn.eta_least.value_or(*txn.eta));
+  const QString most = format::seconds(txn.eta_most.value_or(*txn.eta));
+  if (least == most || !txn.eta_least) return TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));
+  return TxnWords::tr("%1 to %2 left").arg(least, most);
+}
+
 QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   if (txn.bytes_total <= 0) return {};
   QStringList parts{format::bytesOf(memory.bytesDone, txn.bytes_total)};
@@ -55,7 +63,7 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   // Early estimates are useless; show them after 2 s or 2 %.
   const bool settled =
       memory.transferAge.value_or(0) >= 2.0 || fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
-  if (txn.eta && settled) parts << TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));
+  if (txn.eta && settled) parts << remainingOf(txn);
   return parts.join(QStringLiteral(" · "));
 }
 
