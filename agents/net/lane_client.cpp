@@ -97,6 +97,19 @@ struct Run {
   const LaneCell& CellAt(std::size_t cell, std::size_t holder) const {
     return holder == 0 ? cells[cell].cell : cells[cell].others[holder - 1].cell;
   }
+  /// The next holder of a slice whose source is not left.
+  std::optional<std::size_t> NextHolder(const Slice& slice) const {
+    for (std::size_t holder = slice.holder + 1; holder <= cells[slice.cell].others.size();
+         ++holder) {
+      if (!sources[SourceAt(slice.cell, holder)]->is_left) return holder;
+    }
+    return std::nullopt;
+  }
+  bool HasNextHolders(const FramePlan& frame) const {
+    return frame.can_switch &&
+           std::all_of(frame.slices.begin(), frame.slices.end(),
+                       [this](const Slice& slice) { return NextHolder(slice).has_value(); });
+  }
   /// Cuts slices into frames at the end of the source's list.
   void Append(std::size_t source, const std::vector<Slice>& slices);
   /// Requests frames from the next holders of their cells. Without one, the fetch ends with `why`.
@@ -229,11 +242,11 @@ class Connection {
     }
   }
 
-  /// Gives the frames that other holders can serve to them.
+  /// Gives the frames that other holders can serve to them. The others wait for this source.
   void Leave(const Error& why) {
     std::vector<FramePlan> frames;
     for (auto it = pending_.begin(); it != pending_.end();) {
-      if (!it->second.frame.can_switch) {
+      if (!run_.HasNextHolders(it->second.frame)) {
         ++it;
         continue;
       }
@@ -242,13 +255,13 @@ class Connection {
       --frames_under_way_;
     }
     for (Pending& pending : std::exchange(again_, {})) {
-      if (pending.frame.can_switch) {
+      if (run_.HasNextHolders(pending.frame)) {
         frames.push_back(std::move(pending.frame));
       } else {
         again_.push_back(std::move(pending));
       }
     }
-    if (paced_ && paced_->frame.can_switch) {
+    if (paced_ && run_.HasNextHolders(paced_->frame)) {
       frames.push_back(std::move(paced_->frame));
       paced_.reset();
       --frames_under_way_;
@@ -256,7 +269,8 @@ class Connection {
     {
       const std::lock_guard lock(source_.mutex);
       for (FramePlan& frame : std::exchange(source_.todo, {})) {
-        (frame.can_switch ? frames.emplace_back() : source_.todo.emplace_back()) = std::move(frame);
+        const bool moves = run_.HasNextHolders(frame);
+        (moves ? frames.emplace_back() : source_.todo.emplace_back()) = std::move(frame);
       }
     }
     run_.Switch(std::move(frames), index_, why);
@@ -295,8 +309,8 @@ class Connection {
       const auto still = pending_.find(request.sequence);
       if (still == pending_.end()) return;
       const Status why = std::move(sent).Context(Name());
-      if (still->second.frame.can_switch) return LeaveAll(why.error());
-      run_.Finish(why);
+      LeaveAll(why.error());
+      if (pending_.contains(request.sequence)) run_.Finish(why);
     }
   }
 
@@ -426,27 +440,30 @@ class Connection {
         if (!pending_.empty()) run_.Finish(why);
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         was_lost_ = true;
-      } else if (event->kind == LinkEvent::Kind::kReady && was_lost_) {
+        is_up_ = false;
+      } else if (event->kind == LinkEvent::Kind::kReady) {
+        is_up_ = true;
+        if (!std::exchange(was_lost_, false)) continue;
         // The answers to all open requests were lost with the old connection.
-        was_lost_ = false;
         std::map<std::uint64_t, Pending> lost = std::exchange(pending_, {});
         for (auto& [sequence, pending] : lost) Ask(std::move(pending));
       }
     }
   }
 
+  // A connection that is up has heartbeats: the source lives, and may only be slow.
   void CheckSilence() {
     if (pending_.empty()) return;
-    const auto silence = Loop::Now() - last_heard_;
     const auto& options = run_.options;
-    const bool can_switch = std::any_of(pending_.begin(), pending_.end(), [](const auto& entry) {
-      return entry.second.frame.can_switch;
+    const auto silence = Loop::Now() - last_heard_;
+    const auto limit = is_up_ ? options.silence : std::min(options.silence, options.patience);
+    if (silence < limit) return;
+    const bool has_next = std::any_of(pending_.begin(), pending_.end(), [&](const auto& entry) {
+      return run_.HasNextHolders(entry.second.frame);
     });
-    if (can_switch && silence >= options.patience) {
-      LeaveAll(Unavailable(Name() + " silent for " + DurationText(options.patience)));
-    } else if (silence >= options.silence) {
-      run_.Finish(Unavailable(Name() + " silent for " + DurationText(options.silence)));
-    }
+    if (has_next) LeaveAll(Unavailable(Name() + " silent for " + DurationText(limit)));
+    if (silence < options.silence || pending_.empty()) return;
+    run_.Finish(Unavailable(Name() + " silent for " + DurationText(options.silence)));
   }
 
   /// All lanes leave the source.
@@ -466,6 +483,7 @@ class Connection {
   int frames_under_way_ = 0;
   std::optional<Pending> paced_;  // waits for the port
   bool was_lost_ = false;
+  bool is_up_ = false;
   Loop::Clock::time_point last_heard_;
 };
 
@@ -535,10 +553,9 @@ void Run::Switch(std::vector<FramePlan> frames, std::size_t from, const Error& w
   std::map<std::size_t, std::vector<Slice>> slices;  // by the source that is next
   for (const FramePlan& frame : frames) {
     for (Slice slice : frame.slices) {
-      const std::size_t last = cells[slice.cell].others.size();
-      do {
-        if (++slice.holder > last) return Finish(why);
-      } while (sources[SourceAt(slice.cell, slice.holder)]->is_left);
+      const auto next = NextHolder(slice);
+      if (!next) return Finish(why);
+      slice.holder = *next;
       slices[SourceAt(slice.cell, slice.holder)].push_back(slice);
     }
   }

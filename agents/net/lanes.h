@@ -113,10 +113,11 @@ int DefaultLanes();
 struct LaneClientOptions {
   /// Threads, each with a connection to every source; at most as many as a source has lanes.
   int lanes = DefaultLanes();
-  CurveKeys keys;                                // of the agents; empty: unencrypted
-  int window = 4;                                // frames requested at a time per connection
-  std::chrono::milliseconds silence{10000};      // limit for an answer
-  std::chrono::milliseconds patience{3000};      // the same for cells that others hold, too
+  CurveKeys keys;                            // of the agents; empty: unencrypted
+  int window = 4;                            // frames requested at a time per connection
+  std::chrono::milliseconds silence{10000};  // limit for an answer
+  /// The same without a connection, for cells that others hold, too.
+  std::chrono::milliseconds patience{3000};
   int attempts = 3;                              // how often a frame is requested again
   bool checksums = true;                         // of frames of cells without `indices`
   std::shared_ptr<engine::TokenBucket> ingress;  // of the node's port; null: no limit

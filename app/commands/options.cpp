@@ -204,6 +204,7 @@ OptionSpec outputOption(std::string help, std::string fallback) {
 }
 OptionSpec lanesOption() {
   return {.name = "lanes",
+          .value = "",
           .help =
               "encryption of bulk data between nodes; `plain` is faster, for a network that you "
               "trust",

@@ -656,11 +656,41 @@ class LanesTest : public QObject {
     for (const LaneServer* server : servers) delete server;
   }
 
+  // The connection of a source that is only slow stays up: it has the longer limit.
+  void aSilentSourceIsReplacedAfterTheLimitOfItsConnection_data() {
+    QTest::addColumn<bool>("is_up");
+    QTest::newRow("mute") << true;
+    QTest::newRow("not reachable") << false;
+  }
+  void aSilentSourceIsReplacedAfterTheLimitOfItsConnection() {
+    QFETCH(bool, is_up);
+    Pair pair({BoxOf({3 << 20})});
+    Net net;
+    auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
+    const std::string up = *mute.Bind("tcp://127.0.0.1:*");
+    const std::string endpoint = is_up ? up : "tcp://127.0.0.1:1";  // no listener
+    const auto server = net.Serve(pair.Resolve(), 1);
+    LaneClientOptions options = net.Options();
+    options.silence = 800ms;
+    options.patience = 200ms;
+    OneFetch fetch(net, options);
+    std::vector<FetchBatch> batches = {pair.Batch({endpoint}, 0, 1),
+                                       pair.Batch(server->endpoints(), 0, 0)};
+    batches[0].cells[0].others = {{1, batches[0].cells[0].cell}};
+    const auto begin = Loop::Now();
+    QVERIFY(fetch.Run(batches));
+    verify(pair, fetch.outcome);
+    QVERIFY(Loop::Now() - begin >= (is_up ? 800ms : 200ms));
+    QCOMPARE(fetch.outcome.reasons,
+             std::vector<std::string>{
+                 Unavailable("source " + endpoint + " silent for " + (is_up ? "800 ms" : "200 ms"))
+                     .ToString()});
+  }
+
   void aSilentSourceWithoutAnotherHolderEndsTheFetchAsBefore() {
     Pair pair({BoxOf({100}), BoxOf({200})});
     Net net;
-    auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
-    const std::string endpoint = *mute.Bind("tcp://127.0.0.1:*");
+    const std::string endpoint = "tcp://127.0.0.1:1";  // no listener
     const auto server = net.Serve(pair.Resolve(), 1);
     LaneClientOptions options = net.Options();
     options.silence = 800ms;
@@ -674,6 +704,24 @@ class LanesTest : public QObject {
     QCOMPARE(status.error(), Unavailable("source " + endpoint + " silent for 800 ms"));
     QVERIFY(fetch.outcome.digests.contains(0));
     QVERIFY(!fetch.outcome.digests.contains(1));
+  }
+
+  // Both holders are slow to be reached: the last one still has the whole limit.
+  void theLastHolderHasTheWholeLimit() {
+    Pair pair({BoxOf({100})});
+    Net net;
+    LaneClientOptions options = net.Options();
+    options.silence = 800ms;
+    options.patience = 100ms;
+    OneFetch fetch(net, options);
+    std::vector<FetchBatch> batches = {pair.Batch({"tcp://127.0.0.1:1"}, 0, 1),
+                                       pair.Batch({"tcp://127.0.0.1:2"}, 0, 0)};
+    batches[0].cells[0].others = {{1, batches[0].cells[0].cell}};
+    const auto begin = Loop::Now();
+    const Status status = fetch.Run(batches);
+    QVERIFY(!status);
+    QCOMPARE(status.error(), Unavailable("source tcp://127.0.0.1:2 silent for 800 ms"));
+    QVERIFY(Loop::Now() - begin >= 900ms);
   }
 
   // A peer with many requests does not make another one wait for all of them.
