@@ -129,9 +129,8 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
   TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
     const auto& [d, i, range] = work[at];
     DeviceRead& read = *reads[d];
-    TESSERA_TRY(
-        const std::uint64_t digest,
-        DigestOfCell(change, NextPieces(change, read.device), read.cells[i].tensor, range));
+    TESSERA_TRY(const std::uint64_t digest,
+                DigestOfCell(change, NextPieces(change, read.device), read.cells[i].tensor, range));
     std::atomic_ref(devices[d].digests[i]) += digest;
     return --read.left == 0 ? EndRead(read, state_.step) : OkStatus();
   }));

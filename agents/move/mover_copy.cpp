@@ -110,8 +110,8 @@ Status Mover::CopyFrom(const HostCopies& copies) {
     if (const auto* local = std::get_if<ptc::LocalCopy>(move)) {
       TESSERA_RETURN_IF_ERROR(Repack(*local, copies.range, *expected));
     } else {
-      TESSERA_RETURN_IF_ERROR(CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.range,
-                                          copies.origin, *expected));
+      TESSERA_RETURN_IF_ERROR(
+          CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.range, copies.origin, *expected));
     }
   }
   return OkStatus();
@@ -124,7 +124,8 @@ Status Mover::Repack(const ptc::LocalCopy& move, const ptc::Box& range, std::uin
   TESSERA_TRY(const CellView write,
               ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
   const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest = engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
+  const std::uint64_t digest =
+      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
   if (digest != expected) {
     return DataLoss(fmt::format("tensor '{}' {}: digest of the copy on {} is {}, of its source {}",
                                 spec.name, ToString(range), ToString(move.device),
@@ -191,7 +192,8 @@ Status Mover::CopyChecked(const ptc::RemoteCopy& move, const ptc::Box& range,
   TESSERA_TRY(const CellView write,
               ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
   const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest = engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
+  const std::uint64_t digest =
+      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
   if (digest != expected) return Differs(move, range, digest, expected);
   NoteArrival(move.device, move.tensor, move.cell, digest);
   FlowOf(move.source, move.device)->done += read.size_bytes();

@@ -22,7 +22,8 @@ namespace {
 /// How many holders stand in for a lost source of a cell.
 constexpr std::size_t kMostOthers = 3;
 
-/// The devices whose old pieces contain a cell. Boxes are computed once per kind of tensors and part.
+/// The devices whose old pieces contain a cell. Boxes are computed once per kind of tensors and
+/// part.
 class OldHolders {
  public:
   explicit OldHolders(const MoveContext& context)

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "agents/move/mover.h"
+#include "agents/move/parallel.h"
 #include "agents/views/share_reader.h"
 
 namespace tessera::agents {
@@ -19,18 +20,30 @@ Status Mover::ReadSnapshot(const std::stop_token& stop) {
   TESSERA_TRY(const ShareReader reader,
               ShareReader::Make(c.snapshot->shares, std::move(state), readers,
                                 {.machine = c.snapshot->machine, .is_snapshot = true}));
+  // Several reads at once keep the lanes busy.
+  struct Work {
+    const ptc::StorageRead* read;
+    ptc::Box range;
+  };
+  std::vector<Work> work;
   std::set<std::tuple<ptc::DeviceId, int, ptc::Box>> done;  // several reads may be of one piece
   for (const ptc::StorageRead& read : c.plan.reads) {
     if (!c.local.contains(read.device)) continue;
     if (!done.emplace(read.device, read.tensor, read.piece).second) continue;
-    if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-    TESSERA_TRY(const engine::CellView piece,
-                ViewOfCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.piece));
-    const auto bytes = static_cast<std::size_t>(piece.size_bytes());
-    TESSERA_RETURN_IF_ERROR(reader.Read(read.tensor, read.piece, {piece.Run(0), bytes}));
-    storage_done_ += piece.size_bytes();
+    for (ptc::Box& range : WorkOf(c, read.tensor, read.piece)) {
+      work.push_back({&read, std::move(range)});
+    }
   }
-  return OkStatus();
+  return ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
+    const auto& [read, range] = work[at];
+    // The range is row-major in the piece, so it is one run of bytes there.
+    TESSERA_TRY(const engine::CellView view,
+                ViewOfCell(c, NextPieces(c, read->device), read->tensor, read->piece, range));
+    const auto bytes = static_cast<std::size_t>(view.size_bytes());
+    TESSERA_RETURN_IF_ERROR(reader.Read(read->tensor, range, {view.Run(0), bytes}));
+    storage_done_ += view.size_bytes();
+    return OkStatus();
+  });
 }
 
 }  // namespace tessera::agents

@@ -84,8 +84,9 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
                 engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {},
                                          device.arena->capacity()));
     const engine::PieceTable& old_table = is_source ? *device.table : nothing;
-    TESSERA_TRY(engine::PieceTable next,
-                engine::AllocateNext(old_table, *from_, *to_, id, moves_.moves, device.arena->capacity()));
+    TESSERA_TRY(
+        engine::PieceTable next,
+        engine::AllocateNext(old_table, *from_, *to_, id, moves_.moves, device.arena->capacity()));
     TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
     old_.emplace(id, old_table);
     next_.emplace(id, std::move(next));
@@ -96,8 +97,8 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
 void PreparedChange::ExpandMoves(const DeviceStore& devices) {
   std::vector<ptc::DeviceId> own;
   for (const auto& [id, device] : devices.devices()) own.push_back(id);
-  moves_ = prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own)
-                                  : ptc::MovesOf(plan_, *from_, *to_, own);
+  moves_ =
+      prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own) : ptc::MovesOf(plan_, *from_, *to_, own);
   plan_ = {};
 }
 

@@ -68,8 +68,8 @@ class PreparedChange {
   const wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
   std::vector<ptc::DeviceId> lost_;  // of the old layout; their state is of no use
-  ptc::Outline plan_;       // until Allocate
-  ptc::DeviceMoves moves_;  // of the devices of this node; since Allocate
+  ptc::Outline plan_;                // until Allocate
+  ptc::DeviceMoves moves_;           // of the devices of this node; since Allocate
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
 };
 

@@ -32,7 +32,8 @@ std::vector<engine::FlowStatus> FlowsOf(const ptc::Outline& plan) {
 }
 
 /// A plan is valid for one epoch and one set of options, so its hash covers these too.
-std::string HashOf(const ptc::Outline& plan, std::int64_t epoch, const engine::StepOptions& options) {
+std::string HashOf(const ptc::Outline& plan, std::int64_t epoch,
+                   const engine::StepOptions& options) {
   const std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
   return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));

@@ -32,8 +32,8 @@ struct PauseCosts {
 /// - forwarded: the same for forwarded bytes, which are sent after all others;
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the most bytes that one device repacks, or sends or receives inside its host.
-/// Network and host run at the same time. A copy and the digest of its destination are one pass. What
-/// stays in place is not read. The cost grows with flows, not with moves.
+/// Network and host run at the same time. A copy and the digest of its destination are one pass.
+/// What stays in place is not read. The cost grows with flows, not with moves.
 /// \return seconds, at the bandwidths of the plan's topology
 double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs = {});
 

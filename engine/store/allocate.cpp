@@ -34,7 +34,8 @@ std::vector<PieceEntry> PiecesOf(const ptc::Layout& layout, int rank) {
       const std::int64_t elements = box.num_elements();
       pieces.push_back({t, box, PieceEntry::kState, 0, elements * ptc::SizeBytes(tensor.dtype)});
       if (tensor.role == ptc::TensorRole::kParam) {
-        pieces.push_back({t, box, PieceEntry::kGradient, 0, elements * PieceEntry::kGradientElementBytes});
+        pieces.push_back(
+            {t, box, PieceEntry::kGradient, 0, elements * PieceEntry::kGradientElementBytes});
       }
     }
   }

@@ -36,9 +36,9 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 /// table without entries.
 /// \param moves of `device`; those of other devices are ignored
 /// \error kFailedPrecondition if `old` and `from`, or `old` and `moves`, do not belong together
-///     (names the hashes, or the piece that the table lacks); kResourceExhausted: `device n0g1: layout needs 812 MiB
-///     during the move, arena holds 512 MiB`, or, if the sum fits but no gap does, the piece and
-///     the largest gap
+///     (names the hashes, or the piece that the table lacks); kResourceExhausted: `device n0g1:
+///     layout needs 812 MiB during the move, arena holds 512 MiB`, or, if the sum fits but no gap
+///     does, the piece and the largest gap
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                                 const ptc::Layout& to, ptc::DeviceId device,
                                 std::span<const ptc::Move> moves, std::int64_t capacity);

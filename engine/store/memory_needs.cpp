@@ -65,8 +65,8 @@ MemoryNeeds::Sums MemoryNeeds::Sum(Side side, int rank) const {
       const std::int64_t gradient = box.num_elements() * PieceEntry::kGradientElementBytes;
       sums.state += state * staged.num_tensors;
       sums.gradients += gradient * staged.num_params;
-      sums.rounded += RoundUpToPiece(state) * staged.num_tensors +
-                      RoundUpToPiece(gradient) * staged.num_params;
+      sums.rounded +=
+          RoundUpToPiece(state) * staged.num_tensors + RoundUpToPiece(gradient) * staged.num_params;
       entries += pieces;
       dims += pieces * box.rank();
     }

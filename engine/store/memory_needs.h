@@ -3,8 +3,8 @@
 
 /// \file
 /// The memory of all devices of a layout, and during a move between two layouts. Ranks of one stage
-/// with the same parts need the same, which is summed once and by kinds of tensors, so that the cost
-/// does not grow with tensors times devices.
+/// with the same parts need the same, which is summed once and by kinds of tensors, so that the
+/// cost does not grow with tensors times devices.
 
 #include <array>
 #include <cstdint>

@@ -47,7 +47,8 @@ class Expander {
         rest_(outline.first_flow[position + 1] - outline.first_flow[position]) {
     for (std::size_t f = 0; f < rest_.size(); ++f) rest_[f] = FlowAt(f).bytes;
     for (const Relay& relay : RelaysOfNode(outline, device_.node)) {
-      const auto me = std::find(relay.devices.begin(), relay.devices.end(), static_cast<int>(position));
+      const auto me =
+          std::find(relay.devices.begin(), relay.devices.end(), static_cast<int>(position));
       if (me == relay.devices.end()) continue;
       const auto i = static_cast<std::size_t>(me - relay.devices.begin());
       relays_[{relay.held_class, relay.element_bytes}].push_back({&relay, i, 0});
@@ -207,9 +208,9 @@ class Expander {
     for (const int position : relay.devices) {
       const DeviceId device = outline_.devices[At(position)];
       if (device == device_) continue;
-      out_->push_back({box, device,
-                       RemoteCopy{device_, device, tensor_, box, *PieceOf(position, cell), piece,
-                                  true}});
+      out_->push_back(
+          {box, device,
+           RemoteCopy{device_, device, tensor_, box, *PieceOf(position, cell), piece, true}});
     }
   }
 
@@ -241,7 +242,7 @@ class Expander {
   const std::optional<int> old_rank_;
   const Layout& to_;
   const std::optional<int> new_rank_;
-  std::vector<std::int64_t> rest_;  // of each flow to the device
+  std::vector<std::int64_t> rest_;                               // of each flow to the device
   std::map<std::pair<int, int>, std::vector<OwnRelay>> relays_;  // by class and element size
 
   // State of the current tensor.

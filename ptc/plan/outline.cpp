@@ -207,8 +207,8 @@ std::uint64_t HashOf(const Outline& outline) {
                                source.node, source.index, flow.bytes});
   }
   for (const Relay& relay : outline.relays) {
-    words.insert(words.end(), {relay.held_class, relay.element_bytes, relay.bytes,
-                               std::ssize(relay.devices)});
+    words.insert(words.end(),
+                 {relay.held_class, relay.element_bytes, relay.bytes, std::ssize(relay.devices)});
     for (const int position : relay.devices) {
       const DeviceId device = outline.devices[At(position)];
       words.insert(words.end(), {device.node, device.index});

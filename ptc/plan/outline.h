@@ -147,7 +147,7 @@ struct Outline {
   PortPrices port_prices;
   /// By device: the bytes of old + new - kept pieces, during the move.
   std::vector<std::int64_t> peak_memory;
-  std::vector<std::int64_t> repacked;  // by device: bytes that it copies to itself
+  std::vector<std::int64_t> repacked;     // by device: bytes that it copies to itself
   std::int64_t single_source_pieces = 0;  // moved cells that only one device holds
   std::int64_t single_source_bytes = 0;   // the bytes of these cells, each counted once
   /// The time until the last port finishes at the bandwidths of `topology`, without repacking. The

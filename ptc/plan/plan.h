@@ -95,8 +95,8 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
                       const PlanOptions& options = {});
 
 /// The moves and reads that write to `devices`, and their drops, in the order of a plan. They are
-/// exactly those that the plan of the whole cluster has for these devices. A device in neither layout
-/// has none. Old pieces of a lost device are not dropped.
+/// exactly those that the plan of the whole cluster has for these devices. A device in neither
+/// layout has none. Old pieces of a lost device are not dropped.
 /// \pre `outline` is MakeOutline(from, to, …); `devices` are ascending
 DeviceMoves MovesOf(const Outline& outline, const Layout& from, const Layout& to,
                     std::span<const DeviceId> devices);

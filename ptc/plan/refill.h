@@ -12,8 +12,8 @@
 
 namespace tessera::ptc {
 
-/// The outline of a plan from `layout` to itself that keeps nothing: it has hashes, bytes, devices and
-/// memory, but no flows. The plan and its hash depend on the layout only.
+/// The outline of a plan from `layout` to itself that keeps nothing: it has hashes, bytes, devices
+/// and memory, but no flows. The plan and its hash depend on the layout only.
 Outline RefillOutline(const Layout& layout);
 
 /// What `devices` read and drop in this plan: the cells of each piece, so a source that has the

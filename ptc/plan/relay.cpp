@@ -161,9 +161,9 @@ std::vector<Demand> WithoutForwarded(std::vector<Demand> demands,
   for (const Relay& relay : relays) {
     for (std::size_t i = 0; i < relay.devices.size(); ++i) {
       const Demand wanted{relay.devices[i], relay.held_class, relay.element_bytes, 0};
-      const auto found = std::lower_bound(
-          demands.begin(), demands.end(), wanted,
-          [&key](const Demand& a, const Demand& b) { return key(a) < key(b); });
+      const auto found =
+          std::lower_bound(demands.begin(), demands.end(), wanted,
+                           [&key](const Demand& a, const Demand& b) { return key(a) < key(b); });
       TESSERA_CHECK(found != demands.end() && key(*found) == key(wanted));
       found->bytes -= relay.bytes - relay.RangeBytes(i);
     }

@@ -27,8 +27,8 @@ struct Sources {
   std::vector<StorageNeed> storage;  // in the order of the demands
   std::int64_t host_bytes = 0;
   std::int64_t network_bytes = 0;
-  BusiestPort busiest_port;        // with the forwarded bytes
-  double seconds_to_arrive = 0;    // of the port that finishes last, without the forwarded bytes
+  BusiestPort busiest_port;      // with the forwarded bytes
+  double seconds_to_arrive = 0;  // of the port that finishes last, without the forwarded bytes
   PortPrices port_prices;
 };
 /// \param forwards what devices of a node forward to each other. It is part of host_bytes

@@ -197,7 +197,7 @@ class HopRelay {
   const Collection& collection_;
   const Sites& sites_;
   Loads loads_;
-  std::vector<std::int64_t> taken_;                // by device: bytes for itself and to relay
+  std::vector<std::int64_t> taken_;               // by device: bytes for itself and to relay
   std::map<std::size_t, std::int64_t> entering_;  // by host: bytes if sent directly
   std::vector<Hop> out_;
 };

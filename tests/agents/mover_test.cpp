@@ -88,9 +88,8 @@ class Nodes {
     }
     for (const auto& [device, tables] : tables_) {
       if (contexts_.contains(device.node)) continue;
-      contexts_[device.node] =
-          std::make_shared<MoveContext>(MoveContext{
-              kKey, from, to, {plan.moves, plan.reads}, {}, device.node, {}, {}});
+      contexts_[device.node] = std::make_shared<MoveContext>(
+          MoveContext{kKey, from, to, {plan.moves, plan.reads}, {}, device.node, {}, {}});
     }
     for (const auto& [device, tables] : tables_) {
       contexts_[device.node]->local.emplace(

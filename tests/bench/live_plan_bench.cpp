@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The plan of a live change on 2,048 nodes of 8 devices: Llama-3-405B with Adam. The registrar plans
-/// the change with its costs, memory and certificate. An agent, which is another process, parses both
-/// layouts, makes the outline, compares its hash, expands the moves of its own devices and chooses
-/// where their pieces lie. Printed are the times of both, and the memory that the agent's part takes.
+/// The plan of a live change on 2,048 nodes of 8 devices: Llama-3-405B with Adam. The registrar
+/// plans the change with its costs, memory and certificate. An agent, which is another process,
+/// parses both layouts, makes the outline, compares its hash, expands the moves of its own devices
+/// and chooses where their pieces lie. Printed are the times of both, and the memory that the
+/// agent's part takes.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -117,9 +118,8 @@ AgentPart RunAgent(const std::string& from_text, const std::string& to_text,
   begin = Clock::now();
   for (const ptc::DeviceId device : own) {
     const auto rank = from.mesh().RankOf(device);
-    const auto old =
-        rank ? Must(engine::AllocateInitial("j", 1, from, *rank, kDeviceBytes))
-             : Must(engine::PieceTable::Make(1, from.hash(), "j", {}, kDeviceBytes));
+    const auto old = rank ? Must(engine::AllocateInitial("j", 1, from, *rank, kDeviceBytes))
+                          : Must(engine::PieceTable::Make(1, from.hash(), "j", {}, kDeviceBytes));
     static_cast<void>(Must(engine::AllocateNext(old, from, to, device, moves.moves, kDeviceBytes)));
   }
   part.place = Milliseconds(begin);
@@ -158,10 +158,11 @@ void Measure(const char* from_shape, const char* to_shape, bool zero) {
     times.push_back(Milliseconds(begin));
   }
   std::sort(times.begin(), times.end());
-  fmt::print("{} -> {}{}: {} flows, {} relays, {:.2f} TB moved\n  registrar {:.0f} ms (least {:.0f})\n",
-             from_shape, to_shape, zero ? " zero" : "", planned->plan.flows.size(),
-             planned->plan.relays.size(), static_cast<double>(planned->plan.bytes.moved()) / 1e12,
-             times[kRuns / 2], times.front());
+  fmt::print(
+      "{} -> {}{}: {} flows, {} relays, {:.2f} TB moved\n  registrar {:.0f} ms (least {:.0f})\n",
+      from_shape, to_shape, zero ? " zero" : "", planned->plan.flows.size(),
+      planned->plan.relays.size(), static_cast<double>(planned->plan.bytes.moved()) / 1e12,
+      times[kRuns / 2], times.front());
   std::fflush(stdout);
 
   const std::string from_text = ptc::ToJson(*basis.job.layout);
@@ -185,7 +186,8 @@ void Measure(const char* from_shape, const char* to_shape, bool zero) {
     });
     const AgentPart& p = parts[kRuns / 2];
     fmt::print(
-        "  agent {:.0f} ms: layouts {:.0f}, outline {:.0f}, {} moves of its 8 devices {:.0f}, places "
+        "  agent {:.0f} ms: layouts {:.0f}, outline {:.0f}, {} moves of its 8 devices {:.0f}, "
+        "places "
         "{:.0f}; cells of digests {:.0f} ms; {:.0f} MiB on top of {:.0f}\n",
         p.parse + p.outline + p.expand + p.place, p.parse, p.outline, p.moves, p.expand, p.place,
         p.cells, PeakMiB() - before, before);

@@ -60,7 +60,9 @@ class E2eRelayTest : public QObject {
       QCOMPARE(BytesOf(plan, "host") + network, moved);
       QCOMPARE(network * (relay ? 4 : 1), straight);
 
-      const Json result = m_cluster->Apply(kJob, "dp=8,tp=1", FirstDevices(8), {"--relay", asked, "--verify", relay ? "full" : "moved"});
+      const Json result =
+          m_cluster->Apply(kJob, "dp=8,tp=1", FirstDevices(8),
+                           {"--relay", asked, "--verify", relay ? "full" : "moved"});
       QVERIFY(result.is_object());
       QCOMPARE(result["result"].get<std::string>(), std::string("committed"));
       QCOMPARE(result["moved_bytes"].get<std::int64_t>(), moved);

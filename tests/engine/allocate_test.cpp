@@ -168,7 +168,8 @@ class World {
     std::map<DeviceId, PieceTable> next;
     for (const DeviceId device : to.mesh().devices()) {
       memory_[device].resize(static_cast<std::size_t>(kCapacity));
-      TESSERA_TRY(auto table, AllocateNext(TableOf(device), layout_, to, device, plan.moves, kCapacity));
+      TESSERA_TRY(auto table,
+                  AllocateNext(TableOf(device), layout_, to, device, plan.moves, kCapacity));
       next.emplace(device, std::move(table));
     }
     int unequal = 0;
@@ -353,8 +354,8 @@ class AllocateTest : public QObject {
     }
   }
 
-  // The sums by kinds are those of the tables. A next table fits into the bytes that it needs, unless
-  // its gaps are too small, and not into less than the ranges that it must not touch.
+  // The sums by kinds are those of the tables. A next table fits into the bytes that it needs,
+  // unless its gaps are too small, and not into less than the ranges that it must not touch.
   void needsAreThoseOfTheTables() {
     std::mt19937_64 rng(test::Seed() + 6);
     int fitted = 0, moves = 0;
@@ -387,9 +388,9 @@ class AllocateTest : public QObject {
       }
       for (int rank = 0; rank < from.mesh().num_ranks(); ++rank) {
         MemoryNeeds alone(from, from);
-        QCOMPARE(alone.DuringRefill(rank), kFirst + 2 * TableBytes(from, rank) +
-                                               StateBytes(from, rank) +
-                                               std::max(GradientBytes(from, rank), RoundedBytes(from, rank)));
+        QCOMPARE(alone.DuringRefill(rank),
+                 kFirst + 2 * TableBytes(from, rank) + StateBytes(from, rank) +
+                     std::max(GradientBytes(from, rank), RoundedBytes(from, rank)));
       }
     }
     // Gaps that are too small are the exception.
@@ -449,7 +450,8 @@ class AllocateTest : public QObject {
     const auto old = AllocateInitial("j", 0, from, 1, tight);
     VERIFY_OK(old);
     // Old half 2, new whole and its gradient 4 each, header and tables: above 10 MiB.
-    VERIFY_ERROR(AllocateNext(*old, from, to, second, plan.moves, tight), ErrorCode::kResourceExhausted,
+    VERIFY_ERROR(AllocateNext(*old, from, to, second, plan.moves, tight),
+                 ErrorCode::kResourceExhausted,
                  "device n0g1: layout needs 11 MiB during the move, arena holds 8 MiB");
     const std::int64_t during = MemoryNeeds(from, to).DuringMove(1, 0);
     const std::int64_t table = 256;  // 32 + 24 + 64 and two entries of rank 2, rounded up
@@ -482,7 +484,8 @@ class AllocateTest : public QObject {
     const PieceEntry middle{0, from.Boxes(0, 0)[0], PieceEntry::kState, kFirst + 3072, 2048};
     const auto old = PieceTable::Make(0, from.hash(), "j", {middle}, capacity);
     VERIFY_OK(old);
-    VERIFY_ERROR(AllocateNext(*old, from, to, first, plan.moves, capacity), ErrorCode::kResourceExhausted,
+    VERIFY_ERROR(AllocateNext(*old, from, to, first, plan.moves, capacity),
+                 ErrorCode::kResourceExhausted,
                  "no gap of 4096 bytes for a piece of tensor 'w' during the move");
   }
 

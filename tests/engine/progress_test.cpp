@@ -61,7 +61,7 @@ class ProgressTest : public QObject {
     QVERIFY(after > 3 * before);
     QVERIFY(progress.Rate(kStart + seconds{10}) < 400);
   }
-  // A steady rate has no range. One that jumps has a range around the estimate, which is bounded.
+  // The range of a steady rate is the estimate. A rate that jumps has a wide range, which is bounded.
   void theRangeShowsHowTheRateVaries() {
     Progress steady(1'000'000, kStart);
     Progress jumps(1'000'000, kStart);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptc/plan/plan.h"
-
 #include <QTest>
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "ptc/plan/plan.h"
 #include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"

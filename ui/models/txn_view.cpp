@@ -50,7 +50,8 @@ double fraction(std::int64_t done, std::int64_t total) {
 QString remainingOf(const engine::TxnStatus& txn) {
   const QString least = format::seconds(txn.eta_least.value_or(*txn.eta));
   const QString most = format::seconds(txn.eta_most.value_or(*txn.eta));
-  if (least == most || !txn.eta_least) return TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));
+  if (least == most || !txn.eta_least)
+    return TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));
   return TxnWords::tr("%1 to %2 left").arg(least, most);
 }
 
