@@ -75,8 +75,7 @@ void printTxn(const ShownTxn& shown) {
                withOptions(txn.to_options));
     fmt::print("  moved  {} of {}\n", formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
     if (txn.eta_least && txn.eta_most)
-      fmt::print("  left   {} to {}\n", formatSeconds(*txn.eta_least),
-                 formatSeconds(*txn.eta_most));
+      fmt::print("  left   {:.0f} to {:.0f} s\n", *txn.eta_least, *txn.eta_most);
     printFlows(txn.flows);
   }
   if (shown.record) {

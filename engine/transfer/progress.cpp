@@ -36,6 +36,7 @@ void Progress::Update(std::int64_t bytes_done, Time now) {
   // The first update has no mean to differ from.
   const double off = last_ == start_ ? 0 : rate - Rate(last_);
   variance_ = decay * (variance_ + (1 - decay) * off * off);
+  squares_ = decay * decay * squares_ + (1 - decay) * (1 - decay);
   mean_ = decay * mean_ + (1 - decay) * rate;
   counted_ = bytes_done_;
   last_ = now;
@@ -64,8 +65,10 @@ std::optional<Progress::Range> Progress::EtaRange(Time now) const {
   if (!eta) return std::nullopt;
   const double rate = Rate(now);
   if (*eta == 0 || rate <= 0) return Range{*eta, *eta};
-  const double deviation = std::sqrt(variance_) / rate;
-  return Range{*eta / (1 + deviation), *eta / std::max(kSlowest, 1 - deviation)};
+  // Single updates come in bursts of whole frames. The mean over many of them is steadier.
+  const double weights = 1 - Decay(Seconds(last_ - start_));
+  const double error = 2 * std::sqrt(variance_ * squares_) / weights / rate;
+  return Range{*eta / (1 + error), *eta / std::max(kSlowest, 1 - error)};
 }
 
 }  // namespace tessera::engine

@@ -31,8 +31,8 @@ class Progress {
   /// Seconds left. nullopt until 2 s or 2 % of the bytes have passed, whichever is first, and while
   /// the rate is 0.
   std::optional<double> Eta(Time now) const;
-  /// Eta at the mean rate plus and minus its standard deviation, which is weighted like the rate.
-  /// The slow end is at most four times Eta.
+  /// Eta at the rate plus and minus two standard errors of it, which follow from how the rates of
+  /// single updates vary. The slow end is at most four times Eta.
   struct Range {
     double least = 0, most = 0;
   };
@@ -46,6 +46,7 @@ class Progress {
   std::int64_t counted_ = 0;  // bytes that mean_ covers
   double mean_ = 0;           // bytes per second, before the correction
   double variance_ = 0;       // of the rates of updates around the mean
+  double squares_ = 0;        // the sum of the squared weights of updates in mean_
 };
 
 }  // namespace tessera::engine
