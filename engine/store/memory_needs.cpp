@@ -7,6 +7,7 @@
 #include "engine/store/piece_table.h"
 #include "ptc/base/at.h"
 #include "ptc/base/check.h"
+#include "ptc/plan/staged.h"
 
 namespace tessera::engine {
 namespace {
@@ -22,18 +23,9 @@ MemoryNeeds::MemoryNeeds(const ptc::Layout& from, const ptc::Layout& to)
 
 MemoryNeeds::MemoryNeeds(std::shared_ptr<const ptc::Kinds> kinds)
     : kinds_(std::move(kinds)), kept_(kinds_->kinds.size()) {
-  auto& [old_stages, new_stages] = staged_on_;
-  old_stages.resize(At(kinds_->from.num_stages()));
-  new_stages.resize(At(kinds_->to.num_stages()));
-  for (std::size_t s = 0; s < kinds_->staged.size(); ++s) {
-    TESSERA_DCHECK(!kinds_->kinds[At(kinds_->staged[s].kind)].converts());
-    for (const std::int64_t stage : kinds_->from.stages(kinds_->staged[s].from_stages)) {
-      old_stages[static_cast<std::size_t>(stage)].push_back(s);
-    }
-    for (const std::int64_t stage : kinds_->to.stages(kinds_->staged[s].to_stages)) {
-      new_stages[static_cast<std::size_t>(stage)].push_back(s);
-    }
-  }
+  for (const ptc::Kind& kind : kinds_->kinds) TESSERA_DCHECK(!kind.converts());
+  staged_on_ = {ptc::StagedByStage(*kinds_, kinds_->from, &ptc::KindOnStages::from_stages),
+                ptc::StagedByStage(*kinds_, kinds_->to, &ptc::KindOnStages::to_stages)};
 }
 
 const std::vector<std::size_t>& MemoryNeeds::StagedOn(Side side, int stage) const {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "ptc/base/at.h"
+#include "ptc/plan/staged.h"
 
 namespace tessera::ptc {
 namespace {
@@ -17,14 +18,8 @@ constexpr std::size_t kSizes = 5;
 NeedsOfRanks::NeedsOfRanks(const Kinds& kinds, const Classes& classes)
     : kinds_(kinds),
       classes_(classes),
-      staged_on_(At(kinds.to.num_stages())),
-      slot_(classes.list().size() * kSizes, -1) {
-  for (std::size_t s = 0; s < kinds.staged.size(); ++s) {
-    for (std::int64_t stage : kinds.to.stages(kinds.staged[s].to_stages)) {
-      staged_on_[static_cast<std::size_t>(stage)].push_back(s);
-    }
-  }
-}
+      staged_on_(StagedByStage(kinds, kinds.to, &KindOnStages::to_stages)),
+      slot_(classes.list().size() * kSizes, -1) {}
 
 const std::vector<Need>& NeedsOfRanks::Of(int rank) {
   key_.assign(1, kinds_.to.StageOf(rank));

@@ -18,6 +18,7 @@
 #include "ptc/plan/needs.h"
 #include "ptc/plan/relay.h"
 #include "ptc/plan/sources.h"
+#include "ptc/plan/staged.h"
 
 namespace tessera::ptc {
 namespace {
@@ -47,16 +48,8 @@ std::int64_t Elements(const std::vector<Box>& boxes) {
 class Memory {
  public:
   explicit Memory(const Kinds& kinds) : kinds_(kinds), kept_(kinds.kinds.size()) {
-    staged_from_.resize(At(kinds.from.num_stages()));
-    staged_to_.resize(At(kinds.to.num_stages()));
-    for (std::size_t s = 0; s < kinds.staged.size(); ++s) {
-      for (std::int64_t stage : kinds.from.stages(kinds.staged[s].from_stages)) {
-        staged_from_[static_cast<std::size_t>(stage)].push_back(s);
-      }
-      for (std::int64_t stage : kinds.to.stages(kinds.staged[s].to_stages)) {
-        staged_to_[static_cast<std::size_t>(stage)].push_back(s);
-      }
-    }
+    staged_from_ = StagedByStage(kinds, kinds.from, &KindOnStages::from_stages);
+    staged_to_ = StagedByStage(kinds, kinds.to, &KindOnStages::to_stages);
     for (const Kind& kind : kinds.kinds) {
       auto& [held, needed] = elements_.emplace_back();
       for (const auto& boxes : kind.pieces.held) held.push_back(Elements(boxes));

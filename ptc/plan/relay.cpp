@@ -9,6 +9,7 @@
 #include "ptc/base/at.h"
 #include "ptc/base/check.h"
 #include "ptc/plan/holders.h"
+#include "ptc/plan/staged.h"
 
 namespace tessera::ptc {
 
@@ -39,12 +40,9 @@ struct SharedNeed {
 class SharedNeeds {
  public:
   SharedNeeds(const Kinds& kinds, const Classes& classes)
-      : kinds_(kinds), classes_(classes), staged_on_(At(kinds.to.num_stages())) {
-    for (std::size_t s = 0; s < kinds.staged.size(); ++s) {
-      for (const std::int64_t stage : kinds.to.stages(kinds.staged[s].to_stages)) {
-        staged_on_[static_cast<std::size_t>(stage)].push_back(s);
-      }
-    }
+      : kinds_(kinds),
+        classes_(classes),
+        staged_on_(StagedByStage(kinds, kinds.to, &KindOnStages::to_stages)) {
     std::size_t most_cells = 0;
     for (const Kind& kind : kinds.kinds) most_cells = std::max(most_cells, kind.cells.size());
     members_of_cell_.resize(most_cells);
