@@ -13,6 +13,7 @@
 #include "agents/net/duration_text.h"
 #include "agents/net/lane_ticket.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/link_speeds.h"
 #include "engine/copy/cell_view.h"
 
 namespace tessera::agents {
@@ -127,7 +128,10 @@ SourceCell LinkSource::Cell() {
   return {engine::CellView(box, box, 1, bytes->data()), {}, bytes};
 }
 
-Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
+namespace {
+
+/// As MeasureLink, with `lanes` lanes.
+Result<LinkRuns> MeasureWith(int lanes, const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop) {
   Arrivals arrivals;
   // Its pages are present, so that page faults do not distort the measured bandwidth.
@@ -135,6 +139,7 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   LaneClientOptions options;
   options.keys = port.keys;
   options.ingress = port.ingress;
+  options.lanes = lanes;
   LaneClient client(*port.net, std::move(options));
   FetchCallbacks callbacks;
   callbacks.progress = [&](std::size_t, std::int64_t, std::int64_t bytes) { arrivals.Add(bytes); };
@@ -149,11 +154,39 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   const Status status = arrivals.status();
   if (in_time && !status) return status.error();
   LinkRuns runs = arrivals.Runs();
+  runs.lanes = lanes;
   if (runs.bytes_per_second.empty()) {
     return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * kLaneFrameBytes / kMiB,
                                DurationText(port.longest)));
   }
   return runs;
+}
+
+}  // namespace
+
+double LinkRuns::median() const {
+  return engine::LinkSpeed{.bytes_per_second = bytes_per_second}.median();
+}
+
+bool ArePaid(const LinkRuns& more, const LinkRuns& fewer) {
+  constexpr double kWorth = 1.1;
+  return more.median() >= kWorth * fewer.median();
+}
+
+Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
+                             const std::stop_token& stop) {
+  TESSERA_TRY(LinkRuns best, MeasureWith(1, port, source, stop));
+  std::int64_t bytes = best.bytes;
+  bool is_slow = bytes < kProbeBytes;
+  for (int lanes = 2; lanes <= source.lanes_size() && !is_slow; lanes *= 2) {
+    TESSERA_TRY(LinkRuns runs, MeasureWith(lanes, port, source, stop));
+    bytes += runs.bytes;
+    is_slow = runs.bytes < kProbeBytes;
+    if (!ArePaid(runs, best)) break;
+    best = std::move(runs);
+  }
+  best.bytes = bytes;
+  return best;
 }
 
 std::vector<double> MeasureMemory() {
@@ -174,18 +207,19 @@ std::vector<double> MeasureMemory() {
 Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQuery& query,
                                        const std::stop_token& stop) {
   wire::LinksAnswer answer;
-  const auto add = [&answer](std::int32_t from, const std::vector<double>& runs) {
+  const auto add = [&answer](std::int32_t from, const std::vector<double>& runs, int lanes) {
     auto* link = answer.add_links();
     link->set_from(from);
+    link->set_lanes(lanes);
     link->mutable_bytes_per_second()->Assign(runs.begin(), runs.end());
   };
   for (const wire::Peer& source : query.sources()) {
     TESSERA_TRY(const LinkRuns runs,
                 MeasureLink(port, source, stop).Context(fmt::format("from n{}", source.node())));
-    add(source.node(), runs.bytes_per_second);
+    add(source.node(), runs.bytes_per_second, runs.lanes);
     answer.set_bytes(answer.bytes() + runs.bytes);
   }
-  if (query.memory()) add(query.node(), MeasureMemory());
+  if (query.memory()) add(query.node(), MeasureMemory(), 0);
   return answer;
 }
 

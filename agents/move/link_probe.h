@@ -3,7 +3,8 @@
 
 /// \file
 /// Measures the bandwidth of links over the same path as a transfer: lanes, encryption and the
-/// token buckets of an emulated port. Takes at most 44 MiB and 3 s per link.
+/// token buckets of an emulated port. Also finds how many lanes make it fastest. Takes at most
+/// 44 MiB and 3 s per link and number of lanes.
 
 #include <chrono>
 #include <cstdint>
@@ -48,7 +49,15 @@ struct LinkPort {
 struct LinkRuns {
   std::vector<double> bytes_per_second;  // of each run that ended within the limit, in order
   std::int64_t bytes = 0;                // fetched in all
+  int lanes = 1;                         // with which these runs were made
+  /// \pre there are runs
+  double median() const;
 };
+/// Whether a link is so much faster with more lanes that their threads pay. Each lane keeps about
+/// four of them busy.
+bool ArePaid(const LinkRuns& more, const LinkRuns& fewer);
+/// Measures with 1, 2, 4, … lanes, as long as more of them pay, and returns the best runs. A link
+/// that is too slow for all runs within the limit is measured with one lane only.
 /// \error that of the transfer; kTimeout if less than two frames arrived; kCancelled
 Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop);

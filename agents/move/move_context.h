@@ -42,6 +42,7 @@ struct MoveContext {
     std::vector<LaneTicket> tickets = {};  // of its lanes; empty: they are encrypted
   };
   std::map<std::int32_t, Remote> nodes;
+  int lanes = 0;  // to each of them; 0: DefaultLanes()
   /// The client that hands in the state.
   struct HandIn {
     std::int64_t number = 0;

@@ -34,6 +34,7 @@ class Mover : public Move {
     NetContext* net = nullptr;
     CurveKeys keys;
     std::shared_ptr<engine::TokenBucket> ingress;
+    std::shared_ptr<LaneCounts> counts = {};
   };
   /// Moments at which a test may change memory.
   enum class Moment {

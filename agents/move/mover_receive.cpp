@@ -142,6 +142,8 @@ Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
   LaneClientOptions options;
   options.keys = wire_.keys;
   options.ingress = wire_.ingress;
+  options.counts = wire_.counts;
+  if (context_->lanes > 0) options.lanes = context_->lanes;
   LaneClient client(*wire_.net, std::move(options));
   callbacks.done = [&](Status status) {
     const std::lock_guard lock(mutex);

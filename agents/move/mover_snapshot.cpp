@@ -14,7 +14,7 @@ namespace tessera::agents {
 
 Status Mover::ReadSnapshot(const std::stop_token& stop) {
   const MoveContext& c = *context_;
-  const auto readers = std::make_shared<LaneReaders>(wire_.keys);
+  const auto readers = std::make_shared<LaneReaders>(wire_.keys, wire_.counts);
   const std::stop_callback cancel(stop, [&readers] { readers->Cancel(); });
   TESSERA_TRY(SharedState state, DecodeSharedState(c.snapshot->shares.job()));
   TESSERA_TRY(const ShareReader reader,

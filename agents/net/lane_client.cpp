@@ -22,6 +22,16 @@ namespace {
 
 constexpr std::int64_t kAlign = 8;  // the largest element size: no frame splits an element
 
+/// A source whose port is slow may send this many frames to others before it answers.
+constexpr std::int64_t kFramesBefore = 64;
+
+/// Ports of a cluster are alike, so that of the destination stands for that of the source.
+std::chrono::milliseconds LongestSilence(const LaneClientOptions& options) {
+  const std::int64_t rate = options.ingress ? options.ingress->bytes_per_second() : 0;
+  if (rate == 0) return options.silence;
+  return options.silence + std::chrono::seconds(kFramesBefore * kLaneFrameBytes / rate);
+}
+
 /// Bytes of a cell, to be requested from one of its holders.
 struct Slice {
   std::size_t cell = 0;    // index in the run
@@ -60,19 +70,13 @@ struct NodeSource {
   }
 };
 
-struct Counters {
-  std::atomic<std::int64_t> dropped{0};
-  std::atomic<std::int64_t> corrupt{0};
-  std::atomic<std::int64_t> switched{0};
-};
-
 class Lane;
 
 /// One fetch from Start to `done`: what its lanes share.
 struct Run {
   NetContext& context;
   const LaneClientOptions& options;
-  Counters& counters;
+  LaneCounts& counts;
   LaneKey key;
   FetchCallbacks callbacks;
   std::vector<Fetch> cells;
@@ -88,7 +92,7 @@ struct Run {
   std::optional<Status> result;                            // under `mutex`: the first one counts
   std::set<std::pair<std::size_t, std::size_t>> reported;  // under `mutex`: pairs in `switched`
 
-  Run(NetContext& net, const LaneClientOptions& chosen, Counters& counts, LaneKey of,
+  Run(NetContext& net, const LaneClientOptions& chosen, LaneCounts& counted, LaneKey of,
       FetchCallbacks calls, std::vector<FetchBatch> batches);
 
   std::size_t SourceAt(std::size_t cell, std::size_t holder) const {
@@ -120,11 +124,11 @@ struct Run {
   void LaneEnded();
 };
 
-Run::Run(NetContext& net, const LaneClientOptions& chosen, Counters& counts, LaneKey of,
+Run::Run(NetContext& net, const LaneClientOptions& chosen, LaneCounts& counted, LaneKey of,
          FetchCallbacks calls, std::vector<FetchBatch> batches)
     : context(net),
       options(chosen),
-      counters(counts),
+      counts(counted),
       key(std::move(of)),
       callbacks(std::move(calls)) {
   std::vector<std::vector<Slice>> slices;
@@ -340,9 +344,9 @@ class Connection {
     auto reply = DecodeLaneReply(message[0]);
     if (!reply) {
       if (reply.error().code == ErrorCode::kDataLoss)
-        ++run_.counters.corrupt;
+        ++run_.counts.corrupt;
       else
-        ++run_.counters.dropped;
+        ++run_.counts.dropped;
       return;  // the next answer shows the request as lost; else silence does
     }
     std::visit(
@@ -357,7 +361,7 @@ class Connection {
   std::optional<Pending> Match(const LaneKey& key, std::uint64_t sequence) {
     const auto found = pending_.find(sequence);
     if (key != run_.key || found == pending_.end()) {
-      ++run_.counters.dropped;
+      ++run_.counts.dropped;
       return std::nullopt;
     }
     last_heard_ = Loop::Now();
@@ -376,7 +380,7 @@ class Connection {
     const FramePlan& plan = pending.frame;
     const Slice& first = plan.slices[0];
     const auto is_corrupt = [&](const Slice& slice, const std::string& why) {
-      ++run_.counters.corrupt;
+      ++run_.counts.corrupt;
       AskAgain(std::move(pending), Slice(slice), why);
     };
     if (message.size() != 2 || header.size != plan.size || std::ssize(message[1]) != plan.size) {
@@ -454,16 +458,16 @@ class Connection {
   // A connection that is up has heartbeats: the source lives, and may only be slow.
   void CheckSilence() {
     if (pending_.empty()) return;
-    const auto& options = run_.options;
+    const auto longest = LongestSilence(run_.options);
     const auto silence = Loop::Now() - last_heard_;
-    const auto limit = is_up_ ? options.silence : std::min(options.silence, options.patience);
+    const auto limit = is_up_ ? longest : std::min(longest, run_.options.patience);
     if (silence < limit) return;
     const bool has_next = std::any_of(pending_.begin(), pending_.end(), [&](const auto& entry) {
       return run_.HasNextHolders(entry.second.frame);
     });
     if (has_next) LeaveAll(Unavailable(Name() + " silent for " + DurationText(limit)));
-    if (silence < options.silence || pending_.empty()) return;
-    run_.Finish(Unavailable(Name() + " silent for " + DurationText(options.silence)));
+    if (silence < longest || pending_.empty()) return;
+    run_.Finish(Unavailable(Name() + " silent for " + DurationText(longest)));
   }
 
   /// All lanes leave the source.
@@ -559,7 +563,7 @@ void Run::Switch(std::vector<FramePlan> frames, std::size_t from, const Error& w
       slices[SourceAt(slice.cell, slice.holder)].push_back(slice);
     }
   }
-  counters.switched += std::ssize(frames);
+  counts.switched += std::ssize(frames);
   for (const auto& [to, own] : slices) {
     Append(to, own);
     bool is_new = false;
@@ -621,7 +625,6 @@ int DefaultLanes() {
 struct LaneClient::Impl {
   NetContext& context;
   LaneClientOptions options;
-  Counters counters;
   std::unique_ptr<Run> run;  // the last one started
 
   void Join() {
@@ -635,9 +638,10 @@ struct LaneClient::Impl {
 };
 
 LaneClient::LaneClient(NetContext& context, LaneClientOptions options)
-    : impl_(new Impl{context, std::move(options), {}, {}}) {
+    : impl_(new Impl{context, std::move(options), {}}) {
   impl_->options.lanes = std::max(1, impl_->options.lanes);
   impl_->options.window = std::max(1, impl_->options.window);
+  if (!impl_->options.counts) impl_->options.counts = std::make_shared<LaneCounts>();
 }
 
 LaneClient::~LaneClient() { Cancel(); }
@@ -653,7 +657,7 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
   }
   TESSERA_RETURN_IF_ERROR(CheckBatches(batches));
   impl_->Join();
-  impl_->run = std::make_unique<Run>(impl_->context, impl_->options, impl_->counters, key,
+  impl_->run = std::make_unique<Run>(impl_->context, impl_->options, *impl_->options.counts, key,
                                      std::move(callbacks), std::move(batches));
   Run& run = *impl_->run;
   const bool is_empty = run.cells.empty();
@@ -677,8 +681,6 @@ void LaneClient::Cancel() {
   impl_->Join();
 }
 
-std::int64_t LaneClient::num_dropped() const { return impl_->counters.dropped; }
-std::int64_t LaneClient::num_corrupt() const { return impl_->counters.corrupt; }
-std::int64_t LaneClient::num_switched() const { return impl_->counters.switched; }
+const LaneCounts& LaneClient::counts() const { return *impl_->options.counts; }
 
 }  // namespace tessera::agents

@@ -222,10 +222,16 @@ struct LaneReader::Impl {
   void Take(Connection& c, const Message& message) {
     c.last_heard = Loop::Now();
     const auto reply = DecodeLaneReply(message[0]);
-    if (!reply) return;  // the next answer shows the request as lost; else silence does
+    if (!reply) {
+      ++options.counts->corrupt;
+      return;  // the next answer shows the request as lost; else silence does
+    }
     const std::uint64_t sequence = std::visit([](const auto& r) { return r.sequence; }, *reply);
     const auto found = c.asked.find(sequence);
-    if (found == c.asked.end()) return;
+    if (found == c.asked.end()) {
+      ++options.counts->dropped;
+      return;
+    }
     // A source answers in order, so earlier requests are lost.
     std::vector<Asked> lost;
     for (auto it = c.asked.begin(); it != found; it = c.asked.erase(it)) {
@@ -242,6 +248,7 @@ struct LaneReader::Impl {
     const ReadFrame& frame = answered.frame;
     if (header == nullptr || !(header->key == answered.read->key) || message.size() != 2 ||
         std::ssize(message[1]) != frame.size || header->checksum != engine::Checksum(message[1])) {
+      ++options.counts->corrupt;
       return AskAgain(c, std::move(answered), "came with a wrong checksum");
     }
     answered.read->write(frame.offset, message[1]);
@@ -288,6 +295,7 @@ Result<std::unique_ptr<LaneReader>> LaneReader::Open(NetContext& context,
                                                      LaneReaderOptions options) {
   if (endpoints.empty()) return InvalidArgument("a source without endpoints");
   options.window = std::max(1, options.window);
+  if (!options.counts) options.counts = std::make_shared<LaneCounts>();
   auto impl = std::make_unique<Impl>(context, std::move(options), server_key);
   TESSERA_RETURN_IF_ERROR(impl->Connect(endpoints));
   impl->thread = std::jthread([raw = impl.get()] { raw->Run(); });

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/net/lane_counts.h"
 #include "agents/net/lane_wire.h"
 #include "agents/net/socket.h"
 #include "ptc/base/result.h"
@@ -27,6 +28,7 @@ struct LaneReaderOptions {
   std::chrono::milliseconds silence{10000};  // limit for an answer
   int attempts = 3;                          // how often a frame is requested again
   std::chrono::milliseconds refusal{1000};   // pause after a refused key
+  std::shared_ptr<LaneCounts> counts = {};   // shared with other lanes; null: the reader's own
 };
 
 /// One source node: a thread with a connection to each of its lanes.

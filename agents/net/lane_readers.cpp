@@ -16,6 +16,7 @@ Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::strin
   }
   LaneReaderOptions options;
   if (!is_plain) options.keys = keys_;
+  options.counts = counts_;
   TESSERA_TRY(std::shared_ptr<LaneReader> reader,
               LaneReader::Open(context_, endpoints, server_key, std::move(options)));
   readers_.insert_or_assign(endpoints, Known{server_key, is_plain, reader});

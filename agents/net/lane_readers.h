@@ -17,7 +17,9 @@ namespace tessera::agents {
 /// \threadsafety Any thread.
 class LaneReaders {
  public:
-  explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
+  /// `counts`: shared with other lanes; null: each reader has its own.
+  explicit LaneReaders(CurveKeys keys, std::shared_ptr<LaneCounts> counts = {})
+      : keys_(std::move(keys)), counts_(std::move(counts)) {}
   /// A node whose key has changed gets a new reader.
   /// \param is_plain the lanes are not encrypted, reads need tickets
   /// \error as LaneReader::Open
@@ -30,6 +32,7 @@ class LaneReaders {
   // Two I/O threads, because they decrypt and each connection stays on one of them.
   NetContext context_{2};
   const CurveKeys keys_;
+  const std::shared_ptr<LaneCounts> counts_;
   std::mutex mutex_;
   bool is_cancelled_ = false;  // guarded by mutex_
   struct Known {

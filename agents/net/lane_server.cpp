@@ -88,16 +88,16 @@ struct LaneServer::Impl {
         auto message = socket.Receive();
         if (!message || !*message) break;
         if ((*message)->size() != 2) {
-          ++impl.num_malformed;
+          ++impl.counts->malformed;
           continue;
         }
         auto request = DecodeFrameRequest((**message)[1]);
         if (!request) {
-          ++impl.num_malformed;
+          ++impl.counts->malformed;
           continue;
         }
         if (impl.options.admits && !impl.options.admits(request->key, index, request->ticket)) {
-          ++impl.num_not_admitted;
+          ++impl.counts->not_admitted;
           continue;
         }
         std::string peer((*message)->Text(0));
@@ -218,8 +218,7 @@ struct LaneServer::Impl {
   std::vector<std::string> endpoints;
   std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
   std::atomic<std::int64_t> bytes_sent{0};
-  std::atomic<std::int64_t> num_malformed{0};
-  std::atomic<std::int64_t> num_not_admitted{0};
+  std::shared_ptr<LaneCounts> counts;
   std::vector<std::unique_ptr<Lane>> lanes;  // last: their threads use all of the above
 };
 
@@ -230,6 +229,7 @@ Result<std::unique_ptr<LaneServer>> LaneServer::Start(NetContext& context,
   auto impl = std::make_unique<Impl>();
   impl->options = std::move(options);
   impl->resolve = std::move(resolve);
+  impl->counts = impl->options.counts ? impl->options.counts : std::make_shared<LaneCounts>();
   for (const std::string& endpoint : impl->options.endpoints) {
     TESSERA_TRY(Socket socket, Socket::Server(context, SocketKind::kRouter, impl->options.keys));
     TESSERA_TRY(std::string bound, socket.Bind(endpoint));
@@ -253,7 +253,6 @@ LaneServer::~LaneServer() {
 
 const std::vector<std::string>& LaneServer::endpoints() const { return impl_->endpoints; }
 std::int64_t LaneServer::bytes_sent() const { return impl_->bytes_sent; }
-std::int64_t LaneServer::num_malformed() const { return impl_->num_malformed; }
-std::int64_t LaneServer::num_not_admitted() const { return impl_->num_not_admitted; }
+const LaneCounts& LaneServer::counts() const { return *impl_->counts; }
 
 }  // namespace tessera::agents

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/net/lane_counts.h"
 #include "agents/net/lane_wire.h"
 #include "agents/net/socket.h"
 #include "engine/copy/cell_view.h"
@@ -39,6 +40,7 @@ struct LaneServerOptions {
   /// Whether a request with this ticket may be answered on lane `lane`; null: all may. Other
   /// requests are dropped and counted. Called on lane threads, several at once.
   std::function<bool(const LaneKey& key, std::size_t lane, const LaneTicket& ticket)> admits = {};
+  std::shared_ptr<LaneCounts> counts = {};  // shared with other lanes; null: the server's own
 };
 
 /// The source side: one ROUTER socket and one thread per lane. The peers of a lane are served in
@@ -59,10 +61,7 @@ class LaneServer {
   const std::vector<std::string>& endpoints() const;
   /// Payload bytes passed to ZeroMQ. Any thread.
   std::int64_t bytes_sent() const;
-  /// Received messages that were not requests. Any thread.
-  std::int64_t num_malformed() const;
-  /// Requests with a wrong ticket. Any thread.
-  std::int64_t num_not_admitted() const;
+  const LaneCounts& counts() const;
 
  private:
   struct Impl;
@@ -113,14 +112,16 @@ int DefaultLanes();
 struct LaneClientOptions {
   /// Threads, each with a connection to every source; at most as many as a source has lanes.
   int lanes = DefaultLanes();
-  CurveKeys keys;                            // of the agents; empty: unencrypted
-  int window = 4;                            // frames requested at a time per connection
-  std::chrono::milliseconds silence{10000};  // limit for an answer
+  CurveKeys keys;  // of the agents; empty: unencrypted
+  int window = 4;  // frames requested at a time per connection
+  /// Limit for an answer. At a slow port a source serves many others first: there it is longer.
+  std::chrono::milliseconds silence{10000};
   /// The same without a connection, for cells that others hold, too.
   std::chrono::milliseconds patience{3000};
   int attempts = 3;                              // how often a frame is requested again
   bool checksums = true;                         // of frames of cells without `indices`
   std::shared_ptr<engine::TokenBucket> ingress;  // of the node's port; null: no limit
+  std::shared_ptr<LaneCounts> counts = {};       // shared with other lanes; null: the client's own
 };
 
 /// The destination side. One fetch at a time.
@@ -148,12 +149,7 @@ class LaneClient {
   /// \pre not on a lane thread
   void Cancel();
 
-  /// Dropped frames: of another job, transaction or attempt, or not requested. Any thread.
-  std::int64_t num_dropped() const;
-  /// Frames and messages with a wrong checksum or digest. Any thread.
-  std::int64_t num_corrupt() const;
-  /// Frames that were requested from another holder. Any thread.
-  std::int64_t num_switched() const;
+  const LaneCounts& counts() const;
 
  private:
   struct Impl;

@@ -296,6 +296,8 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return transactions_.OnPauseTxn(m.pause_txn());
     case wire::ToNode::kTransfer:
       return transactions_.OnTransfer(m.transfer());
+    case wire::ToNode::kThrottle:
+      return transactions_.OnThrottle(m.throttle());
     case wire::ToNode::kVerify:
       return transactions_.OnVerify(m.verify());
     case wire::ToNode::kOutcome:

@@ -87,8 +87,8 @@ Status NodeServer::Open() {
   TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
   agent_ = std::make_unique<NodeAgent>(loop_, config_, MakeWorld());
   TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, agent_->keeper_handlers()));
-  views_ =
-      std::make_unique<StoredViews>(loop_, config_, keys_, *keeper_, *journal_, facts_.machine);
+  views_ = std::make_unique<StoredViews>(loop_, config_, keys_, *keeper_, *journal_, facts_.machine,
+                                         lane_counts_);
   served_ = std::make_unique<ServedCells>(*views_);
   // Nobody reaches this node before it knows what it holds and has promised.
   TESSERA_RETURN_IF_ERROR(agent_->Recover(*keeper_, *views_));
@@ -103,6 +103,7 @@ Status NodeServer::Open() {
     lanes.keys = keys_;
   }
   lanes.egress = egress_;
+  lanes.counts = lane_counts_;
   TESSERA_TRY(lanes_,
               LaneServer::Start(net_, std::move(lanes),
                                 [served = served_.get()](const LaneKey& key, const LaneCell& cell) {
@@ -161,6 +162,8 @@ NodeWorld NodeServer::MakeWorld() {
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     served_->Serve(std::move(context));
   };
+  world.limit_lanes = [this](std::int64_t bytes_per_second) { LimitLanes(bytes_per_second); };
+  world.lane_faults = [this] { return LaneFaultsNow(); };
   world.log_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   world.fault_point = [node = config_.node](const std::string& point) { FaultPoint(node, point); };
   world.exit = [] { std::_Exit(1); };
@@ -172,8 +175,22 @@ std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> c
   auto post = [this, done = std::move(done)](MoveResult result) {
     loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
   };
-  return std::make_unique<Mover>(std::move(context), Mover::Wire{&net_, keys_, ingress_},
-                                 std::move(post), mode);
+  return std::make_unique<Mover>(
+      std::move(context), Mover::Wire{&net_, keys_, ingress_, lane_counts_}, std::move(post), mode);
+}
+
+void NodeServer::LimitLanes(std::int64_t bytes_per_second) {
+  const std::int64_t port = config_.link_bytes_per_second;
+  const bool is_lower = bytes_per_second > 0 && (port == 0 || bytes_per_second < port);
+  const std::int64_t rate = is_lower ? bytes_per_second : port;
+  const auto now = std::chrono::steady_clock::now();
+  egress_->SetRate(rate, now);
+  ingress_->SetRate(rate, now);
+}
+
+engine::LaneFaults NodeServer::LaneFaultsNow() const {
+  const LaneCounts& counts = *lane_counts_;
+  return {counts.malformed, counts.not_admitted, counts.dropped, counts.corrupt, counts.switched};
 }
 
 // ---- the connection to the registrar

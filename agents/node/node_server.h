@@ -40,6 +40,8 @@ class NodeServer {
   Status Open();
   NodeFacts MakeFacts() const;
   NodeWorld MakeWorld();
+  void LimitLanes(std::int64_t bytes_per_second);
+  engine::LaneFaults LaneFaultsNow() const;
   std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                   std::function<void(MoveResult)> done);
   /// To the registrar.
@@ -53,6 +55,7 @@ class NodeServer {
   const AgentConfig config_;
   const CurveKeys keys_;
   const std::shared_ptr<engine::TokenBucket> egress_, ingress_;
+  const std::shared_ptr<LaneCounts> lane_counts_ = std::make_shared<LaneCounts>();
   const NodeFacts facts_;
   NodeQueries queries_;
   std::unique_ptr<engine::Journal> journal_;

@@ -54,7 +54,13 @@ void NodeTransactions::OnPauseTxn(const wire::PauseTxn& message) {
 }
 
 void NodeTransactions::OnTransfer(const wire::Transfer& message) {
-  if (HearAbout(message.transaction())) txn_->OnTransfer(message.step());
+  if (!HearAbout(message.transaction())) return;
+  world_.machine.limit_lanes(message.throttle());
+  txn_->OnTransfer(message.step());
+}
+
+void NodeTransactions::OnThrottle(const wire::Throttle& message) {
+  if (HearAbout(message.transaction())) world_.machine.limit_lanes(message.bytes_per_second());
 }
 
 void NodeTransactions::OnVerify(const wire::Verify& message) {
@@ -102,6 +108,7 @@ void NodeTransactions::ReportOf(std::int64_t transaction, wire::TxnReport::Kind 
 void NodeTransactions::OnForgotten(bool stay_paused) {
   rendezvous_.Forget(txn_->prepare().job(), txn_->prepare().attempt());
   txn_.reset();
+  world_.machine.limit_lanes(0);
   send_heartbeat_();
   if (const auto next = std::exchange(waiting_, std::nullopt)) {
     world_.timers.Post([this, prepare = next->prepare] { OnPrepare(prepare); });

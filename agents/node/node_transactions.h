@@ -45,6 +45,7 @@ class NodeTransactions {
   void OnPrepare(const wire::Prepare& message);
   void OnPauseTxn(const wire::PauseTxn& message);
   void OnTransfer(const wire::Transfer& message);
+  void OnThrottle(const wire::Throttle& message);
   void OnVerify(const wire::Verify& message);
   void OnOutcome(const wire::Outcome& message);
   void OnGo(const wire::Go& message);

@@ -17,6 +17,7 @@
 #include "agents/move/move_context.h"
 #include "agents/net/lane_ticket.h"
 #include "agents/wire/messages_fwd.h"
+#include "engine/cluster/snapshot.h"
 #include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
@@ -70,6 +71,10 @@ struct NodeWorld {
       start_kept_digests;
   /// Cells of this transfer may be fetched from this node from now on; null: of none.
   std::function<void(std::shared_ptr<const MoveContext> context)> serve;
+  /// Limits what this node sends and what it receives over lanes; 0: no limit.
+  std::function<void(std::int64_t bytes_per_second)> limit_lanes;
+  /// What its lanes have refused or requested again.
+  std::function<engine::LaneFaults()> lane_faults;
 
   /// A line for the log of this process.
   std::function<void(const std::string& line)> log_line;

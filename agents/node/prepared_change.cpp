@@ -138,6 +138,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
                                                            {},
                                                            {}});
   context->lost = lost_;
+  context->lanes = p.lanes();
   for (const auto& [id, table] : next_) {
     const engine::Arena* arena = devices.devices().at(id).arena.get();
     context->local.emplace(id, MoveContext::Local{arena, old_.at(id), table});

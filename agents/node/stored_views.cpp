@@ -17,12 +17,14 @@ namespace {
 constexpr double kMaxViewSeconds = 24 * 3600;
 
 SnapshotStore::World WorldOfSnapshots(KeeperClient& keeper, engine::DurableStore& journal,
-                                      const std::string& machine) {
+                                      const std::string& machine,
+                                      std::shared_ptr<LaneCounts> counts) {
   SnapshotStore::World world;
   world.keep = [&keeper](const std::string& name, int fd) { return keeper.Keep(name, fd); };
   world.drop = [&keeper](const std::string& name) { return keeper.Drop(name); };
   world.journal = &journal;
   world.machine = machine;
+  world.counts = std::move(counts);
   return world;
 }
 
@@ -30,12 +32,12 @@ SnapshotStore::World WorldOfSnapshots(KeeperClient& keeper, engine::DurableStore
 
 StoredViews::StoredViews(Loop& loop, const AgentConfig& config, const CurveKeys& keys,
                          KeeperClient& keeper, engine::DurableStore& journal,
-                         const std::string& machine)
+                         const std::string& machine, std::shared_ptr<LaneCounts> counts)
     : loop_(loop),
       node_(config.node),
       keeper_(keeper),
       views_(loop, std::chrono::seconds(config.view_lease_seconds)),
-      snapshots_(loop, WorldOfSnapshots(keeper, journal, machine), keys) {}
+      snapshots_(loop, WorldOfSnapshots(keeper, journal, machine, std::move(counts)), keys) {}
 
 Status StoredViews::Recover() { return snapshots_.Recover(node_, keeper_.TakeKept()); }
 

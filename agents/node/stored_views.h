@@ -25,9 +25,10 @@ namespace tessera::agents {
 class StoredViews : public NodeViews {
  public:
   /// Keeper and journal must outlive it, and so must the devices of the views that it takes.
-  /// `machine`: identity of this machine.
+  /// `machine`: identity of this machine. `counts`: of the lanes of this agent.
   StoredViews(Loop& loop, const AgentConfig& config, const CurveKeys& keys, KeeperClient& keeper,
-              engine::DurableStore& journal, const std::string& machine);
+              engine::DurableStore& journal, const std::string& machine,
+              std::shared_ptr<LaneCounts> counts);
 
   Status Recover() override;
   void Take(const wire::TakeView& message, const Job& job, TakeReply reply) override;

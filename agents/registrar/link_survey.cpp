@@ -131,8 +131,10 @@ void LinkSurvey::MeasureNext() {
 Status LinkSurvey::Note(std::int32_t node, const wire::LinksAnswer& answer) {
   engine::LinkSpeeds& speeds = round_->speeds;
   for (const wire::LinksAnswer::Link& link : answer.links()) {
-    speeds.links.push_back(
-        {link.from(), node, {link.bytes_per_second().begin(), link.bytes_per_second().end()}});
+    speeds.links.push_back({link.from(),
+                            node,
+                            {link.bytes_per_second().begin(), link.bytes_per_second().end()},
+                            link.lanes()});
     for (const std::int32_t end : {link.from(), node}) {
       const Membership::Node* known = members_.Find(end);
       if (!known) return DataLoss(fmt::format("n{} measured a link from n{}", node, end));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "agents/wire/convert.h"
+
 namespace tessera::agents {
 namespace {
 /// A node is suspect after this fraction of the time until it is lost, but never because of a
@@ -80,6 +82,7 @@ void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
+  if (auto lanes = Decode(m.lanes())) node.lanes = *lanes;
   node.memory_available = m.memory_available();
   node.transaction = m.transaction();
   const bool is_late = now - node.ordered > kToAcknowledge;

@@ -51,7 +51,8 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       starter_(common_, jobs_,
                {openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
                WorldOfStarts()),
-      transactions_(common_, jobs_, {numbers_, decisions_, plans_, steps_, rendezvous_, replicas_},
+      transactions_(common_, jobs_,
+                    {numbers_, decisions_, plans_, links_, steps_, rendezvous_, replicas_},
                     WorldOfTransactions()),
       losses_(common_, jobs_, {plans_, states_.snapshots(), steps_, stops_, transactions_},
               WorldOfLosses()),
@@ -202,6 +203,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return transactions_.OnTxnRequest(request.txn(), reply);
     case wire::Request::kCancel:
       return transactions_.OnCancel(request.cancel(), reply);
+    case wire::Request::kThrottle:
+      return transactions_.OnThrottle(request.throttle(), reply);
     case wire::Request::kDigest: {
       const Result<Job*> job = jobs_.Need(request.digest().job());
       if (!job) return reply->Fail(job.error());

@@ -43,6 +43,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.address = node.peer.address();
     row.version = node.version;
     row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
+    row.lanes = node.lanes;
     row.last_seen = std::chrono::duration<double>(timers_.now() - node.last_seen).count();
     for (const wire::NodeDevice& device : node.devices) {
       engine::DeviceStatus d;

@@ -44,6 +44,7 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
   out.can_cancel = txn.run->machine().can_cancel();
+  out.throttle = txn.throttle;
   return out;
 }
 

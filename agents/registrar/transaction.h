@@ -69,6 +69,7 @@ struct Txn {
   bool verify_full = false;         // all state is read in the pause
   bool was_paused = false;          // and stays so
   bool cancelled = false;           // by a user
+  std::int64_t throttle = 0;        // bytes per second and node; 0: no limit
   std::unique_ptr<TransactionRun> run;
   engine::HistoryEntry entry;
   Timers::Clock::time_point phase_began;

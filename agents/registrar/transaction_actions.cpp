@@ -252,6 +252,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
                      [&](const engine::SendPrepare& a) {
                        m = PrepareMessage(*txn_, *jobs_.Find(txn_->job),
                                           members_.PeersFor({txn_->job, txn_->id, txn_->id}));
+                       m.mutable_prepare()->set_lanes(uses_.links.lanes());
                        return a.node;
                      },
                      [&](const engine::SendPause& a) {
@@ -262,6 +263,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
                      [&](const engine::SendTransfer& a) {
                        m.mutable_transfer()->set_transaction(id);
                        m.mutable_transfer()->set_step(a.step);
+                       m.mutable_transfer()->set_throttle(txn_->throttle);
                        return a.node;
                      },
                      [&](const engine::SendVerify& a) {

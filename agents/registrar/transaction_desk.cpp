@@ -286,13 +286,48 @@ void TransactionDesk::OnTxnRequest(const wire::TxnRequest& request, const ReplyP
                           : NotFound(fmt::format("transaction {} does not exist", wanted)));
 }
 
-void TransactionDesk::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
-  if (!txn_ || (request.transaction() != 0 && request.transaction() != txn_->id)) {
-    return reply->Fail(
-        NotFound(request.transaction() == 0
-                     ? std::string("no transaction is running")
-                     : fmt::format("transaction {} is not running", request.transaction())));
+Status TransactionDesk::CheckRuns(std::int64_t id) const {
+  if (txn_ && (id == 0 || id == txn_->id)) return OkStatus();
+  return NotFound(id == 0 ? std::string("no transaction is running")
+                          : fmt::format("transaction {} is not running", id));
+}
+
+void TransactionDesk::OnThrottle(const wire::ThrottleRequest& request, const ReplyPtr& reply) {
+  if (const Status runs = CheckRuns(request.transaction()); !runs) return reply->Fail(runs.error());
+  const std::int64_t rate = request.bytes_per_second();
+  if (rate != 0 && rate < engine::kLeastThrottle) {
+    return reply->Fail(InvalidArgument(fmt::format("a limit of {} is below the lowest one, {}",
+                                                   engine::RateText(static_cast<double>(rate)),
+                                                   engine::RateText(engine::kLeastThrottle))));
   }
+  const engine::TxnPhase phase = txn_->run->phase();
+  if (phase > engine::TxnPhase::kTransferring) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("transaction {} is {}: nothing is left to move", txn_->id, ToString(phase))));
+  }
+  txn_->throttle = rate;
+  wire::ToNode message;
+  message.mutable_throttle()->set_transaction(txn_->id);
+  message.mutable_throttle()->set_bytes_per_second(rate);
+  // Nodes that get Transfer later find the limit in it.
+  if (phase == engine::TxnPhase::kTransferring) {
+    for (const std::int32_t node : txn_->run->machine().participants()) {
+      static_cast<void>(SendTo(node, message));
+    }
+  }
+  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+           (rate == 0 ? std::string("no limit for transfers")
+                      : fmt::format("transfers limited to {} per node",
+                                    engine::RateText(static_cast<double>(rate)))) +
+               reply->RequesterText());
+  wire::Reply out;
+  out.mutable_throttle()->set_transaction(txn_->id);
+  reply->Done(std::move(out));
+  MarkDirty();
+}
+
+void TransactionDesk::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
+  if (const Status runs = CheckRuns(request.transaction()); !runs) return reply->Fail(runs.error());
   if (!txn_->run->machine().can_cancel()) {
     return reply->Fail(FailedPrecondition(fmt::format(
         "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",

@@ -13,6 +13,7 @@
 
 #include "agents/registrar/decisions.h"
 #include "agents/registrar/job_table.h"
+#include "agents/registrar/link_survey.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/plan_desk.h"
 #include "agents/registrar/registrar_part.h"
@@ -31,6 +32,7 @@ class TransactionDesk : public RegistrarPart {
     TransactionNumbers& numbers;
     Decisions& decisions;
     PlanDesk& plans;
+    const LinkSurvey& links;
     StepRecorder& steps;
     Rendezvous& rendezvous;
     ReplicaInquiry& replicas;
@@ -59,6 +61,7 @@ class TransactionDesk : public RegistrarPart {
                 const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
+  void OnThrottle(const wire::ThrottleRequest& request, const ReplyPtr& reply);
 
   // ---- what nodes report
   /// Its journal, in the message, says how far the node is.
@@ -96,6 +99,8 @@ class TransactionDesk : public RegistrarPart {
   Status Recover();
 
  private:
+  /// \error kNotFound unless it is the transaction that runs; `id` 0: any
+  Status CheckRuns(std::int64_t id) const;
   using AnswerAct = std::function<void(std::int64_t transaction)>;
   /// Calls `answer` if an earlier request with this id began a transaction.
   /// \return whether it did

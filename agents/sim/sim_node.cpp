@@ -332,6 +332,8 @@ NodeWorld SimNode::MakeWorld() {
     return StartKeptDigests(std::move(state), std::move(done));
   };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
+  world.limit_lanes = [](std::int64_t) {};
+  world.lane_faults = [] { return engine::LaneFaults(); };
   world.log_line = [this](const std::string& line) {
     if (world_.sim->is_traced()) world_.sim->Note(fmt::format("n{}: {}", number(), line));
   };

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <future>
 #include <utility>
 
@@ -128,34 +127,30 @@ Status ShareReader::ChooseCopies() {
 }
 
 Status ShareReader::Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const {
+  const Part part{tensor, box, out};
+  return ReadAll({&part, 1});
+}
+
+Status ShareReader::CheckPart(const Part& part) const {
   const auto& tensors = state_.layout.collection().tensors();
-  if (tensor < 0 || tensor >= std::ssize(tensors)) {
-    return InvalidArgument(fmt::format("tensor {} of {}", tensor, tensors.size()));
+  if (part.tensor < 0 || part.tensor >= std::ssize(tensors)) {
+    return InvalidArgument(fmt::format("tensor {} of {}", part.tensor, tensors.size()));
   }
-  const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(tensor)];
+  const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(part.tensor)];
   const std::int64_t element = ptc::SizeBytes(spec.dtype);
   const auto whole = ptc::Box::Whole(spec.shape);
-  if (!whole || box.rank() != whole->rank() || !Contains(*whole, box) ||
-      std::ssize(out) != box.num_elements() * element) {
-    return InvalidArgument(
-        fmt::format("tensor '{}': {} bytes for {}", spec.name, out.size(), ToString(box)));
+  if (!whole || part.box.rank() != whole->rank() || !Contains(*whole, part.box) ||
+      std::ssize(part.out) != part.box.num_elements() * element) {
+    return InvalidArgument(fmt::format("tensor '{}': {} bytes for {}", spec.name, part.out.size(),
+                                       ToString(part.box)));
   }
+  return OkStatus();
+}
+
+Status ShareReader::ReadAll(std::span<const Part> parts) const {
+  for (const Part& part : parts) TESSERA_RETURN_IF_ERROR(CheckPart(part));
   std::deque<RemoteRead> remote;  // lanes write through its elements: they stay where they are
-  for (const engine::ViewCell& place : plan_->CellsOf(tensor)) {
-    if (place.is_second) continue;
-    const auto part = Intersect(place.box, box);
-    if (!part) continue;
-    const engine::ViewCell& cell =
-        *copies_[static_cast<std::size_t>(&place - plan_->cells().data())];
-    const engine::CellView target(box, *part, element, out.data());
-    const Share& share = shares_.at(cell.device.node);
-    if (share.memory) {
-      engine::CopyCell(target, engine::CellView(cell.box, *part, element,
-                                                share.memory->data(cell.offset_bytes)));
-      continue;
-    }
-    Begin(remote.emplace_back(RemoteRead{&cell, target}), *part);
-  }
+  for (const Part& part : parts) BeginPart(part, remote);
   // Each ends before this returns, also after an error: `out` is the caller's again then.
   std::optional<Error> first;
   for (RemoteRead& read : remote) {
@@ -164,6 +159,26 @@ Status ShareReader::Read(int tensor, const ptc::Box& box, std::span<std::byte> o
   }
   if (first) return *first;
   return OkStatus();
+}
+
+void ShareReader::BeginPart(const Part& part, std::deque<RemoteRead>& remote) const {
+  const auto& tensors = state_.layout.collection().tensors();
+  const std::int64_t element = ptc::SizeBytes(tensors[static_cast<std::size_t>(part.tensor)].dtype);
+  for (const engine::ViewCell& place : plan_->CellsOf(part.tensor)) {
+    if (place.is_second) continue;
+    const auto cut = Intersect(place.box, part.box);
+    if (!cut) continue;
+    const engine::ViewCell& cell =
+        *copies_[static_cast<std::size_t>(&place - plan_->cells().data())];
+    const engine::CellView target(part.box, *cut, element, part.out.data());
+    const Share& share = shares_.at(cell.device.node);
+    if (share.memory) {
+      engine::CopyCell(
+          target, engine::CellView(cell.box, *cut, element, share.memory->data(cell.offset_bytes)));
+      continue;
+    }
+    Begin(remote.emplace_back(RemoteRead{&cell, target}), *cut);
+  }
 }
 
 void ShareReader::Begin(RemoteRead& read, const ptc::Box& part) const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,6 +61,15 @@ class ShareReader {
   ///     node, kDataLoss or kUnavailable if the node that holds them is lost
   Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const;
 
+  struct Part {
+    int tensor = 0;
+    ptc::Box box = ptc::Box::Scalar();
+    std::span<std::byte> out = {};
+  };
+  /// Reads several at once, so that lanes do not idle between small ones.
+  /// \error as Read, the first one; the other parts may have been read
+  Status ReadAll(std::span<const Part> parts) const;
+
   const SharedState& state() const { return state_; }
   const engine::ViewPlan& plan() const { return *plan_; }
 
@@ -73,9 +83,13 @@ class ShareReader {
   struct RemoteRead;
   ShareReader(SharedState state, std::shared_ptr<const engine::ViewPlan> plan,
               std::shared_ptr<LaneReaders> readers, Options options);
+  /// \error kInvalidArgument as Read
+  Status CheckPart(const Part& part) const;
   Status TakeShares(const wire::ViewReply& shares);
   /// Decides from which share each cell is read.
   Status ChooseCopies();
+  /// Copies what is mapped and requests the rest, which ends with the futures in `remote`.
+  void BeginPart(const Part& part, std::deque<RemoteRead>& remote) const;
   /// Requests the bytes of `part`, a box inside the cell.
   void Begin(RemoteRead& read, const ptc::Box& part) const;
   Error Describe(Error error, const engine::ViewCell& cell) const;

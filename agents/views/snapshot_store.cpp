@@ -61,14 +61,26 @@ Result<std::shared_ptr<const HeldShare>> ShareOfGuest(std::uint64_t id, SharedSt
 
 Status FetchMissing(const HeldShare& share, const ShareReader& reader,
                     const std::stop_token& stop) {
+  constexpr std::int64_t kAtOnce = 16 << 20;  // bytes, unless one cell is larger
+  std::vector<ShareReader::Part> parts;
+  std::int64_t bytes = 0;
+  const auto read = [&]() -> Status {
+    if (stop.stop_requested()) return Cancelled("the snapshot was dropped");
+    TESSERA_RETURN_IF_ERROR(reader.ReadAll(parts));
+    parts.clear();
+    bytes = 0;
+    return OkStatus();
+  };
   for (const engine::ViewCell& cell : share.plan->cells()) {
     if (cell.device.node != share.stamp.node || !cell.is_fetched()) continue;
-    if (stop.stop_requested()) return Cancelled("the snapshot was dropped");
-    TESSERA_RETURN_IF_ERROR(reader.Read(
-        cell.tensor, cell.box,
-        {share.memory.data(cell.offset_bytes), static_cast<std::size_t>(cell.size_bytes)}));
+    if (bytes + cell.size_bytes > kAtOnce) TESSERA_RETURN_IF_ERROR(read());
+    parts.push_back(
+        {cell.tensor,
+         cell.box,
+         {share.memory.data(cell.offset_bytes), static_cast<std::size_t>(cell.size_bytes)}});
+    bytes += cell.size_bytes;
   }
-  return OkStatus();
+  return read();
 }
 
 SnapshotStore::Digests DigestsOf(const HeldShare& share) {
@@ -86,7 +98,9 @@ SnapshotStore::Digests DigestsOf(const HeldShare& share) {
 }  // namespace
 
 SnapshotStore::SnapshotStore(Loop& loop, World world, const CurveKeys& keys)
-    : loop_(loop), world_(std::move(world)), readers_(std::make_shared<LaneReaders>(keys)) {}
+    : loop_(loop),
+      world_(std::move(world)),
+      readers_(std::make_shared<LaneReaders>(keys, world_.counts)) {}
 
 SnapshotStore::~SnapshotStore() {
   for (auto& [id, completing] : completing_) completing.thread.request_stop();

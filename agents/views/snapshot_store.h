@@ -33,7 +33,8 @@ class SnapshotStore {
     std::function<Status(const std::string& name, int fd)> keep;
     std::function<Status(const std::string& name)> drop;
     engine::DurableStore* journal = nullptr;
-    std::string machine;  // identity of this machine
+    std::string machine;                      // identity of this machine
+    std::shared_ptr<LaneCounts> counts = {};  // of the lanes of this agent
   };
   /// The digest of each tensor's cells in this share, without second copies.
   using Digests = std::vector<std::uint64_t>;

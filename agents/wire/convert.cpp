@@ -223,6 +223,20 @@ struct Fields<wire::DeviceInfo> {
 };
 
 template <>
+struct Fields<wire::LaneFaults> {
+  using Value = engine::LaneFaults;
+  static constexpr std::string_view kName = "node.lanes";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, malformed);
+    TESSERA_FIELD(NotNegative, not_admitted);
+    TESSERA_FIELD(NotNegative, dropped);
+    TESSERA_FIELD(NotNegative, corrupt);
+    TESSERA_FIELD(NotNegative, switched);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::NodeInfo> {
   using Value = engine::NodeStatus;
   static constexpr std::string_view kName = "node";
@@ -235,6 +249,7 @@ struct Fields<wire::NodeInfo> {
     TESSERA_FIELD(Any, address);
     TESSERA_FIELD(Any, version);
     TESSERA_FIELD(NotNegative, view_bytes);
+    TESSERA_MESSAGE(lanes);
     return OkStatus();
   }
 };
@@ -401,6 +416,7 @@ struct Fields<wire::TxnInfo> {
     TESSERA_FIELD(Any, can_cancel);
     TESSERA_MESSAGE(from_options);
     TESSERA_MESSAGE(to_options);
+    TESSERA_FIELD(NotNegative, throttle);
     return OkStatus();
   }
 };
@@ -632,6 +648,8 @@ void Encode(const engine::StepOptions& options, wire::StepOptions* out) { Put(op
 Result<engine::StepOptions> Decode(const wire::StepOptions& in) { return Get(in); }
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) { Put(snapshot, out); }
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in) { return Get(in); }
+void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out) { Put(lanes, out); }
+Result<engine::LaneFaults> Decode(const wire::LaneFaults& in) { return Get(in); }
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) { Put(txn, out); }
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) { return Get(in); }
 void Encode(const engine::Event& event, wire::EventInfo* out) { Put(event, out); }

@@ -16,13 +16,14 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 11;
+inline constexpr std::uint32_t kProtocolMinor = 12;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
 void Encode(const engine::StepOptions& options, wire::StepOptions* out);
 void Encode(engine::SnapshotEvery every, wire::SnapshotEvery* out);
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
+void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out);
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
 void Encode(const engine::Event& event, wire::EventInfo* out);
 void Encode(const engine::Sample& sample, wire::SampleInfo* out);
@@ -38,6 +39,7 @@ Result<ptc::DeviceId> Decode(const wire::Device& in);
 Result<ptc::MeshShape> Decode(const wire::Mesh& in);
 Result<engine::StepOptions> Decode(const wire::StepOptions& in);
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
+Result<engine::LaneFaults> Decode(const wire::LaneFaults& in);
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
 Result<engine::Event> Decode(const wire::EventInfo& in);
 Result<engine::Sample> Decode(const wire::SampleInfo& in);

@@ -61,7 +61,7 @@ const std::vector<VerbGroup>& verbGroups() {
         jobStopCommand(), digestCommand(), dataShowCommand()}},
       {"Changes",
        {proposeCommand(), planCommand(), applyCommand(), txnShowCommand(), txnCancelCommand(),
-        txnDecideCommand(), historyCommand(), exportCommand()}},
+        txnThrottleCommand(), txnDecideCommand(), historyCommand(), exportCommand()}},
 #ifdef TESSERA_WITH_FUSE
       {"State as files", {mountCommand(), unmountCommand()}},
 #endif

@@ -118,6 +118,7 @@ Command probeCommand();
 Command applyCommand();
 Command txnShowCommand();
 Command txnCancelCommand();
+Command txnThrottleCommand();
 Command txnDecideCommand();
 Command jobOnFailureCommand();
 Command jobSnapshotsCommand();

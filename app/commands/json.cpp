@@ -170,6 +170,7 @@ Json toJson(const engine::TxnStatus& txn) {
           {"from", configurationToJson(txn.from_mesh, txn.from_devices, txn.from_options)},
           {"to", configurationToJson(txn.to_mesh, txn.to_devices, txn.to_options)},
           {"paused_seconds", txn.paused},
+          {"throttle_bytes_per_second", txn.throttle > 0 ? Json(txn.throttle) : Json(nullptr)},
           {"can_cancel", txn.can_cancel},
           {"reason", txn.reason}};
 }
@@ -199,7 +200,13 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"host", node.host},
                      {"address", node.address},
                      {"version", node.version},
-                     {"view_bytes", node.view_bytes}});
+                     {"view_bytes", node.view_bytes},
+                     {"lane_faults",
+                      {{"malformed", node.lanes.malformed},
+                       {"not_admitted", node.lanes.not_admitted},
+                       {"dropped", node.lanes.dropped},
+                       {"corrupt", node.lanes.corrupt},
+                       {"switched", node.lanes.switched}}}});
   }
   Json jobs = Json::array();
   for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job));

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A node uses its base port for commands, the next one for events, and one more per lane.
-constexpr int kLanes = 2;
+constexpr int kLanes = 4;
 
 /// The user of the packaged service (packaging/systemd/tessera.conf).
 constexpr const char* kServiceUser = "tessera";

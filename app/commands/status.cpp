@@ -49,6 +49,15 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   return formatTable(rows, {3, 4, 6});
 }
 
+/// "n1: lanes: 3 corrupt frames requested again" for each node with any fault.
+std::string laneFaultLines(const engine::ClusterSnapshot& snapshot) {
+  std::string text;
+  for (const engine::NodeStatus& node : snapshot.nodes)
+    if (const std::string faults = ToText(node.lanes); !faults.empty())
+      text += fmt::format("n{}: lanes: {}\n", node.node, faults);
+  return text;
+}
+
 std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   const engine::SnapshotEvery every = snapshots.every;
   std::string text = every.steps > 0 ? fmt::format("snapshot every {} steps", every.steps)
@@ -101,6 +110,7 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
           : "",
       snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));
+  if (const std::string faults = laneFaultLines(snapshot); !faults.empty()) text += "\n" + faults;
   if (!snapshot.history_problem.empty())
     text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);

@@ -23,7 +23,7 @@
 namespace tessera::app {
 namespace {
 
-/// A host takes at most 4 s; hosts are measured one after another.
+/// A host takes at most 10 s; hosts are measured one after another.
 constexpr std::chrono::seconds kMeasureTimeout{600};
 
 /// The topology of the registrar's plans, and the measurements in it.
@@ -35,7 +35,7 @@ struct Answer {
 
 Result<Answer> askTopology(const Invocation& call, bool measures) {
   if (measures && !call.json && isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "measuring: up to 4 s per host; running jobs continue\n");
+    fmt::print(stderr, "measuring: up to 10 s per host; running jobs continue\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
   TESSERA_TRY(const auto reply,
@@ -68,15 +68,17 @@ std::string describeHosts(const ptc::Cluster& cluster) {
 }
 
 std::string describeLinks(const engine::LinkSpeeds& measured) {
-  std::vector<std::vector<std::string>> rows = {{"link", "median", "slowest", "fastest", "runs"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"link", "median", "slowest", "fastest", "runs", "lanes"}};
   for (const engine::LinkSpeed& link : measured.links) {
     const auto [low, high] = std::ranges::minmax(link.bytes_per_second);
     rows.push_back({link.is_memory() ? fmt::format("n{} memory", link.from)
                                      : fmt::format("n{} → n{}", link.from, link.to),
                     formatRate(link.median()), formatRate(low), formatRate(high),
-                    std::to_string(link.bytes_per_second.size())});
+                    std::to_string(link.bytes_per_second.size()),
+                    link.is_memory() ? "" : std::to_string(link.lanes)});
   }
-  return formatTable(rows, {1, 2, 3, 4}) +
+  return formatTable(rows, {1, 2, 3, 4, 5}) +
          fmt::format("measured at {}: {} over the network in {}\n",
                      formatClock(measured.measured_at), formatBytes(measured.bytes),
                      formatSeconds(measured.seconds));
@@ -131,7 +133,7 @@ Command topologyCommand() {
        .summary = "Print the hosts, GPUs and bandwidths that plans are made with",
        .options = {{.name = "measure",
                     .value = "",
-                    .help = "measure the links first: at most 44 MiB and 4 s per host"},
+                    .help = "measure the links first: at most 132 MiB and 10 s per host"},
                    outputOption("write them as a file for `plan --topology FILE`", "none"),
                    forceOption("replace FILE if it exists")},
        .notes = {"The registrar keeps the measured bandwidths and plans with them until a node "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `txn show` and `txn cancel`.
+/// `txn show`, `txn cancel` and `txn throttle`.
 
 #include <fmt/format.h>
 
@@ -76,6 +76,8 @@ void printTxn(const ShownTxn& shown) {
     fmt::print("  moved  {} of {}\n", formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
     if (txn.eta_least && txn.eta_most)
       fmt::print("  left   {:.0f} to {:.0f} s\n", *txn.eta_least, *txn.eta_most);
+    if (txn.throttle > 0)
+      fmt::print("  limit  {} per node\n", formatRate(static_cast<double>(txn.throttle)));
     printFlows(txn.flows);
   }
   if (shown.record) {
@@ -121,6 +123,35 @@ int runCancel(const Invocation& call) {
   return kDone;
 }
 
+/// Bytes per second; 0 for "off".
+Result<std::int64_t> readLimit(const std::string& text) {
+  if (text == "off") return std::int64_t{0};
+  const auto rate = parseRate(text);
+  if (!rate)
+    return InvalidArgument(fmt::format("'{}' is neither a rate such as 100MB/s nor off", text));
+  if (*rate < engine::kLeastThrottle)
+    return InvalidArgument(fmt::format("'{}' is below the lowest limit, {}", text,
+                                       formatRate(static_cast<double>(engine::kLeastThrottle))));
+  return *rate;
+}
+
+int runThrottle(const Invocation& call) {
+  TESSERA_OR_USAGE(const std::int64_t limit, readLimit(call.arguments.word(0)));
+  wire::Request request;
+  request.mutable_throttle()->set_bytes_per_second(limit);
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
+  const std::int64_t id = reply.throttle().transaction();
+  if (call.json)
+    printLine({{"transaction", id},
+               {"throttle_bytes_per_second", limit > 0 ? Json(limit) : Json(nullptr)}});
+  else if (limit > 0)
+    fmt::print("transaction {}: each node sends and receives at most {}\n", id,
+               formatRate(static_cast<double>(limit)));
+  else
+    fmt::print("transaction {}: no limit\n", id);
+  return kDone;
+}
+
 Syntax txnSyntax(const std::string& verb, const std::string& summary) {
   return {.verb = verb,
           .summary = summary,
@@ -135,6 +166,14 @@ Command txnShowCommand() {
 }
 Command txnCancelCommand() {
   return {txnSyntax("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
+}
+
+Command txnThrottleCommand() {
+  return {{.verb = "txn throttle",
+           .summary = "Limit what each node sends and receives for the transaction in progress",
+           .words = {{"RATE", "bytes per second, such as 100MB/s, at least 1MB/s; or off", true}},
+           .examples = {"tesseractl txn throttle 200MB/s", "tesseractl txn throttle off"}},
+          runThrottle};
 }
 
 }  // namespace tessera::app

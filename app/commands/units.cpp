@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/commands/terminal.h"
+#include "engine/search/fit.h"
 
 namespace tessera::app {
 namespace {
@@ -81,15 +82,7 @@ std::string formatBytes(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string formatRate(double bytesPerSecond) {
-  static constexpr std::array<const char*, 5> kUnits = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
-  std::size_t unit = 0;
-  while (bytesPerSecond >= 1000 && unit + 1 < kUnits.size()) {
-    bytesPerSecond /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.4g} {}", bytesPerSecond, kUnits[unit]);
-}
+std::string formatRate(double bytesPerSecond) { return engine::RateText(bytesPerSecond); }
 
 std::string formatCount(std::int64_t count) {
   static constexpr std::array<const char*, 4> kUnits = {" K", " M", " B", " T"};

@@ -55,6 +55,14 @@ std::string SourceText(const LinkSpeeds& speeds, const std::set<std::int32_t>& m
 
 double LinkSpeed::median() const { return LowerMedian(bytes_per_second); }
 
+int LinkSpeeds::lanes() const {
+  std::vector<double> counts;
+  for (const LinkSpeed& link : links) {
+    if (!link.is_memory()) counts.push_back(link.lanes);
+  }
+  return counts.empty() ? 0 : static_cast<int>(LowerMedian(std::move(counts)));
+}
+
 void LinkSpeeds::Forget(std::int32_t node) {
   std::erase_if(links,
                 [node](const LinkSpeed& link) { return link.from == node || link.to == node; });

@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostLinks = 65536;
 constexpr std::size_t kMostRuns = 1024;
 constexpr std::size_t kLongestMark = 1024;
+constexpr double kMostLanes = 64;
 constexpr double kFastest = 1e15;  // bytes per second; as in a topology file
 
 Error Wrong(std::string_view what, std::string_view expected) {
@@ -53,7 +54,7 @@ Result<std::int32_t> NodeIn(const Json& value, std::string_view what) {
 }
 
 Result<LinkSpeed> ParseLink(const Json& json) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(json, "a link", {"from", "to", "bytes_per_second"}));
+  TESSERA_RETURN_IF_ERROR(CheckKeys(json, "a link", {"from", "to", "bytes_per_second", "lanes"}));
   LinkSpeed link;
   TESSERA_TRY(link.from, NodeIn(json["from"], "'from' of a link"));
   TESSERA_TRY(link.to, NodeIn(json["to"], "'to' of a link"));
@@ -65,6 +66,9 @@ Result<LinkSpeed> ParseLink(const Json& json) {
     TESSERA_TRY(const double speed, NumberIn(run, "a run of a link", 1, kFastest));
     link.bytes_per_second.push_back(speed);
   }
+  TESSERA_TRY(const double lanes,
+              NumberIn(json["lanes"], "'lanes' of a link", link.is_memory() ? 0 : 1, kMostLanes));
+  link.lanes = static_cast<int>(lanes);
   return link;
 }
 
@@ -111,8 +115,10 @@ std::string ToJson(const LinkSpeeds& speeds) {
   Json nodes = Json::array(), links = Json::array();
   for (const auto& [node, mark] : speeds.marks) nodes.push_back({{"node", node}, {"mark", mark}});
   for (const LinkSpeed& link : speeds.links) {
-    links.push_back(
-        {{"from", link.from}, {"to", link.to}, {"bytes_per_second", link.bytes_per_second}});
+    links.push_back({{"from", link.from},
+                     {"to", link.to},
+                     {"bytes_per_second", link.bytes_per_second},
+                     {"lanes", link.lanes}});
   }
   const Json json = {{"measured_at", speeds.measured_at},
                      {"seconds", speeds.seconds},

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
+#include "ptc/base/counted.h"
 #include "ptc/base/enum_names.h"
 
 namespace tessera::engine {
@@ -31,6 +34,19 @@ Result<Enum> Parse(std::string_view text, const EnumNames<Enum, kCount>& names,
 }
 
 }  // namespace
+
+std::string ToText(const LaneFaults& faults) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::int64_t count, std::string_view what, std::string_view then) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", Counted(count, what), then));
+  };
+  add(faults.corrupt, "corrupt frame", "requested again");
+  add(faults.dropped, "stray frame", "dropped");
+  add(faults.switched, "frame", "taken from another holder");
+  add(faults.malformed, "malformed message", "dropped");
+  add(faults.not_admitted, "request", "without a valid ticket");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
 
 std::string_view ToString(NodeState state) { return kNodeStates.Of(state); }
 std::string_view ToString(JobState state) { return kJobStates.Of(state); }

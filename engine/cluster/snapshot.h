@@ -79,6 +79,19 @@ struct DeviceStatus {
   friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
 };
 
+/// What the lanes of a node have refused or had to repeat since its agent started.
+struct LaneFaults {
+  std::int64_t malformed = 0;     // messages that are no requests
+  std::int64_t not_admitted = 0;  // requests with a wrong ticket
+  std::int64_t dropped = 0;       // frames of another transfer, or that were not requested
+  std::int64_t corrupt = 0;       // frames with a wrong checksum or digest, requested again
+  std::int64_t switched = 0;      // frames requested from another holder
+  friend bool operator==(const LaneFaults&, const LaneFaults&) = default;
+};
+
+/// "3 corrupt frames requested again, 1 stray frame dropped"; empty if there are none.
+std::string ToText(const LaneFaults& faults);
+
 struct NodeStatus {
   std::int32_t node = 0;  // n0 is 0
   NodeState state = NodeState::kJoining;
@@ -88,6 +101,7 @@ struct NodeStatus {
   std::string address = {};     // of its ranks, for collectives
   std::string version = {};     // of its agent
   std::int64_t view_bytes = 0;  // memory of its views
+  LaneFaults lanes = {};
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 
@@ -134,6 +148,9 @@ struct FlowStatus {
   friend bool operator==(const FlowStatus&, const FlowStatus&) = default;
 };
 
+/// The lowest limit of a transaction, bytes per second: a frame of 1 MiB takes a second.
+inline constexpr std::int64_t kLeastThrottle = 1'000'000;
+
 struct TxnStatus {
   std::int64_t id = 0;
   std::string job;
@@ -151,6 +168,7 @@ struct TxnStatus {
   StepOptions from_options = {}, to_options = {};
   /// The range of `eta` if the rate varies as it did so far.
   std::optional<double> eta_least = {}, eta_most = {};
+  std::int64_t throttle = 0;  // bytes per second that a node sends or receives; 0: no limit
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "engine/model/job_layout.h"
@@ -114,6 +115,16 @@ std::string BytesText(std::int64_t bytes) {
   if (size >= kGiB) return fmt::format("{:.1f} GiB", size / kGiB);
   if (size >= 100 * kMiB) return fmt::format("{:.0f} MiB", size / kMiB);
   return fmt::format("{:.1f} MiB", size / kMiB);
+}
+
+std::string RateText(double bytes_per_second) {
+  static constexpr std::array<const char*, 5> kUnits = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+  std::size_t unit = 0;
+  while (bytes_per_second >= 1000 && unit + 1 < kUnits.size()) {
+    bytes_per_second /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.4g} {}", bytes_per_second, kUnits[unit]);
 }
 
 std::string ShortText(const ptc::MeshShape& mesh, const StepOptions& options) {

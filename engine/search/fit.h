@@ -39,6 +39,8 @@ Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
 
 /// "512 MiB", "1.9 GiB".
 std::string BytesText(std::int64_t bytes);
+/// "100 MB/s", decimal: rates are stated as those of networks are.
+std::string RateText(double bytes_per_second);
 /// "dp=4,tp=2", "dp=1" for one rank; with options "dp=4,tp=2 with zero, micro-batch 4".
 std::string ShortText(const ptc::MeshShape& mesh, const StepOptions& options = {});
 

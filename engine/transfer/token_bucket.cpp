@@ -16,19 +16,24 @@ double Nanoseconds(std::int64_t bytes, std::int64_t bytes_per_second) {
   return std::min(exact, static_cast<double>(nanoseconds(TokenBucket::kLongestWait).count()));
 }
 
+std::chrono::nanoseconds TimeOf(std::int64_t bytes, std::int64_t bytes_per_second) {
+  if (bytes_per_second == 0) return std::chrono::nanoseconds(0);
+  return std::chrono::nanoseconds(std::llround(Nanoseconds(bytes, bytes_per_second)));
+}
+
 }  // namespace
 
 TokenBucket::TokenBucket(std::int64_t bytes_per_second, std::int64_t burst_bytes)
-    : bytes_per_second_(bytes_per_second),
-      burst_time_(bytes_per_second > 0 ? std::llround(Nanoseconds(burst_bytes, bytes_per_second))
-                                       : 0) {
+    : burst_bytes_(burst_bytes),
+      bytes_per_second_(bytes_per_second),
+      burst_time_(TimeOf(burst_bytes, bytes_per_second)) {
   TESSERA_CHECK(bytes_per_second >= 0 && burst_bytes >= 0);
 }
 
 std::chrono::nanoseconds TokenBucket::Take(std::int64_t bytes, Time now) {
   TESSERA_DCHECK(bytes >= 0);
-  if (bytes_per_second_ == 0) return std::chrono::nanoseconds{0};
   const std::lock_guard lock(mutex_);
+  if (bytes_per_second_ == 0) return std::chrono::nanoseconds{0};
   // A full bucket stays full, however long nobody takes from it.
   const Time full = now - burst_time_;
   if (!started_ || empty_at_ < full) {
@@ -42,6 +47,33 @@ std::chrono::nanoseconds TokenBucket::Take(std::int64_t bytes, Time now) {
                        now + kLongestWait);
   return std::max(std::chrono::nanoseconds{0},
                   std::chrono::duration_cast<std::chrono::nanoseconds>(empty_at_ - now));
+}
+
+void TokenBucket::SetRate(std::int64_t bytes_per_second, Time now) {
+  TESSERA_CHECK(bytes_per_second >= 0);
+  const std::lock_guard lock(mutex_);
+  if (bytes_per_second == bytes_per_second_) return;
+  if (bytes_per_second == 0 || bytes_per_second_ == 0) {
+    started_ = false;  // nothing waits, so it starts full
+  } else {
+    // What waits, or has been saved, are bytes: they take another time at the new rate.
+    const double bytes = std::chrono::duration<double>(empty_at_ - now).count() *
+                         static_cast<double>(bytes_per_second_);
+    const std::chrono::duration<double> time(bytes / static_cast<double>(bytes_per_second));
+    const std::chrono::duration<double> longest = kLongestWait;
+    if (started_) {
+      empty_at_ = now + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::clamp(time, -longest, longest));
+    }
+  }
+  fraction_ns_ = 0;
+  bytes_per_second_ = bytes_per_second;
+  burst_time_ = TimeOf(burst_bytes_, bytes_per_second);
+}
+
+std::int64_t TokenBucket::bytes_per_second() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_per_second_;
 }
 
 }  // namespace tessera::engine

@@ -4,6 +4,7 @@
 /// \file
 /// Emulates a port of limited rate with the virtual scheduling form of the generic cell rate
 /// algorithm (ITU-T I.371, annex A): the state of the bucket is the time at which it is empty.
+/// The rate may change while bytes wait, for an operator who limits a transfer.
 
 #include <chrono>
 #include <cstdint>
@@ -31,16 +32,22 @@ class TokenBucket {
   /// \pre bytes >= 0
   std::chrono::nanoseconds Take(std::int64_t bytes, Time now);
 
-  std::int64_t bytes_per_second() const { return bytes_per_second_; }
+  /// Changes the rate from `now` on, also of what is reserved. Waits that Take has returned stay.
+  /// \param bytes_per_second 0: no limit
+  /// \pre bytes_per_second >= 0
+  void SetRate(std::int64_t bytes_per_second, Time now);
+
+  std::int64_t bytes_per_second() const;
 
  private:
-  const std::int64_t bytes_per_second_;
-  const std::chrono::nanoseconds burst_time_;  // an empty bucket fills in this time
+  const std::int64_t burst_bytes_;
 
-  std::mutex mutex_;
-  Time empty_at_{};         // guarded by mutex_; in the future while reservations wait
-  double fraction_ns_ = 0;  // guarded by mutex_; part of a nanosecond not yet in empty_at_
-  bool started_ = false;    // guarded by mutex_
+  mutable std::mutex mutex_;  // guards all below
+  std::int64_t bytes_per_second_;
+  std::chrono::nanoseconds burst_time_;  // an empty bucket fills in this time
+  Time empty_at_{};                      // in the future while reservations wait
+  double fraction_ns_ = 0;               // part of a nanosecond that is not yet in empty_at_
+  bool started_ = false;
 };
 
 }  // namespace tessera::engine

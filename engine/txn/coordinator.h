@@ -170,6 +170,7 @@ class Coordinator {
   const std::string& reason() const { return reason_; }
   /// The step after which the job waits; set once all ranks have paused.
   std::optional<std::int64_t> step() const { return step_; }
+  const std::set<NodeNumber>& participants() const { return setup_.participants; }
   /// Participants that have not answered in the present phase.
   const std::set<NodeNumber>& waiting_for() const { return waiting_; }
   /// Whether ranks continue in the new layout, and only digests are missing.

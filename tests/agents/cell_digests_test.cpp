@@ -41,7 +41,9 @@ class CellDigestsTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { m_tensors = *engine::MakeCollection({.model = *engine::FindModel("gpt-mini")}, false); }
+  void initTestCase() {
+    m_tensors = *engine::MakeCollection({.model = *engine::FindModel("gpt-mini")}, false);
+  }
 
   void bothSidesGiveOneDigest() {
     const ptc::Layout from = LayoutOf(m_tensors, "dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3");

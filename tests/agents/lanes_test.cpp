@@ -321,8 +321,8 @@ class LanesTest : public QObject {
       QVERIFY2(status, qPrintable(QString::fromStdString(status ? "" : status.error().ToString())));
       verify(pair, outcome);
       QCOMPARE(first->bytes_sent() + second->bytes_sent(), pair.TotalBytes());
-      QCOMPARE(client.num_dropped(), std::int64_t{0});
-      QCOMPARE(client.num_corrupt(), std::int64_t{0});
+      QCOMPARE(client.counts().dropped.load(), std::int64_t{0});
+      QCOMPARE(client.counts().corrupt.load(), std::int64_t{0});
       for (std::size_t i = 0; i < before.size(); ++i) {
         std::vector<std::byte> mine = pair.destinations[i].memory;
         Store expected = before[i];
@@ -391,7 +391,7 @@ class LanesTest : public QObject {
     QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 5)}));
     verify(pair, fetch.outcome);
     QVERIFY(harmed > 0);
-    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{harmed});
+    QCOMPARE(fetch.client.counts().corrupt.load(), std::int64_t{harmed});
   }
 
   void aLostAnswerIsAskedForAgain() {
@@ -429,7 +429,7 @@ class LanesTest : public QObject {
         has("source " + relay.endpoint() + ": tensor 1 [0:10485760] frame 3 came with digest "),
         message.c_str());
     QVERIFY2(has(", at the source ") && has(" 4 times"), message.c_str());
-    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{4});
+    QCOMPARE(fetch.client.counts().corrupt.load(), std::int64_t{4});
   }
 
   // What a faulty or malicious peer can send instead of a frame. Memory stays as its source.
@@ -491,8 +491,8 @@ class LanesTest : public QObject {
     QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 4)}));
     verify(pair, fetch.outcome);
     QVERIFY(harmed > 0);
-    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{is_corrupt ? harmed : 0});
-    QCOMPARE(fetch.client.num_dropped(), std::int64_t{is_corrupt ? 0 : harmed});
+    QCOMPARE(fetch.client.counts().corrupt.load(), std::int64_t{is_corrupt ? harmed : 0});
+    QCOMPARE(fetch.client.counts().dropped.load(), std::int64_t{is_corrupt ? 0 : harmed});
   }
 
   // Frames of another attempt, transaction or job never reach memory.
@@ -520,23 +520,34 @@ class LanesTest : public QObject {
     QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 6)}));
     verify(pair, fetch.outcome);
     QVERIFY(strangers >= 6);
-    QCOMPARE(fetch.client.num_dropped(), std::int64_t{strangers});
+    QCOMPARE(fetch.client.counts().dropped.load(), std::int64_t{strangers});
   }
 
+  void aSilentSourceIsNamed_data() {
+    QTest::addColumn<qint64>("rate");
+    QTest::addColumn<int>("limit");
+    QTest::newRow("a fast port") << qint64{0} << 300;
+    // A slow source may send 64 MiB to others first.
+    QTest::newRow("a slow port") << qint64{40'000'000} << 1300;
+  }
   void aSilentSourceIsNamed() {
+    QFETCH(qint64, rate);
+    QFETCH(int, limit);
     Pair pair({BoxOf({100})});
     Net net;
     auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
     const std::string endpoint = *mute.Bind("tcp://127.0.0.1:*");
     LaneClientOptions options = net.Options();
     options.silence = 300ms;
+    options.ingress = std::make_shared<engine::TokenBucket>(rate, 1 << 20);
     OneFetch fetch(net, options);
     const auto begin = Loop::Now();
     const Status status = fetch.Run({pair.Batch({endpoint}, 0, 1)});
     QVERIFY(!status);
-    QCOMPARE(status.error(), Unavailable("source " + endpoint + " silent for 300 ms"));
-    QVERIFY(Loop::Now() - begin >= 300ms);
-    QVERIFY(Loop::Now() - begin < 3s);
+    QCOMPARE(status.error(),
+             Unavailable("source " + endpoint + " silent for " + std::to_string(limit) + " ms"));
+    QVERIFY(Loop::Now() - begin >= std::chrono::milliseconds(limit));
+    QVERIFY(Loop::Now() - begin < std::chrono::milliseconds(limit) + 3s);
   }
 
   void aSourceThatComesBackIsAskedAgain() {
@@ -599,7 +610,7 @@ class LanesTest : public QObject {
     first.reset();
     QVERIFY(fetch.outcome.Wait());
     verify(pair, fetch.outcome);
-    QVERIFY(fetch.client.num_switched() > 10);
+    QVERIFY(fetch.client.counts().switched.load() > 10);
     QCOMPARE(fetch.outcome.switches, (Outcome::Switches{{0, 1}}));
     QVERIFY(fetch.outcome.reasons[0].find("silent for 300 ms") != std::string::npos);
     QVERIFY(second->bytes_sent() > (10 << 20));
@@ -640,7 +651,7 @@ class LanesTest : public QObject {
       one[0].cells = {batches[0].cells[i]};
       QVERIFY(fetch.Run(one));
       QVERIFY(pair.destinations[i].Packed() == pair.sources[i].Packed());
-      QCOMPARE(fetch.client.num_switched(), static_cast<std::int64_t>(i % 3));
+      QCOMPARE(fetch.client.counts().switched.load(), static_cast<std::int64_t>(i % 3));
     }
     // Nobody holds it.
     OneFetch none(net);
@@ -774,11 +785,11 @@ class LanesTest : public QObject {
     };
     for (const auto& tickets : {std::vector<LaneTicket>{}, std::vector{ticket_of(1), ticket_of(0)},
                                 std::vector{ticket_of(2), ticket_of(2)}}) {
-      const auto before = server->num_not_admitted();
+      const auto before = server->counts().not_admitted.load();
       const Status status = fetch(tickets);
       QVERIFY(!status);
       QCOMPARE(status.error().code, ErrorCode::kUnavailable);
-      QVERIFY(server->num_not_admitted() > before);
+      QVERIFY(server->counts().not_admitted.load() > before);
       QCOMPARE(server->bytes_sent(), std::int64_t{0});
     }
     QVERIFY(fetch({ticket_of(0), ticket_of(1)}));
@@ -853,6 +864,22 @@ class LanesTest : public QObject {
     QVERIFY2(ratio < 1.15 && ratio > 0.3, qPrintable(QString::number(ratio)));
   }
 
+  void aLimitIsLiftedDuringAFetch() {
+    Pair pair({BoxOf({16 << 20})});
+    Net net;
+    const auto port = std::make_shared<engine::TokenBucket>(1 << 20, 1 << 20);
+    const auto server = net.Serve(pair.Resolve(), 2, port);
+    OneFetch fetch(net, net.Options());
+    const std::jthread operation([&] {
+      while (fetch.outcome.total.load() == 0) std::this_thread::sleep_for(10ms);
+      port->SetRate(0, std::chrono::steady_clock::now());
+    });
+    const auto begin = Loop::Now();
+    QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
+    QVERIFY(Loop::Now() - begin < 8s);  // with the limit it takes 15 s
+    verify(pair, fetch.outcome);
+  }
+
   void aKeyThatTheSourceDoesNotKnowIsRefused() {
     Pair pair({BoxOf({100})});
     Net net;
@@ -909,7 +936,7 @@ class LanesTest : public QObject {
       if (i % 7 == 0) frames.push_back(Frame::Of("and more"));
       QVERIFY(dealer.Send(std::move(frames)));
     }
-    QTRY_COMPARE(server->num_malformed(), std::int64_t{200});
+    QTRY_COMPARE(server->counts().malformed.load(), std::int64_t{200});
     OneFetch fetch(net);
     QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
     verify(pair, fetch.outcome);

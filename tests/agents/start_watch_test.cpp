@@ -35,8 +35,7 @@ class StartWatchTest : public QObject {
     watch.Note(kFar, {3 * kGiB, 8 * kGiB}, kStart);
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.Note(kFarther, {kGiB, 8 * kGiB}, kStart);
-    QCOMPARE(textOf(watch),
-             QString("opening data: n2 12.5 % of 8.0 GiB; 1 other node too"));
+    QCOMPARE(textOf(watch), QString("opening data: n2 12.5 % of 8.0 GiB; 1 other node too"));
     watch.Note(kFarther, {8 * kGiB, 8 * kGiB}, kStart);
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.NodeReady(1);
@@ -74,8 +73,8 @@ class StartWatchTest : public QObject {
     QCOMPARE(lateOf(watch, 271s),
              QString("n1g0 was not ready after 120 s and reported no progress"));
     watch.NodeReady(1);
-    QCOMPARE(lateOf(watch, 271s),
-             QString("n0g0 was not ready 120 s after all data were open: its process groups are not connected"));
+    QCOMPARE(lateOf(watch, 271s), QString("n0g0 was not ready 120 s after all data were open: its "
+                                          "process groups are not connected"));
     watch.NodeReady(0);
     QCOMPARE(lateOf(watch, 10000s), QString());
   }

@@ -64,6 +64,7 @@ class Any {
     if (Flip()) txn.eta = Real();
     if (Flip()) txn.eta_least = Real();
     if (Flip()) txn.eta_most = Real();
+    txn.throttle = Count();
     return txn;
   }
   engine::ClusterSnapshot Snapshot() {
@@ -81,7 +82,8 @@ class Any {
                               Text(),
                               Text(),
                               Text(),
-                              Count()};
+                              Count(),
+                              {Count(), Count(), Count(), Count(), Count()}};
       for (std::uint64_t d = Below(4); d > 0; --d) {
         engine::DeviceStatus device{Device(), Count(), Count(), Text(),  {},
                                     Flip(),   Flip(),  Count(), Count(), Count()};

@@ -22,9 +22,9 @@ LinkSpeeds Ring() {
   speeds.seconds = 1.5;
   speeds.bytes = 123456789;
   speeds.marks = {{0, "m0 a \"b\" 0"}, {1, "m1"}, {2, "m2"}};
-  speeds.links = {{0, 0, {6e9, 5e9, 7e9}}, {0, 1, {90e6, 100e6, 300e6}},
-                  {1, 1, {8e9}},           {1, 2, {40e6, 50e6}},
-                  {2, 0, {50e6}},          {2, 2, {4e9}}};
+  speeds.links = {{0, 0, {6e9, 5e9, 7e9}}, {0, 1, {90e6, 100e6, 300e6}, 4},
+                  {1, 1, {8e9}},           {1, 2, {40e6, 50e6}, 1},
+                  {2, 0, {50e6}, 2},       {2, 2, {4e9}}};
   return speeds;
 }
 
@@ -37,6 +37,14 @@ class LinkSpeedsTest : public QObject {
     QCOMPARE((LinkSpeed{0, 1, {3}}.median()), 3.0);
     QCOMPARE((LinkSpeed{0, 1, {9, 1, 5}}.median()), 5.0);
     QCOMPARE((LinkSpeed{0, 1, {9, 1, 5, 7}}.median()), 5.0);
+  }
+
+  void lanesAreThoseOfTheUsualLink() {
+    QCOMPARE(Ring().lanes(), 2);
+    QCOMPARE(LinkSpeeds().lanes(), 0);
+    LinkSpeeds memory = Ring();
+    std::erase_if(memory.links, [](const LinkSpeed& link) { return !link.is_memory(); });
+    QCOMPARE(memory.lanes(), 0);
   }
 
   void plansUseThem() {

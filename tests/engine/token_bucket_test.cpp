@@ -95,6 +95,31 @@ class TokenBucketTest : public QObject {
       }
     }
   }
+  void aNewRateHoldsForWhatWaits() {
+    TokenBucket bucket(1000, 0);
+    QVERIFY(bucket.Take(2000, kStart) == seconds{2});
+    bucket.SetRate(4000, kStart);
+    QVERIFY(bucket.Take(1000, kStart) == milliseconds{750});
+    bucket.SetRate(500, kStart + milliseconds{250});  // 2000 bytes wait
+    QCOMPARE(bucket.bytes_per_second(), std::int64_t{500});
+    QVERIFY(bucket.Take(0, kStart + milliseconds{250}) == seconds{4});
+  }
+  void whatWasSavedKeepsItsBytes() {
+    TokenBucket bucket(1000, 500);
+    QVERIFY(bucket.Take(300, kStart) == nanoseconds{0});
+    bucket.SetRate(100, kStart);  // 200 bytes are left of the burst
+    QVERIFY(bucket.Take(200, kStart) == nanoseconds{0});
+    QVERIFY(bucket.Take(100, kStart) == seconds{1});
+  }
+  void aLimitCanBeLiftedAndSet() {
+    TokenBucket bucket(1, 100);
+    QVERIFY(bucket.Take(1'000'000, kStart) > seconds{900'000});
+    bucket.SetRate(0, kStart);
+    QVERIFY(bucket.Take(std::int64_t{1} << 60, kStart) == nanoseconds{0});
+    bucket.SetRate(100, kStart);
+    QVERIFY(bucket.Take(100, kStart) == nanoseconds{0});
+    QVERIFY(bucket.Take(100, kStart) == seconds{1});
+  }
   void lanesShareOnePort() {
     TokenBucket bucket(1'000'000, 0);
     std::vector<nanoseconds> longest(4);

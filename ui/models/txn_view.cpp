@@ -65,6 +65,9 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   const bool settled =
       memory.transferAge.value_or(0) >= 2.0 || fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
   if (txn.eta && settled) parts << remainingOf(txn);
+  if (txn.throttle > 0)
+    parts << TxnWords::tr("limited to %1 per node")
+                 .arg(format::rate(static_cast<double>(txn.throttle)));
   return parts.join(QStringLiteral(" · "));
 }
 

@@ -262,7 +262,7 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
   QString gpus = format::gpus(static_cast<std::int64_t>(node.devices.size()));
   if (idle > 0 && !lost) gpus += QStringLiteral(", ") + tr("%1 idle").arg(idle);
   if (failed > 0) gpus += QStringLiteral(", ") + tr("%1 failed").arg(failed);
-  return {
+  std::vector<KeyValues::Row> rows = {
       {tr("state"), state,
        lost                              ? QStringLiteral("bad")
        : node.state == NodeState::kAlive ? QStringLiteral("ok")
@@ -274,6 +274,11 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
       {tr("jobs"), jobs.empty() ? tr("none")
                                 : QStringList(jobs.begin(), jobs.end()).join(QStringLiteral(", "))},
       {tr("memory"), memory.text()}};
+  if (const std::string faults = ToText(node.lanes); !faults.empty()) {
+    rows.push_back({tr("lanes"), QString::fromStdString(faults), QStringLiteral("warn"),
+                    tr("since the agent started")});
+  }
+  return rows;
 }
 
 std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) const {

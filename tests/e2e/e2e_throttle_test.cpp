@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator limits what the nodes send and receive for a transaction, and lifts the limit while
+// state moves.
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QTest>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+
+const QString kJob = QStringLiteral("mini");
+constexpr std::int64_t kLimit = 3'000'000;  // of about 39 MB
+
+}  // namespace
+
+class E2eThrottleTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    LocalCluster::Options options;
+    options.devices = 1;
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    const Outcome start = m_cluster->Run(
+        {"job", "start", "gpt-mini", "--name", kJob, "--mesh", "dp=1", "--devices", "n0g0"}, 160);
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 2));
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void onlyATransactionCanBeLimited() {
+    const Outcome none = m_cluster->Run({"txn", "throttle", "10MB/s"});
+    QCOMPARE(none.code, 1);
+    QVERIFY2(none.errors.contains(QStringLiteral("no transaction is running")), none.Text());
+    const Outcome low = m_cluster->Run({"txn", "throttle", "999KB/s"});
+    QCOMPARE(low.code, 2);
+    QVERIFY2(low.errors.contains(QStringLiteral("'999KB/s' is below the lowest limit, 1 MB/s")),
+             low.Text());
+    const Outcome word = m_cluster->Run({"txn", "throttle", "slow"});
+    QCOMPARE(word.code, 2);
+    QVERIFY2(word.errors.contains(QStringLiteral("neither a rate such as 100MB/s nor off")),
+             word.Text());
+  }
+
+  void aLimitHoldsUntilItIsLifted() {
+    const auto apply =
+        m_cluster->Start({"apply", kJob, "--devices", "n1g0", "--mesh", "dp=1", "--at-step",
+                          QString::number(m_cluster->Step(kJob) + 10), "--yes", "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }, 60));
+    const Json limited = m_cluster->Ask({"txn", "throttle", "3MB/s"});
+    QVERIFY(limited.is_object());
+    QCOMPARE(limited["throttle_bytes_per_second"].get<std::int64_t>(), kLimit);
+
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 120));
+    QElapsedTimer since;
+    since.start();
+    QTest::qWait(2000);
+    const Json txn = m_cluster->Status()["transaction"];
+    const double seconds = static_cast<double>(since.elapsed()) / 1e3;
+    QVERIFY2(txn.is_object() && txn["phase"] == "transferring", txn.dump().c_str());
+    QCOMPARE(txn["throttle_bytes_per_second"].get<std::int64_t>(), kLimit);
+    // A port lets a burst of 1 MiB pass at each end, and a poll may come late.
+    const double most = kLimit * (seconds + 0.5) + (2 << 20);
+    QVERIFY2(txn["done_bytes"].get<double>() < most, txn.dump().c_str());
+    const Outcome shown = m_cluster->Run({"txn", "show"});
+    QVERIFY2(shown.output.contains(QStringLiteral("limit  3 MB/s per node")), shown.Text());
+
+    const double left = txn["total_bytes"].get<double>() - txn["done_bytes"].get<double>();
+    QCOMPARE(m_cluster->Run({"txn", "throttle", "off"}).code, 0);
+    since.restart();
+    const Json end = LocalCluster::Finish(*apply).LastJson();
+    QVERIFY2(end.is_object() && end["result"] == "committed", end.dump().c_str());
+    QVERIFY(end["digest_before"] == end["digest_after"]);
+    const double rest = static_cast<double>(since.elapsed()) / 1e3;
+    QVERIFY2(rest < left / kLimit, qPrintable(QString::number(rest)));
+  }
+
+  void theNextTransactionHasNoLimit() {
+    const Json back = m_cluster->Apply(kJob, "dp=1", "n0g0");
+    QVERIFY2(back.is_object() && back["result"] == "committed", back.dump().c_str());
+    const double all_limited = back["moved_bytes"].get<double>() / kLimit;
+    QVERIFY2(back["pause_seconds"].get<double>() < all_limited / 2, back.dump().c_str());
+    const Outcome events = m_cluster->Run({"events", "--text", "transfers limited"});
+    QVERIFY2(events.output.contains(QStringLiteral("transfers limited to 3 MB/s per node")),
+             events.Text());
+  }
+
+ private:
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+TESSERA_TEST(E2eThrottleTest)
+#include "e2e_throttle_test.moc"
