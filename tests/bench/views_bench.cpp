@@ -132,6 +132,15 @@ void Bench(const QString& model) {
     done = true;
     viewer.join();
   }
+  // The job has no part of the cores while it is paused.
+  std::vector<double> paused_rate;
+  if (cluster.Run({"job", "pause", job}).code != 0) return fmt::print("the job does not pause\n");
+  for (int i = 0; i < 15; ++i) {
+    const auto far = (*remote)->Pin(job.toStdString());
+    if (!far) return fmt::print("no view\n");
+    std::vector<std::byte> buffer(static_cast<std::size_t>(bytes), std::byte{1});
+    paused_rate.push_back(static_cast<double>(bytes) / ReadAll(**far, buffer) / 1e9);
+  }
   fmt::print("{}, {:.1f} MiB of state, 4 ranks on 2 nodes of this machine, {:.2f} steps/s\n",
              model.toStdString(), static_cast<double>(bytes) / (1 << 20), UpperMedian(alone));
   fmt::print("  taking a view: median {:.0f} ms, {:.2f} steps\n", 1e3 * UpperMedian(pin),
@@ -143,6 +152,8 @@ void Bench(const QString& model) {
   fmt::print("  reading all, over lanes: {:.2f} GB/s, {:.2f} of memcpy; a row {:.0f} us\n",
              UpperMedian(lane_rate), UpperMedian(lane_rate) / UpperMedian(copy_rate),
              1e6 * lane_row);
+  fmt::print("  reading all, over lanes, while the job is paused: {:.2f} GB/s\n",
+             UpperMedian(paused_rate));
 }
 
 }  // namespace
