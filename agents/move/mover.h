@@ -38,7 +38,8 @@ class Mover : public Move {
   };
   /// Moments at which a test may change memory.
   enum class Moment {
-    kSourceDigested,  // of a copy within the host; its copies follow. Several threads.
+    kSourceDigested,  // a block of a copy between devices of the host; its copies follow. Several
+                      // threads
     kReceived,        // all cells of lanes are written and compared; forwards follow
     kTransferred      // all new cells are written and compared
   };
@@ -76,25 +77,28 @@ class Mover : public Move {
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
   Status Forward(const std::stop_token& stop);
-  /// The copies within the host that read a range of one cell of one device.
-  struct HostCopies {
+  /// The copies of one cell of one device to devices of this node.
+  struct CellCopies {
+    struct Destination {
+      ptc::DeviceId device;
+      ptc::Box piece;  // a next piece, which contains the cell
+    };
     DevicePieces origin;
-    std::vector<const ptc::Move*> moves;
-    ptc::Box range;
+    int tensor = 0;
+    ptc::Box cell;
+    ptc::Box from;  // a piece of the origin, which contains the cell
+    std::vector<Destination> to;
+    std::optional<std::uint64_t> digest = {};  // of the cell, if it was computed before
   };
-  Result<std::vector<HostCopies>> FindHostCopies(HostPeers& peers) const;
-  /// Digests the source once, and compares each copy with it.
-  Status CopyFrom(const HostCopies& copies);
-  /// Copies a range of a cell from `origin`. Any thread of the transfer.
-  /// \error kDataLoss naming tensor, range, both devices and digests, if the copy differs
-  Status CopyChecked(const ptc::RemoteCopy& move, const ptc::Box& range, const DevicePieces& origin,
-                     std::uint64_t expected);
-  /// Copies a range of a cell from the old to the next pieces of a device. Any thread of the
-  /// transfer.
-  /// \error kDataLoss naming tensor, range, device and digests, if the copy differs
-  Status Repack(const ptc::LocalCopy& move, const ptc::Box& range, std::uint64_t expected);
-  Error Differs(const ptc::RemoteCopy& move, const ptc::Box& range, std::uint64_t digest,
-                std::uint64_t expected) const;
+  Result<std::vector<CellCopies>> FindHostCopies(HostPeers& peers) const;
+  /// Copies cells range by range, on all cores, and compares each copy with its source.
+  /// \error kDataLoss as Differs; kCancelled
+  Status CopyCells(const std::stop_token& stop, const std::vector<CellCopies>& all);
+  /// Any thread of the transfer.
+  Status CopyRange(const CellCopies& copies, const ptc::Box& range);
+  /// kDataLoss naming tensor, range, both devices and digests.
+  Error Differs(const CellCopies& copies, const ptc::Box& range, ptc::DeviceId device,
+                std::uint64_t digest, std::uint64_t expected) const;
   /// Notes a range of a cell that arrived as its source has it. Any thread of the transfer.
   void NoteArrival(ptc::DeviceId device, int tensor, const ptc::Box& cell, std::uint64_t digest);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);

@@ -13,7 +13,6 @@
 #include "agents/move/mover.h"
 #include "agents/move/parallel.h"
 #include "engine/copy/fused.h"
-#include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
 namespace {
@@ -29,6 +28,26 @@ Result<engine::Arena> MapPeer(const std::string& path) {
   close(fd);
   return arena;
 }
+
+/// Collects copies by the cell that they read, in the order of device, tensor and box.
+template <typename CellCopies>
+class CopiesBySource {
+ public:
+  template <typename Move>
+  void Add(ptc::DeviceId source, ptc::DeviceId device, const Move& move) {
+    const std::tuple key(source, move.tensor, move.cell);
+    CellCopies copies{{source}, move.tensor, move.cell, move.from, {}};
+    by_source_.try_emplace(key, std::move(copies)).first->second.to.push_back({device, move.piece});
+  }
+  std::vector<CellCopies> Take() {
+    std::vector<CellCopies> out;
+    for (auto& [key, copies] : by_source_) out.push_back(std::move(copies));
+    return out;
+  }
+
+ private:
+  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, CellCopies> by_source_;
+};
 
 }  // namespace
 
@@ -60,144 +79,110 @@ class HostPeers {
 // Copies cells that stay on their device or come from memory of this host.
 Status Mover::Copy(const std::stop_token& stop) {
   HostPeers peers;
-  TESSERA_TRY(const std::vector<HostCopies> all, FindHostCopies(peers));
-  return ForEachInParallel(all.size(), stop, [&](std::size_t at) { return CopyFrom(all[at]); });
+  TESSERA_TRY(const std::vector<CellCopies> all, FindHostCopies(peers));
+  return CopyCells(stop, all);
 }
 
-Result<std::vector<Mover::HostCopies>> Mover::FindHostCopies(HostPeers& peers) const {
+Result<std::vector<Mover::CellCopies>> Mover::FindHostCopies(HostPeers& peers) const {
   const MoveContext& c = *context_;
-  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::vector<const ptc::Move*>> by_source;
+  CopiesBySource<CellCopies> found;
   for (const ptc::Move& move : c.plan.moves) {
     if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
-      if (c.local.contains(local->device)) {
-        by_source[{local->device, local->tensor, local->cell}].push_back(&move);
-      }
+      if (c.local.contains(local->device)) found.Add(local->device, local->device, *local);
     } else if (const auto* m = std::get_if<ptc::RemoteCopy>(&move)) {
       if (!c.local.contains(m->device) || m->forwarded ||
           c.topology.HostOf(m->source) != c.topology.HostOf(m->device)) {
         continue;
       }
       TESSERA_RETURN_IF_ERROR(peers.Add(c, m->source));
-      by_source[{m->source, m->tensor, m->cell}].push_back(&move);
+      found.Add(m->source, m->device, *m);
     }
   }
-  std::vector<HostCopies> out;
-  for (auto& [source, moves] : by_source) {
-    const auto& [device, tensor, cell] = source;
-    for (ptc::Box& range : WorkOf(c, tensor, cell)) {
-      out.push_back({peers.Find(c, device), moves, std::move(range)});
-    }
+  std::vector<CellCopies> out = found.Take();
+  for (CellCopies& copies : out) {
+    copies.origin = peers.Find(c, copies.origin.device);
+    copies.digest = OldDigest(copies.origin.device, copies.tensor, copies.cell);
   }
   return out;
-}
-
-Status Mover::CopyFrom(const HostCopies& copies) {
-  const MoveContext& c = *context_;
-  const auto& [tensor, cell] =
-      std::visit(Overloaded{
-                     [](const ptc::LocalCopy& m) { return std::pair(m.tensor, &m.cell); },
-                     [](const ptc::RemoteCopy& m) { return std::pair(m.tensor, &m.cell); },
-                     [](const auto&) -> std::pair<int, const ptc::Box*> { return {}; },
-                 },
-                 *copies.moves.front());
-  std::optional<std::uint64_t> expected;
-  if (copies.range == *cell) expected = OldDigest(copies.origin.device, tensor, *cell);
-  if (!expected) {
-    TESSERA_TRY(expected, DigestOfCell(c, copies.origin, tensor, copies.range));
-  }
-  Reach(Moment::kSourceDigested);
-  for (const ptc::Move* move : copies.moves) {
-    if (const auto* local = std::get_if<ptc::LocalCopy>(move)) {
-      TESSERA_RETURN_IF_ERROR(Repack(*local, copies.range, *expected));
-    } else {
-      TESSERA_RETURN_IF_ERROR(
-          CopyChecked(std::get<ptc::RemoteCopy>(*move), copies.range, copies.origin, *expected));
-    }
-  }
-  return OkStatus();
-}
-
-Status Mover::Repack(const ptc::LocalCopy& move, const ptc::Box& range, std::uint64_t expected) {
-  const MoveContext& c = *context_;
-  TESSERA_TRY(const CellView read,
-              ViewOfCell(c, OldPieces(c, move.device), move.tensor, move.from, range));
-  TESSERA_TRY(const CellView write,
-              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
-  const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest =
-      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
-  if (digest != expected) {
-    return DataLoss(fmt::format("tensor '{}' {}: digest of the copy on {} is {}, of its source {}",
-                                spec.name, ToString(range), ToString(move.device),
-                                ptc::Hex16(digest), ptc::Hex16(expected)));
-  }
-  NoteArrival(move.device, move.tensor, move.cell, digest);
-  return OkStatus();
 }
 
 // Copies relayed cells from new piece to new piece, between devices of this node.
 Status Mover::Forward(const std::stop_token& stop) {
   const MoveContext& c = *context_;
-  struct Work {
-    const ptc::RemoteCopy* move;
-    ptc::Box range;
-    std::uint64_t arrived;  // the digest of the whole cell at its first source
-  };
-  std::vector<Work> work;
+  CopiesBySource<CellCopies> found;
   for (std::size_t i = 0; i < c.plan.moves.size(); ++i) {
     const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[i]);
     if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
-    const auto arrived = arrived_.find({m->source, m->tensor, m->cell});
-    if (arrived == arrived_.end()) {
+    if (!arrived_.contains({m->source, m->tensor, m->cell})) {
       return Internal(
           fmt::format("move {} forwards a cell that {} has not received", i, ToString(m->source)));
     }
-    for (ptc::Box& range : WorkOf(c, m->tensor, m->cell)) {
-      work.push_back({m, std::move(range), arrived->second});
+    found.Add(m->source, m->device, *m);
+  }
+  std::vector<CellCopies> all = found.Take();
+  for (CellCopies& copies : all) {
+    copies.origin = NextPieces(c, copies.origin.device);
+    copies.digest = arrived_.at({copies.origin.device, copies.tensor, copies.cell});
+  }
+  return CopyCells(stop, all);
+}
+
+Status Mover::CopyCells(const std::stop_token& stop, const std::vector<CellCopies>& all) {
+  struct Work {
+    const CellCopies* copies;
+    ptc::Box range;
+  };
+  std::vector<Work> work;
+  for (const CellCopies& copies : all) {
+    for (ptc::Box& range : WorkOf(*context_, copies.tensor, copies.cell)) {
+      work.push_back({&copies, std::move(range)});
     }
   }
-  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
-    const auto& [move, range, arrived] = work[at];
-    const DevicePieces origin = NextPieces(c, move->source);
-    std::uint64_t expected = arrived;
-    if (range != move->cell) {
-      TESSERA_TRY(expected, DigestOfCell(c, origin, move->tensor, range));
-    }
-    return CopyChecked(*move, range, origin, expected);
+  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) {
+    return CopyRange(*work[at].copies, work[at].range);
   }));
-  // The ranges of a cell together have the digest of its first source, not only that of the
-  // forwarding device.
-  for (const ptc::Move& move : c.plan.moves) {
-    const auto* m = std::get_if<ptc::RemoteCopy>(&move);
-    if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
-    const std::uint64_t digest = arrived_.at({m->device, m->tensor, m->cell});
-    const std::uint64_t first = arrived_.at({m->source, m->tensor, m->cell});
-    if (digest != first) return Differs(*m, m->cell, digest, first);
+  // The ranges of a cell together have the digest that the cell had before.
+  for (const CellCopies& copies : all) {
+    if (!copies.digest) continue;
+    for (const auto& [device, piece] : copies.to) {
+      const std::uint64_t digest = arrived_.at({device, copies.tensor, copies.cell});
+      if (digest == *copies.digest) continue;
+      return Differs(copies, copies.cell, device, digest, *copies.digest);
+    }
   }
   return OkStatus();
 }
 
-Error Mover::Differs(const ptc::RemoteCopy& move, const ptc::Box& range, std::uint64_t digest,
-                     std::uint64_t expected) const {
-  return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
-                              context_->SpecOf(move.tensor).name, ToString(range),
-                              ToString(move.device), ptc::Hex16(digest), ToString(move.source),
-                              ptc::Hex16(expected)));
+Status Mover::CopyRange(const CellCopies& copies, const ptc::Box& range) {
+  const MoveContext& c = *context_;
+  TESSERA_TRY(const CellView read, ViewOfCell(c, copies.origin, copies.tensor, copies.from, range));
+  std::vector<CellView> write;
+  for (const auto& [device, piece] : copies.to) {
+    TESSERA_TRY(const CellView view,
+                ViewOfCell(c, NextPieces(c, device), copies.tensor, piece, range));
+    write.push_back(view);
+  }
+  const ptc::TensorSpec& spec = c.SpecOf(copies.tensor);
+  const engine::CopyDigests digests =
+      engine::CopyCellAndDigest(write, read, engine::IndicesOf(spec.dtype, spec.shape, range),
+                                [this] { Reach(Moment::kSourceDigested); });
+  for (std::size_t i = 0; i < copies.to.size(); ++i) {
+    const ptc::DeviceId device = copies.to[i].device;
+    if (digests.copies[i] != digests.source) {
+      return Differs(copies, range, device, digests.copies[i], digests.source);
+    }
+    NoteArrival(device, copies.tensor, copies.cell, digests.copies[i]);
+    if (MoveFlow* flow = FlowOf(copies.origin.device, device)) flow->done += read.size_bytes();
+  }
+  return OkStatus();
 }
 
-Status Mover::CopyChecked(const ptc::RemoteCopy& move, const ptc::Box& range,
-                          const DevicePieces& origin, std::uint64_t expected) {
-  const MoveContext& c = *context_;
-  TESSERA_TRY(const CellView read, ViewOfCell(c, origin, move.tensor, move.from, range));
-  TESSERA_TRY(const CellView write,
-              ViewOfCell(c, NextPieces(c, move.device), move.tensor, move.piece, range));
-  const ptc::TensorSpec& spec = c.SpecOf(move.tensor);
-  const std::uint64_t digest =
-      engine::CopyCellAndDigest(write, read, spec.dtype, spec.shape, range);
-  if (digest != expected) return Differs(move, range, digest, expected);
-  NoteArrival(move.device, move.tensor, move.cell, digest);
-  FlowOf(move.source, move.device)->done += read.size_bytes();
-  return OkStatus();
+Error Mover::Differs(const CellCopies& copies, const ptc::Box& range, ptc::DeviceId device,
+                     std::uint64_t digest, std::uint64_t expected) const {
+  return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
+                              context_->SpecOf(copies.tensor).name, ToString(range),
+                              ToString(device), ptc::Hex16(digest), ToString(copies.origin.device),
+                              ptc::Hex16(expected)));
 }
 
 }  // namespace tessera::agents

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include "engine/copy/run_walker.h"
 #include "ptc/base/check.h"
@@ -11,23 +13,64 @@
 namespace tessera::engine {
 namespace {
 
-/// A source block and a destination block fit into a quarter of a 256 KiB second-level cache, the
-/// smallest among current server cores, so that the digest finds them there.
-constexpr std::int64_t kBlockBytes = std::int64_t{32} << 10;
+/// A block of the source and the same block of a destination fit into a quarter of a 512 KiB
+/// second-level cache, so that what is digested first is still there when it is copied.
+constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
+/// Copied and digested at a time. Small, so that few prefetches are issued at once: a core has room
+/// for some tens of lines that are on their way.
+constexpr std::int64_t kChunkBytes = 1024;
+constexpr std::int64_t kLineBytes = 64;
 
-}  // namespace
+/// Packed bytes in memory, walked like a cell.
+template <typename Byte>
+class Packed {
+ public:
+  explicit Packed(Byte* data) : data_(data) {}
+  Byte* data() const { return data_; }
+  static std::int64_t remaining() { return std::numeric_limits<std::int64_t>::max(); }
+  void Advance(std::int64_t bytes) { data_ += bytes; }
 
-std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::DType dtype,
-                                const ptc::Shape& shape, const ptc::Box& cell) {
-  TESSERA_DCHECK(to.size_bytes() == from.size_bytes());
-  const CellView indices = IndicesOf(dtype, shape, cell);
-  RunWalker target(to, 0);
-  RunWalker source(from, 0);
-  RunWalker index(indices, 0);
+ private:
+  Byte* data_;
+};
+
+/// Brings bytes of a cell into the cache before they are used, in step with a copy. The processor's
+/// own prefetch stops at the end of a run and of a page, and comes late for lines that are written.
+template <bool kForWrite>
+class Prefetcher {
+ public:
+  /// Begins at byte `offset`, which may lie behind the end.
+  Prefetcher(const CellView& view, std::int64_t offset) {
+    if (offset < view.size_bytes()) walker_.emplace(view, offset);
+  }
+  void Advance(std::int64_t bytes) {
+    while (bytes > 0 && walker_ && walker_->remaining() > 0) {
+      const std::int64_t count = std::min(bytes, walker_->remaining());
+      const std::byte* const data = walker_->data();
+      for (std::int64_t line = 0; line < count; line += kLineBytes) {
+        __builtin_prefetch(data + line, kForWrite ? 1 : 0);
+      }
+      walker_->Advance(count);
+      bytes -= count;
+    }
+  }
+
+ private:
+  std::optional<RunWalker> walker_;
+};
+struct NoPrefetcher {
+  void Advance(std::int64_t) {}
+};
+
+template <typename Target, typename Source, typename TargetAhead, typename SourceAhead>
+std::uint64_t CopyAndDigestBytes(Target target, Source source, RunWalker index, std::int64_t left,
+                                 TargetAhead target_ahead, SourceAhead source_ahead) {
   std::uint64_t digest = 0;
-  for (std::int64_t left = to.size_bytes(); left > 0;) {
+  while (left > 0) {
     const std::int64_t bytes =
-        std::min({target.remaining(), source.remaining(), index.remaining(), kBlockBytes});
+        std::min({target.remaining(), source.remaining(), index.remaining(), left, kChunkBytes});
+    target_ahead.Advance(bytes);
+    source_ahead.Advance(bytes);
     std::memcpy(target.data(), source.data(), static_cast<std::size_t>(bytes));
     digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
                              {target.data(), static_cast<std::size_t>(bytes)});
@@ -37,6 +80,39 @@ std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::D
     left -= bytes;
   }
   return digest;
+}
+
+template <typename Source>
+std::uint64_t DigestBytes(Source source, RunWalker index, std::int64_t left) {
+  std::uint64_t digest = 0;
+  while (left > 0) {
+    const std::int64_t bytes = std::min({source.remaining(), index.remaining(), left});
+    digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
+                             {source.data(), static_cast<std::size_t>(bytes)});
+    source.Advance(bytes);
+    index.Advance(bytes);
+    left -= bytes;
+  }
+  return digest;
+}
+
+}  // namespace
+
+CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from,
+                              const CellView& indices,
+                              const std::function<void()>& source_digested) {
+  CopyDigests digests{0, std::vector<std::uint64_t>(to.size())};
+  for (std::int64_t offset = 0; offset < from.size_bytes(); offset += kBlockBytes) {
+    const std::int64_t bytes = std::min(kBlockBytes, from.size_bytes() - offset);
+    digests.source += DigestBytes(RunWalker(from, offset), RunWalker(indices, offset), bytes);
+    if (source_digested) source_digested();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      digests.copies[i] += CopyAndDigestBytes(
+          RunWalker(to[i], offset), RunWalker(from, offset), RunWalker(indices, offset), bytes,
+          Prefetcher<true>(to[i], offset + kChunkBytes), Prefetcher<false>(from, offset + bytes));
+    }
+  }
+  return digests;
 }
 
 CellView IndicesOf(ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell) {
@@ -49,57 +125,24 @@ std::uint64_t WriteAndDigest(const CellView& to, const CellView& indices, std::i
                              std::span<const std::byte> in) {
   if (in.empty()) return 0;
   TESSERA_DCHECK(0 <= offset && offset + std::ssize(in) <= to.size_bytes());
-  RunWalker target(to, offset);
-  RunWalker index(indices, offset);
-  std::uint64_t digest = 0;
-  for (std::int64_t done = 0; done < std::ssize(in);) {
-    const std::int64_t bytes =
-        std::min({target.remaining(), index.remaining(), std::ssize(in) - done, kBlockBytes});
-    std::memcpy(target.data(), in.data() + done, static_cast<std::size_t>(bytes));
-    digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
-                             {target.data(), static_cast<std::size_t>(bytes)});
-    target.Advance(bytes);
-    index.Advance(bytes);
-    done += bytes;
-  }
-  return digest;
+  return CopyAndDigestBytes(RunWalker(to, offset), Packed(in.data()), RunWalker(indices, offset),
+                            std::ssize(in), Prefetcher<true>(to, offset + kChunkBytes),
+                            NoPrefetcher());
 }
 
 std::uint64_t ReadAndDigest(const CellView& from, const CellView& indices, std::int64_t offset,
                             std::span<std::byte> out) {
   if (out.empty()) return 0;
   TESSERA_DCHECK(0 <= offset && offset + std::ssize(out) <= from.size_bytes());
-  RunWalker source(from, offset);
-  RunWalker index(indices, offset);
-  std::uint64_t digest = 0;
-  for (std::int64_t done = 0; done < std::ssize(out);) {
-    const std::int64_t bytes =
-        std::min({source.remaining(), index.remaining(), std::ssize(out) - done, kBlockBytes});
-    std::memcpy(out.data() + done, source.data(), static_cast<std::size_t>(bytes));
-    digest += ptc::DigestRun(
-        static_cast<std::uint64_t>(index.piece_offset()),
-        out.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(bytes)));
-    source.Advance(bytes);
-    index.Advance(bytes);
-    done += bytes;
-  }
-  return digest;
+  return CopyAndDigestBytes(Packed(out.data()), RunWalker(from, offset), RunWalker(indices, offset),
+                            std::ssize(out), NoPrefetcher(),
+                            Prefetcher<false>(from, offset + kChunkBytes));
 }
 
 std::uint64_t DigestPacked(const CellView& indices, std::int64_t offset,
                            std::span<const std::byte> bytes) {
   if (bytes.empty()) return 0;
-  RunWalker index(indices, offset);
-  std::uint64_t digest = 0;
-  for (std::int64_t done = 0; done < std::ssize(bytes);) {
-    const std::int64_t run = std::min(index.remaining(), std::ssize(bytes) - done);
-    digest += ptc::DigestRun(
-        static_cast<std::uint64_t>(index.piece_offset()),
-        bytes.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(run)));
-    index.Advance(run);
-    done += run;
-  }
-  return digest;
+  return DigestBytes(Packed(bytes.data()), RunWalker(indices, offset), std::ssize(bytes));
 }
 
 }  // namespace tessera::engine

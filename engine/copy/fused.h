@@ -6,7 +6,9 @@
 /// is still in the cache when it is digested. Digests of parts add up mod 2^64.
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "engine/copy/cell_view.h"
 #include "engine/copy/checksum.h"
@@ -15,12 +17,19 @@
 
 namespace tessera::engine {
 
-/// Copies `cell` and returns the digest of the bytes at `to` after the copy. It equals
-/// ptc::DigestBox of the source unless memory or copy is faulty.
-/// \param shape of the uncut tensor
-/// \pre both views are of `cell` with elements of `dtype`; `cell` lies inside `shape`
-std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::DType dtype,
-                                const ptc::Shape& shape, const ptc::Box& cell);
+struct CopyDigests {
+  std::uint64_t source = 0;
+  std::vector<std::uint64_t> copies;  // by destination
+};
+/// Copies a cell to each of `to`, block by block: the digest of the bytes of a block at the source
+/// is computed first, then the block is copied, then the bytes at the destination are digested. The
+/// digests are equal unless the source changes meanwhile, or memory or copy is faulty.
+/// \param indices of the cell in the uncut tensor, by IndicesOf
+/// \param source_digested is called between the digest of each block and its copies
+/// \pre all views are of the same cell
+CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from,
+                              const CellView& indices,
+                              const std::function<void()>& source_digested = {});
 
 /// `cell` as a view of the uncut tensor, without memory. It gives the offset in the tensor of each
 /// byte of the packed cell.

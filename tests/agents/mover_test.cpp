@@ -447,6 +447,40 @@ class MoverTest : public QObject {
     VERIFY_ERROR(result.status, ErrorCode::kDataLoss, "on its source n0g0");
   }
 
+  // A source is digested block by block, each before its copies. A block that changes before it is
+  // digested is copied as it is, unless the digest of the whole cell was taken before.
+  void aLaterBlockThatChanges_data() { BothModes(); }
+  void aLaterBlockThatChanges() {
+    QFETCH(bool, full);
+    constexpr std::int64_t kElements = 100'000;
+    ptc::TensorSpec spec;
+    spec.name = "w";
+    spec.shape = {kElements};
+    spec.rule.dims.resize(1);
+    const auto tensors = *ptc::Collection::Make({spec}, 1);
+    const ptc::Layout before = On("dp=1 on n0g0", tensors);
+    const ptc::Layout after = On("dp=3 on n0g0,n0g1,n0g2", tensors);
+    const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    const auto transfer = [&](bool changes_digested) {
+      Nodes nodes(before, after, plan);
+      int blocks = 0;
+      MoveResult result = nodes.Run(0, ModeOf(full), [&](Mover::Moment moment) {
+        if (moment != Mover::Moment::kSourceDigested || ++blocks != 2) return;
+        // The second of seven blocks has been digested, the last has not.
+        const std::int64_t at = changes_digested ? kElements / 4 : kElements - 1;
+        nodes.Damage({0, 0}, true, 0, *Box::Make(std::vector<ptc::Interval>{{at, at + 1}}));
+      });
+      return result;
+    };
+    VERIFY_ERROR(transfer(true).status, ErrorCode::kDataLoss, "tensor 'w' [0:100000]: digest on");
+    const MoveResult later = transfer(false);
+    if (full) {
+      VERIFY_ERROR(later.status, ErrorCode::kDataLoss, "tensor 'w' [0:100000]: digest on");
+      return;
+    }
+    VERIFY_OK(later.status);
+  }
+
   // The same for a cell that is repacked on its device.
   void aRepackedCellThatChangesIsFound_data() { BothModes(); }
   void aRepackedCellThatChangesIsFound() {

@@ -221,10 +221,11 @@ class World {
     const PieceEntry* to = next.at(target).Find(PieceEntry::kState, tensor, move.piece);
     std::byte* read = memory_[source].data() + from->offset_bytes;
     std::byte* write = memory_[target].data() + to->offset_bytes;
-    const std::uint64_t copied = CopyCellAndDigest(CellView(to->box, move.cell, element, write),
-                                                   CellView(from->box, move.cell, element, read),
-                                                   spec.dtype, spec.shape, move.cell);
-    return copied == ptc::DigestBox(spec.dtype, spec.shape, from->box, read, move.cell) ? 0 : 1;
+    const CellView written(to->box, move.cell, element, write);
+    const CopyDigests copied =
+        CopyCellAndDigest({&written, 1}, CellView(from->box, move.cell, element, read),
+                          IndicesOf(spec.dtype, spec.shape, move.cell));
+    return copied.copies[0] == copied.source ? 0 : 1;
   }
 
   ptc::Layout layout_;

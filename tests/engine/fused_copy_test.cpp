@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
+#include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "engine/copy/fused.h"
@@ -49,31 +51,38 @@ std::uint64_t NaiveDigest(DType dtype, const ptc::Shape& shape, const Box& piece
 class FusedCopyTest : public QObject {
   Q_OBJECT
  private slots:
-  void copyReturnsTheDigestOfTheSource() {
+  void copyReturnsTheDigestsOfSourceAndDestinations() {
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 500; ++i) {
       const Box cell = test::AnyBox(rng, static_cast<int>(rng() % 5), 6);
       const Box source = test::AnyAround(rng, cell, 3);
-      const Box target = test::AnyAround(rng, cell, 3);
+      const Box targets[] = {test::AnyAround(rng, cell, 3), test::AnyAround(rng, cell, 3)};
       ptc::Shape shape = EndOf(rng, source);
       for (int d = 0; d < cell.rank(); ++d) {
         auto& size = shape[static_cast<std::size_t>(d)];
-        size = std::max(size, target[d].end);
+        for (const Box& target : targets) size = std::max(size, target[d].end);
       }
       const DType dtype = kTypes[rng() % 4];
       const std::int64_t element = ptc::SizeBytes(dtype);
       Bytes from = test::AnyBytes(rng, source.num_elements() * element);
-      Bytes to = test::AnyBytes(rng, target.num_elements() * element);
-      Bytes expected = to;
-      CopyCell(CellView(target, cell, element, expected.data()),
-               CellView(source, cell, element, from.data()));
-
-      const std::uint64_t digest =
-          CopyCellAndDigest(CellView(target, cell, element, to.data()),
-                            CellView(source, cell, element, from.data()), dtype, shape, cell);
+      const CellView read(source, cell, element, from.data());
+      std::vector<Bytes> to, expected;
+      std::vector<CellView> views;
+      for (const Box& target : targets) {
+        to.push_back(test::AnyBytes(rng, target.num_elements() * element));
+        expected.push_back(to.back());
+        CopyCell(CellView(target, cell, element, expected.back().data()), read);
+      }
+      for (std::size_t t = 0; t < to.size(); ++t) {
+        views.emplace_back(targets[t], cell, element, to[t].data());
+      }
+      const engine::CopyDigests digests =
+          CopyCellAndDigest(views, read, engine::IndicesOf(dtype, shape, cell));
       QVERIFY(to == expected);
-      QCOMPARE(digest, NaiveDigest(dtype, shape, source, from, cell));
-      QCOMPARE(digest, ptc::DigestBox(dtype, shape, source, from.data(), cell));
+      const std::uint64_t digest = NaiveDigest(dtype, shape, source, from, cell);
+      QCOMPARE(digests.source, digest);
+      QCOMPARE(digests.copies, (std::vector<std::uint64_t>{digest, digest}));
+      QCOMPARE(ptc::DigestBox(dtype, shape, source, from.data(), cell), digest);
     }
   }
 
@@ -115,20 +124,44 @@ class FusedCopyTest : public QObject {
     }
   }
 
-  // Longer than a block of the copy.
-  void longRunsAreDigestedInBlocks() {
+  // A cell of several blocks in long and in short runs. A byte that changes between the digest of
+  // its block and the copy is copied, and tells the digests apart. Before and after, it does not.
+  void blocksAreDigestedAndCopiedInTurn_data() {
+    QTest::addColumn<std::int64_t>("columns");
+    QTest::newRow("long runs") << std::int64_t{150001};
+    QTest::newRow("short runs") << std::int64_t{301};
+  }
+  void blocksAreDigestedAndCopiedInTurn() {
+    QFETCH(std::int64_t, columns);
     std::mt19937_64 rng(test::Seed() + 2);
-    const ptc::Shape shape{3, 150001};
+    const std::int64_t rows = 450'000 / columns + 1;
+    const ptc::Shape shape{rows, columns};
     const Box whole = *Box::Whole(shape);
-    const std::vector<ptc::Interval> dims{{1, 3}, {5, 150001}};
-    const Box cell = *Box::Make(dims);
+    const Box cell = *Box::Make(std::vector<ptc::Interval>{{1, rows}, {5, columns}});
     Bytes from = test::AnyBytes(rng, whole.num_elements() * 4);
     Bytes to(static_cast<std::size_t>(cell.num_elements() * 4));
-    const std::uint64_t digest =
-        CopyCellAndDigest(CellView(cell, cell, 4, to.data()), CellView(whole, cell, 4, from.data()),
-                          DType::kF32, shape, cell);
-    QCOMPARE(digest, ptc::DigestBox(DType::kF32, shape, whole, from.data(), cell));
-    QCOMPARE(digest, ptc::DigestBox(DType::kF32, shape, cell, to.data(), cell));
+    const CellView read(whole, cell, 4, from.data()), write(cell, cell, 4, to.data());
+    const CellView indices = engine::IndicesOf(DType::kF32, shape, cell);
+    int blocks = 0;
+    CopyCellAndDigest({&write, 1}, read, indices, [&] { ++blocks; });
+    QVERIFY(blocks >= 3);
+    std::byte* const last = read.Run(read.num_runs() - 1) + read.run_bytes() - 1;
+    for (const auto& [block, at, is_found] :
+         {std::tuple(1, read.Run(0), true), std::tuple(blocks, last, true),
+          std::tuple(1, last, false), std::tuple(blocks, read.Run(0), false)}) {
+      int block_now = 0;
+      const engine::CopyDigests digests =
+          CopyCellAndDigest({&write, 1}, read, indices, [&, wanted = block, byte = at] {
+            if (++block_now == wanted) *byte ^= std::byte{1};
+          });
+      QCOMPARE(block_now, blocks);
+      QCOMPARE(digests.source != digests.copies[0], is_found);
+      QCOMPARE(digests.copies[0], ptc::DigestBox(DType::kF32, shape, cell, to.data(), cell));
+      Bytes packed(to.size());
+      read.Read(0, packed);
+      const bool is_late = block == blocks && at != last;  // the block had been copied before
+      QCOMPARE(packed == to, !is_late);
+    }
   }
 
   // Values of the published algorithm (xxHash's own test vectors for seed 0).
