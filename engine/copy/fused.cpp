@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
 /// Copied and digested at a time. Small, so that few prefetches are issued at once: a core has room
 /// for some tens of lines that are on their way.
-constexpr std::int64_t kChunkBytes = 1024;
+constexpr std::int64_t kChunkBytes = 512;
 constexpr std::int64_t kLineBytes = 64;
 
 /// Packed bytes in memory, walked like a cell.
