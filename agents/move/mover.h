@@ -38,8 +38,7 @@ class Mover : public Move {
   };
   /// Moments at which a test may change memory.
   enum class Moment {
-    kSourceDigested,  // a block of a copy between devices of the host; its copies follow. Several
-                      // threads
+    kSourceDigested,  // a block of a copy or forward; its copies follow. Several threads
     kReceived,        // all cells of lanes are written and compared; forwards follow
     kTransferred      // all new cells are written and compared
   };
