@@ -11,9 +11,14 @@
 
 namespace tessera::agents {
 
-void ChangeTransfer::Offer() {
-  if (context_) return;
+void ChangeTransfer::Warm() {
   context_ = change_.MakeContext(devices_, node_, world_.facts.machine);
+  pages_ = world_.warm_pages(context_);
+}
+
+void ChangeTransfer::Offer() {
+  if (std::exchange(is_offered_, true)) return;
+  if (!context_) context_ = change_.MakeContext(devices_, node_, world_.facts.machine);
   world_.serve(context_);
 }
 

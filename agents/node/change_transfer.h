@@ -37,6 +37,9 @@ class ChangeTransfer {
   ChangeTransfer(const ChangeTransfer&) = delete;
   ChangeTransfer& operator=(const ChangeTransfer&) = delete;
 
+  /// Begins to make the memory of the new pieces present.
+  /// \pre the change is allocated
+  void Warm();
   /// Lets other nodes fetch cells of this transfer. Idempotent.
   void Offer();
   /// No cells may be fetched from now on.
@@ -66,7 +69,9 @@ class ChangeTransfer {
   DeviceStore& devices_;
   CommittedDigests& digests_;
   const Uplink& uplink_;
-  std::shared_ptr<const MoveContext> context_;  // since Offer
+  std::shared_ptr<const MoveContext> context_;  // since Warm or Offer
+  bool is_offered_ = false;
+  std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "agents/move/mover.h"
+#include "agents/move/page_warmer.h"
 #include "agents/node/available_memory.h"
 #include "agents/node/fault.h"
 #include "agents/node/job_files.h"
@@ -158,6 +159,9 @@ NodeWorld NodeServer::MakeWorld() {
         std::move(state), [this, done = std::move(done)](KeptResult result) {
           loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
         });
+  };
+  world.warm_pages = [](std::shared_ptr<const MoveContext> context) {
+    return std::make_shared<PageWarmer>(std::move(context));
   };
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     served_->Serve(std::move(context));

@@ -104,6 +104,7 @@ Status NodeTransaction::CheckAndReserve() {
   TESSERA_RETURN_IF_ERROR(change_.Build());
   const wire::Prepare& p = prepare();
   TESSERA_RETURN_IF_ERROR(change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr));
+  transfer_.Warm();
   return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
 }
 

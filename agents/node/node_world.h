@@ -69,6 +69,8 @@ struct NodeWorld {
   /// As start_move. Clears the holds that HoldUpdates has set.
   std::function<std::unique_ptr<KeptRun>(KeptState state, std::function<void(KeptResult)> done)>
       start_kept_digests;
+  /// Makes the memory of the new pieces present. The work ends with what this returns.
+  std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context)> warm_pages;
   /// Cells of this transfer may be fetched from this node from now on; null: of none.
   std::function<void(std::shared_ptr<const MoveContext> context)> serve;
   /// Limits what this node sends and what it receives over lanes; 0: no limit.

@@ -331,6 +331,7 @@ NodeWorld SimNode::MakeWorld() {
   world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
     return StartKeptDigests(std::move(state), std::move(done));
   };
+  world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
   world.limit_lanes = [](std::int64_t) {};
   world.lane_faults = [] { return engine::LaneFaults(); };

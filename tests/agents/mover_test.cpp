@@ -3,6 +3,7 @@
 // and without relay, and forward only verified cells.
 #include "agents/move/mover.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <QTest>
@@ -15,6 +16,7 @@
 #include <set>
 
 #include "agents/move/kept_digests.h"
+#include "agents/move/page_warmer.h"
 #include "agents/net/socket.h"
 #include "engine/store/allocate.h"
 #include "ptc/digest.h"
@@ -289,6 +291,35 @@ class MoverTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void newPiecesArePresentBeforeTheMove() {
+    std::mt19937_64 rng(test::Seed());
+    ptc::TensorSpec spec;
+    spec.name = "t";
+    spec.shape = {4, 32768};
+    spec.rule.dims = {{}, {}};
+    spec.rule.dims[0].axes = {Axis::kTp};
+    const auto tensors = *ptc::Collection::Make({spec}, 1);
+    const ptc::Layout from = On("tp=2 on n0g0,n0g1", tensors),
+                      to = On("tp=2 on n0g2,n0g3", tensors);
+    const ptc::Plan plan = *ptc::MakePlan(from, to, {});
+    Nodes nodes(from, to, plan);
+    const auto faults = [&](DeviceId device) {
+      const MoveContext::Local& local = nodes.Context(0).local.at(device);
+      rusage before{}, after{};
+      getrusage(RUSAGE_THREAD, &before);
+      for (const PieceEntry& piece : local.next_table.entries()) {
+        for (std::int64_t at = 0; at < piece.size_bytes; at += 4096) {
+          auto* const byte = local.arena->data(piece.offset_bytes + at);
+          *static_cast<volatile std::byte*>(byte) = std::byte{1};
+        }
+      }
+      getrusage(RUSAGE_THREAD, &after);
+      return after.ru_minflt - before.ru_minflt;
+    };
+    QVERIFY(faults({0, 2}) >= 64);  // a piece has 64 pages
+    PageWarmer(nodes.ContextPtr(0)).Wait();
+    QCOMPARE(faults({0, 3}), 0L);
+  }
   void plansAreCarriedOut_data() {
     QTest::addColumn<QString>("from");
     QTest::addColumn<QString>("to");

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/move/page_warmer.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kChunk = 16 << 20;  // between two looks at the stop token
+
+/// Whether a piece stays where it is. Its pages are present.
+bool Stays(const engine::PieceEntry& piece, const engine::PieceTable& old) {
+  const engine::PieceEntry* const before = old.Find(piece.kind, piece.tensor, piece.box);
+  return before != nullptr && before->offset_bytes == piece.offset_bytes;
+}
+
+void MakePresent(const engine::Arena& arena, const engine::PieceEntry& piece,
+                 const std::stop_token& stop) {
+  const std::int64_t end =
+      std::min(arena.capacity(), piece.offset_bytes + piece.size_bytes + kPage - 1) / kPage * kPage;
+  for (std::int64_t at = piece.offset_bytes / kPage * kPage; at < end; at += kChunk) {
+    if (stop.stop_requested()) return;
+    const std::int64_t size = std::min(kChunk, end - at);
+#ifdef MADV_POPULATE_WRITE
+    if (::madvise(arena.data(at), static_cast<std::size_t>(size), MADV_POPULATE_WRITE) != 0) return;
+#endif
+  }
+}
+
+void WarmAll(const MoveContext& context, const std::stop_token& stop) {
+  for (const auto& [device, local] : context.local) {
+    for (const engine::PieceEntry& piece : local.next_table.entries()) {
+      if (!Stays(piece, local.old_table)) MakePresent(*local.arena, piece, stop);
+    }
+  }
+}
+
+}  // namespace
+
+PageWarmer::PageWarmer(std::shared_ptr<const MoveContext> context)
+    : thread_([this, context = std::move(context)](const std::stop_token& stop) {
+        WarmAll(*context, stop);
+        ended_.set_value();
+      }) {}
+
+}  // namespace tessera::agents
