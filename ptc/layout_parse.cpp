@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
+#include "ptc/base/json_items.h"
 #include "ptc/base/json_reader.h"
 #include "ptc/base/utf8.h"
 #include "ptc/layout.h"
@@ -156,7 +158,19 @@ Result<TensorSpec> ParseTensor(const JsonValue& value) {
 }
 
 Result<Layout> ParseRoot(std::string_view text) {
-  TESSERA_TRY(const JsonValue root, ParseJson({{}, std::string(text)}));
+  // The tree of all tensors would be far larger than the tensors. Errors are reported in the order
+  // of the steps below.
+  std::vector<TensorSpec> tensors;
+  std::optional<Error> refused;
+  const auto take = [&](const JsonValue& item) {
+    if (refused) return;
+    if (auto spec = ParseTensor(item)) {
+      tensors.push_back(std::move(*spec));
+    } else {
+      refused = std::move(spec).Context(fmt::format("tensors[{}]", tensors.size())).error();
+    }
+  };
+  TESSERA_TRY(const JsonValue root, ParseJsonItems({{}, std::string(text)}, {"tensors", take}));
   TESSERA_TRY(const JsonReader reader,
               ReadObject(root, "a layout", {"mesh", "num_layers", "stages", "tensors"}));
   TESSERA_TRY(const std::string mesh_text, reader.Text("mesh"));
@@ -167,14 +181,8 @@ Result<Layout> ParseRoot(std::string_view text) {
     TESSERA_TRY(const std::string rule, reader.Text("stages"));
     TESSERA_TRY(stages, ParseStageRule(rule));
   }
-  TESSERA_TRY(const auto* list, reader.List("tensors"));
-  std::vector<TensorSpec> tensors;
-  tensors.reserve(list->size());
-  for (const JsonValue& item : *list) {
-    auto spec = ParseTensor(item);
-    if (!spec) return std::move(spec).Context(fmt::format("tensors[{}]", tensors.size())).error();
-    tensors.push_back(std::move(*spec));
-  }
+  TESSERA_RETURN_IF_ERROR(reader.List("tensors"));
+  if (refused) return *refused;
   TESSERA_TRY(CollectionPtr collection, Collection::Make(std::move(tensors), num_layers));
   return Layout::Make(std::move(mesh), std::move(collection), std::move(stages));
 }

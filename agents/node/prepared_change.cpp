@@ -11,21 +11,24 @@
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
+#include "ptc/layout_pair.h"
 #include "ptc/plan/refill.h"
 
 namespace tessera::agents {
 
 Status PreparedChange::Build() {
   const wire::Prepare& p = prepare_;
-  TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
-  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
+  TESSERA_TRY(auto layouts, ptc::ParseLayoutPair(p.from_layout(), p.to_layout()));
+  auto& [from, to] = layouts;
   TESSERA_TRY(lost_, DecodeAll<ptc::DeviceId>(p.lost()));
   if (p.has_hand_in()) {
     plan_ = ptc::RefillOutline(to);
   } else {
     TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
     const auto relaying = p.relay() ? ptc::Relaying::kAlways : ptc::Relaying::kNever;
-    TESSERA_TRY(plan_, ptc::MakeOutline(from, to, topology, {.lost = lost_, .relaying = relaying}));
+    TESSERA_TRY(plan_,
+                ptc::MakeOutline(from, to, topology,
+                                 {.lost = lost_, .relaying = relaying, .with_figures = false}));
   }
   from_ = std::move(from);
   to_ = std::move(to);

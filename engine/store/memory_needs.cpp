@@ -23,7 +23,15 @@ MemoryNeeds::MemoryNeeds(const ptc::Layout& from, const ptc::Layout& to)
 
 MemoryNeeds::MemoryNeeds(std::shared_ptr<const ptc::Kinds> kinds)
     : kinds_(std::move(kinds)), kept_(kinds_->kinds.size()) {
-  for (const ptc::Kind& kind : kinds_->kinds) TESSERA_DCHECK(!kind.converts());
+  for (const ptc::Kind& kind : kinds_->kinds) {
+    TESSERA_DCHECK(!kind.converts());
+    for (const Side side : {Side::kFrom, Side::kTo}) {
+      auto& by_part = pieces_[IndexOf(side == Side::kTo)].emplace_back();
+      for (const auto& boxes : side == Side::kTo ? kind.pieces.needed : kind.pieces.held) {
+        by_part.push_back(PiecesOf(boxes, ptc::SizeBytes(kind.from_dtype)));
+      }
+    }
+  }
   staged_on_ = {ptc::StagedByStage(*kinds_, kinds_->from, &ptc::KindOnStages::from_stages),
                 ptc::StagedByStage(*kinds_, kinds_->to, &ptc::KindOnStages::to_stages)};
 }
@@ -32,36 +40,38 @@ const std::vector<std::size_t>& MemoryNeeds::StagedOn(Side side, int stage) cons
   return staged_on_[IndexOf(side == Side::kTo)][At(stage)];
 }
 
-const MemoryNeeds::Sums& MemoryNeeds::Of(Side side, int rank) {
-  const ptc::RankParts& ranks = Ranks(side);
-  std::vector<int> key{ranks.StageOf(rank)};
-  for (int axes = 0; axes < ranks.num_axes_ids(); ++axes) key.push_back(ranks.PartOf(axes, rank));
-  const auto [known, is_new] = known_[IndexOf(side == Side::kTo)].try_emplace(std::move(key));
-  if (is_new) known->second = Sum(side, rank);
-  return known->second;
+MemoryNeeds::Pieces MemoryNeeds::PiecesOf(const std::vector<ptc::Box>& boxes,
+                                          std::int64_t element_bytes) {
+  Pieces pieces;
+  for (const ptc::Box& box : boxes) {
+    const std::int64_t state = box.num_elements() * element_bytes;
+    const std::int64_t gradient = box.num_elements() * PieceEntry::kGradientElementBytes;
+    ++pieces.boxes;
+    pieces.dims += box.rank();
+    pieces.state += state;
+    pieces.gradients += gradient;
+    pieces.rounded_state += RoundUpToPiece(state);
+    pieces.rounded_gradients += RoundUpToPiece(gradient);
+  }
+  return pieces;
 }
 
-MemoryNeeds::Sums MemoryNeeds::Sum(Side side, int rank) const {
+MemoryNeeds::Sums MemoryNeeds::Of(Side side, int rank) const {
   const ptc::RankParts& ranks = Ranks(side);
+  const bool is_new = side == Side::kTo;
   Sums sums;
   std::int64_t entries = 0, dims = 0;
   for (const std::size_t s : StagedOn(side, ranks.StageOf(rank))) {
     const ptc::KindOnStages& staged = kinds_->staged[s];
     const ptc::Kind& kind = kinds_->kinds[At(staged.kind)];
-    const bool is_new = side == Side::kTo;
     const std::size_t part = At(ranks.PartOf(is_new ? kind.to_axes : kind.from_axes, rank));
-    const std::int64_t element = ptc::SizeBytes(kind.from_dtype);
-    const std::int64_t pieces = staged.num_tensors + staged.num_params;
-    for (const ptc::Box& box : is_new ? kind.pieces.needed[part] : kind.pieces.held[part]) {
-      const std::int64_t state = box.num_elements() * element;
-      const std::int64_t gradient = box.num_elements() * PieceEntry::kGradientElementBytes;
-      sums.state += state * staged.num_tensors;
-      sums.gradients += gradient * staged.num_params;
-      sums.rounded +=
-          RoundUpToPiece(state) * staged.num_tensors + RoundUpToPiece(gradient) * staged.num_params;
-      entries += pieces;
-      dims += pieces * box.rank();
-    }
+    const Pieces& pieces = pieces_[IndexOf(is_new)][At(staged.kind)][part];
+    sums.state += pieces.state * staged.num_tensors;
+    sums.gradients += pieces.gradients * staged.num_params;
+    sums.rounded +=
+        pieces.rounded_state * staged.num_tensors + pieces.rounded_gradients * staged.num_params;
+    entries += pieces.boxes * (staged.num_tensors + staged.num_params);
+    dims += pieces.dims * (staged.num_tensors + staged.num_params);
   }
   sums.table = PieceTable::BytesFor(entries, dims);
   return sums;
@@ -76,7 +86,9 @@ std::int64_t MemoryNeeds::KeptRounded(int from_rank, int to_rank) {
     const ptc::Kind& kind = kinds_->kinds[At(staged.kind)];
     const int from_part = kinds_->from.PartOf(kind.from_axes, from_rank);
     const int to_part = kinds_->to.PartOf(kind.to_axes, to_rank);
-    const auto [known, is_new] = kept_[At(staged.kind)].try_emplace({from_part, to_part}, 0);
+    const std::uint64_t parts =
+        static_cast<std::uint64_t>(from_part) << 32U | static_cast<std::uint64_t>(to_part);
+    const auto [known, is_new] = kept_[At(staged.kind)].try_emplace(parts, 0);
     if (is_new) {
       for (const ptc::Box& piece : kind.pieces.needed[At(to_part)]) {
         if (ptc::KeptIn(kind.pieces.held[At(from_part)], piece) == nullptr) continue;
@@ -88,8 +100,8 @@ std::int64_t MemoryNeeds::KeptRounded(int from_rank, int to_rank) {
   return bytes;
 }
 
-std::int64_t MemoryNeeds::OfLayout(int to_rank) {
-  const Sums& sums = Of(Side::kTo, to_rank);
+std::int64_t MemoryNeeds::OfLayout(int to_rank) const {
+  const Sums sums = Of(Side::kTo, to_rank);
   return kControlPage + sums.rounded + sums.table;
 }
 
@@ -101,8 +113,8 @@ std::int64_t MemoryNeeds::DuringMove(std::optional<int> from_rank, std::optional
          std::max(old.gradients, next.rounded - kept);
 }
 
-std::int64_t MemoryNeeds::DuringRefill(int to_rank) {
-  const Sums& sums = Of(Side::kTo, to_rank);
+std::int64_t MemoryNeeds::DuringRefill(int to_rank) const {
+  const Sums sums = Of(Side::kTo, to_rank);
   return kControlPage + 2 * sums.table + sums.state + std::max(sums.gradients, sums.rounded);
 }
 

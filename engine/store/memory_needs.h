@@ -2,16 +2,15 @@
 #pragma once
 
 /// \file
-/// The memory of all devices of a layout, and during a move between two layouts. Ranks of one stage
-/// with the same parts need the same, which is summed once and by kinds of tensors, so that the
-/// cost does not grow with tensors times devices.
+/// The memory of all devices of a layout, and during a move between two layouts. The pieces of a
+/// part are summed once per kind of tensors, so that the cost does not grow with tensors times
+/// devices.
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "ptc/layout.h"
@@ -27,14 +26,14 @@ class MemoryNeeds {
   explicit MemoryNeeds(std::shared_ptr<const ptc::Kinds> kinds);
 
   /// BytesNeeded of a rank of the new layout.
-  std::int64_t OfLayout(int to_rank);
+  std::int64_t OfLayout(int to_rank) const;
   /// The capacity of an arena with which a device can take part in the move: control page,
   /// both tables, old state, and the larger of old gradients and of new state that is not kept with
   /// new gradients. It suffices unless the gaps are too small.
   /// \param from_rank none: the device holds nothing, or nothing of use
   std::int64_t DuringMove(std::optional<int> from_rank, std::optional<int> to_rank);
   /// The same for a plan that keeps nothing (ptc/plan/refill.h).
-  std::int64_t DuringRefill(int to_rank);
+  std::int64_t DuringRefill(int to_rank) const;
 
  private:
   struct Sums {
@@ -42,10 +41,16 @@ class MemoryNeeds {
     std::int64_t state = 0, gradients = 0;  // as they are
     std::int64_t rounded = 0;               // both, each piece rounded up to the alignment
   };
+  /// The pieces of one tensor in one part.
+  struct Pieces {
+    std::int64_t boxes = 0, dims = 0;
+    std::int64_t state = 0, rounded_state = 0;
+    std::int64_t gradients = 0, rounded_gradients = 0;
+  };
   enum class Side : std::uint8_t { kFrom, kTo };
 
-  const Sums& Of(Side side, int rank);
-  Sums Sum(Side side, int rank) const;
+  static Pieces PiecesOf(const std::vector<ptc::Box>& boxes, std::int64_t element_bytes);
+  Sums Of(Side side, int rank) const;
   /// New state that stays where it is, each piece rounded up.
   std::int64_t KeptRounded(int from_rank, int to_rank);
   const ptc::RankParts& Ranks(Side side) const {
@@ -55,9 +60,9 @@ class MemoryNeeds {
   const std::vector<std::size_t>& StagedOn(Side side, int stage) const;
 
   const std::shared_ptr<const ptc::Kinds> kinds_;
-  std::array<std::vector<std::vector<std::size_t>>, 2> staged_on_;  // by side and stage
-  std::array<std::map<std::vector<int>, Sums>, 2> known_;           // by side, stage and parts
-  std::vector<std::map<std::pair<int, int>, std::int64_t>> kept_;   // by kind and parts
+  std::array<std::vector<std::vector<std::size_t>>, 2> staged_on_;     // by side and stage
+  std::array<std::vector<std::vector<Pieces>>, 2> pieces_;             // by side, kind and part
+  std::vector<std::unordered_map<std::uint64_t, std::int64_t>> kept_;  // by kind; by both parts
 };
 
 }  // namespace tessera::engine

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ptc/base/json_items.h"
 #include "ptc/base/json_reader.h"
 #include "ptc/base/utf8.h"
 
@@ -15,6 +16,7 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t kMaxJsonDepth = 64;
+constexpr std::size_t kMaxJsonKeys = 64;
 
 /// Iterates over the text and stores in `reached` how far the parser has read.
 class CountingIterator {
@@ -51,8 +53,14 @@ class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   using Kind = JsonValue::Kind;
 
-  JsonTreeBuilder(const NamedText& file, std::size_t max_keys, const char* const* reached)
-      : file_(file), max_keys_(max_keys), counted_(file.text.data()), reached_(reached) {}
+  /// \param items nullptr: all lists are kept
+  JsonTreeBuilder(const NamedText& file, std::size_t max_keys, const JsonItems* items,
+                  const char* const* reached)
+      : file_(file),
+        max_keys_(max_keys),
+        items_(items),
+        counted_(file.text.data()),
+        reached_(reached) {}
 
   bool null() override { return Add({.kind = Kind::kNull}); }
   bool boolean(bool value) override { return Add({.kind = Kind::kBool, .integer = value}); }
@@ -133,6 +141,7 @@ class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool Add(JsonValue value) {
     Append(std::move(value));
+    PassOn();
     return true;
   }
   bool Open(Kind kind) {
@@ -144,17 +153,43 @@ class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool Close() {
     open_.pop_back();
+    PassOn();
     return true;
+  }
+  /// Gives away the value that has just been completed if it is one of the items.
+  void PassOn() {
+    if (items_ == nullptr || open_.size() != 2) return;
+    JsonValue& list = *open_.back();
+    if (list.kind != Kind::kList || list.key != items_->key) return;
+    items_->take(list.items.back());
+    list.items.clear();
   }
 
   const NamedText& file_;
   const std::size_t max_keys_;
+  const JsonItems* items_;
   const char* counted_;  // the line breaks before this are counted
   const char* const* reached_;
   int line_ = 1;
   std::vector<JsonValue*> open_;
   std::string key_;
 };
+
+Result<JsonValue> ParseText(const NamedText& file, std::size_t max_keys, const JsonItems* items) {
+  const char* begin = file.text.data();
+  const char* reached = begin;
+  // nlohmann takes a zero byte for the end of the text and ignores what follows it.
+  if (const std::size_t zero = file.text.find('\0'); zero != std::string::npos) {
+    return InvalidArgument(
+        fmt::format("{}zero byte at offset {}",
+                    JsonPosition(file, 1 + std::count(begin, begin + zero, '\n')), zero));
+  }
+  JsonTreeBuilder builder(file, max_keys, items, &reached);
+  const CountingIterator first(begin, &reached);
+  const CountingIterator last(begin + file.text.size(), &reached);
+  if (!nlohmann::json::sax_parse(first, last, &builder)) return std::move(builder.error);
+  return std::move(builder.root);
+}
 
 }  // namespace
 
@@ -190,19 +225,11 @@ const JsonValue* JsonValue::Find(std::string_view member) const {
 }
 
 Result<JsonValue> ParseJson(const NamedText& file, std::size_t max_keys) {
-  const char* begin = file.text.data();
-  const char* reached = begin;
-  // nlohmann takes a zero byte for the end of the text and ignores what follows it.
-  if (const std::size_t zero = file.text.find('\0'); zero != std::string::npos) {
-    return InvalidArgument(
-        fmt::format("{}zero byte at offset {}",
-                    JsonPosition(file, 1 + std::count(begin, begin + zero, '\n')), zero));
-  }
-  JsonTreeBuilder builder(file, max_keys, &reached);
-  const CountingIterator first(begin, &reached);
-  const CountingIterator last(begin + file.text.size(), &reached);
-  if (!nlohmann::json::sax_parse(first, last, &builder)) return std::move(builder.error);
-  return std::move(builder.root);
+  return ParseText(file, max_keys, nullptr);
+}
+
+Result<JsonValue> ParseJsonItems(const NamedText& file, const JsonItems& items) {
+  return ParseText(file, kMaxJsonKeys, &items);
 }
 
 std::string JsonQuoted(std::string_view text) {

@@ -15,36 +15,26 @@
 namespace tessera::ptc {
 
 /// Devices and hosts are positions in a DeviceTable. If all holders are lost, the lists are empty.
+/// Valid as long as the Holders it comes from.
 struct ClassHolders {
-  std::vector<int> devices;        // by host, and ascending on each
-  std::vector<int> hosts;          // ascending
-  std::vector<std::size_t> first;  // index into `devices` by index into `hosts`, and the end
+  std::span<const int> devices;        // by host, and ascending on each
+  std::span<const int> hosts;          // ascending
+  std::span<const std::size_t> first;  // index into `devices` by index into `hosts`, and the end
   /// The holders on a host, or nullopt if there are none.
   std::optional<std::span<const int>> OnHost(int host) const;
 };
 
-/// Lists the holders of a class at the first request for it.
+/// The holders of all classes. Immutable; any thread may call Of.
 class Holders {
  public:
   Holders(const Kinds& kinds, const Classes& classes, const DeviceTable& table);
-  const ClassHolders& Of(int held_class);
-  /// \pre the other Of was called for this class before
-  const ClassHolders& Of(int held_class) const;
+  ClassHolders Of(int held_class) const;
+  std::size_t num_classes() const { return device_begin_.size() - 1; }
 
  private:
-  void List(const HeldClass& held_class, std::vector<int>& devices) const;
-
-  const Kinds& kinds_;
-  const Classes& classes_;
-  const DeviceTable& table_;
-  /// By list of axes: the devices in the order of (stage, part), and the start of each (stage,
-  /// part).
-  struct Sorted {
-    std::vector<int> devices;
-    std::vector<std::size_t> first;
-  };
-  std::vector<Sorted> by_part_;
-  std::vector<std::optional<ClassHolders>> known_;
+  std::vector<int> devices_, hosts_;  // of all classes, one after another
+  std::vector<std::size_t> first_;    // ClassHolders::first of all classes, one after another
+  std::vector<std::size_t> device_begin_, host_begin_;  // by class, and the end
 };
 
 }  // namespace tessera::ptc

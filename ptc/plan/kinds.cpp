@@ -107,16 +107,32 @@ int RankParts::AxesId(const std::vector<Axis>& axes) {
   if (at != axes_.end()) return static_cast<int>(at - axes_.begin());
   std::int64_t parts = 1;
   for (Axis axis : axes) parts *= mesh_.shape()[axis];
-  std::vector<int>& part_of = parts_.emplace_back();
+  parts_.push_back(PartsAlong(axes));
+  axes_.push_back(axes);
+  num_parts_.push_back(static_cast<int>(parts));
+  return static_cast<int>(axes_.size()) - 1;
+}
+
+std::vector<int> RankParts::PartsAlong(const std::vector<Axis>& axes) const {
+  std::vector<int> part_of;
   part_of.reserve(static_cast<std::size_t>(mesh_.num_ranks()));
   for (int rank = 0; rank < mesh_.num_ranks(); ++rank) {
     std::int64_t part = 0;
     for (Axis axis : axes) part = part * mesh_.shape()[axis] + mesh_.Coordinate(rank, axis);
     part_of.push_back(static_cast<int>(part));
   }
-  axes_.push_back(axes);
-  num_parts_.push_back(static_cast<int>(parts));
-  return static_cast<int>(axes_.size()) - 1;
+  return part_of;
+}
+
+std::vector<int> RankParts::Groups() const {
+  std::vector<Axis> cutting;
+  for (const Axis axis : kAxes) {
+    const bool cuts = std::any_of(axes_.begin(), axes_.end(), [axis](const auto& axes) {
+      return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    });
+    if (axis == Axis::kPp || cuts) cutting.push_back(axis);
+  }
+  return PartsAlong(cutting);
 }
 
 int RankParts::StagesId(const std::vector<std::int64_t>& stages) {

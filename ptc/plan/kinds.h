@@ -26,6 +26,9 @@ class RankParts {
     return parts_[static_cast<std::size_t>(axes_id)][static_cast<std::size_t>(rank)];
   }
   int StageOf(int rank) const { return rank / (mesh_.num_ranks() / num_stages()); }
+  /// By rank: the number of its group, below the number of ranks. Ranks are in the same group if
+  /// they are on the same stage and have the same part along each list of axes.
+  std::vector<int> Groups() const;
   int num_stages() const { return static_cast<int>(mesh_.shape()[Axis::kPp]); }
   /// The number of a set of stages. Numbers start at 0, in the order of first use.
   int StagesId(const std::vector<std::int64_t>& stages);
@@ -38,6 +41,9 @@ class RankParts {
   const DeviceMesh& mesh() const { return mesh_; }
 
  private:
+  /// By rank: its position among all coordinates along `axes`, row-major.
+  std::vector<int> PartsAlong(const std::vector<Axis>& axes) const;
+
   DeviceMesh mesh_;
   std::vector<std::vector<Axis>> axes_;
   std::vector<int> num_parts_;

@@ -18,7 +18,8 @@ std::vector<DeviceId> LostDevices(const Layout& from, const std::vector<DeviceId
   return devices;
 }
 
-void CountLost(const Kinds& kinds, const Classes& classes, Holders& holders, Outline& outline) {
+void CountLost(const Kinds& kinds, const Classes& classes, const Holders& holders,
+               Outline& outline) {
   for (std::size_t c = 0; c < outline.classes.size(); ++c) {
     outline.classes[c].is_lost = holders.Of(static_cast<int>(c)).devices.empty();
   }

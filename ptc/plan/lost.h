@@ -18,6 +18,7 @@ std::vector<DeviceId> LostDevices(const Layout& from, const std::vector<DeviceId
 
 /// Marks the classes of `outline` that no live device holds, and counts their tensors and bytes.
 /// \pre outline.classes are those of `classes`
-void CountLost(const Kinds& kinds, const Classes& classes, Holders& holders, Outline& outline);
+void CountLost(const Kinds& kinds, const Classes& classes, const Holders& holders,
+               Outline& outline);
 
 }  // namespace tessera::ptc

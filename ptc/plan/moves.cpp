@@ -361,7 +361,7 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   plan.busiest_port_bytes = outline.busiest_port.bytes;
   plan.busiest_port = outline.busiest_port.name;
   plan.port_prices = outline.port_prices;
-  for (std::size_t d = 0; d < outline.devices.size(); ++d) {
+  for (std::size_t d = 0; d < outline.peak_memory.size(); ++d) {
     plan.peak_memory[outline.devices[d]] = outline.peak_memory[d];
   }
   plan.single_source_pieces = outline.single_source_pieces;

@@ -2,6 +2,7 @@
 #include "ptc/plan/needs.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "ptc/base/at.h"
@@ -19,16 +20,14 @@ NeedsOfRanks::NeedsOfRanks(const Kinds& kinds, const Classes& classes)
     : kinds_(kinds),
       classes_(classes),
       staged_on_(StagedByStage(kinds, kinds.to, &KindOnStages::to_stages)),
+      group_of_(kinds.to.Groups()),
+      known_(group_of_.size()),
       slot_(classes.list().size() * kSizes, -1) {}
 
 const std::vector<Need>& NeedsOfRanks::Of(int rank) {
-  key_.assign(1, kinds_.to.StageOf(rank));
-  for (int axes = 0; axes < kinds_.to.num_axes_ids(); ++axes) {
-    key_.push_back(kinds_.to.PartOf(axes, rank));
-  }
-  const auto [it, is_new] = known_.try_emplace(key_);
-  if (is_new) it->second = Sum(rank);
-  return it->second;
+  std::optional<std::vector<Need>>& known = known_[At(group_of_[At(rank)])];
+  if (!known) known = Sum(rank);
+  return *known;
 }
 
 std::vector<Need> NeedsOfRanks::Sum(int rank) {

@@ -5,7 +5,7 @@
 /// Computes the bytes of each class that each device needs and does not hold.
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <vector>
 
 #include "ptc/plan/device_table.h"
@@ -48,7 +48,7 @@ struct Need {
   std::int64_t bytes = 0;
 };
 
-/// The needs of ranks. Ranks of one stage with the same parts have the same needs, which are summed
+/// The needs of ranks. Ranks of one group (RankParts::Groups) have the same needs, which are summed
 /// once.
 class NeedsOfRanks {
  public:
@@ -61,9 +61,9 @@ class NeedsOfRanks {
 
   const Kinds& kinds_;
   const Classes& classes_;
-  std::vector<std::vector<std::size_t>> staged_on_;  // by new stage
-  std::map<std::vector<int>, std::vector<Need>> known_;
-  std::vector<int> key_;
+  std::vector<std::vector<std::size_t>> staged_on_;      // by new stage
+  std::vector<int> group_of_;                            // by rank
+  std::vector<std::optional<std::vector<Need>>> known_;  // by group
   std::vector<int> slot_;  // by class and element size: index into the needs being summed, or -1
 };
 

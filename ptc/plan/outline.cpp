@@ -6,17 +6,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 #include <map>
+#include <memory>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
 #include "ptc/base/at.h"
+#include "ptc/base/run_both.h"
 #include "ptc/plan/device_table.h"
 #include "ptc/plan/holders.h"
 #include "ptc/plan/kinds.h"
 #include "ptc/plan/lost.h"
 #include "ptc/plan/needs.h"
 #include "ptc/plan/relay.h"
+#include "ptc/plan/sort_by.h"
 #include "ptc/plan/sources.h"
 #include "ptc/plan/staged.h"
 
@@ -117,11 +122,11 @@ class Memory {
 /// Counts the moved cells that only one device holds.
 class SingleSources {
  public:
-  SingleSources(const Kinds& kinds, const Classes& classes, const DeviceTable& table)
+  SingleSources(const Kinds& kinds, const Classes& classes, const Holders& holders,
+                const DeviceTable& table)
       : kinds_(kinds), classes_(classes), table_(table) {
-    Holders holders(kinds, classes, table);
     for (std::size_t c = 0; c < classes.list().size(); ++c) {
-      const std::vector<int>& devices = holders.Of(static_cast<int>(c)).devices;
+      const std::span<const int> devices = holders.Of(static_cast<int>(c)).devices;
       only_holder_.push_back(devices.size() == 1 ? devices.front() : -1);
     }
     for (int axes = 0; axes < kinds.to.num_axes_ids(); ++axes) {
@@ -189,26 +194,41 @@ std::vector<Conversion> ConversionsOf(const Collection& from, const Collection& 
 
 static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
 
+/// Hashes words without a copy of all of them.
+class WordHash {
+ public:
+  WordHash() { XXH3_64bits_reset(state_.get()); }
+  void Add(std::initializer_list<std::int64_t> words) {
+    XXH3_64bits_update(state_.get(), words.begin(), words.size() * sizeof(std::int64_t));
+  }
+  std::uint64_t Value() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
+};
+
 std::uint64_t HashOf(const Outline& outline) {
-  std::vector<std::int64_t> words{std::bit_cast<std::int64_t>(outline.from_hash),
-                                  std::bit_cast<std::int64_t>(outline.to_hash)};
-  words.reserve(words.size() + outline.flows.size() * 7 + outline.lost.size() * 2);
+  WordHash hash;
+  hash.Add({std::bit_cast<std::int64_t>(outline.from_hash),
+            std::bit_cast<std::int64_t>(outline.to_hash)});
   for (const ClassFlow& flow : outline.flows) {
     const DeviceId device = outline.devices[At(flow.device)];
     const DeviceId source = outline.devices[At(flow.source)];
-    words.insert(words.end(), {device.node, device.index, flow.held_class, flow.element_bytes,
-                               source.node, source.index, flow.bytes});
+    hash.Add({device.node, device.index, flow.held_class, flow.element_bytes, source.node,
+              source.index, flow.bytes});
   }
   for (const Relay& relay : outline.relays) {
-    words.insert(words.end(),
-                 {relay.held_class, relay.element_bytes, relay.bytes, std::ssize(relay.devices)});
+    hash.Add({relay.held_class, relay.element_bytes, relay.bytes, std::ssize(relay.devices)});
     for (const int position : relay.devices) {
       const DeviceId device = outline.devices[At(position)];
-      words.insert(words.end(), {device.node, device.index});
+      hash.Add({device.node, device.index});
     }
   }
-  for (DeviceId device : outline.lost) words.insert(words.end(), {device.node, device.index});
-  return XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
+  for (DeviceId device : outline.lost) hash.Add({device.node, device.index});
+  return hash.Value();
 }
 
 /// The senders of all bytes, with what is relayed.
@@ -218,31 +238,57 @@ struct Routes {
   std::int64_t network_direct = 0;
 };
 
-Routes ChooseRoutes(const Needs& needs, const Kinds& kinds, const Classes& classes,
+/// Decides whether to relay, and chooses the senders.
+/// \param relays what can be relayed
+Routes ChooseRoutes(std::vector<Demand> demands, std::vector<Relay> relays, const Holders& holders,
                     const DeviceTable& table, const Topology& topology, Relaying relaying) {
-  const auto choose = [&](const std::vector<Demand>& demands, const std::vector<Relay>& relays) {
-    return ChooseSources(demands, kinds, classes, table, topology,
-                         ForwardLoads(relays, table.devices.size()));
-  };
-  std::vector<Relay> relays;
-  if (relaying != Relaying::kNever) relays = FindRelays(kinds, classes, table);
-  Routes direct{{}, {}, 0};
-  if (relaying != Relaying::kAlways || relays.empty()) {
-    direct.sources = choose(needs.demands, {});
+  Routes direct, relayed;
+  const auto choose_direct = [&] {
+    const ForwardLoads none({}, table.devices.size());
+    direct.sources = ChooseSources(demands, holders, table, topology, none);
     direct.network_direct = direct.sources.network_bytes;
-    if (relays.empty()) return direct;
-  }
-  Routes relayed;
-  relayed.sources = choose(WithoutForwarded(needs.demands, relays), relays);
-  relayed.network_direct = relayed.sources.network_bytes;
+  };
   const ForwardLoads forwards(relays, table.devices.size());
-  relayed.network_direct += forwards.total;
+  const auto choose_relayed = [&](std::vector<Demand> all) {
+    relayed.sources =
+        ChooseSources(WithoutForwarded(std::move(all), relays), holders, table, topology, forwards);
+    relayed.network_direct = relayed.sources.network_bytes + forwards.total;
+  };
+  if (relays.empty()) {
+    choose_direct();
+    return direct;
+  }
+  if (relaying == Relaying::kIfFaster) {
+    RunBoth(choose_direct, [&] { choose_relayed(demands); });
+  } else {
+    choose_relayed(std::move(demands));
+  }
   relayed.relays = std::move(relays);
   if (relaying == Relaying::kAlways) return relayed;
   // Forwards begin when everything has arrived and has been verified.
   const double seconds = relayed.sources.seconds_to_arrive +
                          static_cast<double>(forwards.most()) / topology.host_bytes_per_second;
-  return seconds > direct.sources.busiest_port.seconds ? direct : relayed;
+  return seconds > direct.sources.busiest_port.seconds ? std::move(direct) : std::move(relayed);
+}
+
+/// Computes what PlanOptions::with_figures names.
+void AddFigures(const Layout& from, const Layout& to, const Classes& classes,
+                const Holders& holders, const DeviceTable& table, const Needs& needs,
+                Outline& outline) {
+  const Kinds& kinds = *outline.kinds;
+  outline.conversions = ConversionsOf(from.collection(), to.collection());
+  Memory memory(kinds);
+  for (std::size_t d = 0; d < table.devices.size(); ++d) {
+    const std::optional<int> old_rank = table.from[d];
+    const std::optional<int> new_rank = table.to[d];
+    const std::int64_t kept = old_rank && new_rank ? memory.KeptBytes(*old_rank, *new_rank) : 0;
+    outline.bytes.kept += kept;
+    outline.repacked.push_back(needs.stay_bytes[d] - kept);
+    outline.peak_memory.push_back((old_rank ? memory.OldBytes(*old_rank) : 0) +
+                                  (new_rank ? memory.NewBytes(*new_rank) : 0) - kept);
+  }
+  for (const std::int64_t bytes : outline.repacked) outline.bytes.device += bytes;
+  SingleSources(kinds, classes, holders, table).Count(outline);
 }
 
 }  // namespace
@@ -256,27 +302,32 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   const auto kinds = std::make_shared<const Kinds>(MakeKinds(from, to));
   DeviceTable table = MakeDeviceTable(from, to, topology, options.lost);
   const Classes classes(*kinds);
-  const Needs needs = FindNeeds(*kinds, classes, table);
+  const Holders holders(*kinds, classes, table);
+  Needs needs;
+  std::vector<Relay> relays;
+  const auto find_needs = [&] { needs = FindNeeds(*kinds, classes, table); };
   // Forwarded bytes have the new dtype, and what no device holds is read by each device itself.
   const bool may_relay = !options.convert_dtypes && options.lost.empty();
-  Routes routes = ChooseRoutes(needs, *kinds, classes, table, topology,
-                               may_relay ? options.relaying : Relaying::kNever);
+  if (may_relay && options.relaying != Relaying::kNever) {
+    RunBoth([&] { relays = FindRelays(*kinds, classes, table, holders); }, find_needs);
+  } else {
+    find_needs();
+  }
+  Routes routes = ChooseRoutes(std::move(needs.demands), std::move(relays), holders, table,
+                               topology, options.relaying);
   Sources& sources = routes.sources;
 
   Outline outline;
   outline.from_hash = from.hash();
   outline.to_hash = to.hash();
+  outline.kinds = kinds;
   outline.classes = classes.list();
   outline.flows = std::move(sources.flows);
   outline.relays = std::move(routes.relays);
   outline.network_direct = routes.network_direct;
   outline.storage = std::move(sources.storage);
   outline.lost = LostDevices(from, options.lost);
-  if (!outline.lost.empty()) {
-    Holders holders(*kinds, classes, table);
-    CountLost(*kinds, classes, holders, outline);
-  }
-  outline.conversions = ConversionsOf(from.collection(), to.collection());
+  if (!outline.lost.empty()) CountLost(*kinds, classes, holders, outline);
   outline.busiest_port = std::move(sources.busiest_port);
   outline.port_prices = std::move(sources.port_prices);
   outline.transfer_seconds = outline.busiest_port.seconds;
@@ -284,53 +335,47 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   outline.bytes.host = sources.host_bytes;
   outline.bytes.network = sources.network_bytes;
   for (const StorageNeed& need : outline.storage) outline.bytes.storage += need.bytes;
-  Memory memory(*kinds);
-  for (std::size_t d = 0; d < table.devices.size(); ++d) {
-    const std::optional<int> old_rank = table.from[d];
-    const std::optional<int> new_rank = table.to[d];
-    const std::int64_t kept = old_rank && new_rank ? memory.KeptBytes(*old_rank, *new_rank) : 0;
-    outline.bytes.kept += kept;
-    outline.repacked.push_back(needs.stay_bytes[d] - kept);
-    outline.peak_memory.push_back((old_rank ? memory.OldBytes(*old_rank) : 0) +
-                                  (new_rank ? memory.NewBytes(*new_rank) : 0) - kept);
-  }
-  for (const std::int64_t bytes : outline.repacked) outline.bytes.device += bytes;
-  SingleSources(*kinds, classes, table).Count(outline);
+  if (options.with_figures) AddFigures(from, to, classes, holders, table, needs, outline);
   outline.devices = std::move(table.devices);
   outline.first_flow.resize(outline.devices.size() + 1);
   for (const ClassFlow& flow : outline.flows) ++outline.first_flow[At(flow.device) + 1];
   for (std::size_t d = 1; d < outline.first_flow.size(); ++d) {
     outline.first_flow[d] += outline.first_flow[d - 1];
   }
-  outline.kinds = kinds;
   outline.hash = HashOf(outline);
   return outline;
 }
 
 std::vector<DeviceFlow> DeviceFlows(const Outline& outline) {
-  std::vector<DeviceFlow> all;
-  all.reserve(outline.flows.size());
-  const auto add = [&](int source, int device, std::int64_t bytes) {
-    if (bytes > 0) all.push_back({outline.devices[At(source)], outline.devices[At(device)], bytes});
+  struct Sent {
+    int source = 0, device = 0;
+    std::int64_t bytes = 0;
   };
-  for (const ClassFlow& flow : outline.flows) add(flow.source, flow.device, flow.bytes);
+  std::vector<Sent> all;
+  all.reserve(outline.flows.size());
+  for (const ClassFlow& flow : outline.flows) all.push_back({flow.source, flow.device, flow.bytes});
   for (const Relay& relay : outline.relays) {
     for (std::size_t i = 0; i < relay.devices.size(); ++i) {
+      const std::int64_t bytes = relay.RangeBytes(i);
       for (const int other : relay.devices) {
-        if (other != relay.devices[i]) add(relay.devices[i], other, relay.RangeBytes(i));
+        if (other != relay.devices[i]) all.push_back({relay.devices[i], other, bytes});
       }
     }
   }
-  const auto ends = [](const DeviceFlow& flow) { return std::tuple(flow.source, flow.device); };
-  std::sort(all.begin(), all.end(),
-            [&](const DeviceFlow& a, const DeviceFlow& b) { return ends(a) < ends(b); });
+  std::erase_if(all, [](const Sent& sent) { return sent.bytes == 0; });
+  const std::size_t num_devices = outline.devices.size();
+  SortByNumber(all, num_devices, [](const Sent& sent) { return sent.device; });
+  SortByNumber(all, num_devices, [](const Sent& sent) { return sent.source; });
   std::vector<DeviceFlow> flows;
-  for (const DeviceFlow& flow : all) {
-    if (flows.empty() || ends(flows.back()) != ends(flow)) {
-      flows.push_back(flow);
+  const Sent* last = nullptr;
+  for (const Sent& sent : all) {
+    if (last != nullptr && last->source == sent.source && last->device == sent.device) {
+      flows.back().bytes += sent.bytes;
     } else {
-      flows.back().bytes += flow.bytes;
+      flows.push_back(
+          {outline.devices[At(sent.source)], outline.devices[At(sent.device)], sent.bytes});
     }
+    last = &sent;
   }
   return flows;
 }

@@ -39,6 +39,10 @@ struct PlanOptions {
   std::vector<DeviceId> lost = {};
   /// Plans with lost devices are never relayed.
   Relaying relaying = Relaying::kNever;
+  /// Whether to compute also what is only shown and estimated, and not needed to carry out the
+  /// plan. If false, these members of the outline stay empty or 0: conversions, peak_memory,
+  /// repacked, single_source_pieces, single_source_bytes, bytes.kept and bytes.device.
+  bool with_figures = true;
 };
 
 struct PlanBytes {

@@ -8,7 +8,6 @@
 
 #include "ptc/base/at.h"
 #include "ptc/base/check.h"
-#include "ptc/plan/holders.h"
 #include "ptc/plan/staged.h"
 
 namespace tessera::ptc {
@@ -42,7 +41,8 @@ class SharedNeeds {
   SharedNeeds(const Kinds& kinds, const Classes& classes)
       : kinds_(kinds),
         classes_(classes),
-        staged_on_(StagedByStage(kinds, kinds.to, &KindOnStages::to_stages)) {
+        staged_on_(StagedByStage(kinds, kinds.to, &KindOnStages::to_stages)),
+        group_of_(kinds.to.Groups()) {
     std::size_t most_cells = 0;
     for (const Kind& kind : kinds.kinds) most_cells = std::max(most_cells, kind.cells.size());
     members_of_cell_.resize(most_cells);
@@ -52,20 +52,13 @@ class SharedNeeds {
   /// as this object.
   const std::vector<SharedNeed>& Of(const std::vector<int>& ranks) {
     key_.clear();
-    for (const int rank : ranks) {
-      key_.push_back(kinds_.to.StageOf(rank));
-      for (int axes = 0; axes < kinds_.to.num_axes_ids(); ++axes) {
-        key_.push_back(kinds_.to.PartOf(axes, rank));
-      }
-    }
+    for (const int rank : ranks) key_.push_back(group_of_[At(rank)]);
     const auto [known, is_new] = known_.try_emplace(key_);
     if (is_new) known->second = Sum(ranks);
     return known->second;
   }
 
  private:
-  using Sums = std::map<std::tuple<int, int, std::vector<int>>, std::int64_t>;
-
   std::vector<SharedNeed> Sum(const std::vector<int>& ranks) {
     std::vector<std::size_t> staged;
     for (const int rank : ranks) {
@@ -74,17 +67,25 @@ class SharedNeeds {
     }
     std::sort(staged.begin(), staged.end());
     staged.erase(std::unique(staged.begin(), staged.end()), staged.end());
-    Sums sums;
-    for (const std::size_t s : staged) AddTensors(s, ranks, sums);
+    std::vector<SharedNeed> parts;  // of the needs, by kind of tensors
+    for (const std::size_t s : staged) AddTensors(s, ranks, parts);
+    const auto what = [](const SharedNeed& n) {
+      return std::tie(n.held_class, n.element_bytes, n.members);
+    };
+    std::sort(parts.begin(), parts.end(),
+              [&](const SharedNeed& a, const SharedNeed& b) { return what(a) < what(b); });
     std::vector<SharedNeed> needs;
-    for (const auto& [what, bytes] : sums) {
-      const auto& [held_class, element_bytes, members] = what;
-      needs.push_back({held_class, element_bytes, members, bytes});
+    for (SharedNeed& part : parts) {
+      if (!needs.empty() && what(needs.back()) == what(part)) {
+        needs.back().bytes += part.bytes;
+      } else {
+        needs.push_back(std::move(part));
+      }
     }
     return needs;
   }
 
-  void AddTensors(std::size_t s, const std::vector<int>& ranks, Sums& sums) {
+  void AddTensors(std::size_t s, const std::vector<int>& ranks, std::vector<SharedNeed>& parts) {
     const KindOnStages& staged = kinds_.staged[s];
     const Kind& kind = kinds_.kinds[At(staged.kind)];
     std::vector<int> touched;
@@ -100,8 +101,8 @@ class SharedNeeds {
     for (const int c : touched) {
       std::vector<int>& members = members_of_cell_[At(c)];
       if (members.size() > 1) {
-        sums[{classes_.Of(s, At(c)), element_bytes, members}] +=
-            kind.elements[At(c)] * element_bytes * staged.num_tensors;
+        parts.push_back({classes_.Of(s, At(c)), element_bytes, members,
+                         kind.elements[At(c)] * element_bytes * staged.num_tensors});
       }
       members.clear();
     }
@@ -109,20 +110,20 @@ class SharedNeeds {
 
   const Kinds& kinds_;
   const Classes& classes_;
-  std::vector<std::vector<std::size_t>> staged_on_;  // by new stage
-  std::vector<std::vector<int>> members_of_cell_;    // of the tensors being added
-  std::map<std::vector<int>, std::vector<SharedNeed>> known_;
+  std::vector<std::vector<std::size_t>> staged_on_;            // by new stage
+  std::vector<std::vector<int>> members_of_cell_;              // of the tensors being added
+  std::vector<int> group_of_;                                  // by rank
+  std::map<std::vector<int>, std::vector<SharedNeed>> known_;  // by groups of ranks
   std::vector<int> key_;
 };
 
 }  // namespace
 
-std::vector<Relay> FindRelays(const Kinds& kinds, const Classes& classes,
-                              const DeviceTable& table) {
+std::vector<Relay> FindRelays(const Kinds& kinds, const Classes& classes, const DeviceTable& table,
+                              const Holders& holders) {
   std::vector<Relay> relays;
   if (table.hosts.size() < 2) return relays;
   SharedNeeds needs(kinds, classes);
-  Holders holders(kinds, classes, table);
   std::vector<int> devices;  // of one node and in the new layout
   std::vector<int> ranks;
   for (std::size_t begin = 0; begin < table.devices.size();) {
@@ -139,7 +140,7 @@ std::vector<Relay> FindRelays(const Kinds& kinds, const Classes& classes,
     begin = end;
     if (devices.size() < 2) continue;
     for (const SharedNeed& need : needs.Of(ranks)) {
-      const ClassHolders& held = holders.Of(need.held_class);
+      const ClassHolders held = holders.Of(need.held_class);
       if (held.devices.empty() || held.OnHost(host)) continue;
       Relay& relay = relays.emplace_back();
       relay.held_class = need.held_class;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptc/plan/device_table.h"
+#include "ptc/plan/holders.h"
 #include "ptc/plan/needs.h"
 #include "ptc/plan/outline.h"
 
@@ -15,7 +16,8 @@ namespace tessera::ptc {
 
 /// All bytes that can be relayed, ordered as in Outline::relays. Nodes with the same needs are
 /// examined once.
-std::vector<Relay> FindRelays(const Kinds& kinds, const Classes& classes, const DeviceTable& table);
+std::vector<Relay> FindRelays(const Kinds& kinds, const Classes& classes, const DeviceTable& table,
+                              const Holders& holders);
 
 /// Reduces the demand of each device to its own ranges of the relayed bytes.
 /// \pre `demands` are those of FindNeeds for the same table

@@ -11,8 +11,8 @@
 
 #include "ptc/base/at.h"
 #include "ptc/plan/balance.h"
-#include "ptc/plan/holders.h"
 #include "ptc/plan/rack_balance.h"
+#include "ptc/plan/sort_by.h"
 
 namespace tessera::ptc {
 namespace {
@@ -50,13 +50,13 @@ struct Part {
 
 class Chooser {
  public:
-  Chooser(const std::vector<Demand>& demands, const Kinds& kinds, const Classes& classes,
-          const DeviceTable& table, const Topology& topology, const ForwardLoads& forwards)
+  Chooser(const std::vector<Demand>& demands, const Holders& holders, const DeviceTable& table,
+          const Topology& topology, const ForwardLoads& forwards)
       : demands_(demands),
         table_(table),
         topology_(topology),
         forwards_(forwards),
-        holders_(kinds, classes, table),
+        holders_(holders),
         inside_(table.devices.size()),
         network_(table.hosts.size()),
         between_racks_(table.racks.size()) {
@@ -67,15 +67,16 @@ class Chooser {
     for (std::size_t i = 0; i < demands_.size(); ++i) {
       const Demand& demand = demands_[i];
       const int host = table_.host[At(demand.device)];
-      if (holders_.Of(demand.held_class).devices.empty()) {
+      const ClassHolders holders = holders_.Of(demand.held_class);
+      if (holders.devices.empty()) {
         TakeFromStorage(demand);
         continue;
       }
-      const bool is_near = holders_.Of(demand.held_class).OnHost(host).has_value();
+      const bool is_near = holders.OnHost(host).has_value();
       (is_near ? near_ : far_).push_back(static_cast<int>(i));
     }
     ChooseInside();
-    ChooseHosts();
+    ChooseSenders(ChooseHosts());
     return Collect();
   }
 
@@ -159,41 +160,42 @@ class Chooser {
     inside_.out = sent;
   }
 
-  /// Serves the other demands: chooses hosts, then devices of these hosts.
-  void ChooseHosts() {
+  /// Chooses hosts for the other demands. The shares of hosts ascend by class, and those of each
+  /// demand are consecutive.
+  std::vector<Part> ChooseHosts() {
+    const auto class_of = [&](int i) { return DemandAt(i).held_class; };
     // If racks limit, demands of different racks are different loads.
     const auto rack_of = [&](int i) {
       const int rack = table_.rack[At(table_.host[At(DemandAt(i).device)])];
       return topology_.rack_bytes_per_second ? rack : 0;
     };
-    std::vector<std::tuple<int, int, int>> order;  // class, rack, demand
-    for (int i : far_) order.emplace_back(DemandAt(i).held_class, rack_of(i), i);
-    std::sort(order.begin(), order.end());
+    if (topology_.rack_bytes_per_second) SortByNumber(far_, table_.racks.size(), rack_of);
+    SortByNumber(far_, holders_.num_classes(), class_of);
     std::vector<RackLoad> loads;
-    std::vector<std::vector<int>> of_load;  // demands
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const auto [held_class, rack, i] = order[k];
+    std::vector<std::size_t> of_load;  // the first demand of each load
+    for (std::size_t k = 0; k < far_.size(); ++k) {
+      const int i = far_[k];
       const bool is_new =
-          k == 0 || std::get<0>(order[k - 1]) != held_class || std::get<1>(order[k - 1]) != rack;
+          k == 0 || class_of(far_[k - 1]) != class_of(i) || rack_of(far_[k - 1]) != rack_of(i);
       if (is_new) {
-        loads.push_back({rack, {holders_.Of(held_class).hosts, {}}});
-        of_load.emplace_back();
+        const std::span<const int> hosts = holders_.Of(class_of(i)).hosts;
+        loads.push_back({rack_of(i), {{hosts.begin(), hosts.end()}, {}}});
+        of_load.push_back(k);
       }
       loads.back().load.units.push_back(UnitOf(DemandAt(i), DemandAt(i).bytes));
-      of_load.back().push_back(i);
       network_.in[At(table_.host[At(DemandAt(i).device)])] += DemandAt(i).bytes;
     }
-    const auto pieces = DivideAmongHosts(loads);
-    std::vector<Part> by_host;  // the shares of hosts, in the order of the demands
-    for (std::size_t l = 0; l < loads.size(); ++l) {
+    const auto pieces = DivideAmongHosts(std::move(loads));
+    std::vector<Part> by_host;
+    for (std::size_t l = 0; l < pieces.size(); ++l) {
       for (const Share& piece : pieces[l]) {
-        by_host.push_back({of_load[l][At(piece.unit)], piece.port, piece.bytes});
+        by_host.push_back({far_[of_load[l] + At(piece.unit)], piece.port, piece.bytes});
       }
     }
-    ChooseSenders(by_host);
+    return by_host;
   }
 
-  std::vector<std::vector<Share>> DivideAmongHosts(std::vector<RackLoad>& rack_loads) {
+  std::vector<std::vector<Share>> DivideAmongHosts(std::vector<RackLoad> rack_loads) {
     std::vector<double> all_speeds = speeds_;
     all_speeds.push_back(topology_.rack_bytes_per_second.value_or(speeds_.front()));
     std::vector<std::int64_t> speeds = WholeSpeeds(all_speeds);
@@ -211,7 +213,9 @@ class Chooser {
       return std::move(division.pieces);
     }
     std::vector<Load> loads;
+    loads.reserve(rack_loads.size());
     for (RackLoad& load : rack_loads) loads.push_back(std::move(load.load));
+    rack_loads = {};
     return Divide(loads, speeds, floor, network_.out);
   }
 
@@ -232,50 +236,35 @@ class Chooser {
   }
 
   /// Chooses devices of the sending hosts, whose loads inside their hosts count as well.
-  void ChooseSenders(const std::vector<Part>& by_host) {
-    std::vector<std::size_t> order(by_host.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto key = [&](std::size_t p) {
-      return std::pair(by_host[p].source, DemandAt(by_host[p].demand).held_class);
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-    std::vector<std::vector<Part>> senders(by_host.size());
+  /// \param parts the shares of hosts
+  void ChooseSenders(std::vector<Part> parts) {
+    const std::vector<std::size_t> first =
+        SortByNumber(parts, table_.hosts.size(), [](const Part& part) { return part.source; });
     std::vector<std::int64_t> sent = inside_.out;
-    for (std::size_t begin = 0; begin < order.size();) {
-      const int host = by_host[order[begin]].source;
+    for (std::size_t host = 0; host < table_.hosts.size(); ++host) {
       std::vector<Load> loads;
-      std::vector<std::vector<std::size_t>> of_load;
-      std::size_t end = begin;
-      for (; end < order.size() && by_host[order[end]].source == host; ++end) {
-        const Part& part = by_host[order[end]];
-        const Demand& demand = DemandAt(part.demand);
-        if (end == begin || key(order[end - 1]) != key(order[end])) {
-          const std::span<const int> ports = *holders_.Of(demand.held_class).OnHost(host);
+      std::vector<std::size_t> of_load;  // the first part of each load
+      for (std::size_t p = first[host]; p < first[host + 1]; ++p) {
+        const Demand& demand = DemandAt(parts[p].demand);
+        if (p == first[host] || DemandAt(parts[p - 1].demand).held_class != demand.held_class) {
+          const std::span<const int> ports =
+              *holders_.Of(demand.held_class).OnHost(static_cast<int>(host));
           loads.push_back({{ports.begin(), ports.end()}, {}});
-          of_load.emplace_back();
+          of_load.push_back(p);
         }
-        loads.back().units.push_back(UnitOf(demand, part.bytes));
-        of_load.back().push_back(order[end]);
+        loads.back().units.push_back(UnitOf(demand, parts[p].bytes));
       }
       const auto pieces = DivideAmongDevices(loads, 0, sent);
       for (std::size_t l = 0; l < loads.size(); ++l) {
         for (const Share& piece : pieces[l]) {
-          const std::size_t p = of_load[l][At(piece.unit)];
-          senders[p].push_back({by_host[p].demand, piece.port, piece.bytes});
+          parts_.push_back({parts[of_load[l] + At(piece.unit)].demand, piece.port, piece.bytes});
         }
       }
-      begin = end;
-    }
-    for (const auto& of_part : senders) {
-      parts_.insert(parts_.end(), of_part.begin(), of_part.end());
     }
   }
 
   Sources Collect() {
-    // The parts of each demand are already in order.
-    std::stable_sort(parts_.begin(), parts_.end(),
-                     [](const Part& a, const Part& b) { return a.demand < b.demand; });
+    SortByNumber(parts_, demands_.size(), [](const Part& part) { return part.demand; });
     Sources sources;
     sources.storage = std::move(storage_);
     sources.port_prices = std::move(prices_);
@@ -330,7 +319,7 @@ class Chooser {
   const DeviceTable& table_;
   const Topology& topology_;
   const ForwardLoads& forwards_;
-  Holders holders_;
+  const Holders& holders_;
   std::vector<double> speeds_;   // of hosts
   std::vector<int> near_, far_;  // demands
   std::vector<Part> parts_;      // from devices
@@ -343,10 +332,10 @@ class Chooser {
 
 }  // namespace
 
-Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
-                      const Classes& classes, const DeviceTable& table, const Topology& topology,
+Sources ChooseSources(const std::vector<Demand>& demands, const Holders& holders,
+                      const DeviceTable& table, const Topology& topology,
                       const ForwardLoads& forwards) {
-  return Chooser(demands, kinds, classes, table, topology, forwards).Run();
+  return Chooser(demands, holders, table, topology, forwards).Run();
 }
 
 }  // namespace tessera::ptc

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ptc/plan/device_table.h"
+#include "ptc/plan/holders.h"
 #include "ptc/plan/needs.h"
 #include "ptc/plan/outline.h"
 #include "ptc/plan/relay.h"
@@ -31,9 +32,10 @@ struct Sources {
   double seconds_to_arrive = 0;  // of the port that finishes last, without the forwarded bytes
   PortPrices port_prices;
 };
+/// \param demands as FindNeeds orders them
 /// \param forwards what devices of a node forward to each other. It is part of host_bytes
-Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
-                      const Classes& classes, const DeviceTable& table, const Topology& topology,
+Sources ChooseSources(const std::vector<Demand>& demands, const Holders& holders,
+                      const DeviceTable& table, const Topology& topology,
                       const ForwardLoads& forwards);
 
 }  // namespace tessera::ptc

@@ -7,40 +7,58 @@
 #include <array>
 #include <charconv>
 #include <span>
+#include <utility>
 
 namespace tessera::ptc {
 namespace {
 
-struct PatternFit {
-  bool fits = false;
+/// A way to match the parts so far with the first `at` characters of a name.
+struct PatternEnd {
+  std::size_t at = 0;
   NamePattern::Match match;
 };
 
-/// Two rows of `size` entries, on the stack for names of usual length.
-class PatternRows {
+/// The ways to match the parts so far, ascending by `at`. Of those that end at the same place only
+/// the leftmost counts. On the stack for names of usual length.
+class PatternEnds {
  public:
-  explicit PatternRows(std::size_t size) : size_(size) {
-    if (2 * size > small_.size()) large_.resize(2 * size);
-    std::ranges::fill(Current(), PatternFit{});
+  explicit PatternEnds(std::size_t most) : most_(most) {
+    if (2 * most > small_.size()) large_.resize(2 * most);
   }
-  std::span<PatternFit> Current() { return Row(current_); }
-  std::span<PatternFit> ClearedNext() {
-    const std::span<PatternFit> next = Row(1 - current_);
-    std::ranges::fill(next, PatternFit{});
-    return next;
+  std::span<const PatternEnd> Current() { return Row(current_).first(count_); }
+  void AddToNext(const PatternEnd& end) { Row(1 - current_)[next_count_++] = end; }
+  void Swap() {
+    current_ = 1 - current_;
+    count_ = std::exchange(next_count_, 0);
   }
-  void Swap() { current_ = 1 - current_; }
 
  private:
-  std::span<PatternFit> Row(std::size_t row) {
-    const std::span<PatternFit> all = large_.empty() ? std::span<PatternFit>(small_) : large_;
-    return all.subspan(row * size_, size_);
+  std::span<PatternEnd> Row(std::size_t row) {
+    const std::span<PatternEnd> all = large_.empty() ? std::span<PatternEnd>(small_) : large_;
+    return all.subspan(row * most_, most_);
   }
-  std::array<PatternFit, 256> small_;
-  std::vector<PatternFit> large_;
-  std::size_t size_;
+  std::array<PatternEnd, 256> small_;
+  std::vector<PatternEnd> large_;
+  std::size_t most_;
   std::size_t current_ = 0;
+  std::size_t count_ = 0, next_count_ = 0;
 };
+
+/// Matches a wildcard.
+/// \pre there is a current way
+void ExtendEnds(PatternEnds& ends, std::string_view name, bool over_dots) {
+  const std::span<const PatternEnd> current = ends.Current();
+  auto own = current.begin();
+  const PatternEnd* from = nullptr;
+  for (std::size_t at = current.front().at; at <= name.size(); ++at) {
+    if (from != nullptr && !over_dots && name[at - 1] == '.') from = nullptr;
+    if (own != current.end() && own->at == at) {
+      if (from == nullptr) from = &*own;
+      ++own;
+    }
+    if (from != nullptr) ends.AddToNext({at, from->match});
+  }
+}
 
 }  // namespace
 
@@ -72,6 +90,25 @@ Result<NamePattern> NamePattern::Parse(std::string_view text) {
   return pattern;
 }
 
+std::optional<std::size_t> NamePattern::Step(const Part& part, std::string_view name,
+                                             std::size_t at, Match& match) {
+  if (part.token == Token::kCharacter) {
+    if (at == name.size() || name[at] != part.character) return std::nullopt;
+    return at + 1;
+  }
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto digits = name.substr(at);
+  const auto last = std::find_if_not(digits.begin(), digits.end(), is_digit);
+  const auto size = static_cast<std::size_t>(last - digits.begin());
+  if (size == 0 || (at > 0 && is_digit(name[at - 1]))) return std::nullopt;
+  std::int64_t number = 0;
+  if (std::from_chars(digits.data(), digits.data() + size, number).ec != std::errc()) {
+    return std::nullopt;
+  }
+  (part.token == Token::kLayer ? match.layer : match.expert) = number;
+  return at + size;
+}
+
 std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const {
   // Most patterns differ from most names at the end or at the beginning.
   for (std::size_t n = 1; n <= parts_.size(); ++n) {
@@ -79,42 +116,36 @@ std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const 
     if (part.token != Token::kCharacter) break;
     if (n > name.size() || name[name.size() - n] != part.character) return std::nullopt;
   }
-  std::size_t prefix = 0;
-  for (; prefix < parts_.size() && parts_[prefix].token == Token::kCharacter; ++prefix) {
-    if (prefix == name.size() || name[prefix] != parts_[prefix].character) return std::nullopt;
+  // Up to the first wildcard there is one way to match at most.
+  const auto is_wildcard = [](const Part& part) {
+    return part.token == Token::kAny || part.token == Token::kAnyButDots;
+  };
+  PatternEnd begin;
+  auto rest = parts_.begin();
+  for (; rest != parts_.end() && !is_wildcard(*rest); ++rest) {
+    const auto after = Step(*rest, name, begin.at, begin.match);
+    if (!after) return std::nullopt;
+    begin.at = *after;
   }
-  // rows[now][at] describes how the parts so far match the first `at` characters of the name.
-  PatternRows rows(name.size() + 1);
-  rows.Current()[prefix].fits = true;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (const Part& part : std::span(parts_).subspan(prefix)) {
-    const std::span<PatternFit> fits = rows.Current();
-    const std::span<PatternFit> next = rows.ClearedNext();
-    for (std::size_t at = 0; at <= name.size(); ++at) {
-      if (part.token == Token::kAny || part.token == Token::kAnyButDots) {
-        const bool may_extend = at > 0 && (part.token == Token::kAny || name[at - 1] != '.');
-        next[at] = may_extend && next[at - 1].fits ? next[at - 1] : fits[at];
-      } else if (!fits[at].fits) {
-        continue;
-      } else if (part.token == Token::kLayer || part.token == Token::kExpert) {
-        const auto digits = name.substr(at);
-        std::int64_t number = 0;
-        const auto last = std::find_if_not(digits.begin(), digits.end(), is_digit);
-        const auto size = static_cast<std::size_t>(last - digits.begin());
-        const bool starts = size > 0 && (at == 0 || !is_digit(name[at - 1]));
-        const char* end = digits.data() + size;
-        if (starts && std::from_chars(digits.data(), end, number).ec == std::errc()) {
-          PatternFit& fit = next[at + size] = fits[at];
-          (part.token == Token::kLayer ? fit.match.layer : fit.match.expert) = number;
-        }
-      } else if (at < name.size() && name[at] == part.character) {
-        next[at + 1] = fits[at];
+  PatternEnds ends(name.size() + 1);
+  ends.AddToNext(begin);
+  ends.Swap();
+  for (; rest != parts_.end(); ++rest) {
+    if (is_wildcard(*rest)) {
+      ExtendEnds(ends, name, rest->token == Token::kAny);
+    } else {
+      for (PatternEnd end : ends.Current()) {
+        const auto after = Step(*rest, name, end.at, end.match);
+        if (!after) continue;
+        end.at = *after;
+        ends.AddToNext(end);
       }
     }
-    rows.Swap();
+    ends.Swap();
+    if (ends.Current().empty()) return std::nullopt;
   }
-  const PatternFit& whole = rows.Current().back();
-  if (!whole.fits) return std::nullopt;
+  const PatternEnd& whole = ends.Current().back();
+  if (whole.at != name.size()) return std::nullopt;
   return whole.match;
 }
 

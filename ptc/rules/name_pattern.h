@@ -39,6 +39,10 @@ class NamePattern {
     char character = 0;
   };
   NamePattern() = default;
+  /// Matches a part other than a wildcard with the name from `at` on. Returns where it ends.
+  /// \pre at <= name.size()
+  static std::optional<std::size_t> Step(const Part& part, std::string_view name, std::size_t at,
+                                         Match& match);
   std::vector<Part> parts_;
 };
 

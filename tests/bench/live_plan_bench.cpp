@@ -7,6 +7,7 @@
 /// agent's part takes.
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #include "engine/catalogue/catalogue.h"
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
+#include "ptc/layout_pair.h"
 #include "ptc/plan/device_cells.h"
 #include "ptc/plan/plan.h"
 #include "tests/bench/machine.h"
@@ -93,16 +95,13 @@ AgentPart RunAgent(const std::string& from_text, const std::string& to_text,
                    std::int32_t node) {
   AgentPart part;
   auto begin = Clock::now();
-  const ptc::Layout from = Must(ptc::ParseLayout(from_text));
-  const ptc::Layout to = Must(ptc::ParseLayout(to_text));
+  const auto [from, to] = Must(ptc::ParseLayoutPair(from_text, to_text));
   const ptc::Cluster cluster = Must(ptc::ParseCluster("topology", cluster_text));
-  static_cast<void>(from.hash());
-  static_cast<void>(to.hash());
   part.parse = Milliseconds(begin);
   begin = Clock::now();
   const auto relaying = relayed ? ptc::Relaying::kAlways : ptc::Relaying::kNever;
-  const ptc::Outline outline =
-      Must(ptc::MakeOutline(from, to, cluster.topology, {.relaying = relaying}));
+  const ptc::Outline outline = Must(
+      ptc::MakeOutline(from, to, cluster.topology, {.relaying = relaying, .with_figures = false}));
   if (outline.hash != hash) {
     fmt::print(stderr, "the agent's plan is {}, the registrar's {}\n", ptc::Hex16(outline.hash),
                ptc::Hex16(hash));
@@ -159,10 +158,11 @@ void Measure(const char* from_shape, const char* to_shape, bool zero) {
   }
   std::sort(times.begin(), times.end());
   fmt::print(
-      "{} -> {}{}: {} flows, {} relays, {:.2f} TB moved\n  registrar {:.0f} ms (least {:.0f})\n",
-      from_shape, to_shape, zero ? " zero" : "", planned->plan.flows.size(),
-      planned->plan.relays.size(), static_cast<double>(planned->plan.bytes.moved()) / 1e12,
-      times[kRuns / 2], times.front());
+      "{} -> {}{}: plan {}, {} flows, {} relays, {:.2f} TB moved\n"
+      "  registrar {:.0f} ms (least {:.0f})\n",
+      from_shape, to_shape, zero ? " zero" : "", ptc::Hex16(planned->plan.hash),
+      planned->plan.flows.size(), planned->plan.relays.size(),
+      static_cast<double>(planned->plan.bytes.moved()) / 1e12, times[kRuns / 2], times.front());
   std::fflush(stdout);
 
   const std::string from_text = ptc::ToJson(*basis.job.layout);
@@ -171,12 +171,12 @@ void Measure(const char* from_shape, const char* to_shape, bool zero) {
       ptc::ToJson(ptc::Cluster{basis.job.machines.topology, Devices(kNodes)});
   const bool relayed = planned->summary.relayed;
   const std::uint64_t hash = planned->plan.hash;
-  // The child gives what the parent has used back to the allocator, but keeps it resident; so its
-  // own part is what is added to that.
+  // The child starts with the memory of this process, so what is not in use is given back first.
   planned.reset();
+  malloc_trim(0);
   const pid_t child = fork();
   if (child == 0) {
-    const double before = std::max(ResidentMiB(), PeakMiB());
+    const double before = ResidentMiB();
     std::vector<AgentPart> parts;
     for (int run = 0; run < kRuns; ++run) {
       parts.push_back(RunAgent(from_text, to_text, cluster_text, relayed, hash, run * 37));

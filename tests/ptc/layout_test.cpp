@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "ptc/layout_pair.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -548,6 +549,31 @@ class LayoutTest : public QObject {
     QVERIFY(!ParseLayout(std::string(1'000'000, '[')));
     QVERIFY(!ParseLayout(std::string(200'000, '[') + std::string(200'000, ']')));
     for (const char* text : {"", "null", "[]", "3", "\"x\"", "{}"}) QVERIFY(!ParseLayout(text));
+  }
+
+  void pairsAreParsedLikeSingleLayouts() {
+    std::mt19937_64 rng(tessera::test::Seed() + 7);
+    for (int i = 0; i < 50; ++i) {
+      const auto job = AnyJob(rng);
+      const auto pair = ParseLayoutPair(ToJson(job.from), ToJson(i % 5 == 0 ? job.from : job.to));
+      QVERIFY(pair);
+      QVERIFY(pair->from == job.from);
+      QVERIFY(pair->to == (i % 5 == 0 ? job.from : job.to));
+    }
+  }
+
+  void pairsReportTheErrorOfTheOldLayoutFirst() {
+    const auto error_of = [](const std::string& from, const std::string& to) {
+      const auto pair = ParseLayoutPair(from, to);
+      return pair ? std::string() : pair.error().ToString();
+    };
+    const std::string no_object = ParseLayout("[]").error().ToString();
+    const std::string no_mesh = ParseLayout("{}").error().ToString();
+    QVERIFY(no_object != no_mesh);
+    QCOMPARE(error_of("[]", "{}"), no_object);
+    QCOMPARE(error_of("{}", "{}"), no_mesh);
+    QCOMPARE(error_of("{}", kGoldenText), no_mesh);
+    QCOMPARE(error_of(kGoldenText, "{}"), no_mesh);
   }
 
   void hex16() {

@@ -108,6 +108,31 @@ CollectionPtr Scalars(DType dtype, std::vector<Axis> axes) {
 class OutlineTest : public QObject {
   Q_OBJECT
  private slots:
+  // What only figures need changes neither the plan nor its hash.
+  void thePlanDoesNotDependOnFigures() {
+    std::mt19937_64 rng(tessera::test::Seed() + 9);
+    std::size_t figures = 0;
+    for (int i = 0; i < 300; ++i) {
+      const auto job = AnyJob(rng);
+      PlanOptions options{.relaying = i % 2 ? Relaying::kAlways : Relaying::kNever};
+      if (i % 3 == 0) options.lost = {job.from.mesh().devices().front()};
+      const auto with = MakeOutline(job.from, job.to, {}, options);
+      options.with_figures = false;
+      const auto without = MakeOutline(job.from, job.to, {}, options);
+      QVERIFY(with && without);
+      QCOMPARE(without->hash, with->hash);
+      QVERIFY(without->flows == with->flows && without->relays == with->relays);
+      QVERIFY(MovesOf(*without, job.from, job.to, without->devices).moves ==
+              MovesOf(*with, job.from, job.to, with->devices).moves);
+      QVERIFY(without->peak_memory.empty() && without->repacked.empty());
+      QCOMPARE(without->bytes.kept + without->bytes.device + without->single_source_pieces,
+               std::int64_t{0});
+      QVERIFY(MakePlan(job.from, job.to, {}, options)->peak_memory.empty());
+      figures += with->peak_memory.size();
+    }
+    QVERIFY(figures > 0);
+  }
+
   // The moves that one device derives equal those in the plan of all devices.
   void movesOfADeviceAreThoseOfThePlan() {
     std::mt19937_64 rng(tessera::test::Seed());
