@@ -458,7 +458,8 @@ class Connection {
   // A connection that is up has heartbeats: the source lives, and may only be slow.
   void CheckSilence() {
     if (pending_.empty()) return;
-    const auto longest = LongestSilence(run_.options);
+    // Without a connection, no other destination keeps the source from answering.
+    const auto longest = is_up_ ? LongestSilence(run_.options) : run_.options.silence;
     const auto silence = Loop::Now() - last_heard_;
     const auto limit = is_up_ ? longest : std::min(longest, run_.options.patience);
     if (silence < limit) return;
