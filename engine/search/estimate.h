@@ -17,10 +17,10 @@ namespace tessera::engine {
 /// cluster if there are any.
 struct PauseCosts {
   /// Messages, journals, the decision, binding the new groups: independent of the bytes moved.
-  double fixed_seconds = 0.05;
+  double fixed_seconds = 0.03;
   /// Repacking on a device: copies of short runs.
   double repack_bytes_per_second = 5e9;
-  /// The digest of what a device copies from others, at its source.
+  /// What the digests of source and destination add to a copy within a host.
   double digest_bytes_per_second = 10e9;
 };
 
@@ -32,7 +32,7 @@ struct PauseCosts {
 /// - forwarded: the same for forwarded bytes, which are sent after all others;
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the most bytes that one device repacks, or sends or receives inside its host.
-/// Network and host run at the same time. A copy and the digest of its destination are one pass.
+/// Network and host run at the same time. A copy and its digests are one pass over the memory.
 /// What stays in place is not read. The cost grows with flows, not with moves.
 /// \return seconds, at the bandwidths of the plan's topology
 double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs = {});
