@@ -13,7 +13,6 @@
 #include "agents/net/duration_text.h"
 #include "agents/net/lane_ticket.h"
 #include "agents/wire/tessera/wire/node.pb.h"
-#include "engine/cluster/link_speeds.h"
 #include "engine/copy/cell_view.h"
 
 namespace tessera::agents {
@@ -65,9 +64,9 @@ class Arrivals {
     return ended_.value_or(OkStatus());
   }
   /// Without runs if fewer than two frames arrived.
-  LinkRuns Runs() const {
+  LinkRuns Runs(const engine::LaneUse& use) const {
     const std::lock_guard lock(mutex_);
-    LinkRuns runs{{}, bytes_};
+    LinkRuns runs{{}, bytes_, use};
     for (std::size_t i = 1; i < marks_.size(); ++i) {
       const auto& [before, begin] = marks_[i - 1];
       const auto& [after, end] = marks_[i];
@@ -77,7 +76,7 @@ class Arrivals {
     // The link is too slow for one run. The first frame is not counted, because it arrived before
     // the clock started.
     if (runs.bytes_per_second.empty() && last_ > first_) {
-      runs.bytes_per_second.push_back(static_cast<double>(bytes_ - kLaneFrameBytes) /
+      runs.bytes_per_second.push_back(static_cast<double>(bytes_ - use.frame_bytes) /
                                       SecondsBetween(first_, last_));
     }
     return runs;
@@ -130,16 +129,17 @@ SourceCell LinkSource::Cell() {
 
 namespace {
 
-/// As MeasureLink, with `lanes` lanes.
-Result<LinkRuns> MeasureWith(int lanes, const LinkPort& port, const wire::Peer& source,
-                             const std::stop_token& stop) {
+/// As MeasureLink, with this use only.
+Result<LinkRuns> MeasureWith(const engine::LaneUse& use, const LinkPort& port,
+                             const wire::Peer& source, const std::stop_token& stop) {
   Arrivals arrivals;
   // Its pages are present, so that page faults do not distort the measured bandwidth.
   std::vector<std::byte> memory(static_cast<std::size_t>(kProbeBytes));
   LaneClientOptions options;
   options.keys = port.keys;
   options.ingress = port.ingress;
-  options.lanes = lanes;
+  options.lanes = use.lanes;
+  options.frame_bytes = use.frame_bytes;
   LaneClient client(*port.net, std::move(options));
   FetchCallbacks callbacks;
   callbacks.progress = [&](std::size_t, std::int64_t, std::int64_t bytes) { arrivals.Add(bytes); };
@@ -153,10 +153,9 @@ Result<LinkRuns> MeasureWith(int lanes, const LinkPort& port, const wire::Peer& 
   if (stop.stop_requested()) return Cancelled("the agent ends");
   const Status status = arrivals.status();
   if (in_time && !status) return status.error();
-  LinkRuns runs = arrivals.Runs();
-  runs.lanes = lanes;
+  LinkRuns runs = arrivals.Runs(use);
   if (runs.bytes_per_second.empty()) {
-    return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * kLaneFrameBytes / kMiB,
+    return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * use.frame_bytes / kMiB,
                                DurationText(port.longest)));
   }
   return runs;
@@ -168,22 +167,33 @@ double LinkRuns::median() const {
   return engine::LinkSpeed{.bytes_per_second = bytes_per_second}.median();
 }
 
-bool ArePaid(const LinkRuns& more, const LinkRuns& fewer) {
+bool ArePaid(const LinkRuns& changed, const LinkRuns& before) {
   constexpr double kWorth = 1.1;
-  return more.median() >= kWorth * fewer.median();
+  return changed.median() >= kWorth * before.median();
 }
 
 Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop) {
-  TESSERA_TRY(LinkRuns best, MeasureWith(1, port, source, stop));
+  TESSERA_TRY(LinkRuns best, MeasureWith({1, kLaneFrameBytes}, port, source, stop));
   std::int64_t bytes = best.bytes;
   bool is_slow = bytes < kProbeBytes;
-  for (int lanes = 2; lanes <= source.lanes_size() && !is_slow; lanes *= 2) {
-    TESSERA_TRY(LinkRuns runs, MeasureWith(lanes, port, source, stop));
+  /// \return whether it pays, and is the best now
+  const auto attempt = [&](const engine::LaneUse& use) -> Result<bool> {
+    TESSERA_TRY(LinkRuns runs, MeasureWith(use, port, source, stop));
     bytes += runs.bytes;
     is_slow = runs.bytes < kProbeBytes;
-    if (!ArePaid(runs, best)) break;
+    if (!ArePaid(runs, best)) return false;
     best = std::move(runs);
+    return true;
+  };
+  for (int lanes = 2; lanes <= source.lanes_size() && !is_slow; lanes *= 2) {
+    TESSERA_TRY(const bool pays, attempt({lanes, kLaneFrameBytes}));
+    if (!pays) break;
+  }
+  for (const std::int64_t frame : {kMostLaneFrameBytes, kLaneFrameBytes / 4}) {
+    if (is_slow) break;
+    TESSERA_TRY(const bool pays, attempt({best.use.lanes, frame}));
+    if (pays) break;
   }
   best.bytes = bytes;
   return best;
@@ -207,19 +217,21 @@ std::vector<double> MeasureMemory() {
 Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQuery& query,
                                        const std::stop_token& stop) {
   wire::LinksAnswer answer;
-  const auto add = [&answer](std::int32_t from, const std::vector<double>& runs, int lanes) {
+  const auto add = [&answer](std::int32_t from, const std::vector<double>& runs) {
     auto* link = answer.add_links();
     link->set_from(from);
-    link->set_lanes(lanes);
     link->mutable_bytes_per_second()->Assign(runs.begin(), runs.end());
+    return link;
   };
   for (const wire::Peer& source : query.sources()) {
     TESSERA_TRY(const LinkRuns runs,
                 MeasureLink(port, source, stop).Context(fmt::format("from n{}", source.node())));
-    add(source.node(), runs.bytes_per_second, runs.lanes);
+    wire::LaneUse* use = add(source.node(), runs.bytes_per_second)->mutable_use();
+    use->set_lanes(runs.use.lanes);
+    use->set_frame_bytes(runs.use.frame_bytes);
     answer.set_bytes(answer.bytes() + runs.bytes);
   }
-  if (query.memory()) add(query.node(), MeasureMemory(), 0);
+  if (query.memory()) add(query.node(), MeasureMemory());
   return answer;
 }
 

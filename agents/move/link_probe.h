@@ -3,8 +3,8 @@
 
 /// \file
 /// Measures the bandwidth of links over the same path as a transfer: lanes, encryption and the
-/// token buckets of an emulated port. Also finds how many lanes make it fastest. Takes at most
-/// 44 MiB and 3 s per link and number of lanes.
+/// token buckets of an emulated port. Also finds the number of lanes and the size of frames that
+/// make it fastest. Takes at most 44 MiB and 3 s per link and use.
 
 #include <chrono>
 #include <cstdint>
@@ -15,6 +15,7 @@
 
 #include "agents/net/lanes.h"
 #include "agents/wire/messages_fwd.h"
+#include "engine/cluster/link_speeds.h"
 #include "engine/transfer/token_bucket.h"
 
 namespace tessera::agents {
@@ -49,15 +50,16 @@ struct LinkPort {
 struct LinkRuns {
   std::vector<double> bytes_per_second;  // of each run that ended within the limit, in order
   std::int64_t bytes = 0;                // fetched in all
-  int lanes = 1;                         // with which these runs were made
+  engine::LaneUse use = {};              // with which these runs were made
   /// \pre there are runs
   double median() const;
 };
-/// Whether a link is so much faster with more lanes that their threads pay. Each lane keeps about
-/// four of them busy.
-bool ArePaid(const LinkRuns& more, const LinkRuns& fewer);
-/// Measures with 1, 2, 4, … lanes, as long as more of them pay, and returns the best runs. A link
-/// that is too slow for all runs within the limit is measured with one lane only.
+/// Whether a link is faster with another use by more than noise, and by so much that the threads of
+/// more lanes pay. Each lane keeps about four of them busy.
+bool ArePaid(const LinkRuns& changed, const LinkRuns& before);
+/// Measures with 1, 2, 4, … lanes, as long as more of them pay, then with larger frames, and if
+/// these do not pay, with smaller ones. Returns the best runs. A link that is too slow for all runs
+/// within the limit is measured with one lane only.
 /// \error that of the transfer; kTimeout if less than two frames arrived; kCancelled
 Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop);

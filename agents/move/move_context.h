@@ -14,6 +14,7 @@
 
 #include "agents/net/lanes.h"
 #include "agents/wire/tessera/wire/view.pb.h"
+#include "engine/cluster/link_speeds.h"
 #include "engine/copy/cell_view.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -42,7 +43,7 @@ struct MoveContext {
     std::vector<LaneTicket> tickets = {};  // of its lanes; empty: they are encrypted
   };
   std::map<std::int32_t, Remote> nodes;
-  int lanes = 0;  // to each of them; 0: DefaultLanes()
+  engine::LaneUse lane_use = {};  // of the links to them
   /// The client that hands in the state.
   struct HandIn {
     std::int64_t number = 0;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "agents/move/parallel.h"
+#include "ptc/base/run_both.h"
 #include "ptc/digest.h"
 
 namespace tessera::agents {
@@ -72,11 +73,25 @@ MoveResult Mover::Run(const std::stop_token& stop) {
   return result;
 }
 
+Status Mover::CopyAndReceive(const std::stop_token& stop) {
+  std::stop_source both;
+  const std::stop_callback cancel(stop, [&both] { both.request_stop(); });
+  Status copied, received;
+  const auto run = [&both](Status& status, const auto& work) {
+    status = work(both.get_token());
+    if (!status) both.request_stop();
+  };
+  RunBoth([&] { run(received, [this](const auto& token) { return Receive(token); }); },
+          [&] { run(copied, [this](const auto& token) { return Copy(token); }); });
+  if (copied) return received;
+  // One of them may only have been cancelled because of the other.
+  return copied.error().code == ErrorCode::kCancelled && !received ? received : copied;
+}
+
 Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
-  TESSERA_RETURN_IF_ERROR(Copy(stop));
-  const Status received = Receive(stop);
+  const Status moved = CopyAndReceive(stop);
   result.notes = std::move(notes_);
-  TESSERA_RETURN_IF_ERROR(received);
+  TESSERA_RETURN_IF_ERROR(moved);
   Reach(Moment::kReceived);
   TESSERA_RETURN_IF_ERROR(Forward(stop));
   // All of them have been compared, or this would not be reached.

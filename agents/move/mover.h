@@ -3,10 +3,10 @@
 
 /// \file
 /// Carries out one node's part of a plan while the job is paused, on all cores: copies cells within
-/// the host, receives the others over lanes, compares all with their sources, and forwards relayed
-/// cells between its own devices. For a hand-in it fetches all state from the client instead, for a
-/// job that returns to a snapshot from the nodes that hold it. Old pieces are only read, and those
-/// that stay in place are not read at all, except with MoveMode::kVerifyFull.
+/// the host while it receives the others over lanes, compares all with their sources, and then
+/// forwards relayed cells between its own devices. For a hand-in it fetches all state from the
+/// client instead, for a job that returns to a snapshot from the nodes that hold it. Old pieces are
+/// only read, and those that stay in place are not read at all, except with MoveMode::kVerifyFull.
 
 #include <atomic>
 #include <functional>
@@ -39,7 +39,7 @@ class Mover : public Move {
   /// Moments at which a test may change memory.
   enum class Moment {
     kSourceDigested,  // a block of a copy or forward; its copies follow. Several threads
-    kReceived,        // all cells of lanes are written and compared; forwards follow
+    kReceived,        // all copies and cells of lanes are written and compared; forwards follow
     kTransferred      // all new cells are written and compared
   };
   /// Starts at once on its own thread. `done` runs exactly once, on that thread.
@@ -68,6 +68,8 @@ class Mover : public Move {
   /// The digest before the move, if this node took it.
   std::optional<std::uint64_t> OldDigest(ptc::DeviceId device, int tensor,
                                          const ptc::Box& cell) const;
+  /// At the same time, because they write different cells. The failure of one ends the other.
+  Status CopyAndReceive(const std::stop_token& stop);
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
   /// Fetches cells over lanes and waits for the end. `callbacks` is without `done`.

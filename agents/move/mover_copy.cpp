@@ -142,6 +142,7 @@ Status Mover::CopyCells(const std::stop_token& stop, const std::vector<CellCopie
     return CopyRange(*work[at].copies, work[at].range);
   }));
   // The ranges of a cell together have the digest that the cell had before.
+  const std::lock_guard lock(mutex_);  // lanes may note other arrivals
   for (const CellCopies& copies : all) {
     if (!copies.digest) continue;
     for (const auto& [device, piece] : copies.to) {

@@ -143,7 +143,9 @@ Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
   options.keys = wire_.keys;
   options.ingress = wire_.ingress;
   options.counts = wire_.counts;
-  if (context_->lanes > 0) options.lanes = context_->lanes;
+  const engine::LaneUse& use = context_->lane_use;
+  if (use.lanes > 0) options.lanes = use.lanes;
+  if (use.frame_bytes > 0) options.frame_bytes = use.frame_bytes;
   LaneClient client(*wire_.net, std::move(options));
   callbacks.done = [&](Status status) {
     const std::lock_guard lock(mutex);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,7 +31,11 @@ Status ForEachInParallel(std::size_t count, const std::stop_token& stop,
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> threads;  // this thread works as well
-  for (std::size_t t = 1; t < std::min(cores, count); ++t) threads.emplace_back(run);
+  try {
+    for (std::size_t t = 1; t < std::min(cores, count); ++t) threads.emplace_back(run);
+  } catch (const std::system_error&) {
+    // No more threads can be had: those that run do all of it.
+  }
   run();
   threads.clear();
   return failure;

@@ -168,7 +168,7 @@ namespace {
 /// the kernel, and the page faults of the next frame cost more than its copy.
 void KeepMemoryOfFrames() {
 #ifdef __GLIBC__
-  constexpr int kLargestKept = 4 << 20;
+  constexpr int kLargestKept = 8 << 20;  // more than the largest frame
   constexpr int kMostKept = 64 << 20;
   [[maybe_unused]] static const bool is_set =
       mallopt(M_MMAP_THRESHOLD, kLargestKept) == 1 && mallopt(M_TRIM_THRESHOLD, kMostKept) == 1;

@@ -21,6 +21,7 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::int64_t kAlign = 8;  // the largest element size: no frame splits an element
+constexpr std::int64_t kLeastLaneFrameBytes = 1 << 12;
 
 /// A source whose port is slow may send this many frames to others before it answers.
 constexpr std::int64_t kFramesBefore = 64;
@@ -29,7 +30,7 @@ constexpr std::int64_t kFramesBefore = 64;
 std::chrono::milliseconds LongestSilence(const LaneClientOptions& options) {
   const std::int64_t rate = options.ingress ? options.ingress->bytes_per_second() : 0;
   if (rate == 0) return options.silence;
-  return options.silence + std::chrono::seconds(kFramesBefore * kLaneFrameBytes / rate);
+  return options.silence + std::chrono::seconds(kFramesBefore * options.frame_bytes / rate);
 }
 
 /// Bytes of a cell, to be requested from one of its holders.
@@ -40,8 +41,8 @@ struct Slice {
   std::int64_t size = 0;
 };
 
-/// One request: bytes of one or more cells, at most kLaneFrameBytes. Its cells are alike in whether
-/// another holder is left, and in whether they have indices.
+/// One request: bytes of one or more cells, at most LaneClientOptions::frame_bytes. Its cells are
+/// alike in whether another holder is left, and in whether they have indices.
 struct FramePlan {
   std::uint32_t number = 0;
   std::int64_t size = 0;
@@ -168,7 +169,7 @@ void Run::Append(std::size_t source, const std::vector<Slice>& slices) {
     while (rest.size > 0) {
       frame.can_switch = can_switch;
       frame.is_digested = is_digested;
-      const std::int64_t room = kLaneFrameBytes - frame.size;
+      const std::int64_t room = options.frame_bytes - frame.size;
       const std::int64_t take = rest.size <= room ? rest.size : room / kAlign * kAlign;
       if (take == 0 || frame.slices.size() == kMaxSegments) {
         flush();
@@ -642,6 +643,8 @@ LaneClient::LaneClient(NetContext& context, LaneClientOptions options)
     : impl_(new Impl{context, std::move(options), {}}) {
   impl_->options.lanes = std::max(1, impl_->options.lanes);
   impl_->options.window = std::max(1, impl_->options.window);
+  impl_->options.frame_bytes =
+      std::clamp(impl_->options.frame_bytes, kLeastLaneFrameBytes, kMostLaneFrameBytes);
   if (!impl_->options.counts) impl_->options.counts = std::make_shared<LaneCounts>();
 }
 

@@ -14,12 +14,13 @@
 namespace tessera::agents {
 namespace {
 
-/// Reused buffers of one frame: the page faults of a new buffer cost more than the packing.
+/// Reused buffers, one per frame: the page faults of a new buffer cost more than the packing.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::vector<std::byte>;
 
-  std::shared_ptr<Buffer> Get() {
+  /// Of at least `size` bytes.
+  std::shared_ptr<Buffer> Get(std::size_t size) {
     std::unique_ptr<Buffer> buffer;
     {
       const std::lock_guard lock(mutex_);
@@ -28,7 +29,8 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
         free_.pop_back();
       }
     }
-    if (!buffer) buffer = std::make_unique<Buffer>(static_cast<std::size_t>(kLaneFrameBytes));
+    if (!buffer) buffer = std::make_unique<Buffer>();
+    if (buffer->size() < size) buffer->resize(size);
     return std::shared_ptr<Buffer>(buffer.release(), [pool = shared_from_this()](Buffer* used) {
       pool->Put(std::unique_ptr<Buffer>(used));
     });
@@ -124,11 +126,15 @@ struct LaneServer::Impl {
       }
     }
 
-    std::chrono::nanoseconds PortDelay(const FrameRequest& request) {
-      if (!impl.options.egress) return std::chrono::nanoseconds(0);
+    static std::int64_t SizeOf(const FrameRequest& request) {
       std::int64_t size = 0;
       for (const LaneSegment& segment : request.segments) size += segment.size;
-      return impl.options.egress->Take(size, std::chrono::steady_clock::now());
+      return size;
+    }
+
+    std::chrono::nanoseconds PortDelay(const FrameRequest& request) {
+      if (!impl.options.egress) return std::chrono::nanoseconds(0);
+      return impl.options.egress->Take(SizeOf(request), std::chrono::steady_clock::now());
     }
 
     void ServeFirst() {
@@ -183,9 +189,9 @@ struct LaneServer::Impl {
         body.owner = std::move(cell.keep_alive);
       }
       if (body.borrowed.empty()) {
-        const std::shared_ptr<BufferPool::Buffer> buffer = impl.pool->Get();
+        const auto size = static_cast<std::size_t>(SizeOf(request));
+        const std::shared_ptr<BufferPool::Buffer> buffer = impl.pool->Get(size);
         std::span<std::byte> rest(*buffer);
-        std::size_t size = 0;
         for (const LaneSegment& segment : request.segments) {
           TESSERA_TRY(const SourceCell cell, Find(request.key, segment));
           const auto bytes = rest.first(static_cast<std::size_t>(segment.size));
@@ -197,7 +203,6 @@ struct LaneServer::Impl {
             cell.view.Read(segment.offset, bytes);
           }
           rest = rest.subspan(bytes.size());
-          size += bytes.size();
         }
         body.borrowed = std::span<const std::byte>(*buffer).first(size);
         body.owner = buffer;

@@ -275,7 +275,7 @@ Result<FrameRequest> DecodeFrameRequest(std::span<const std::byte> bytes) {
     segment.offset = in->GetNumber();
     segment.size = in->GetNumber();
     good = !in->failed() && (is_same || which == kNextCell) && segment.size > 0 &&
-           segment.size <= kLaneFrameBytes - total;
+           segment.size <= kMostLaneFrameBytes - total;
     if (good) total += segment.size;
     request.segments.push_back(std::move(segment));
   }
@@ -300,7 +300,7 @@ Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
       good = good && !frame.digests.empty();
       for (std::uint64_t& digest : frame.digests) digest = in->Get<std::uint64_t>();
     }
-    if (!good || !in->done() || frame.size <= 0 || frame.size > kLaneFrameBytes) {
+    if (!good || !in->done() || frame.size <= 0 || frame.size > kMostLaneFrameBytes) {
       return BadBody("lane frame header");
     }
     return LaneReply(std::move(frame));

@@ -52,8 +52,9 @@ struct LaneSegment {
   friend bool operator==(const LaneSegment&, const LaneSegment&) = default;
 };
 
-inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;  // unit of wire and schedule
-inline constexpr std::size_t kMaxSegments = 1024;           // of a frame
+inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;      // unless a link has another size
+inline constexpr std::int64_t kMostLaneFrameBytes = 4LL << 20;  // of a frame
+inline constexpr std::size_t kMaxSegments = 1024;               // of a frame
 inline constexpr std::size_t kMaxJobName = 255;
 
 /// Proves on a lane without encryption that the source's agent permits the request. Zeros where

@@ -5,7 +5,7 @@
 /// Bulk transfer between nodes. The destination requests frames of cells from a source, writes them
 /// into the destination cells and compares their digests with those of the source. A source keeps
 /// no state about destinations, so a frame can be requested again at any time, and from another
-/// node that holds the same cells. A frame (at most 1 MiB) is the unit of schedule, wire and
+/// node that holds the same cells. A frame (at most 4 MiB) is the unit of schedule, wire and
 /// checksum. FORMAT.md has the bytes, DESIGN.md the threads.
 
 #include <chrono>
@@ -112,8 +112,9 @@ int DefaultLanes();
 struct LaneClientOptions {
   /// Threads, each with a connection to every source; at most as many as a source has lanes.
   int lanes = DefaultLanes();
-  CurveKeys keys;  // of the agents; empty: unencrypted
-  int window = 4;  // frames requested at a time per connection
+  CurveKeys keys;                              // of the agents; empty: unencrypted
+  int window = 4;                              // frames requested at a time per connection
+  std::int64_t frame_bytes = kLaneFrameBytes;  // of a frame at most; up to kMostLaneFrameBytes
   /// Limit for an answer. At a slow port a source serves many others first: there it is longer.
   std::chrono::milliseconds silence{10000};
   /// The same without a connection, for cells that others hold, too.

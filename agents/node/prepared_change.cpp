@@ -141,7 +141,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
                                                            {},
                                                            {}});
   context->lost = lost_;
-  context->lanes = p.lanes();
+  context->lane_use = {p.lane_use().lanes(), p.lane_use().frame_bytes()};
   for (const auto& [id, table] : next_) {
     const engine::Arena* arena = devices.devices().at(id).arena.get();
     context->local.emplace(id, MoveContext::Local{arena, old_.at(id), table});

@@ -134,7 +134,7 @@ Status LinkSurvey::Note(std::int32_t node, const wire::LinksAnswer& answer) {
     speeds.links.push_back({link.from(),
                             node,
                             {link.bytes_per_second().begin(), link.bytes_per_second().end()},
-                            link.lanes()});
+                            {link.use().lanes(), link.use().frame_bytes()}});
     for (const std::int32_t end : {link.from(), node}) {
       const Membership::Node* known = members_.Find(end);
       if (!known) return DataLoss(fmt::format("n{} measured a link from n{}", node, end));

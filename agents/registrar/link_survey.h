@@ -25,8 +25,8 @@ class LinkSurvey : public RegistrarPart {
 
   /// Hosts and bandwidths: measured, else emulated, else assumed.
   ptc::Topology TopologyNow() const;
-  /// How many lanes a transfer uses from each node to each other; 0: not measured.
-  int lanes() const { return links_.lanes(); }
+  /// How a transfer uses the links between nodes.
+  engine::LaneUse use() const { return links_.use(); }
   /// All devices, or those that are usable now.
   ptc::Cluster ClusterOf(ptc::Topology topology, bool usable_only) const;
   /// \error those of the journal

@@ -66,8 +66,9 @@ void ReplicaInquiry::OnCells(std::int32_t node, const wire::GroupCells& m) {
   }
   found->waiting.erase(node);
   if (!found->waiting.empty()) return;
-  const Question question = std::move(*found);
+  Question question = std::move(*found);
   questions_.erase(found);
+  std::ranges::sort(question.cells, {}, &DeviceDigests::device);  // nodes answer in any order
   Answer(question);
 }
 

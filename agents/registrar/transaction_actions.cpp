@@ -252,7 +252,10 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
                      [&](const engine::SendPrepare& a) {
                        m = PrepareMessage(*txn_, *jobs_.Find(txn_->job),
                                           members_.PeersFor({txn_->job, txn_->id, txn_->id}));
-                       m.mutable_prepare()->set_lanes(uses_.links.lanes());
+                       if (const engine::LaneUse use = uses_.links.use(); use.lanes > 0) {
+                         m.mutable_prepare()->mutable_lane_use()->set_lanes(use.lanes);
+                         m.mutable_prepare()->mutable_lane_use()->set_frame_bytes(use.frame_bytes);
+                       }
                        return a.node;
                      },
                      [&](const engine::SendPause& a) {
@@ -317,11 +320,11 @@ engine::DigestsCompared TransactionDesk::Compare() {
 void TransactionDesk::AskAbout(const StateComparison& states) {
   const std::vector<ptc::DeviceId> lost =
       txn_->recovery ? txn_->recovery->lost : std::vector<ptc::DeviceId>();
-  for (const bool before : {true, false}) {
-    const auto& differing = before ? states.differing_before : states.differing_after;
-    if (differing.empty()) continue;
-    uses_.replicas.Ask({txn_->id, *txn_->from, txn_->planned.to, lost, before}, differing);
-  }
+  // What differed before also differs afterwards.
+  const bool before = !states.differing_before.empty();
+  const auto& differing = before ? states.differing_before : states.differing_after;
+  if (differing.empty()) return;
+  uses_.replicas.Ask({txn_->id, *txn_->from, txn_->planned.to, lost, before}, differing);
 }
 
 void TransactionDesk::NoteResumed() {

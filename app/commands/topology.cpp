@@ -69,16 +69,17 @@ std::string describeHosts(const ptc::Cluster& cluster) {
 
 std::string describeLinks(const engine::LinkSpeeds& measured) {
   std::vector<std::vector<std::string>> rows = {
-      {"link", "median", "slowest", "fastest", "runs", "lanes"}};
+      {"link", "median", "slowest", "fastest", "runs", "lanes", "frames"}};
   for (const engine::LinkSpeed& link : measured.links) {
     const auto [low, high] = std::ranges::minmax(link.bytes_per_second);
     rows.push_back({link.is_memory() ? fmt::format("n{} memory", link.from)
                                      : fmt::format("n{} → n{}", link.from, link.to),
                     formatRate(link.median()), formatRate(low), formatRate(high),
                     std::to_string(link.bytes_per_second.size()),
-                    link.is_memory() ? "" : std::to_string(link.lanes)});
+                    link.is_memory() ? "" : std::to_string(link.use.lanes),
+                    link.is_memory() ? "" : formatBytes(link.use.frame_bytes)});
   }
-  return formatTable(rows, {1, 2, 3, 4, 5}) +
+  return formatTable(rows, {1, 2, 3, 4, 5, 6}) +
          fmt::format("measured at {}: {} over the network in {}\n",
                      formatClock(measured.measured_at), formatBytes(measured.bytes),
                      formatSeconds(measured.seconds));

@@ -55,12 +55,16 @@ std::string SourceText(const LinkSpeeds& speeds, const std::set<std::int32_t>& m
 
 double LinkSpeed::median() const { return LowerMedian(bytes_per_second); }
 
-int LinkSpeeds::lanes() const {
-  std::vector<double> counts;
+LaneUse LinkSpeeds::use() const {
+  std::vector<double> lanes, frames;
   for (const LinkSpeed& link : links) {
-    if (!link.is_memory()) counts.push_back(link.lanes);
+    if (link.is_memory()) continue;
+    lanes.push_back(link.use.lanes);
+    frames.push_back(static_cast<double>(link.use.frame_bytes));
   }
-  return counts.empty() ? 0 : static_cast<int>(LowerMedian(std::move(counts)));
+  if (lanes.empty()) return {};
+  return {static_cast<int>(LowerMedian(std::move(lanes))),
+          static_cast<std::int64_t>(LowerMedian(std::move(frames)))};
 }
 
 void LinkSpeeds::Forget(std::int32_t node) {

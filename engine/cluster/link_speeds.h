@@ -16,11 +16,18 @@
 
 namespace tessera::engine {
 
+/// How transfers use a link.
+struct LaneUse {
+  int lanes = 0;                 // connections at the same time; 0: not known
+  std::int64_t frame_bytes = 0;  // requested at a time; 0: not known
+  friend bool operator==(const LaneUse&, const LaneUse&) = default;
+};
+
 /// The measurements of one link.
 struct LinkSpeed {
   std::int32_t from = 0, to = 0;              // nodes; equal: a memory copy inside the node
   std::vector<double> bytes_per_second = {};  // of each run, in order; at least one
-  int lanes = 0;                              // with which it was fastest; 0: of a memory copy
+  LaneUse use = {};                           // with which it was fastest; none: a memory copy
   /// For an even number of runs, the lower of the two in the middle.
   double median() const;
   bool is_memory() const { return from == to; }
@@ -36,9 +43,9 @@ struct LinkSpeeds {
   std::vector<LinkSpeed> links = {};               // by (from, to), ascending
 
   bool empty() const { return links.empty(); }
-  /// How many lanes transfers use from one node to another: the lower median of the links; 0 if
-  /// none is measured.
-  int lanes() const;
+  /// How transfers use the links of the cluster: lower medians of the links between nodes. Not
+  /// known if none is measured.
+  LaneUse use() const;
   /// Removes the mark of `node` and every link from or to it.
   void Forget(std::int32_t node);
   friend bool operator==(const LinkSpeeds&, const LinkSpeeds&) = default;

@@ -17,6 +17,7 @@ constexpr std::size_t kMostLinks = 65536;
 constexpr std::size_t kMostRuns = 1024;
 constexpr std::size_t kLongestMark = 1024;
 constexpr double kMostLanes = 64;
+constexpr double kMostFrameBytes = 1 << 26;
 constexpr double kFastest = 1e15;  // bytes per second; as in a topology file
 
 Error Wrong(std::string_view what, std::string_view expected) {
@@ -54,7 +55,8 @@ Result<std::int32_t> NodeIn(const Json& value, std::string_view what) {
 }
 
 Result<LinkSpeed> ParseLink(const Json& json) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(json, "a link", {"from", "to", "bytes_per_second", "lanes"}));
+  TESSERA_RETURN_IF_ERROR(
+      CheckKeys(json, "a link", {"from", "to", "bytes_per_second", "lanes", "frame_bytes"}));
   LinkSpeed link;
   TESSERA_TRY(link.from, NodeIn(json["from"], "'from' of a link"));
   TESSERA_TRY(link.to, NodeIn(json["to"], "'to' of a link"));
@@ -68,7 +70,9 @@ Result<LinkSpeed> ParseLink(const Json& json) {
   }
   TESSERA_TRY(const double lanes,
               NumberIn(json["lanes"], "'lanes' of a link", link.is_memory() ? 0 : 1, kMostLanes));
-  link.lanes = static_cast<int>(lanes);
+  TESSERA_TRY(const double frame, NumberIn(json["frame_bytes"], "'frame_bytes' of a link",
+                                           link.is_memory() ? 0 : 1, kMostFrameBytes));
+  link.use = {static_cast<int>(lanes), static_cast<std::int64_t>(frame)};
   return link;
 }
 
@@ -118,7 +122,8 @@ std::string ToJson(const LinkSpeeds& speeds) {
     links.push_back({{"from", link.from},
                      {"to", link.to},
                      {"bytes_per_second", link.bytes_per_second},
-                     {"lanes", link.lanes}});
+                     {"lanes", link.use.lanes},
+                     {"frame_bytes", link.use.frame_bytes}});
   }
   const Json json = {{"measured_at", speeds.measured_at},
                      {"seconds", speeds.seconds},

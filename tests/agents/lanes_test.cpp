@@ -987,10 +987,10 @@ class LanesTest : public QObject {
     };
     const LaneCell a{0, 0, BoxOf({4})};
     const LaneCell b{0, 1, BoxOf({4})};
-    QVERIFY(!refused({{a, 0, kLaneFrameBytes}}));
+    QVERIFY(!refused({{a, 0, kMostLaneFrameBytes}}));
     QVERIFY(refused({}));
-    QVERIFY(refused({{a, 0, kLaneFrameBytes + 1}}));
-    QVERIFY(refused({{a, 0, kLaneFrameBytes}, {b, 0, 1}}));
+    QVERIFY(refused({{a, 0, kMostLaneFrameBytes + 1}}));
+    QVERIFY(refused({{a, 0, kMostLaneFrameBytes}, {b, 0, 1}}));
     QVERIFY(refused({{a, 0, 0}}));
     QVERIFY(!refused(std::vector<LaneSegment>(kMaxSegments, {a, 0, 1})));
     QVERIFY(refused(std::vector<LaneSegment>(kMaxSegments + 1, {a, 0, 1})));

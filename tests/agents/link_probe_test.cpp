@@ -4,6 +4,7 @@
 #include <QTest>
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "agents/wire/tessera/wire/node.pb.h"
@@ -86,17 +87,18 @@ class LinkProbeTest : public QObject {
     const double median = MedianOf(runs->bytes_per_second);
     const double ratio = median / static_cast<double>(kPortLimit);
     QVERIFY2(ratio > 0.75 && ratio < 1.25, std::to_string(ratio).c_str());
-    // A second lane is tried, and it does not pay.
-    QCOMPARE(runs->bytes, std::int64_t{88} << 20);
-    QCOMPARE(runs->lanes, 1);
+    // A second lane is tried, and larger and smaller frames. None of them pays.
+    QCOMPARE(runs->bytes, std::int64_t{4 * 44} << 20);
+    QCOMPARE(runs->use.lanes, 1);
+    QCOMPARE(runs->use.frame_bytes, kLaneFrameBytes);
     // No run contains the burst of the bucket, not even the first one.
     QVERIFY(runs->bytes_per_second.front() < 1.3 * static_cast<double>(kPortLimit));
   }
 
   void moreLanesMustPay() {
-    const agents::LinkRuns one{{100, 90, 110}, 0, 1};
-    QVERIFY(ArePaid({{400, 110, 111}, 0, 2}, one));
-    QVERIFY(!ArePaid({{400, 109, 108}, 0, 2}, one));
+    const agents::LinkRuns one{{100, 90, 110}, 0, {1, 1}};
+    QVERIFY(ArePaid({{400, 110, 111}, 0, {2, 1}}, one));
+    QVERIFY(!ArePaid({{400, 109, 108}, 0, {2, 1}}, one));
   }
 
   void aSlowLinkCostsTheTimeLimit() {
@@ -146,10 +148,16 @@ class LinkProbeTest : public QObject {
     VERIFY_OK(answer);
     QCOMPARE(answer->links_size(), 2);
     QCOMPARE(answer->links(0).from(), 7);
-    QVERIFY(answer->links(0).lanes() == 1 || answer->links(0).lanes() == 2);
+    const wire::LaneUse& use = answer->links(0).use();
+    QVERIFY(use.lanes() == 1 || use.lanes() == 2);
+    const std::set<std::int64_t> sizes = {kLaneFrameBytes / 4, kLaneFrameBytes,
+                                          kMostLaneFrameBytes};
+    QVERIFY(sizes.contains(use.frame_bytes()));
     QCOMPARE(answer->links(1).from(), 3);  // from itself: memory
-    QCOMPARE(answer->links(1).lanes(), 0);
-    QCOMPARE(answer->bytes(), std::int64_t{88} << 20);
+    QVERIFY(!answer->links(1).has_use());
+    // One lane, two, larger frames, and smaller ones if those do not pay.
+    const int uses = use.frame_bytes() == kMostLaneFrameBytes ? 3 : 4;
+    QCOMPARE(answer->bytes(), std::int64_t{44 * uses} << 20);
     for (const auto& link : answer->links()) {
       QCOMPARE(link.bytes_per_second_size(), 5);
       for (const double speed : link.bytes_per_second()) QVERIFY(speed > 1e6);

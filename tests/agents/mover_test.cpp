@@ -389,6 +389,57 @@ class MoverTest : public QObject {
     }
   }
 
+  // Neither waits for the other: a copy that lasts until lanes have brought bytes ends.
+  void lanesBringCellsDuringCopies() {
+    std::mt19937_64 rng(test::Seed() + 9);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2 on n0g0,n1g0", tensors);
+    const ptc::Layout after = On("dp=2,tp=2 on n1g1,n1g2,n1g3,n1g4", tensors);
+    ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    // Half of the copies come from the other node.
+    int copies = 0;
+    for (ptc::Move& move : plan.moves) {
+      auto* copy = std::get_if<ptc::RemoteCopy>(&move);
+      if (copy != nullptr && ++copies % 2 == 0) copy->source = {0, 0};
+    }
+    Nodes nodes(before, after, plan);
+    std::atomic<bool> has_waited = false, has_arrived = false;
+    const MoveResult result = nodes.Run(1, MoveMode::kVerifyMoved, [&](Mover::Moment moment) {
+      if (moment != Mover::Moment::kSourceDigested || has_waited.exchange(true)) return;
+      has_arrived = QTest::qWaitFor([&] { return nodes.sent() > 0; }, 10'000);
+    });
+    VERIFY_OK(result.status);
+    QVERIFY(has_waited);
+    QVERIFY(has_arrived);
+    QCOMPARE(nodes.CountWrong(), 0);
+  }
+
+  // The reason of the side that failed is reported, not that the other was cancelled.
+  void aCopyThatFailsEndsTheLanes() {
+    std::mt19937_64 rng(test::Seed() + 10);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2 on n0g0,n1g0", tensors);
+    const ptc::Layout after = On("dp=4 on n1g0,n1g1,n1g2,n1g3", tensors);
+    ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    for (ptc::Move& move : plan.moves) {
+      auto* copy = std::get_if<ptc::RemoteCopy>(&move);
+      if (copy != nullptr && copy->device == DeviceId{1, 3}) copy->source = {0, 0};
+    }
+    Nodes nodes(before, after, plan);
+    std::once_flag once;
+    const MoveResult result = nodes.Run(1, MoveMode::kVerifyMoved, [&](Mover::Moment moment) {
+      if (moment != Mover::Moment::kSourceDigested) return;
+      std::call_once(once, [&] {
+        for (const ptc::Move& move : plan.moves) {
+          const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
+          if (copy == nullptr || copy->device != DeviceId{1, 1}) continue;
+          nodes.Damage({1, 0}, true, copy->tensor, copy->cell);
+        }
+      });
+    });
+    VERIFY_ERROR(result.status, ErrorCode::kDataLoss, "on its source n1g0");
+  }
+
   // A cell that differs from its source ends the transfer before it is forwarded.
   void whatIsNotVerifiedIsNotPassedOn() {
     std::mt19937_64 rng(test::Seed() + 1);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rates of the copies that a move is made of, beside memcpy of the same machine, the same block
-/// size and the same warm memory. Prints the median of repeated rounds; in each round all kinds of
-/// copy run one after the other, so that a change of clock frequency meets all of them.
+/// size, the same warm memory and as many threads. Prints the median of repeated rounds; in each
+/// round all kinds of copy run one after the other, so that a change of clock frequency meets all
+/// of them. Argument: threads (1).
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/copy/fused.h"
@@ -47,17 +50,19 @@ std::byte* AllocateTouched() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::clamp(std::atoi(argv[1]), 1, static_cast<int>(kCells)) : 1;
   std::byte* const from = AllocateTouched();
   std::byte* const to = AllocateTouched();
-  std::printf("%s, one thread, cells of %lld MiB, medians of %d rounds\n",
-              tessera::test::Machine().c_str(), static_cast<long long>(kCellBytes >> 20), kRounds);
+  std::printf("%s, %d thread%s, cells of %lld MiB, medians of %d rounds\n",
+              tessera::test::Machine().c_str(), threads, threads == 1 ? "" : "s",
+              static_cast<long long>(kCellBytes >> 20), kRounds);
   std::printf("%10s %8s | %14s %14s %14s %14s\n", "run", "memcpy", "CopyCell", "copy, digests",
               "digest alone", "checksum");
 
-  std::uint64_t sink = 0;
-  for (const std::int64_t run : {std::int64_t{256}, std::int64_t{1024}, std::int64_t{4096},
-                                 std::int64_t{65536}, kCellBytes}) {
+  std::atomic<std::uint64_t> sink = 0;
+  for (const std::int64_t run : {std::int64_t{256}, std::int64_t{512}, std::int64_t{1024},
+                                 std::int64_t{4096}, std::int64_t{65536}, kCellBytes}) {
     // A column cut of a matrix of f32 into two pieces: the source holds rows twice as long as the
     // cell's, the destination holds the cell alone.
     const std::int64_t width = run / 4;
@@ -72,9 +77,14 @@ int main() {
 
     std::vector<double> memcpy_s, copy_s, fused_s, digest_s, checksum_s;
     const auto for_each_cell = [&](const auto& visit) {
-      for (std::int64_t i = 0; i < kCells; ++i) {
-        visit(from + i % sources * source_bytes, to + i * kCellBytes);
-      }
+      const auto work = [&](std::int64_t first) {
+        for (std::int64_t i = first; i < kCells; i += threads) {
+          visit(from + i % sources * source_bytes, to + i * kCellBytes);
+        }
+      };
+      std::vector<std::jthread> others;
+      for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
+      work(0);
     };
     for (int round = 0; round <= kRounds; ++round) {
       const double memcpy_time = Seconds([&] {

@@ -22,9 +22,12 @@ LinkSpeeds Ring() {
   speeds.seconds = 1.5;
   speeds.bytes = 123456789;
   speeds.marks = {{0, "m0 a \"b\" 0"}, {1, "m1"}, {2, "m2"}};
-  speeds.links = {{0, 0, {6e9, 5e9, 7e9}}, {0, 1, {90e6, 100e6, 300e6}, 4},
-                  {1, 1, {8e9}},           {1, 2, {40e6, 50e6}, 1},
-                  {2, 0, {50e6}, 2},       {2, 2, {4e9}}};
+  speeds.links = {{0, 0, {6e9, 5e9, 7e9}},
+                  {0, 1, {90e6, 100e6, 300e6}, {4, 1 << 20}},
+                  {1, 1, {8e9}},
+                  {1, 2, {40e6, 50e6}, {1, 1 << 22}},
+                  {2, 0, {50e6}, {2, 1 << 20}},
+                  {2, 2, {4e9}}};
   return speeds;
 }
 
@@ -39,12 +42,12 @@ class LinkSpeedsTest : public QObject {
     QCOMPARE((LinkSpeed{0, 1, {9, 1, 5, 7}}.median()), 5.0);
   }
 
-  void lanesAreThoseOfTheUsualLink() {
-    QCOMPARE(Ring().lanes(), 2);
-    QCOMPARE(LinkSpeeds().lanes(), 0);
+  void transfersUseTheUsualLink() {
+    QVERIFY((Ring().use() == engine::LaneUse{2, 1 << 20}));
+    QVERIFY(LinkSpeeds().use() == engine::LaneUse{});
     LinkSpeeds memory = Ring();
     std::erase_if(memory.links, [](const LinkSpeed& link) { return !link.is_memory(); });
-    QCOMPARE(memory.lanes(), 0);
+    QVERIFY(memory.use() == engine::LaneUse{});
   }
 
   void plansUseThem() {
@@ -136,6 +139,8 @@ class LinkSpeedsTest : public QObject {
     row("a node below 0", "/links/0/from", "-1", "'from' of a link is not a node");
     row("a node past 32 bits", "/links/0/to", "4294967296", "'to' of a link is not a node");
     row("half a node", "/links/0/to", "0.5", "'to' of a link is not a node");
+    row("no lanes", "/links/1/lanes", "0", "'lanes' of a link is not a number from 1 to");
+    row("a frame without bytes", "/links/1/frame_bytes", "0", "'frame_bytes' of a link");
     row("a link twice", "/links/1/to", "0", "n0 to n0 appears twice");
     row("a node without a mark", "/links/1/to", "9", "n9 has a link and is not among the nodes");
     row("a mark that is none", "/nodes/0/mark", "7", "'mark' is not a string");
