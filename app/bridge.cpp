@@ -77,6 +77,12 @@ Status Bridge::open(const std::string& profile) {
   handlers.link = [this, later](agents::LinkState state, std::string detail) {
     later([this, state, detail = std::move(detail)] { onLink(state, detail); });
   };
+  handlers.owner = [this, later](const agents::KeyOwner& owner) {
+    const bool onlyLooks = owner.role != agents::Role::kOperator;
+    later([this, name = onlyLooks ? QString::fromStdString(owner.name) : QString()] {
+      m_model.setViewerKey(name);
+    });
+  };
   handlers.snapshot = [this, later](const engine::ClusterSnapshot& snapshot) {
     later([this, snapshot] { m_model.setSnapshot(snapshot); });
   };

@@ -188,6 +188,8 @@ QString text(ErrorCode code) {
       return FormatWords::tr("Not supported");
     case ErrorCode::kInternal:
       return FormatWords::tr("Internal error");
+    case ErrorCode::kPermissionDenied:
+      return FormatWords::tr("Not allowed");
   }
   Q_UNREACHABLE();
 }

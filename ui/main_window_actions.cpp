@@ -346,17 +346,15 @@ void MainWindow::Impl::addActions() {
     themes->addAction(action);
   }
 
-  actions->add(
-      {.id = id("cluster.operate"),
-       .menu = cluster,
-       .text = tr("&Operate"),
-       .statusTip = tr("Allow this panel to change the cluster until it locks again"),
-       .icon = id("operate"),
-       .shortcuts = Keys{keys("Ctrl+Shift+O")},
-       .checkable = true,
-       .blocked =
-           [this] { return control.isReadOnly() ? tr("This panel is read-only.") : QString(); }},
-      [this](bool on) { control.setOperating(on); });
+  actions->add({.id = id("cluster.operate"),
+                .menu = cluster,
+                .text = tr("&Operate"),
+                .statusTip = tr("Allow this panel to change the cluster until it locks again"),
+                .icon = id("operate"),
+                .shortcuts = Keys{keys("Ctrl+Shift+O")},
+                .checkable = true,
+                .blocked = [this] { return control.readOnlyReason(); }},
+               [this](bool on) { control.setOperating(on); });
   actions->add({.id = id("cluster.live"),
                 .menu = cluster,
                 .text = tr("&Live Moves"),

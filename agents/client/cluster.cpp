@@ -272,8 +272,18 @@ struct ClusterClient::Impl {
       }
       loop.Cancel(attempt_timer);
       backoff.Reset();
+      auto owner = ParseRole(hello.role());
+      if (!owner) {
+        FailLink(LinkState::kRefused, owner.error().ToString());
+        return;
+      }
+      owner->name = hello.key_name();
+      if (handlers.owner) handlers.owner(*owner);
+      const std::string role = owner->role == Role::kOperator
+                                   ? ""
+                                   : " as " + RoleText(*owner) + " '" + owner->name + "'";
       SetState(LinkState::kConnected,
-               "cluster " + hello.cluster() + " at " + profile.registrar_endpoint);
+               "cluster " + hello.cluster() + " at " + profile.registrar_endpoint + role);
       for (auto& [order, call] : calls) SendNow(call.request);
       if (with_stream) {
         AskSnapshot();

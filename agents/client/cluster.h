@@ -53,6 +53,8 @@ class ClusterClient {
   /// connect, the missed ones after a reconnect or a gap.
   struct Handlers {
     std::function<void(LinkState, std::string detail)> link;
+    /// What the cluster knows of the client's key, before each kConnected.
+    std::function<void(const KeyOwner&)> owner;
     std::function<void(const engine::ClusterSnapshot&)> snapshot;
     std::function<void(const engine::Event&)> event;
     std::function<void(const engine::Sample&)> sample;

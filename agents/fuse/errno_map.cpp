@@ -7,6 +7,8 @@ namespace tessera::agents {
 
 int ErrnoOf(const Error& error, FileRequest request) {
   switch (error.code) {
+    case ErrorCode::kPermissionDenied:
+      return EACCES;
     case ErrorCode::kNotFound:
       return ENOENT;
     case ErrorCode::kFailedPrecondition:

@@ -52,7 +52,7 @@ inline std::uint32_t CodeToWire(const Status& status) {
 }
 inline Status StatusFromWire(std::uint32_t code, const std::string& message) {
   if (code == 0) return OkStatus();
-  const auto last = static_cast<std::uint32_t>(ErrorCode::kInternal);
+  const auto last = static_cast<std::uint32_t>(kLastErrorCode);
   return Error{static_cast<ErrorCode>(code - 1 < last ? code - 1 : last), message, {}};
 }
 

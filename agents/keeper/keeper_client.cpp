@@ -118,7 +118,7 @@ Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request, int fd) 
     if (incoming.message.sequence() == sequence) {
       if (incoming.message.has_error()) {
         const auto code = std::min<std::uint32_t>(incoming.message.error().code(),
-                                                  static_cast<std::uint32_t>(ErrorCode::kInternal));
+                                                  static_cast<std::uint32_t>(kLastErrorCode));
         return Error{static_cast<ErrorCode>(code), incoming.message.error().message(), {}};
       }
       return incoming;

@@ -2,17 +2,15 @@
 /// \file
 /// Copies within the host, and from device to device of this node what is relayed.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "agents/move/mover.h"
 #include "agents/move/parallel.h"
 #include "engine/copy/fused.h"
+#include "engine/store/sealed_memory.h"
 
 namespace tessera::agents {
 namespace {
@@ -22,8 +20,7 @@ using engine::PieceTable;
 
 // Maps an arena of another node of this host through the descriptor of its agent.
 Result<engine::Arena> MapPeer(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  TESSERA_TRY(const int fd, engine::OpenSealedMemory(path));
   Result<engine::Arena> arena = engine::Arena::Map(fd, false);
   close(fd);
   return arena;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Key pairs and their files; the context with its ZAP handler (rfc.zeromq.org/spec/27).
 #include <malloc.h>
+#include <sys/stat.h>
 #include <zmq.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <thread>
 
@@ -27,8 +28,13 @@ CurveKeys NewCurveKeys() {
 
 namespace {
 
-/// Reads lines `NAME KEY` into the keys that `keys` names.
-Status ReadKeyLines(const std::string& path, CurveKeys* keys) {
+/// The lines of a key file.
+struct KeyLines {
+  CurveKeys keys;
+  std::optional<KeyOwner> role;
+};
+Result<KeyLines> ReadKeyLines(const std::string& path) {
+  KeyLines out;
   const auto text = engine::ReadWholeFile(path);
   if (!text && text.error().code == ErrorCode::kNotFound) return NotFound("no key file " + path);
   if (!text) return text.error();
@@ -41,19 +47,27 @@ Status ReadKeyLines(const std::string& path, CurveKeys* keys) {
     };
     const std::size_t space = line.find(' ');
     const std::string name = line.substr(0, space);
-    std::string* key = name == "public"   ? &keys->public_key
-                       : name == "secret" ? &keys->secret_key
+    const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
+    if (name == "role") {
+      if (out.role) return wrong("second role");
+      auto role = ParseRole(value);
+      if (!role) return wrong(role.error().message);
+      out.role = std::move(*role);
+      continue;
+    }
+    std::string* key = name == "public"   ? &out.keys.public_key
+                       : name == "secret" ? &out.keys.secret_key
                                           : nullptr;
-    if (key == nullptr) return wrong("line is neither 'public KEY' nor 'secret KEY'");
+    if (key == nullptr) return wrong("line is none of 'public KEY', 'secret KEY' and 'role ROLE'");
     if (!key->empty()) return wrong("second " + name + " key");
-    *key = space == std::string::npos ? "" : line.substr(space + 1);
+    *key = value;
     if (!IsPublicKey(*key)) {
       return wrong(name + " key of " + std::to_string(key->size()) +
                    " characters is not 40 characters of Z85");
     }
   }
-  if (keys->public_key.empty()) return InvalidArgument(path + ": no public key");
-  return OkStatus();
+  if (out.keys.public_key.empty()) return InvalidArgument(path + ": no public key");
+  return out;
 }
 
 }  // namespace
@@ -68,25 +82,39 @@ Status SaveKeys(const CurveKeys& keys, const std::string& path) {
       path, "public " + keys.public_key + "\nsecret " + keys.secret_key + "\n", 0600);
 }
 
-Status SavePublicKey(const std::string& public_key, const std::string& path) {
-  return engine::WriteWholeFile(path, "public " + public_key + "\n", 0644);
+Status SavePublicKey(const std::string& public_key, const std::string& path,
+                     const std::string& role) {
+  const std::string line = role.empty() ? "" : "role " + role + "\n";
+  return engine::WriteWholeFile(path, "public " + public_key + "\n" + line, 0644);
 }
 
 Result<std::string> LoadPublicKey(const std::string& path) {
-  CurveKeys keys;
-  TESSERA_RETURN_IF_ERROR(ReadKeyLines(path, &keys));
-  return keys.public_key;
+  TESSERA_TRY(KeyLines lines, ReadKeyLines(path));
+  return std::move(lines.keys.public_key);
+}
+
+Result<OwnedKey> LoadOwnedKey(const std::string& path) {
+  TESSERA_TRY(KeyLines lines, ReadKeyLines(path));
+  OwnedKey key{std::move(lines.keys.public_key), lines.role.value_or(KeyOwner{}),
+               lines.role.has_value()};
+  key.owner.name = std::filesystem::path(path).stem().string();
+  return key;
 }
 
 Result<CurveKeys> LoadKeys(const std::string& path) {
-  CurveKeys keys;
-  TESSERA_RETURN_IF_ERROR(ReadKeyLines(path, &keys));
+  TESSERA_TRY(KeyLines lines, ReadKeyLines(path));
+  CurveKeys& keys = lines.keys;
   if (keys.secret_key.empty()) return InvalidArgument(path + ": no secret key");
   char derived[41] = {};
   if (zmq_curve_public(derived, keys.secret_key.c_str()) != 0 || keys.public_key != derived) {
     return InvalidArgument(path + ": public key does not belong to the secret key");
   }
-  return keys;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return PermissionDenied(path + ": others than its owner can read this secret key; `chmod 600 " +
+                            path + "` ends that, and a new key is safer");
+  }
+  return std::move(keys);
 }
 
 namespace {
@@ -101,12 +129,13 @@ struct NetContext::Impl {
   void* control = nullptr;         // PAIR, the owner's: any message ends the thread
   std::atomic<std::int64_t> num_refused{0};
   std::mutex mutex;
-  std::set<std::string> allowed;  // under `mutex`
+  KeyOwners allowed;  // under `mutex`
   std::thread thread;
 
-  bool IsAllowed(const std::string& key) {
+  std::optional<KeyOwner> OwnerOf(const std::string& key) {
     const std::lock_guard lock(mutex);
-    return allowed.contains(key);
+    const auto found = allowed.find(key);
+    return found == allowed.end() ? std::nullopt : std::optional(found->second);
   }
 
   static std::vector<std::string> ReceiveAll(void* socket) {
@@ -135,7 +164,7 @@ struct NetContext::Impl {
       zmq_z85_encode(text, reinterpret_cast<const std::uint8_t*>(request[6].data()), 32);
       key = text;
     }
-    const bool good = !key.empty() && IsAllowed(key);
+    const bool good = !key.empty() && OwnerOf(key).has_value();
     if (!good) ++num_refused;
     const std::string id = request.size() > 1 ? request[1] : "";
     const std::string reply[] = {
@@ -206,10 +235,19 @@ NetContext::~NetContext() {
   zmq_ctx_term(impl_->context);
 }
 
-void NetContext::SetAllowed(std::vector<std::string> public_keys) {
-  std::set<std::string> allowed(public_keys.begin(), public_keys.end());
+void NetContext::SetOwners(KeyOwners keys) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->allowed.swap(allowed);
+  impl_->allowed.swap(keys);
+}
+
+void NetContext::SetAllowed(const std::vector<std::string>& public_keys) {
+  KeyOwners owners;
+  for (const std::string& key : public_keys) owners.emplace(key, KeyOwner{});
+  SetOwners(std::move(owners));
+}
+
+std::optional<KeyOwner> NetContext::OwnerOf(std::string_view public_key) const {
+  return impl_->OwnerOf(std::string(public_key));
 }
 
 std::int64_t NetContext::num_refused() const { return impl_->num_refused; }

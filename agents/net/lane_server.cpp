@@ -98,7 +98,8 @@ struct LaneServer::Impl {
           ++impl.counts->malformed;
           continue;
         }
-        if (impl.options.admits && !impl.options.admits(request->key, index, request->ticket)) {
+        if (impl.options.admits &&
+            !impl.options.admits(request->key, index, request->ticket, (*message)->sender_key())) {
           ++impl.counts->not_admitted;
           continue;
         }

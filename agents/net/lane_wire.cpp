@@ -309,7 +309,7 @@ Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
     LaneRefusal refusal{std::move(head.key), head.sequence, {}};
     const auto code = in->Get<std::uint32_t>();
     refusal.error.message = in->GetText(kMaxErrorText);
-    if (!in->done() || code > static_cast<std::uint32_t>(ErrorCode::kInternal)) {
+    if (!in->done() || code > static_cast<std::uint32_t>(kLastErrorCode)) {
       return BadBody("lane refusal");
     }
     refusal.error.code = static_cast<ErrorCode>(code);

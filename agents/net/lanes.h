@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/net/lane_counts.h"
@@ -37,9 +38,12 @@ struct LaneServerOptions {
   std::vector<std::string> endpoints;           // one per lane; port *: any free one
   CurveKeys keys;                               // of the agents; empty: unencrypted
   std::shared_ptr<engine::TokenBucket> egress;  // of the node's port; null: no limit
-  /// Whether a request with this ticket may be answered on lane `lane`; null: all may. Other
-  /// requests are dropped and counted. Called on lane threads, several at once.
-  std::function<bool(const LaneKey& key, std::size_t lane, const LaneTicket& ticket)> admits = {};
+  /// Whether a request with this ticket, or from the owner of this public key, may be answered on
+  /// lane `lane`; null: all may. Other requests are dropped and counted. Called on lane threads,
+  /// several at once.
+  std::function<bool(const LaneKey& key, std::size_t lane, const LaneTicket& ticket,
+                     std::string_view sender_key)>
+      admits = {};
   std::shared_ptr<LaneCounts> counts = {};  // shared with other lanes; null: the server's own
 };
 

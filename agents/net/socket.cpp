@@ -140,6 +140,13 @@ std::string_view Message::Text(std::size_t i) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::string_view Message::sender_key() const {
+  if (impl_->frames.empty()) return {};
+  // The user id that the ZAP handler has given to the connection.
+  const char* const key = zmq_msg_gets(impl_->frames.back().get(), "User-Id");
+  return key == nullptr ? std::string_view() : std::string_view(key);
+}
+
 struct Socket::Impl {
   std::unique_ptr<void, CloseSocket> handle;
   SocketKind kind = SocketKind::kDealer;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/net/key_owner.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -26,15 +27,28 @@ struct CurveKeys {
 CurveKeys NewCurveKeys();
 /// Writes a file of two lines, `public <z85>` and `secret <z85>`, mode 0600.
 Status SaveKeys(const CurveKeys& keys, const std::string& path);
-/// \error kNotFound; kInvalidArgument naming file and line
+/// \error kNotFound; kInvalidArgument naming file and line; kPermissionDenied if others than the
+///     owner of the file can read it
 Result<CurveKeys> LoadKeys(const std::string& path);
 /// Whether `text` is 40 characters of Z85.
 bool IsPublicKey(std::string_view text);
-/// Writes a file of one line, `public <z85>`, mode 0644. It may be copied to other machines.
-Status SavePublicKey(const std::string& public_key, const std::string& path);
+/// Writes a file of the line `public <z85>` and, with a role, `role <role>`, mode 0644. It may be
+/// copied to other machines.
+/// \param role as RoleText returns it
+Status SavePublicKey(const std::string& public_key, const std::string& path,
+                     const std::string& role = {});
 /// Reads a file of SavePublicKey, or the public half of a file of SaveKeys.
 /// \error kNotFound; kInvalidArgument naming file and line
 Result<std::string> LoadPublicKey(const std::string& path);
+/// A public key with the owner that its file gives it. The owner has the name of the file, and
+/// without a role in the file no more rights than a viewer.
+struct OwnedKey {
+  std::string public_key;
+  KeyOwner owner;
+  bool has_role = false;
+};
+/// \error as LoadPublicKey; kInvalidArgument naming file and role
+Result<OwnedKey> LoadOwnedKey(const std::string& path);
 
 /// A ZeroMQ context with its ZAP handler, which refuses peers whose public key is not in the
 /// allow-list. An empty list refuses everybody. The context outlives all its sockets.
@@ -46,8 +60,13 @@ class NetContext {
   ~NetContext();
   NetContext(const NetContext&) = delete;
   NetContext& operator=(const NetContext&) = delete;
-  /// Any thread.
-  void SetAllowed(std::vector<std::string> public_keys);
+  /// Any thread. Open connections of keys that are no longer allowed stay until their sockets are
+  /// closed. OwnerOf says at once that they have no owner.
+  void SetOwners(KeyOwners keys);
+  /// The same for sockets that ask for no names and roles.
+  void SetAllowed(const std::vector<std::string>& public_keys);
+  /// Any thread. nullopt if the key is not allowed.
+  std::optional<KeyOwner> OwnerOf(std::string_view public_key) const;
   /// The number of refused handshakes.
   std::int64_t num_refused() const;
   void* handle() const;
@@ -75,6 +94,8 @@ class Message {
   /// \pre i < size()
   std::span<const std::byte> operator[](std::size_t i) const;
   std::string_view Text(std::size_t i) const;
+  /// The public key with which the sender has proved itself; empty without encryption.
+  std::string_view sender_key() const;
 
  private:
   friend class Socket;

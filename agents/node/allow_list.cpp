@@ -8,35 +8,38 @@
 
 namespace tessera::agents {
 
-AllowList::AllowList(const AgentConfig& config)
-    : fixed_(config.allowed), folder_(config.allowed_folder) {
-  Refresh();
-}
+AllowList::AllowList(const AgentConfig& config) : folder_(config.allowed_folder) { Refresh(); }
 
 bool AllowList::Refresh() {
-  std::vector<std::string> keys = fixed_;
+  KeyOwners keys;
   std::vector<std::string> problems;
-  if (!folder_.empty()) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->path().extension() != ".pub") continue;
-      auto key = LoadPublicKey(entry->path().string());
-      if (key) {
-        keys.push_back(std::move(*key));
-      } else {
-        problems.push_back(key.error().message);
-      }
-    }
-    // The keys stay valid if the folder cannot be listed once.
-    if (error) {
-      problems_ = {"cannot list " + folder_ + ": " + error.message()};
-      return false;
-    }
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".pub") files.push_back(entry->path());
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  std::sort(problems.begin(), problems.end());
+  // The keys stay valid if the folder cannot be listed once.
+  if (error) {
+    problems_ = {"cannot list " + folder_ + ": " + error.message()};
+    return false;
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    auto key = LoadOwnedKey(file.string());
+    if (!key) {
+      problems.push_back(key.error().message);
+      continue;
+    }
+    if (!key->has_role) {
+      problems.push_back(file.string() +
+                         ": no role, so it is a viewer's; add `role operator` or `role node N`");
+    }
+    const auto [same, is_new] = keys.try_emplace(key->public_key, key->owner);
+    if (is_new || same->second.role == key->owner.role) continue;
+    problems.push_back(file.string() + ": the same key as " + same->second.name +
+                       ".pub, which decides: " + RoleText(same->second));
+  }
   problems_ = std::move(problems);
   if (keys == keys_) return false;
   keys_ = std::move(keys);

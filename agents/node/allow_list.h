@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// The public keys that a node admits: those in its configuration and those in its folder.
+/// The public keys that a node admits, and whose they are: the files NAME.pub of its folder.
 
 #include <string>
 #include <vector>
 
+#include "agents/net/key_owner.h"
 #include "agents/node/config.h"
 
 namespace tessera::agents {
@@ -16,16 +17,15 @@ class AllowList {
  public:
   explicit AllowList(const AgentConfig& config);
   /// Reads the folder again.
-  /// \return whether the keys have changed
+  /// \return whether keys or owners have changed
   bool Refresh();
-  const std::vector<std::string>& keys() const { return keys_; }
-  /// One line per file of the folder that was not a public key at the last Refresh.
+  const KeyOwners& keys() const { return keys_; }
+  /// One line per file of the folder that was not a public key with a role at the last Refresh.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
-  const std::vector<std::string> fixed_;
   const std::string folder_;
-  std::vector<std::string> keys_;
+  KeyOwners keys_;
   std::vector<std::string> problems_;
 };
 

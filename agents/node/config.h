@@ -31,12 +31,11 @@ struct AgentConfig {
   std::int32_t devices = 4;
   std::int64_t device_bytes = 512LL << 20;
   std::int64_t link_bytes_per_second = 0;  // emulated full-duplex port; 0: none
-  std::string agent_keys;                  // key file of the cluster's agents
-  std::vector<std::string> allowed;  // public keys of operators (and of the agents themselves)
+  std::string agent_keys;                  // key file of this node
+  std::string allowed_folder;              // each NAME.pub in it is admitted, with its role
   // The following keys are optional in the file.
-  std::string registrar_key;   // public key of the registrar's agent; empty: this agent's key
-  std::string allowed_folder;  // each NAME.pub in it is allowed too; read again when it changes
-  std::string log_file;        // receives stdout and stderr, rotated; empty: as inherited
+  std::string registrar_key;  // public key of the registrar's agent; empty: this agent's key
+  std::string log_file;       // receives stdout and stderr, rotated; empty: as inherited
   /// Limit of the registrar's history. Above it, the oldest rows are thinned, then deleted.
   std::int64_t history_bytes = 256LL << 20;
   std::int64_t history_days = 90;          // older rows of the history are deleted

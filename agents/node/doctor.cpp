@@ -84,7 +84,8 @@ Check Allowed(const AgentConfig& config) {
   const AllowList list(config);
   if (!list.problems().empty()) {
     return Finding(Verdict::kWarning, "allowed keys", list.problems().front(),
-                   "copy the file again: a .pub file contains one line 'public KEY'");
+                   "a .pub file contains the lines 'public KEY' and 'role viewer', "
+                   "'role operator' or 'role node N'");
   }
   return Ok("allowed keys", fmt::format("{} public keys are admitted", list.keys().size()));
 }

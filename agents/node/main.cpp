@@ -72,21 +72,22 @@ int RunAgent(const AgentConfig& config) {
   }
   AllowList allowed(config);
   NetContext net(static_cast<int>(std::max<std::size_t>(1, config.lanes.size())));
+  std::unique_ptr<RegistrarServer> registrar;
   const auto report = [&allowed] {
     for (const std::string& problem : allowed.problems()) {
       std::fprintf(stderr, "tessera-agent: allow-list: %s\n", problem.c_str());
     }
   };
-  net.SetAllowed(allowed.keys());
+  net.SetOwners(allowed.keys());
   report();
   loop.Every(kHousekeeping, [&] {
     if (!allowed.Refresh()) return;
-    net.SetAllowed(allowed.keys());
+    net.SetOwners(allowed.keys());
+    if (registrar) registrar->OnKeysChanged();
     report();
     std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
   });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
-  std::unique_ptr<RegistrarServer> registrar;
   if (config.registrar_endpoint == config.endpoint) {
     auto started = RegistrarServer::Start(loop, net, config, *keys);
     if (!started) return Fail(started.error().ToString(), 1);

@@ -97,11 +97,17 @@ Status NodeServer::Open() {
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;
   if (const auto& secret = facts_.lane_secret) {
-    lanes.admits = [own = *secret](const LaneKey& key, std::size_t lane, const LaneTicket& ticket) {
+    lanes.admits = [own = *secret](const LaneKey& key, std::size_t lane, const LaneTicket& ticket,
+                                   std::string_view) {
       return IsEqual(ticket, TicketOf(own, key, lane));
     };
   } else {
     lanes.keys = keys_;
+    // Viewers see no state of jobs, and a key may have been revoked since it connected.
+    lanes.admits = [this](const LaneKey&, std::size_t, const LaneTicket&, std::string_view sender) {
+      const auto owner = net_.OwnerOf(sender);
+      return owner && owner->role != Role::kViewer;
+    };
   }
   lanes.egress = egress_;
   lanes.counts = lane_counts_;

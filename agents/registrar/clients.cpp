@@ -13,16 +13,62 @@ constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
-/// "tesseractl, user@host", for events and the history.
-std::string RequesterOf(const wire::Hello& hello) {
-  const std::string program = hello.program().substr(0, hello.program().find(' '));
-  if (hello.user().empty()) return program;
-  return program.empty() ? hello.user() : program + ", " + hello.user();
+/// "laptop: tesseractl, user@host", for events and the history. Only the name of the key is proved.
+std::string RequesterOf(const KeyOwner& owner, const wire::Hello& hello) {
+  std::string claims = hello.program().substr(0, hello.program().find(' '));
+  if (!hello.user().empty()) claims += (claims.empty() ? "" : ", ") + hello.user();
+  if (owner.name.empty() || claims.empty()) return owner.name + claims;
+  return owner.name + ": " + claims;
+}
+
+/// Whether a request changes nothing, and reads no state of a job.
+bool OnlyLooks(const wire::Request& request) {
+  switch (request.body_case()) {
+    case wire::Request::kHello:
+    case wire::Request::kStatus:
+    case wire::Request::kPlan:
+    case wire::Request::kPropose:
+    case wire::Request::kTxn:
+    case wire::Request::kHistory:
+    case wire::Request::kSamples:
+    case wire::Request::kEvents:
+    case wire::Request::kChanges:
+    case wire::Request::kDoctor:
+    case wire::Request::kLog:
+    case wire::Request::kJobs:
+    case wire::Request::BODY_NOT_SET:
+      return true;
+    case wire::Request::kTopology:
+      return !request.topology().measure();
+    default:
+      return false;  // also what a later version adds
+  }
+}
+
+/// The field of the request that says what it asks for.
+std::string NameOf(const wire::Request& request) {
+  const auto* const field = wire::Request::descriptor()->FindFieldByNumber(request.body_case());
+  return field == nullptr ? "request" : std::string(field->name());
+}
+
+Status CheckRole(const KeyOwner& owner, const wire::Request& request) {
+  if (owner.role == Role::kOperator || (owner.role == Role::kViewer && OnlyLooks(request))) {
+    return OkStatus();
+  }
+  return PermissionDenied(fmt::format("'{}' needs an operator's key; key '{}' is a {}'s",
+                                      NameOf(request), owner.name, RoleText(owner)));
 }
 
 }  // namespace
 
-ReplyPtr Clients::Admit(const std::string& identity, const wire::Request& request) {
+ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
+                        const wire::Request& request) {
+  if (const Status may = CheckRole(owner, request); !may) {
+    PendingReply refused(request.id(), {}, world_.reply);
+    refused.Join(identity, request.sequence());
+    refused.Fail(may.error());
+    return nullptr;
+  }
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
@@ -50,14 +96,19 @@ ReplyPtr Clients::Admit(const std::string& identity, const wire::Request& reques
   return reply;
 }
 
-void Clients::OnHello(const std::string& identity, const wire::Hello& hello,
+void Clients::OnHello(const std::string& identity, const KeyOwner& owner, const wire::Hello& hello,
                       const ReplyPtr& reply) {
+  if (hello.major() != kProtocolMajor || hello.minor() != kProtocolMinor) {
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "protocol {}.{} of {} is not {}.{} of the registrar", hello.major(), hello.minor(),
+        hello.program().empty() ? "the client" : hello.program(), kProtocolMajor, kProtocolMinor)));
+  }
   if (!hello.cluster().empty() && hello.cluster() != config_.cluster) {
     return reply->Fail(
         FailedPrecondition(fmt::format("this is cluster '{}', but the profile names cluster '{}'",
                                        config_.cluster, hello.cluster())));
   }
-  if (clients_.insert_or_assign(identity, RequesterOf(hello)).second) {
+  if (clients_.insert_or_assign(identity, RequesterOf(owner, hello)).second) {
     client_order_.push_back(identity);
     if (client_order_.size() > kMaxClients) {
       clients_.erase(client_order_.front());
@@ -71,6 +122,8 @@ void Clients::OnHello(const std::string& identity, const wire::Hello& hello,
   out.mutable_hello()->set_node(config_.node);
   out.mutable_hello()->set_registrar(true);
   out.mutable_hello()->set_program(kProgram);
+  out.mutable_hello()->set_key_name(owner.name);
+  out.mutable_hello()->set_role(RoleText(owner));
   reply->Done(std::move(out));
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "agents/net/key_owner.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
 
@@ -17,10 +18,11 @@ class Clients : public RegistrarPart {
  public:
   explicit Clients(const Common& common) : RegistrarPart(common) {}
 
-  /// The reply to the request; nullptr if the request was made before. Its client then gets the
-  /// same reply.
-  ReplyPtr Admit(const std::string& identity, const wire::Request& request);
-  void OnHello(const std::string& identity, const wire::Hello& hello, const ReplyPtr& reply);
+  /// The reply to the request; nullptr if the request was made before, or if its owner may not make
+  /// it. Its client then gets the same reply, or that it lacks the role.
+  ReplyPtr Admit(const std::string& identity, const KeyOwner& owner, const wire::Request& request);
+  void OnHello(const std::string& identity, const KeyOwner& owner, const wire::Hello& hello,
+               const ReplyPtr& reply);
 
  private:
   std::map<std::string, ReplyPtr> replies_;  // by request id

@@ -171,23 +171,19 @@ Status Registrar::CheckFree() const {
 
 // ---- messages
 
-void Registrar::OnMalformed(std::size_t frames) {
-  AddEvent(engine::Severity::kWarning, "registrar",
-           fmt::format("dropped a malformed message of {} frames", frames));
-}
-
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
   publisher_.AddEvent(severity, source, text);
 }
 
-void Registrar::OnRequest(const std::string& identity, const wire::Request& request) {
-  const ReplyPtr reply = clients_.Admit(identity, request);
+void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
+                          const wire::Request& request) {
+  const ReplyPtr reply = clients_.Admit(identity, owner, request);
   if (!reply) return;
   wire::Reply out;
   switch (request.body_case()) {
     case wire::Request::kHello:
-      return clients_.OnHello(identity, request.hello(), reply);
+      return clients_.OnHello(identity, owner, request.hello(), reply);
     case wire::Request::kStatus:
       Encode(Snapshot(), out.mutable_status());
       return reply->Done(std::move(out));

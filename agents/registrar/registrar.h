@@ -55,10 +55,10 @@ class Registrar {
   /// Reads what an earlier registrar has journaled, and goes on from there.
   /// \error those of journal and history
   Status Recover();
-  void OnRequest(const std::string& identity, const wire::Request& request);
+  /// \param owner of the key with which the client has connected
+  void OnRequest(const std::string& identity, const KeyOwner& owner, const wire::Request& request);
+  /// \pre the sender has connected with the key of the node that the message names
   void OnNode(const std::string& identity, const wire::FromNode& message);
-  /// A message that cannot be parsed has arrived.
-  void OnMalformed(std::size_t frames);
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
 
  private:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/registrar_server.h"
 
+#include <fmt/format.h>
+#include <google/protobuf/message.h>
+
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -8,6 +12,7 @@
 
 #include "agents/node/fault.h"
 #include "agents/registrar/data_thread.h"
+#include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/wall_clock.h"
 
@@ -26,24 +31,23 @@ Status SendTo(Socket& socket, const std::string& identity, std::string bytes) {
 Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetContext& net,
                                                                 const AgentConfig& config,
                                                                 const CurveKeys& keys) {
-  std::unique_ptr<RegistrarServer> server(new RegistrarServer(loop));
-  TESSERA_RETURN_IF_ERROR(server->Open(net, config, keys));
+  std::unique_ptr<RegistrarServer> server(new RegistrarServer(loop, net, config, keys));
+  TESSERA_RETURN_IF_ERROR(server->Open());
   return server;
 }
 
-Status RegistrarServer::Open(NetContext& net, const AgentConfig& config, const CurveKeys& keys) {
-  TESSERA_TRY(journal_, engine::Journal::Open(config.directory + "/registrar.db"));
+Status RegistrarServer::Open() {
+  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
   std::string history_note;
   TESSERA_TRY(history_,
-              engine::History::OpenOrQuarantine(config.directory + "/history.db", &history_note));
-  TESSERA_TRY(reader_, engine::History::OpenReadOnly(config.directory + "/history.db"));
+              engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
+  TESSERA_TRY(reader_, engine::History::OpenReadOnly(config_.directory + "/history.db"));
   worker_.emplace(loop_);
-  TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
+  TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
-  TESSERA_TRY(events_, Socket::Server(net, SocketKind::kPub, keys));
-  TESSERA_RETURN_IF_ERROR(router_->Bind(config.endpoint));
-  TESSERA_RETURN_IF_ERROR(events_->Bind(config.events));
-  registrar_.emplace(loop_, config, MakeWorld(config));
+  TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
+  TESSERA_RETURN_IF_ERROR(OpenEvents());
+  registrar_.emplace(loop_, config_, MakeWorld());
   TESSERA_RETURN_IF_ERROR(registrar_->Recover());
   if (!history_note.empty()) {
     registrar_->AddEvent(engine::Severity::kError, "history", history_note);
@@ -52,7 +56,26 @@ Status RegistrarServer::Open(NetContext& net, const AgentConfig& config, const C
   return OkStatus();
 }
 
-Registrar::World RegistrarServer::MakeWorld(const AgentConfig& config) {
+Status RegistrarServer::OpenEvents() {
+  TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
+  if (const auto bound = events_->Bind(config_.events); !bound) {
+    events_.reset();
+    return bound.error();
+  }
+  return OkStatus();
+}
+
+// ZeroMQ cannot close single connections. A new socket has none: clients connect again and take a
+// snapshot, except those whose keys are refused now.
+void RegistrarServer::OnKeysChanged() {
+  events_.reset();
+  if (const Status opened = OpenEvents(); opened) return;
+  // The port is free as soon as ZeroMQ has closed the old socket.
+  constexpr std::chrono::milliseconds kAgain{100};
+  loop_.After(kAgain, [this] { OnKeysChanged(); });
+}
+
+Registrar::World RegistrarServer::MakeWorld() {
   return {
       .send =
           [this](const std::string& identity, const wire::ToNode& message) {
@@ -67,11 +90,11 @@ Registrar::World RegistrarServer::MakeWorld(const AgentConfig& config) {
           [this](const wire::Published& message) {
             std::vector<Frame> frames;
             frames.push_back(Frame::Of(message.SerializeAsString()));
-            static_cast<void>(events_->Send(std::move(frames)));
+            if (events_) static_cast<void>(events_->Send(std::move(frames)));
           },
       .wall_clock = WallClock,
       .print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
-      .fault_point = [node = config.node](const std::string& point) { FaultPoint(node, point); },
+      .fault_point = [node = config_.node](const std::string& point) { FaultPoint(node, point); },
       .data = std::make_unique<DataThread>(loop_),
       .compute =
           [this](std::function<void()> work, std::function<void()> then) {
@@ -87,23 +110,69 @@ void RegistrarServer::OnReady() {
   for (;;) {
     auto received = router_->Receive();
     if (!received || !*received) return;
-    const Message& frames = **received;
-    const std::string identity(frames.Text(0));
-    if (frames.size() == 3 && frames.Text(1) == "node") {
-      wire::FromNode message;
-      if (message.ParseFromArray(frames[2].data(), static_cast<int>(frames[2].size()))) {
-        registrar_->OnNode(identity, message);
-        continue;
-      }
-    } else if (frames.size() == 2) {
-      wire::Request request;
-      if (request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
-        registrar_->OnRequest(identity, request);
-        continue;
-      }
+    if (const Status accepted = Accept(**received); !accepted) {
+      NoteDropped(accepted.error().message);
     }
-    registrar_->OnMalformed(frames.size());
   }
+}
+
+Status RegistrarServer::Accept(const Message& frames) {
+  const std::string identity(frames.Text(0));
+  const auto owner = net_.OwnerOf(frames.sender_key());
+  if (!owner) {
+    Refuse(identity, frames);
+    return PermissionDenied("a message from a key that has been revoked");
+  }
+  const auto malformed = [&] {
+    return InvalidArgument(fmt::format("a message of {} frames from key '{}' that cannot be read",
+                                       frames.size(), owner->name));
+  };
+  const auto parse = [&](google::protobuf::Message& out, std::size_t i) {
+    return out.ParseFromArray(frames[i].data(), static_cast<int>(frames[i].size()));
+  };
+  if (frames.size() == 3 && frames.Text(1) == "node") {
+    wire::FromNode message;
+    if (!parse(message, 2)) return malformed();
+    const std::int32_t node = message.has_register_() ? message.register_().node() : message.node();
+    if (owner->role != Role::kNode || owner->node != node) {
+      return PermissionDenied(fmt::format("a message of n{} with key '{}', which is a {}'s", node,
+                                          owner->name, RoleText(*owner)));
+    }
+    if (message.has_register_() && message.register_().public_key() != frames.sender_key()) {
+      return PermissionDenied(fmt::format("n{} names another public key than its own", node));
+    }
+    registrar_->OnNode(identity, message);
+    return OkStatus();
+  }
+  wire::Request request;
+  if (frames.size() != 2 || !parse(request, 1)) return malformed();
+  registrar_->OnRequest(identity, *owner, request);
+  return OkStatus();
+}
+
+void RegistrarServer::Refuse(const std::string& identity, const Message& frames) {
+  wire::Request request;
+  if (frames.size() != 2 ||
+      !request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
+    return;
+  }
+  wire::Reply reply;
+  reply.set_id(request.id());
+  reply.set_sequence(request.sequence());
+  Encode(PermissionDenied("this key has been revoked"), reply.mutable_error());
+  static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
+}
+
+void RegistrarServer::NoteDropped(const std::string& why) {
+  constexpr std::size_t kMaxReasons = 256;
+  if (dropped_.size() >= kMaxReasons && !dropped_.contains(why)) return;
+  const std::int64_t count = ++dropped_[why];
+  std::int64_t power = 1;
+  while (power < count) power *= 10;
+  if (power != count) return;
+  registrar_->AddEvent(
+      engine::Severity::kWarning, "registrar",
+      fmt::format("dropped {}{}", why, count == 1 ? "" : fmt::format(", {} times", count)));
 }
 
 }  // namespace tessera::agents

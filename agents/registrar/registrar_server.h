@@ -4,8 +4,11 @@
 /// \file
 /// The registrar in its agent: sockets, files, and the loop's clock.
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
@@ -27,13 +30,29 @@ class RegistrarServer {
   RegistrarServer(const RegistrarServer&) = delete;
   RegistrarServer& operator=(const RegistrarServer&) = delete;
 
+  /// The allowed keys are others now: what is published goes to no revoked key any more.
+  void OnKeysChanged();
+
  private:
-  explicit RegistrarServer(Loop& loop) : loop_(loop) {}
-  Status Open(NetContext& net, const AgentConfig& config, const CurveKeys& keys);
-  Registrar::World MakeWorld(const AgentConfig& config);
+  RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys)
+      : loop_(loop), net_(net), config_(config), keys_(keys) {}
+  Status Open();
+  Status OpenEvents();
+  Registrar::World MakeWorld();
   void OnReady();
+  /// Passes a message on, if its sender may send it.
+  /// \error naming sender and reason
+  Status Accept(const Message& frames);
+  /// Tells a client whose key was revoked after it had connected.
+  void Refuse(const std::string& identity, const Message& frames);
+  /// Adds an event for the first, 10th, 100th, … message that is dropped for this reason.
+  void NoteDropped(const std::string& why);
 
   Loop& loop_;
+  NetContext& net_;
+  const AgentConfig config_;
+  const CurveKeys keys_;
+  std::map<std::string, std::int64_t> dropped_;  // messages, by reason
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::History> history_;

@@ -25,6 +25,7 @@ namespace {
 constexpr Time kFaultsEnd = 30'000;
 constexpr Time kCalm = 12'000;  // then it may end, if all that must hold in the end does
 constexpr Time kEnd = kFaultsEnd + 60'000;
+const KeyOwner kOperator{"operator", Role::kOperator};
 
 /// Data are there at once.
 class SimData : public DataOpener {
@@ -183,7 +184,7 @@ class Cluster {
     return {&sim_, is_trainer_, kFaultsEnd,
             [this](const wire::Request& request) {
               if (!registrar_ || At(0).process().is_blocked()) return;
-              At(0).process().Enter([&] { registrar_->OnRequest("operator", request); });
+              At(0).process().Enter([&] { registrar_->OnRequest("operator", kOperator, request); });
             },
             [this] { faults_.NoteStateLoss(); }};
   }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/views/share_reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -13,14 +11,14 @@
 #include "agents/net/lane_ticket.h"
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/copy/cell_view.h"
+#include "engine/store/sealed_memory.h"
 
 namespace tessera::agents {
 namespace {
 
 Result<engine::ViewMemory> MapShare(const std::string& path, std::int64_t bytes,
                                     const engine::ViewStamp& stamp) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  TESSERA_TRY(const int fd, engine::OpenSealedMemory(path));
   auto memory = engine::ViewMemory::Map(fd, bytes, stamp);
   ::close(fd);
   return memory;

@@ -691,7 +691,7 @@ Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value) {
 }
 
 Error Decode(const wire::ErrorReply& in) {
-  const bool known = in.code() <= static_cast<std::uint32_t>(ErrorCode::kInternal);
+  const bool known = in.code() <= static_cast<std::uint32_t>(kLastErrorCode);
   return Error{known ? static_cast<ErrorCode>(in.code()) : ErrorCode::kInternal, in.message(), {}};
 }
 

@@ -31,6 +31,8 @@ fs::path folderOf(const Arguments& arguments) {
 
 int runNew(const Invocation& call) {
   const std::string name = call.arguments.word(0);
+  const std::string role = call.arguments.valueOr("role", "operator");
+  if (const auto known = agents::ParseRole(role); !known) return wrongUsage(known.error());
   if (const auto good = checkName("key", name); !good) return wrongUsage(good.error());
   const fs::path folder = folderOf(call.arguments);
   const fs::path secretFile = folder / (name + ".key");
@@ -49,10 +51,11 @@ int runNew(const Invocation& call) {
   const agents::CurveKeys keys = agents::NewCurveKeys();
   if (const auto saved = agents::SaveKeys(keys, secretFile.string()); !saved)
     return failed(saved.error());
-  if (const auto saved = agents::SavePublicKey(keys.public_key, publicFile.string()); !saved)
+  if (const auto saved = agents::SavePublicKey(keys.public_key, publicFile.string(), role); !saved)
     return failed(saved.error());
   if (call.json) {
     printLine({{"name", name},
+               {"role", role},
                {"public", keys.public_key},
                {"key_file", secretFile.string()},
                {"public_file", publicFile.string()}});
@@ -60,6 +63,7 @@ int runNew(const Invocation& call) {
     fmt::print("secret  {}  (stays on this machine, readable by you alone)\n", secretFile.string());
     fmt::print("public  {}  (copy it into the allowed folder of every node)\n",
                publicFile.string());
+    fmt::print("role    {}\n", role);
     fmt::print("{}\n", keys.public_key);
   }
   return kDone;
@@ -75,22 +79,27 @@ int runKeyList(const Invocation& call) {
   if (failure && failure != std::errc::no_such_file_or_directory)
     return failed(
         Unavailable(fmt::format("cannot list {}: {}", folder.string(), failure.message())));
-  std::vector<std::vector<std::string>> rows = {{"file", "kind", "public key", "note"}};
+  std::vector<std::vector<std::string>> rows = {{"file", "kind", "role", "public key", "note"}};
   Json json = Json::array();
   int code = kDone;
   for (const fs::path& file : files) {
     const bool isPair = file.extension() == ".key";
-    const auto key = agents::LoadPublicKey(file.string());
+    const auto key = agents::LoadOwnedKey(file.string());
     if (!key) {
       code = failed(key.error());
       continue;
     }
+    const std::string role = key->has_role ? agents::RoleText(key->owner) : "";
     struct stat info {};
     const bool open = isPair && ::stat(file.c_str(), &info) == 0 && (info.st_mode & 077) != 0;
     const std::string kind = isPair ? "pair" : "public";
     const std::string note = open ? "others can read the secret: chmod 600" : "";
-    rows.push_back({file.filename().string(), kind, *key, note});
-    json.push_back({{"file", file.string()}, {"kind", kind}, {"public", *key}, {"note", note}});
+    rows.push_back({file.filename().string(), kind, role, key->public_key, note});
+    json.push_back({{"file", file.string()},
+                    {"kind", kind},
+                    {"role", role},
+                    {"public", key->public_key},
+                    {"note", note}});
   }
   if (call.json)
     printLine({{"keys", std::move(json)}});
@@ -129,8 +138,7 @@ int runRevoke(const Invocation& call) {
     printLine({{"removed", removed}});
   } else {
     for (const std::string& file : removed) fmt::print("removed {}\n", file);
-    fmt::print(
-        "the agent refuses it within 2 s; an open connection ends when the agent restarts\n");
+    fmt::print("the agent refuses it within 2 s, also on connections that are open\n");
   }
   return kDone;
 }
@@ -148,8 +156,16 @@ Command keysNewCommand() {
   return {{.verb = "keys new",
            .summary = "Make a key pair for a node or an operator",
            .words = {{"NAME", "name of the pair, such as n1 or laptop"}},
-           .options = {folderOption(), forceOption("replace a pair of that name")},
-           .examples = {"tesseractl keys new laptop"}},
+           .options = {{.name = "role",
+                        .value = "ROLE",
+                        .help = "what its owner may do: `viewer` sees, `operator` acts and reads "
+                                "the state of jobs, `node N` speaks for node N",
+                        .fallback = "operator"},
+                       folderOption(),
+                       forceOption("replace a pair of that name")},
+           .notes = {"The role is in the .pub file, and counts where it lies in a node's folder of "
+                     "accepted keys: its operator can change it there."},
+           .examples = {"tesseractl keys new laptop", "tesseractl keys new lecture --role viewer"}},
           runNew};
 }
 

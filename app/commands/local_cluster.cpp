@@ -199,12 +199,18 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   fs::remove_all(directory, failure);  // a stopped cluster of the same name
   TESSERA_RETURN_IF_ERROR(makePrivate(directory.parent_path().parent_path()));
   TESSERA_RETURN_IF_ERROR(makePrivate(directory));
-  const agents::CurveKeys agentKeys = agents::NewCurveKeys();
-  const agents::CurveKeys operatorKeys = agents::NewCurveKeys();
-  const std::string agentFile = (directory / "agents.key").string();
-  const std::string operatorFile = (directory / "operator.key").string();
-  TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agentKeys, agentFile));
-  TESSERA_RETURN_IF_ERROR(agents::SaveKeys(operatorKeys, operatorFile));
+  const fs::path allowed = directory / "allowed";
+  TESSERA_RETURN_IF_ERROR(makePrivate(allowed));
+  const auto makeKeys = [&allowed](const fs::path& file, const std::string& name,
+                                   const std::string& role) -> Result<std::string> {
+    const agents::CurveKeys keys = agents::NewCurveKeys();
+    TESSERA_RETURN_IF_ERROR(agents::SaveKeys(keys, file.string()));
+    TESSERA_RETURN_IF_ERROR(
+        agents::SavePublicKey(keys.public_key, (allowed / (name + ".pub")).string(), role));
+    return keys.public_key;
+  };
+  const fs::path operatorFile = directory / "operator.key";
+  TESSERA_RETURN_IF_ERROR(makeKeys(operatorFile, "operator", "operator"));
 
   constexpr std::size_t kPortsPerNode = 2 + kLanesPerNode;
   TESSERA_TRY(const auto ports, freePorts(kPortsPerNode * static_cast<std::size_t>(options.nodes)));
@@ -213,6 +219,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
                        ports[static_cast<std::size_t>(node) * kPortsPerNode + i]);
   };
   Prepared prepared;
+  std::string registrarKey;
   for (int node = 0; node < options.nodes; ++node) {
     agents::AgentConfig config;
     config.cluster = options.name;
@@ -228,18 +235,22 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.device_bytes = options.deviceBytes;
     config.link_bytes_per_second = options.linkBytesPerSecond;
     if (options.plainLanes) config.lane_security = agents::kPlainLanes;
-    config.agent_keys = agentFile;
+    config.agent_keys = (nodeFolder(directory, node) / "agent.key").string();
     config.log_file = agentLog(directory.string(), node);
-    config.allowed = {operatorKeys.public_key, agentKeys.public_key};
+    config.allowed_folder = allowed.string();
     TESSERA_RETURN_IF_ERROR(makePrivate(config.directory));
+    TESSERA_TRY(const std::string key, makeKeys(config.agent_keys, fmt::format("n{}", node),
+                                                fmt::format("node {}", node)));
+    if (node == 0) registrarKey = key;
+    config.registrar_key = registrarKey;
     prepared.configs.push_back(configOf(directory, node));
     TESSERA_RETURN_IF_ERROR(agents::SaveAgentConfig(config, prepared.configs.back()));
   }
   prepared.profile.name = options.name;
   prepared.profile.registrar_endpoint = endpoint(0, 0);
   prepared.profile.events_endpoint = endpoint(0, 1);
-  prepared.profile.server_key = agentKeys.public_key;
-  prepared.profile.key_file = operatorFile;
+  prepared.profile.server_key = registrarKey;
+  prepared.profile.key_file = operatorFile.string();
   prepared.profile.directory = directory.string();
   return prepared;
 }

@@ -6,9 +6,10 @@
 /// the configuration of each node's agent, starting and stopping the daemons.
 ///
 ///     clusters/NAME/           mode 0700
-///       agents.key operator.key
+///       operator.key           the key of the profile
+///       allowed/               NAME.pub with its role: operator, n0, n1, …
 ///       keepers.json           pid and start time of each node's keeper
-///       n0/ n1/ …              agent.json, agent.log, and the files of the agent
+///       n0/ n1/ …              agent.json, agent.key, agent.log, and the files of the agent
 
 #include <cstdint>
 #include <functional>

@@ -135,7 +135,8 @@ Status write(Setup& setup, bool force) {
   // A node also connects to itself. The other nodes need a copy of this file.
   TESSERA_RETURN_IF_ERROR(agents::SavePublicKey(
       keys.public_key,
-      (fs::path(config.allowed_folder) / fmt::format("n{}.pub", config.node)).string()));
+      (fs::path(config.allowed_folder) / fmt::format("n{}.pub", config.node)).string(),
+      agents::RoleText({{}, agents::Role::kNode, config.node})));
   return agents::SaveAgentConfig(config, setup.file);
 }
 

@@ -44,7 +44,7 @@ std::string ToText(const LaneFaults& faults) {
   add(faults.dropped, "stray frame", "dropped");
   add(faults.switched, "frame", "taken from another holder");
   add(faults.malformed, "malformed message", "dropped");
-  add(faults.not_admitted, "request", "without a valid ticket");
+  add(faults.not_admitted, "request", "not admitted");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

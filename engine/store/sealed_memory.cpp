@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace tessera::engine {
 namespace {
@@ -85,6 +86,41 @@ Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t byte
     return failed(ErrorCode::kResourceExhausted, "the machine has too little memory", error);
   }
   return memory;
+}
+
+namespace {
+
+/// Whether `path` is /proc/PID/fd/N: such a path leads to a descriptor of a process and never waits
+/// for a network file system or a device.
+bool IsDescriptorPath(std::string_view path) {
+  const auto takes = [&path](std::string_view text) {
+    if (!path.starts_with(text)) return false;
+    path.remove_prefix(text.size());
+    return true;
+  };
+  const auto takes_number = [&path] {
+    const std::size_t digits = std::min(path.find_first_not_of("0123456789"), path.size());
+    path.remove_prefix(digits);
+    return digits > 0;
+  };
+  return takes("/proc/") && takes_number() && takes("/fd/") && takes_number() && path.empty();
+}
+
+}  // namespace
+
+Result<int> OpenSealedMemory(const std::string& path) {
+  if (!IsDescriptorPath(path)) {
+    return InvalidArgument(fmt::format("memory '{}' is not a descriptor /proc/PID/fd/N", path));
+  }
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  // Only memory files have seals, and without this one its owner could cut a mapping short.
+  const int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    close(fd);
+    return InvalidArgument(fmt::format("'{}' is not sealed memory", path));
+  }
+  return fd;
 }
 
 }  // namespace tessera::engine

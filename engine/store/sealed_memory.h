@@ -41,4 +41,12 @@ struct SealedMemoryOptions {
 Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t bytes,
                                       const SealedMemoryOptions& options = {});
 
+/// Opens memory of another process, read-only, by the path of its descriptor. The path is a claim
+/// of that process: what it leads to is checked before anything is read, and opening it cannot
+/// block.
+/// \return a descriptor that the caller closes
+/// \error kInvalidArgument for a path that is not /proc/PID/fd/N, or for anything but sealed memory;
+///     kUnavailable if it cannot be opened
+Result<int> OpenSealedMemory(const std::string& path);
+
 }  // namespace tessera::engine

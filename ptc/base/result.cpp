@@ -4,10 +4,10 @@
 #include "ptc/base/enum_names.h"
 namespace tessera {
 
-constexpr EnumNames kErrorCodes(ErrorCode::kInternal,
+constexpr EnumNames kErrorCodes(kLastErrorCode,
                                 {"invalid argument", "not found", "already exists",
                                  "failed precondition", "unavailable", "timeout", "cancelled",
-                                 "data loss", "resource exhausted", "unimplemented", "internal"});
+                                 "data loss", "resource exhausted", "unimplemented", "internal", "permission denied"});
 std::string_view ToString(ErrorCode code) { return kErrorCodes.Of(code); }
 
 std::string Error::ToString() const { return context.empty() ? message : context + ": " + message; }

@@ -25,7 +25,9 @@ enum class ErrorCode {
   kResourceExhausted,
   kUnimplemented,
   kInternal,
+  kPermissionDenied,
 };
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::kPermissionDenied;
 
 /// "invalid argument", "not found", …
 std::string_view ToString(ErrorCode code);
@@ -86,6 +88,9 @@ inline Error DataLoss(std::string message) {
 }
 inline Error ResourceExhausted(std::string message) {
   return {ErrorCode::kResourceExhausted, std::move(message), {}};
+}
+inline Error PermissionDenied(std::string message) {
+  return {ErrorCode::kPermissionDenied, std::move(message), {}};
 }
 inline Error Internal(std::string message) {
   return {ErrorCode::kInternal, std::move(message), {}};

@@ -2,6 +2,8 @@
 #include "agents/registrar/clients.h"
 
 #include <QTest>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,8 @@ using namespace tessera;
 using namespace tessera::agents;
 
 namespace {
+
+const KeyOwner kOwner{"laptop", Role::kOperator};
 
 /// The clients of a registrar, and the replies that they got.
 struct Office {
@@ -54,16 +58,16 @@ class ClientsTest : public QObject {
       return request;
     };
     Office office;
-    const ReplyPtr reply = office.clients.Admit("old", act(1));
+    const ReplyPtr reply = office.clients.Admit("old", kOwner, act(1));
     QVERIFY(reply);
-    QVERIFY(!office.clients.Admit("new", act(2)));
+    QVERIFY(!office.clients.Admit("new", kOwner, act(2)));
     QVERIFY(office.replies.empty());
     wire::Reply done;
     done.mutable_apply()->set_transaction(7);
     reply->Done(done);
     QCOMPARE(office.replies.size(), std::size_t{2});
     // Again, after the answer.
-    QVERIFY(!office.clients.Admit("newest", act(3)));
+    QVERIFY(!office.clients.Admit("newest", kOwner, act(3)));
     QCOMPARE(office.replies.size(), std::size_t{3});
     const std::vector<std::string> identities = {"old", "new", "newest"};
     for (std::size_t i = 0; i < identities.size(); ++i) {
@@ -77,9 +81,78 @@ class ClientsTest : public QObject {
     Office office;
     wire::Request status = RequestOf("question", 1);
     status.mutable_status();
-    const ReplyPtr first = office.clients.Admit("old", status);
-    const ReplyPtr second = office.clients.Admit("new", status);
+    const ReplyPtr first = office.clients.Admit("old", kOwner, status);
+    const ReplyPtr second = office.clients.Admit("new", kOwner, status);
     QVERIFY(first && second && first != second);
+  }
+
+  // Every request that a later version may add is an operator's, unless it is listed here.
+  void aViewerOnlyLooks() {
+    const std::set<std::string> looks = {"hello",   "status",  "plan",    "propose", "txn",
+                                         "history", "samples", "events",  "changes", "doctor",
+                                         "log",     "jobs",    "topology"};
+    Office office;
+    const auto* const type = wire::Request::descriptor();
+    std::set<std::string> admitted;
+    for (int i = 0; i < type->field_count(); ++i) {
+      const auto* const field = type->field(i);
+      if (field->containing_oneof() == nullptr) continue;
+      wire::Request request = RequestOf("id" + std::to_string(i), 1);
+      request.GetReflection()->MutableMessage(&request, field);
+      QVERIFY(office.clients.Admit("a", kOwner, request));
+      office.replies.clear();
+      const std::string name(field->name());
+      if (office.clients.Admit("b", {"guest", Role::kViewer}, request)) {
+        admitted.insert(name);
+      } else {
+        QCOMPARE(office.replies.size(), std::size_t{1});
+        QCOMPARE(office.replies[0].first, std::string("b"));
+        const Error error = Decode(office.replies[0].second.error());
+        QCOMPARE(error.code, ErrorCode::kPermissionDenied);
+        QCOMPARE(error.message,
+                 "'" + name + "' needs an operator's key; key 'guest' is a viewer's");
+      }
+      QVERIFY(!office.clients.Admit("c", {"n1", Role::kNode, 1}, request));
+    }
+    QVERIFY(admitted == looks);
+    wire::Request measure = RequestOf("m", 1);
+    measure.mutable_topology()->set_measure(true);
+    QVERIFY(!office.clients.Admit("b", {"guest", Role::kViewer}, measure));
+  }
+
+  void aViewerGetsNoReplyOfAnOperatorsAct() {
+    Office office;
+    wire::Request request = RequestOf("act", 1);
+    request.mutable_digest()->set_job("j");
+    const ReplyPtr reply = office.clients.Admit("a", kOwner, request);
+    QVERIFY(!office.clients.Admit("b", {"guest", Role::kViewer}, request));
+    office.replies.clear();
+    reply->Done({});
+    QCOMPARE(office.replies.size(), std::size_t{1});
+    QCOMPARE(office.replies[0].first, std::string("a"));
+  }
+
+  // What a client says about itself is beside the name of its key.
+  void theRequesterIsTheKey() {
+    Office office;
+    wire::Hello hello;
+    hello.set_major(kProtocolMajor);
+    hello.set_minor(kProtocolMinor);
+    hello.set_program("tesseractl 0.1.0");
+    hello.set_user("lena@lab3");
+    office.clients.OnHello("a", kOwner, hello,
+                           office.clients.Admit("a", kOwner, RequestOf("h", 1)));
+    QCOMPARE(office.replies.back().second.hello().role(), std::string("operator"));
+    QCOMPARE(office.replies.back().second.hello().key_name(), std::string("laptop"));
+    QCOMPARE(office.clients.Admit("a", kOwner, RequestOf("x", 2))->requester(),
+             std::string("laptop: tesseractl, lena@lab3"));
+    hello.set_minor(kProtocolMinor + 1);
+    office.clients.OnHello("a", kOwner, hello,
+                           office.clients.Admit("a", kOwner, RequestOf("h", 3)));
+    const Error refused = Decode(office.replies.back().second.error());
+    QVERIFY2(refused.message.starts_with("protocol ") &&
+                 refused.message.find(" of tesseractl 0.1.0 is not ") != std::string::npos,
+             refused.message.c_str());
   }
 };
 

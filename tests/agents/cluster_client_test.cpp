@@ -3,6 +3,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <set>
 
@@ -314,6 +315,28 @@ class ClusterClientTest : public QObject {
     QCOMPARE(reply.error(), FailedPrecondition(text));
     QVERIFY(seen.Reached(LinkState::kRefused));
     QCOMPARE(seen.Detail(), text);
+  }
+
+  void theClusterSaysWhatTheKeyMayDo() {
+    registrar->Do([&] { registrar->role = "viewer"; });
+    Seen seen;
+    std::promise<KeyOwner> promise;
+    auto handlers = seen.Handlers();
+    handlers.owner = [&](const KeyOwner& owner) { promise.set_value(owner); };
+    auto client = ClusterClient::Open(profile, std::move(handlers));
+    QVERIFY(client);
+    QVERIFY((promise.get_future().get() == KeyOwner{"laptop", Role::kViewer}));
+    QTRY_VERIFY(seen.Reached(LinkState::kConnected));
+    QVERIFY2(seen.Detail().ends_with(" as viewer 'laptop'"), seen.Detail().c_str());
+  }
+
+  void aRoleThatIsNotKnownIsRefused() {
+    registrar->Do([&] { registrar->role = "king"; });
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_VERIFY(seen.Reached(LinkState::kRefused));
+    QCOMPARE(seen.Detail(), std::string("role 'king' is not viewer, operator or node NUMBER"));
   }
 
   void theStreamIsDelivered() {

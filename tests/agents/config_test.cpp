@@ -24,7 +24,7 @@ class ConfigTest : public QObject {
     QCOMPARE(read->node, config.node);
     QCOMPARE(read->lanes, config.lanes);
     QCOMPARE(read->device_bytes, config.device_bytes);
-    QCOMPARE(read->allowed, config.allowed);
+    QCOMPARE(read->allowed_folder, config.allowed_folder);
     QCOMPARE(read->view_lease_seconds, config.view_lease_seconds);
     QCOMPARE(read->lane_security, config.lane_security);
     QCOMPARE(AgentConfig().lane_security, std::string("curve"));
@@ -37,7 +37,7 @@ class ConfigTest : public QObject {
     QTest::addColumn<QByteArray>("message");  // after the path
     QTest::newRow("an unknown key, with its line")
         << QByteArray("\"cluster\"") << QByteArray("\"colour\"")
-        << QByteArray(":7: unknown key 'colour'");
+        << QByteArray(":4: unknown key 'colour'");
     QTest::newRow("a key of the wrong type")
         << QByteArray("\"node\": 1") << QByteArray("\"node\": \"one\"")
         << QByteArray(": key 'node' has the wrong type: \"one\"");
@@ -104,7 +104,7 @@ class ConfigTest : public QObject {
     c.devices = 4;
     c.device_bytes = 64 << 20;
     c.agent_keys = "/tmp/x/agents.key";
-    c.allowed = {"a", "b"};
+    c.allowed_folder = "/tmp/x/allowed";
     c.view_lease_seconds = 7;
     c.lane_security = "plain";
     return c;

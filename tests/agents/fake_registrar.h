@@ -63,6 +63,7 @@ class FakeRegistrar {
   }
   std::uint32_t major = agents::kProtocolMajor;
   std::uint32_t minor = agents::kProtocolMinor;
+  std::string role = "operator";  // of the client
   engine::ClusterSnapshot snapshot{"test", 0, 0, false, {}, {}, {}};
   std::vector<engine::Event> history;
   /// Called first for all requests but Hello. The defaults answer if it is empty or returns
@@ -140,6 +141,8 @@ class FakeRegistrar {
     reply.mutable_hello()->set_major(major);
     reply.mutable_hello()->set_minor(minor);
     reply.mutable_hello()->set_cluster("test");
+    reply.mutable_hello()->set_role(role);
+    reply.mutable_hello()->set_key_name("laptop");
     return reply;
   }
 

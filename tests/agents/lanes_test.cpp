@@ -769,9 +769,8 @@ class LanesTest : public QObject {
     };
     LaneServerOptions options;
     options.endpoints.assign(2, "tcp://127.0.0.1:*");
-    options.admits = [&](const LaneKey& key, std::size_t lane, const LaneTicket& ticket) {
-      return key == kKey && ticket == ticket_of(lane);
-    };
+    options.admits = [&](const LaneKey& key, std::size_t lane, const LaneTicket& ticket,
+                         std::string_view) { return key == kKey && ticket == ticket_of(lane); };
     const auto server = *LaneServer::Start(net, options, pair.Resolve());
     const auto fetch = [&](std::vector<LaneTicket> tickets) {
       LaneClientOptions client_options;

@@ -20,6 +20,7 @@
 #include "agents/node/log_file.h"
 #include "agents/node/log_tail.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -44,22 +45,37 @@ class NodeFilesTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void allowListIsConfigurationAndFolder() {
+  void rolesAreReadAsTheyAreWritten() {
+    for (const char* text : {"viewer", "operator", "node 0", "node 2147483647"}) {
+      const auto owner = ParseRole(text);
+      QVERIFY2(owner, text);
+      QCOMPARE(RoleText(*owner), std::string(text));
+    }
+    for (const char* text : {"", "root", "Operator", "node", "node ", "node -1", "node 1x",
+                             "node 2147483648", "viewer "}) {
+      const auto owner = ParseRole(text);
+      QVERIFY2(!owner, text);
+      QCOMPARE(owner.error().message,
+               "role '" + std::string(text) + "' is not viewer, operator or node NUMBER");
+    }
+  }
+
+  void allowListIsTheFolder() {
     QTemporaryDir folder;
-    const std::string first = NewCurveKeys().public_key, second = NewCurveKeys().public_key;
+    const std::string node = NewCurveKeys().public_key, laptop = NewCurveKeys().public_key;
     AgentConfig config;
-    config.allowed = {first};
     config.allowed_folder = folder.path().toStdString();
     AllowList list(config);
-    QCOMPARE(list.keys(), std::vector<std::string>{first});
+    QVERIFY(list.keys().empty());
     QVERIFY(!list.Refresh());
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
 
-    QVERIFY(SavePublicKey(second, folder.filePath("laptop.pub").toStdString()));
+    QVERIFY(SavePublicKey(node, path("n3.pub"), "node 3"));
+    QVERIFY(SavePublicKey(laptop, path("laptop.pub"), "operator"));
     Write(folder.filePath("notes.txt"), "no key");
     QVERIFY(list.Refresh());
-    std::vector<std::string> both = {first, second};
-    std::sort(both.begin(), both.end());
-    QCOMPARE(list.keys(), both);
+    const KeyOwners both = {{node, {"n3", Role::kNode, 3}}, {laptop, {"laptop", Role::kOperator}}};
+    QVERIFY(list.keys() == both);
     QVERIFY(list.problems().empty());
 
     // A file without a key is reported, and the other keys stay valid.
@@ -69,11 +85,39 @@ class NodeFilesTest : public QObject {
     QCOMPARE(
         QString::fromStdString(list.problems()[0]),
         folder.filePath("bad.pub") + ":1: public key of 3 characters is not 40 characters of Z85");
-    QCOMPARE(list.keys(), both);
+    Write(folder.filePath("bad.pub"),
+          QByteArray::fromStdString("public " + node + "\nrole king\n"));
+    QVERIFY(!list.Refresh());
+    QCOMPARE(QString::fromStdString(list.problems().at(0)),
+             folder.filePath("bad.pub") + ":2: role 'king' is not viewer, operator or node NUMBER");
+    QVERIFY(list.keys() == both);
+    QVERIFY(QFile::remove(folder.filePath("bad.pub")));
 
+    // Another role is a change.
+    QVERIFY(SavePublicKey(laptop, path("laptop.pub"), "viewer"));
+    QVERIFY(list.Refresh());
+    QVERIFY(list.keys().at(laptop).role == Role::kViewer);
     QVERIFY(QFile::remove(folder.filePath("laptop.pub")));
     QVERIFY(list.Refresh());
-    QCOMPARE(list.keys(), std::vector<std::string>{first});
+    QCOMPARE(list.keys().size(), std::size_t{1});
+  }
+
+  // Without a role, a key may do least. With two, the first file by name decides.
+  void keysWithoutARoleAreViewers() {
+    QTemporaryDir folder;
+    AgentConfig config;
+    config.allowed_folder = folder.path().toStdString();
+    const std::string key = NewCurveKeys().public_key;
+    QVERIFY(SavePublicKey(key, folder.filePath("old.pub").toStdString()));
+    AllowList list(config);
+    QVERIFY((list.keys().at(key) == KeyOwner{"old", Role::kViewer}));
+    QVERIFY2(QString::fromStdString(list.problems().at(0)).contains("old.pub: no role"),
+             list.problems()[0].c_str());
+    QVERIFY(SavePublicKey(key, folder.filePath("zoe.pub").toStdString(), "operator"));
+    QVERIFY(!list.Refresh());
+    QVERIFY(list.keys().at(key).role == Role::kViewer);
+    QVERIFY2(QString::fromStdString(list.problems().at(1)).contains("the same key as old.pub"),
+             list.problems()[1].c_str());
   }
 
   void folderThatCannotBeListedChangesNothing() {
@@ -98,8 +142,14 @@ class NodeFilesTest : public QObject {
     QVERIFY(SavePublicKey(keys.public_key, open));
     QCOMPARE(*LoadPublicKey(open), keys.public_key);
     QCOMPARE(*LoadPublicKey(secret), keys.public_key);
+    QVERIFY(SavePublicKey(keys.public_key, open, "operator"));
+    QCOMPARE(*LoadPublicKey(open), keys.public_key);
     struct stat info {};
     QVERIFY(::stat(secret.c_str(), &info) == 0 && (info.st_mode & 0777) == 0600);
+    QVERIFY(LoadKeys(secret));
+    ::chmod(secret.c_str(), 0640);
+    VERIFY_ERROR(LoadKeys(secret), ErrorCode::kPermissionDenied,
+                 "n0.key: others than its owner can read this secret key; `chmod 600 ");
     QVERIFY(!IsPublicKey("short"));
     QVERIFY(!IsPublicKey(std::string(40, '\x80')));
     QCOMPARE(LoadPublicKey(folder.filePath("none").toStdString()).error().code,

@@ -96,6 +96,7 @@ class SocketTest : public QObject {
     QVERIFY(request->Text(1) == "first");
     QVERIFY(request->Text(2).empty());
     QVERIFY(request->Text(3) == std::string(100000, 'x'));
+    QVERIFY(request->sender_key() == client_keys.public_key);
 
     QVERIFY(router.Send(Frames({"n1", "back"})));
     const auto reply = Wait(dealer);
@@ -275,8 +276,9 @@ class SocketTest : public QObject {
     const CurveKeys keys = NewCurveKeys();
     const QString good = QString::fromStdString("public " + keys.public_key);
     const QString other = QString::fromStdString(NewCurveKeys().secret_key);
-    QTest::newRow("unknown word") << good + "\nprivate x\n"
-                                  << ":2: line is neither 'public KEY' nor 'secret KEY'";
+    QTest::newRow("unknown word")
+        << good + "\nprivate x\n"
+        << ":2: line is none of 'public KEY', 'secret KEY' and 'role ROLE'";
     QTest::newRow("short key") << "public abc\n"
                                << ":1: public key of 3 characters is not 40 characters of Z85";
     QTest::newRow("twice") << good + "\n" + good + "\n"

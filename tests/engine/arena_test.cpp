@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/store/sealed_memory.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -38,6 +39,36 @@ struct Fd {
 class ArenaTest : public QObject {
   Q_OBJECT
  private slots:
+  // Paths come from other nodes, and are claims.
+  void onlySealedMemoryIsOpened() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    const auto path_of = [](int number) {
+      return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(number);
+    };
+    const auto opened = OpenSealedMemory(path_of(fd.fd));
+    VERIFY_OK(opened);
+    const Fd own(*opened);
+    VERIFY_OK(Arena::Map(own.fd, false));
+    QVERIFY(!Arena::Map(own.fd, true));  // read-only
+    for (const char* path :
+         {"", "/dev/shm/x", "/etc/passwd", "/proc/self/fd/3", "/proc/1/fd/", "/proc//fd/3",
+          "/proc/1/fd/3x", "/proc/1/fd/3/../4", "/proc/-1/fd/3"}) {
+      VERIFY_ERROR(OpenSealedMemory(path), ErrorCode::kInvalidArgument, "is not a descriptor");
+    }
+    VERIFY_ERROR(OpenSealedMemory(path_of(1 << 20)), ErrorCode::kUnavailable, "cannot open");
+    // A pipe without a writer would block, and a plain file has no seals.
+    int ends[2];
+    QCOMPARE(pipe(ends), 0);
+    const Fd reader(ends[0]), writer(ends[1]);
+    VERIFY_ERROR(OpenSealedMemory(path_of(reader.fd)), ErrorCode::kInvalidArgument,
+                 "is not sealed memory");
+    const Fd loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    VERIFY_ERROR(OpenSealedMemory(path_of(loose.fd)), ErrorCode::kInvalidArgument,
+                 "is not sealed memory");
+  }
+
   void twoMappingsShareTheMemory() {
     const auto made = Arena::CreateMemfd("test", kCapacity);
     VERIFY_OK(made);
@@ -66,7 +97,8 @@ class ArenaTest : public QObject {
   }
   void everyPageIsThereFromTheStart() {
     std::int64_t bytes = 0;
-    const auto made = Arena::CreateMemfd("test", kCapacity, [&](std::int64_t more) { bytes += more; });
+    const auto made =
+        Arena::CreateMemfd("test", kCapacity, [&](std::int64_t more) { bytes += more; });
     VERIFY_OK(made);
     const Fd fd(*made);
     struct stat status {};

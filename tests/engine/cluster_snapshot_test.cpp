@@ -35,7 +35,7 @@ class ClusterSnapshotTest : public QObject {
              std::string("3 corrupt frames requested again, 1 stray frame dropped"));
     QCOMPARE(ToText(engine::LaneFaults{.malformed = 2, .not_admitted = 1, .switched = 4}),
              std::string("4 frames taken from another holder, 2 malformed messages dropped, "
-                         "1 request without a valid ticket"));
+                         "1 request not admitted"));
   }
   void textsAreTheClosedSetsOfTheInterface() {
     QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==

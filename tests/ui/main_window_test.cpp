@@ -283,6 +283,27 @@ class MainWindowTest : public QObject {
     QVERIFY(!child<ui::HeaderBar>(panel)->operateButton()->isEnabled());
   }
 
+  // The cluster says what the key may do, so a panel that was armed locks.
+  void aViewersKeyLocksThePanel() {
+    Panel panel({.operate = true, .live = true});
+    QVERIFY(panel.window->isOperating());
+    panel.model.setViewerKey(QStringLiteral("guest"));
+    panel.model.flush();
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(!panel.window->isLiveMode());
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(!panel.window->isOperating());
+    auto* const button = child<ui::HeaderBar>(panel)->operateButton();
+    QVERIFY(!button->isEnabled());
+    QCOMPARE(button->toolTip(),
+             QStringLiteral("Key 'guest' is a viewer's: only an operator's key can change this "
+                            "cluster."));
+    panel.model.setViewerKey(QString());
+    panel.model.flush();
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(panel.window->isOperating());
+  }
+
   void operateIsArmedByKeysAndLockedAgain() {
     Panel panel;
     QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);

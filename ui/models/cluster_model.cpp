@@ -32,6 +32,7 @@ void ClusterModel::clear(const QString& file) {
   m_newSamples.clear();
   m_link = LinkState::None;
   m_linkDetail.clear();
+  m_viewerKey.clear();
   m_recordProblem.clear();
   emit cleared();
   m_dirty = true;
@@ -103,6 +104,13 @@ void ClusterModel::setLink(LinkState state, const QString& detail) {
   if (state == m_link && detail == m_linkDetail) return;
   m_link = state;
   m_linkDetail = detail;
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::setViewerKey(const QString& name) {
+  if (name == m_viewerKey) return;
+  m_viewerKey = name;
   m_dirty = true;
   schedule();
 }

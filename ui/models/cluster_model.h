@@ -34,6 +34,8 @@ class ClusterModel : public QObject {
   LinkState link() const { return m_link; }
   /// One line about the link: the endpoint, or why it was refused.
   const QString& linkDetail() const { return m_linkDetail; }
+  /// The name of this panel's key, if the cluster lets it only look.
+  const QString& viewerKey() const { return m_viewerKey; }
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
 
@@ -62,6 +64,7 @@ class ClusterModel : public QObject {
  public slots:
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
+  void setViewerKey(const QString& name);
   void setRecordProblem(const QString& problem);
   void addEvent(tessera::engine::Event event);
   void addSample(tessera::engine::Sample sample);
@@ -87,6 +90,7 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
+  QString m_viewerKey;
   QString m_recordProblem;  // of this panel's copy
   QString m_file;
   std::string m_chosenJob;

@@ -24,6 +24,7 @@ MoveControl::MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan,
   });
   connect(&m_model, &ClusterModel::changed, this, [this] {
     if (isCountingDown() && !applyBlockedReason().isEmpty()) stopCountdown();
+    if (isReadOnly()) setOperating(false);
     emit changed();
   });
 }
@@ -47,7 +48,7 @@ void MoveControl::setRelockMinutes(int minutes) {
 }
 
 void MoveControl::setOperating(bool on) {
-  if (isReadOnly() || on == m_operating) return;
+  if (on == m_operating || (on && isReadOnly())) return;
   m_operating = on;
   if (!on) {
     m_live = false;
@@ -72,10 +73,19 @@ void MoveControl::noteInput() {
   }
 }
 
-QString MoveControl::lockReason() const {
+QString MoveControl::readOnlyReason() const {
   if (m_readOnly) return tr("This panel is read-only.");
   if (m_model.isFile()) return tr("This is a history file, not a live cluster.");
   if (m_onlyLooking) return tr("The profile of this cluster is read-only.");
+  if (!m_model.viewerKey().isEmpty()) {
+    return tr("Key '%1' is a viewer's: only an operator's key can change this cluster.")
+        .arg(m_model.viewerKey());
+  }
+  return {};
+}
+
+QString MoveControl::lockReason() const {
+  if (isReadOnly()) return readOnlyReason();
   if (!m_operating) return tr("Monitor mode: switch to Operate first (Ctrl+Shift+O).");
   if (m_model.link() != LinkState::Connected) return tr("There is no connection to the cluster.");
   return {};

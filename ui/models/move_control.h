@@ -32,7 +32,10 @@ class MoveControl : public QObject {
   void setReadOnly();
   /// Locks the panel in Monitor mode while `on`: for a read-only profile or a history file.
   void setOnlyLooking(bool on);
-  bool isReadOnly() const { return m_readOnly || m_onlyLooking; }
+  /// Why this panel can only monitor, as one sentence: also where its key is a viewer's. Empty if
+  /// it can operate.
+  QString readOnlyReason() const;
+  bool isReadOnly() const { return !readOnlyReason().isEmpty(); }
   void setOperating(bool on);
   bool isOperating() const { return m_operating; }
   /// Sets live mode, in which a drop applies after the countdown. Requires Operate.

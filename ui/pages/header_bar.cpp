@@ -294,7 +294,7 @@ void HeaderBar::refresh() {
   m_operate->setAccessibleName(m_control.isOperating()
                                    ? tr("Operate: this panel can change the cluster")
                                    : tr("Monitor: this panel cannot change the cluster"));
-  m_operate->setToolTip(m_control.isReadOnly()    ? tr("This panel is read-only.")
+  m_operate->setToolTip(m_control.isReadOnly()    ? m_control.readOnlyReason()
                         : m_control.isOperating() ? tr("Lock (Ctrl+Shift+O)")
                                                   : tr("Switch to Operate (Ctrl+Shift+O)"));
   m_live->setEnabled(m_control.isOperating());

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of each role, and one that is revoked, at a real cluster: who sees, who acts, and who speaks
+// for a node.
+#include <QDir>
+#include <QFile>
+#include <QTest>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "agents/client/cluster.h"
+#include "agents/client/cluster_state.h"
+#include "agents/client/cluster_view.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/tessera/wire/view.pb.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const QString kJob = QStringLiteral("nano");
+constexpr auto kRefresh = 6;  // seconds; an agent reads its keys every 2 s
+
+}  // namespace
+
+class E2eRolesTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    const Outcome start = m_cluster->StartJob(kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 2));
+    QVERIFY(Admit("guest", "viewer"));
+    QVERIFY(Admit("lena", "operator"));
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void aViewerSees() {
+    for (const QStringList& words :
+         {QStringList{"status"}, QStringList{"history"}, QStringList{"events"},
+          QStringList{"plan", kJob, "--mesh", "dp=4", "--devices", "n0g0,n0g1,n1g0,n1g1"}}) {
+      const Outcome seen = As("guest", words);
+      QVERIFY2(seen.code == 0, seen.Text());
+    }
+  }
+
+  void aViewerChangesNothing() {
+    const std::int64_t epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
+    for (const QStringList& words :
+         {QStringList{"job", "pause", kJob}, QStringList{"job", "stop", kJob, "--yes"},
+          QStringList{"digest", kJob}, QStringList{"topology", "--measure"},
+          QStringList{"apply", kJob, "--mesh", "dp=4", "--devices", "n0g0,n0g1,n1g0,n1g1", "--yes"},
+          QStringList{"job", "start", "gpt-nano", "--name", "other", "--devices", "n0g1"}}) {
+      const Outcome refused = As("guest", words);
+      QVERIFY2(refused.code == 1, refused.Text());
+      QVERIFY2(refused.errors.contains("needs an operator's key; key 'guest' is a viewer's"),
+               refused.Text());
+    }
+    QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("running"));
+    QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), epoch);
+  }
+
+  // Neither through the registrar nor, with a view of an operator, from the nodes' lanes.
+  void aViewerReadsNoState() {
+    const auto guest = ProfileOf("guest"), lena = ProfileOf("lena");
+    QVERIFY(guest && lena);
+    const auto own = agents::OpenClusterState(*guest, {.map_memory = false});
+    VERIFY_OK(own);
+    VERIFY_ERROR((*own)->Pin(kJob.toStdString()), ErrorCode::kPermissionDenied,
+                 "'view' needs an operator's key");
+
+    const auto client = agents::ClusterClient::OpenForCommands(*lena);
+    VERIFY_OK(client);
+    wire::Request ask;
+    ask.mutable_view()->set_job(kJob.toStdString());
+    ask.mutable_view()->set_limit(1 << 30);
+    const auto view = (*client)->CallAndWait(std::move(ask), 30s);
+    VERIFY_OK(view);
+    QVERIFY(view->view().shares_size() > 0);
+    for (const char* name : {"guest", "lena"}) {
+      const auto answer = ReadTensor(name, view->view());
+      QVERIFY2(answer.has_value() == (std::string(name) == "lena"), name);
+    }
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return m_cluster->Run({"status"}).output.contains("not admitted"); }, 20));
+  }
+
+  // The name of the key is proved; program and user are what the client says.
+  void historyNamesTheKey() {
+    const Outcome moved =
+        As("lena", {"apply", kJob, "--mesh", "dp=1", "--devices", "n0g0", "--yes"});
+    QVERIFY2(moved.code == 0, moved.Text());
+    const Json last = m_cluster->Ask({"history", "--job", kJob})["transactions"][0];
+    QVERIFY2(last["who"].get<std::string>().starts_with("lena: tesseractl, "), last.dump().c_str());
+  }
+
+  // An operator's key, and that of another node, register in vain as n1.
+  void onlyItsKeySpeaksForANode() {
+    const Json before = m_cluster->Status()["nodes"];
+    const auto n0 = agents::LoadKeys((Folder() + "/n0/agent.key").toStdString());
+    VERIFY_OK(n0);
+    for (const auto& [name, keys] : {std::pair("lena", KeysOf("lena")), std::pair("n0", *n0)}) {
+      Pretend(keys);
+      const QString event = QStringLiteral("dropped a message of n1 with key '%1'").arg(name);
+      QVERIFY2(LocalCluster::WaitFor(
+                   [&] { return m_cluster->Run({"events"}).output.contains(event); }, 20),
+               qPrintable(m_cluster->Run({"events"}).output));
+    }
+    QVERIFY(m_cluster->AllAlive());
+    QVERIFY(m_cluster->Status()["nodes"][1]["devices"].size() == before[1]["devices"].size());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // They are counted, not written one by one to history and log.
+  void messagesThatCannotBeReadAreCounted() {
+    const auto config = agents::LoadAgentConfig((Folder() + "/n0/agent.json").toStdString());
+    VERIFY_OK(config);
+    agents::NetContext net;
+    auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, KeysOf("lena"),
+                                         config->registrar_key);
+    VERIFY_OK(socket);
+    VERIFY_OK(socket->Connect(config->registrar_endpoint));
+    for (int i = 0; i < 150; ++i) {
+      std::vector<agents::Frame> frames;
+      frames.push_back(agents::Frame::Of("\xff\xff" + std::to_string(i)));
+      VERIFY_OK(socket->Send(std::move(frames)));
+    }
+    const QString what = QStringLiteral("from key 'lena' that cannot be read");
+    const auto events = [&] { return m_cluster->Run({"events", "--limit", "200"}).output; };
+    QVERIFY(LocalCluster::WaitFor([&] { return events().contains(what + ", 100 times"); }, 20));
+    QCOMPARE(events().count(what), 3);
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // A revoked key gets no answers and no events any more, also on connections that are open.
+  void aRevokedKeyLosesItsConnections() {
+    const auto lena = ProfileOf("lena");
+    std::atomic<int> snapshots = 0;
+    agents::ClusterClient::Handlers handlers;
+    handlers.snapshot = [&](const engine::ClusterSnapshot&) { ++snapshots; };
+    const auto watching = agents::ClusterClient::Open(*lena, std::move(handlers));
+    VERIFY_OK(watching);
+    QVERIFY(LocalCluster::WaitFor([&] { return snapshots > 3; }, 20));
+    const Outcome revoked =
+        m_cluster->Run({"keys", "revoke", "lena", "--allowed", Folder() + "/allowed"});
+    QVERIFY2(revoked.code == 0, revoked.Text());
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          wire::Request ask;
+          ask.mutable_status();
+          const auto reply = (*watching)->CallAndWait(std::move(ask), 5s);
+          return !reply && reply.error().code == ErrorCode::kPermissionDenied &&
+                 reply.error().message == "this key has been revoked";
+        },
+        kRefresh));
+    const int then = snapshots;
+    QTest::qWait(3000);  // the job trains on, so others get some snapshots a second
+    QVERIFY2(snapshots <= then + 1, std::to_string(snapshots - then).c_str());
+    const Outcome refused = As("lena", {"status"});
+    QVERIFY2(refused.code == 1 && refused.errors.contains("key refused by"), refused.Text());
+    QVERIFY(m_cluster->Run({"status"}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  void aSecretThatOthersCanReadIsRefused() {
+    const QString file = m_cluster->home() + "/guest.key";
+    QVERIFY(QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther));
+    const Outcome refused = As("guest", {"status"});
+    QVERIFY2(refused.code == 1 && refused.errors.count(u'\n') == 1, refused.Text());
+    QVERIFY2(refused.errors.contains("others than its owner can read this secret key"),
+             refused.Text());
+    QVERIFY(QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner));
+  }
+
+ private:
+  QString Folder() const { return m_cluster->home() + "/clusters/t"; }
+  agents::CurveKeys KeysOf(const QString& name) const {
+    return *agents::LoadKeys((m_cluster->home() + "/" + name + ".key").toStdString());
+  }
+  Result<agents::Profile> ProfileOf(const QString& name) const {
+    TESSERA_TRY(agents::Profile profile,
+                agents::LoadProfile((m_cluster->home() + "/profiles/t.json").toStdString()));
+    profile.key_file = (m_cluster->home() + "/" + name + ".key").toStdString();
+    return profile;
+  }
+
+  /// Makes a key pair, and admits it at all nodes.
+  bool Admit(const QString& name, const QString& role) const {
+    const QString home = m_cluster->home();
+    if (m_cluster->Run({"keys", "new", name, "--role", role, "--folder", home}).code != 0 ||
+        !QFile::copy(home + "/" + name + ".pub", Folder() + "/allowed/" + name + ".pub")) {
+      return false;
+    }
+    QFile from(home + "/profiles/t.json"), to(home + "/" + name + ".json");
+    if (!from.open(QIODevice::ReadOnly) || !to.open(QIODevice::WriteOnly)) return false;
+    Json json = Json::parse(from.readAll().toStdString());
+    json["key_file"] = (home + "/" + name + ".key").toStdString();
+    to.write(QByteArray::fromStdString(json.dump()));
+    to.close();
+    return LocalCluster::WaitFor([&] { return As(name, {"status"}).code == 0; }, kRefresh);
+  }
+  Outcome As(const QString& name, const QStringList& words) const {
+    return m_cluster->Run(QStringList{"--cluster", m_cluster->home() + "/" + name + ".json"} +
+                          words);
+  }
+
+  /// Reads the first tensor of a view over the lanes of its node.
+  Status ReadTensor(const QString& name, const wire::ViewReply& view) const {
+    TESSERA_TRY(const auto own,
+                agents::ClusterView::Make(view, {},
+                                          std::make_shared<agents::LaneReaders>(KeysOf(name)), {}));
+    const ptc::TensorSpec& spec = own->info().layout.collection().tensors()[0];
+    const ptc::Box whole = *ptc::Box::Whole(spec.shape);
+    std::vector<std::byte> bytes(
+        static_cast<std::size_t>(whole.num_elements() * ptc::SizeBytes(spec.dtype)));
+    return own->Read(0, whole, bytes);
+  }
+
+  /// Registers as n1 over a connection of its own.
+  void Pretend(const agents::CurveKeys& keys) const {
+    const auto config = agents::LoadAgentConfig((Folder() + "/n1/agent.json").toStdString());
+    VERIFY_OK(config);
+    agents::NetContext net;
+    auto socket =
+        agents::Socket::Client(net, agents::SocketKind::kDealer, keys, config->registrar_key);
+    VERIFY_OK(socket);
+    VERIFY_OK(socket->SetIdentity("n1-1"));
+    VERIFY_OK(socket->Connect(config->registrar_endpoint));
+    wire::FromNode message;
+    message.set_node(1);
+    auto* const own = message.mutable_register_();
+    own->set_node(1);
+    own->set_major(agents::kProtocolMajor);
+    own->set_minor(agents::kProtocolMinor);
+    own->set_incarnation(1);
+    own->set_public_key(keys.public_key);
+    std::vector<agents::Frame> frames;
+    frames.push_back(agents::Frame::Of("node"));
+    frames.push_back(agents::Frame::Of(message.SerializeAsString()));
+    VERIFY_OK(socket->Send(std::move(frames)));
+    QTest::qWait(1000);
+  }
+
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+TESSERA_TEST(E2eRolesTest)
+#include "e2e_roles_test.moc"
