@@ -48,6 +48,36 @@ Field Of(T AgentConfig::*member, bool required = true) {
           [member](const AgentConfig& config) { return Json(config.*member); }, required};
 }
 
+/// \return false for another type, an unknown key, or a folder that is not absolute
+bool ReadLimits(const Json& json, AgentConfig& config) {
+  if (!json.is_object()) return false;
+  JobLimits limits;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "exec" && value.is_boolean()) {
+      limits.exec = value.get<bool>();
+    } else if (key == "data" && value.is_array()) {
+      limits.data.emplace();
+      for (const Json& item : value) {
+        if (!item.is_string()) return false;
+        limits.data->push_back(item.get<std::string>());
+        const std::string& name = limits.data->back();
+        if (!name.starts_with('/') && name.find("://") == std::string::npos) return false;
+      }
+    } else {
+      return false;
+    }
+  }
+  config.jobs = std::move(limits);
+  return true;
+}
+
+Json WriteLimits(const AgentConfig& config) {
+  if (config.jobs == JobLimits{}) return "";  // left out
+  Json json = {{"exec", config.jobs.exec}};
+  if (config.jobs.data) json["data"] = *config.jobs.data;
+  return json;
+}
+
 const std::map<std::string, Field>& Fields() {
   static const std::map<std::string, Field> fields = {
       {"cluster", Of(&AgentConfig::cluster)},
@@ -71,6 +101,7 @@ const std::map<std::string, Field>& Fields() {
       {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
       {"node_lost_seconds", Of(&AgentConfig::node_lost_seconds, false)},
       {"start_stall_seconds", Of(&AgentConfig::start_stall_seconds, false)},
+      {"jobs", {ReadLimits, WriteLimits, false}},
       {"decision_seconds", Of(&AgentConfig::decision_seconds, false)},
   };
   return fields;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/node/job_limits.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -34,6 +35,7 @@ struct AgentConfig {
   std::string agent_keys;                  // key file of this node
   std::string allowed_folder;              // each NAME.pub in it is admitted, with its role
   // The following keys are optional in the file.
+  JobLimits jobs = {};        // {"exec": false, "data": ["/srv/data"]}
   std::string registrar_key;  // public key of the registrar's agent; empty: this agent's key
   std::string log_file;       // receives stdout and stderr, rotated; empty: as inherited
   /// Limit of the registrar's history. Above it, the oldest rows are thinned, then deleted.

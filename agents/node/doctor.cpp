@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -88,6 +89,15 @@ Check Allowed(const AgentConfig& config) {
                    "'role operator' or 'role node N'");
   }
   return Ok("allowed keys", fmt::format("{} public keys are admitted", list.keys().size()));
+}
+
+/// What operators may do to this machine by starting jobs.
+Check Jobs(const AgentConfig& config) {
+  const auto& data = config.jobs.data;
+  return Ok("jobs", fmt::format("{}programs of operators, data {}", config.jobs.exec ? "" : "no ",
+                                !data           ? "anywhere"
+                                : data->empty() ? "only where the machine has text"
+                                                : fmt::format("below {}", fmt::join(*data, ", "))));
 }
 
 /// Whether something accepts connections at "tcp://HOST:PORT".
@@ -263,6 +273,7 @@ std::vector<Check> RunDoctor(const AgentConfig& config) {
                                Ok("clock", fmt::format("{:.3f}", WallClock())),
                                Keys(config),
                                Allowed(config),
+                               Jobs(config),
                                Ports(config),
                                Lanes(config),
                                Memory(config),

@@ -28,6 +28,7 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   spec.view =
       ViewOf(launch.layout, rank, launch.epoch, launch.attempt, launch.micro_batch, launch.peers);
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
+  TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
   spec.collective_timeout = settings.collective_timeout;
   KeeperLink::SpawnRequest request;
   request.argv = settings.program

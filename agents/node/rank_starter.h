@@ -39,8 +39,8 @@ class RankStarter {
       : config_(config), world_(world), links_(links), ranks_(ranks) {}
 
   /// Starts rank `rank` of the layout, which is on this node, and lists it.
-  /// \error kFailedPrecondition if a rank of its device still runs; as engine::ParseJobSettings and
-  ///     KeeperLink::Spawn
+  /// \error kFailedPrecondition if a rank of its device still runs; as CheckLimits,
+  ///     engine::ParseJobSettings and KeeperLink::Spawn
   Status Start(const Launch& launch, int rank);
 
  private:

@@ -183,6 +183,8 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
   }
   TESSERA_RETURN_IF_ERROR(uses_.openings.CheckNotOpening(name));
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
+  // Its data are opened on this node first. The other nodes check for themselves.
+  TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
   // Finds mistakes in the tensors and rules of a user's program, with file and line, for any mesh.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
   return settings;

@@ -3,6 +3,7 @@
 /// `node setup`: writes the configuration of this machine's agent, for a cluster of real machines.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -83,6 +84,12 @@ Result<Setup> readSetup(const Arguments& arguments) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
   config.lane_security = arguments.valueOr("lanes", "curve");
+  config.jobs.exec = arguments.has("exec");
+  config.jobs.data.emplace();
+  for (const std::string& given : arguments.values("data")) {
+    const bool isUrl = given.find("://") != std::string::npos;
+    config.jobs.data->push_back(isUrl ? given : engine::AbsolutePath(given));
+  }
   config.host = arguments.valueOr("host", hostName());
   config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
@@ -150,6 +157,8 @@ int runSetup(const Invocation& call) {
                {"node", config.node},
                {"endpoint", config.endpoint},
                {"public", setup.publicKey},
+               {"exec", config.jobs.exec},
+               {"data", *config.jobs.data},
                {"allowed", config.allowed_folder}});
     return kDone;
   }
@@ -159,7 +168,11 @@ int runSetup(const Invocation& call) {
   fmt::print("listens   {} to port {}\n", config.endpoint,
              parseEndpoint(config.lanes.back(), 0)->port);
   fmt::print("public    {}\n", setup.publicKey);
-  fmt::print("allowed   {}\n\n", config.allowed_folder);
+  fmt::print("allowed   {}\n", config.allowed_folder);
+  const std::vector<std::string>& data = *config.jobs.data;
+  fmt::print("jobs      {}programs of operators, data {}\n\n", config.jobs.exec ? "" : "no ",
+             data.empty() ? "only where the machine has text"
+                          : fmt::format("below {}", fmt::join(data, ", ")));
   fmt::print(
       "copy      {}/n{}.pub into the allowed folder of every other node,\n"
       "          theirs and every operator's .pub into this one\n",
@@ -214,6 +227,12 @@ Command nodeSetupCommand() {
              .help = "folder of the public keys that the agent accepts",
              .fallback = "allowed beside the configuration"},
             lanesOption(),
+            {.name = "exec", .value = "", .help = "let operators run programs: `job start --exec`"},
+            {.name = "data",
+             .value = "DIR|URL",
+             .help = "training data may lie below this folder or URL; may be repeated",
+             .fallback = "nowhere: only text that is found on the machine",
+             .repeats = true},
             {.name = "directory",
              .value = "DIR",
              .help = "folder for the node's own state",

@@ -25,6 +25,7 @@ class ConfigTest : public QObject {
     QCOMPARE(read->lanes, config.lanes);
     QCOMPARE(read->device_bytes, config.device_bytes);
     QCOMPARE(read->allowed_folder, config.allowed_folder);
+    QVERIFY(read->jobs == config.jobs);
     QCOMPARE(read->view_lease_seconds, config.view_lease_seconds);
     QCOMPARE(read->lane_security, config.lane_security);
     QCOMPARE(AgentConfig().lane_security, std::string("curve"));
@@ -53,6 +54,11 @@ class ConfigTest : public QObject {
     QTest::newRow("a lease that ends at once")
         << QByteArray("\"view_lease_seconds\": 7") << QByteArray("\"view_lease_seconds\": 0")
         << QByteArray(": view_lease_seconds = 0 is not in 1…86400");
+    QTest::newRow("a limit that is not known") << QByteArray("\"exec\"") << QByteArray("\"exes\"")
+                                               << QByteArray("key 'jobs' has the wrong type");
+    QTest::newRow("a folder that is not absolute")
+        << QByteArray("\"/srv/data\"") << QByteArray("\"srv/data\"")
+        << QByteArray("key 'jobs' has the wrong type");
     QTest::newRow("an unknown encryption of lanes")
         << QByteArray("\"lane_security\": \"plain\"") << QByteArray("\"lane_security\": \"tls\"")
         << QByteArray(": lane_security = tls is not curve or plain");
@@ -107,6 +113,7 @@ class ConfigTest : public QObject {
     c.allowed_folder = "/tmp/x/allowed";
     c.view_lease_seconds = 7;
     c.lane_security = "plain";
+    c.jobs = {.exec = false, .data = {{"/srv/data", "https://data.lab/text"}}};
     return c;
   }
   QTemporaryDir m_folder;

@@ -209,7 +209,7 @@ class NodeFilesTest : public QObject {
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
     auto checks = RunDoctor(config);
     for (const char* name :
-         {"version", "clock", "key file", "allowed keys", "ports", "lanes", "memory", "disk",
+         {"version", "clock", "key file", "allowed keys", "jobs", "ports", "lanes", "memory", "disk",
           "huge pages", "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }

@@ -125,6 +125,38 @@ class E2eRolesTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // What a node does not allow, no operator starts there. It goes on where it is allowed.
+  void aNodeHasLimits() {
+    const Json limits = {{"jobs", {{"exec", false}, {"data", Json::array({"/srv/data"})}}}};
+    QVERIFY(m_cluster->Configure(limits, 1));
+    const auto start = [&](const QString& devices, const QStringList& more) {
+      return m_cluster->Run(
+          QStringList{"job", "start", "--name", "other", "--mesh", "dp=1", "--devices", devices} +
+              more,
+          120);
+    };
+    const QString folder = QStringLiteral(TESSERA_SOURCE_DIR "/agents/job/example.");
+    const QStringList program = {
+        "--exec",    QStringLiteral("exec " TESSERA_BIN_DIR "/tessera-job-example 9"),
+        "--tensors", folder + "tensors.json",
+        "--rules",   folder + "rules.json"};
+    const Outcome ran = start("n1g1", program);
+    QVERIFY2(ran.code == 1, ran.Text());
+    QVERIFY2(ran.errors.contains("n1 runs no programs of users: `jobs.exec` is false"), ran.Text());
+    const Outcome there = start("n0g1", program);
+    QVERIFY2(there.code == 0, there.Text());
+    QVERIFY(m_cluster->Run({"job", "stop", "other", "--yes"}).code == 0);
+    QVERIFY(m_cluster->Configure(limits, 0));  // the registrar opens the data first
+    const Outcome read = start("n0g1", {"gpt-nano", "--data", "/srv/data/../../etc/services"});
+    QVERIFY2(read.code == 1, read.Text());
+    QVERIFY2(read.errors.contains("n0 does not read '/srv/data/../../etc/services': `jobs.data` in "
+                                  "its configuration has only /srv/data") ||
+                 read.errors.contains("n0 does not read '/etc/services'"),
+             read.Text());
+    QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   // They are counted, not written one by one to history and log.
   void messagesThatCannotBeReadAreCounted() {
     const auto config = agents::LoadAgentConfig((Folder() + "/n0/agent.json").toStdString());

@@ -53,13 +53,14 @@ void Cluster::KillAll(const std::vector<app::ProcessId>& keepers) {
   for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
 }
 
-bool Cluster::Configure(const std::map<std::string, std::int64_t>& values) const {
+bool Cluster::Configure(const Json& values, std::optional<int> only) const {
   for (int node = 0; node < num_nodes(); ++node) {
+    if (only && *only != node) continue;
     QFile file(ConfigOf(node));
     if (!file.open(QIODevice::ReadWrite)) return false;
     Json config = Json::parse(file.readAll().toStdString(), nullptr, false);
     if (!config.is_object()) return false;
-    for (const auto& [key, value] : values) config[key] = value;
+    for (const auto& [key, value] : values.items()) config[key] = value;
     file.resize(0);
     file.seek(0);
     if (file.write(QByteArray::fromStdString(config.dump())) < 0) return false;

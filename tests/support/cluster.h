@@ -47,9 +47,9 @@ class Cluster {
   /// \return what went wrong; empty: nothing
   virtual QString End() = 0;
 
-  /// Sets keys of all nodes' agent.json and restarts their agents.
+  /// Sets keys of the agent.json of all nodes or one, and restarts their agents.
   /// \return whether all nodes are alive
-  bool Configure(const std::map<std::string, std::int64_t>& values) const;
+  bool Configure(const Json& values, std::optional<int> only = {}) const;
   /// Starts the nodes that are not alive.
   /// \return what went wrong; empty: nothing
   QString StartDeadNodes();

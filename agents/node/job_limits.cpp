@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/job_limits.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/model/gpt.h"
+
+namespace tessera::agents {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsUrl(const std::string& name) { return name.find("://") != std::string::npos; }
+
+/// Without links and "..", so that neither leads out of a folder.
+fs::path Resolved(const std::string& path) {
+  std::error_code failed;
+  fs::path resolved = fs::weakly_canonical(path, failed);
+  return failed ? fs::path() : resolved;
+}
+
+bool IsBelow(const std::string& name, const std::string& limit) {
+  if (IsUrl(name) != IsUrl(limit)) return false;
+  if (IsUrl(name)) {
+    const std::string folder = limit.ends_with('/') ? limit : limit + '/';
+    return (name + '/').starts_with(folder) && name.find("/../") == std::string::npos;
+  }
+  const fs::path path = Resolved(name);
+  fs::path folder = Resolved(limit);
+  if (!folder.has_filename()) folder = folder.parent_path();  // "/srv/data/"
+  const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return !folder.empty() && end == folder.end();
+}
+
+}  // namespace
+
+Status CheckLimits(const JobLimits& limits, std::int32_t node,
+                   const engine::JobSettings& settings) {
+  if (settings.program && !limits.exec) {
+    return PermissionDenied(fmt::format(
+        "n{} runs no programs of users: `jobs.exec` is false in its configuration", node));
+  }
+  if (!limits.data) return OkStatus();
+  for (const std::string& name : settings.data) {
+    const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
+    if (std::ranges::any_of(*limits.data, allows)) continue;
+    return PermissionDenied(
+        fmt::format("n{} does not read '{}': `jobs.data` in its configuration has {}", node, name,
+                    limits.data->empty() ? "no folder"
+                                         : fmt::format("only {}", fmt::join(*limits.data, ", "))));
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

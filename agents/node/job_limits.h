@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What a node lets jobs do to its machine, whatever operators ask for.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::engine {
+struct JobSettings;
+}
+
+namespace tessera::agents {
+
+struct JobLimits {
+  bool exec = true;  // programs of users may run
+  /// Folders and URLs below which training data may lie; nullopt: anywhere. Text that a job without
+  /// data finds on the machine may always be read.
+  std::optional<std::vector<std::string>> data = {};
+  friend bool operator==(const JobLimits&, const JobLimits&) = default;
+};
+
+/// \error kPermissionDenied naming node, program or path, and the limit
+Status CheckLimits(const JobLimits& limits, std::int32_t node, const engine::JobSettings& settings);
+
+}  // namespace tessera::agents
