@@ -227,6 +227,9 @@ void MainWindow::Impl::refreshStatus() {
       }
       left =
           nodes == 1 ? tr("%1 of 1 agent").arg(alive) : tr("%1 of %2 agents").arg(alive).arg(nodes);
+      if (!model.viewerKey().isEmpty()) {
+        left += tr(" · viewer's key '%1': changes need an operator's").arg(model.viewerKey());
+      }
       break;
     case LinkState::Lost:
       left = tr("connection lost");

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace tessera::agents {
@@ -45,10 +48,17 @@ bool OnlyLooks(const wire::Request& request) {
   }
 }
 
-/// The field of the request that says what it asks for.
+/// What the request asks for, such as "start job".
 std::string NameOf(const wire::Request& request) {
+  if (request.has_job()) {
+    std::string act = wire::JobRequest::Act_Name(request.job().act());
+    for (char& letter : act) letter = static_cast<char>(std::tolower(letter));
+    return "job " + act;
+  }
   const auto* const field = wire::Request::descriptor()->FindFieldByNumber(request.body_case());
-  return field == nullptr ? "request" : std::string(field->name());
+  std::string name = field == nullptr ? "request" : std::string(field->name());
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 Status CheckRole(const KeyOwner& owner, const wire::Request& request) {

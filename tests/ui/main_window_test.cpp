@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QTreeWidget>
+#include <algorithm>
 #include <set>
 
 #include "tests/support/widget_test_main.h"
@@ -295,6 +296,10 @@ class MainWindowTest : public QObject {
     QVERIFY(!panel.window->isOperating());
     auto* const button = child<ui::HeaderBar>(panel)->operateButton();
     QVERIFY(!button->isEnabled());
+    const auto labels = panel.window->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->text().endsWith("viewer's key 'guest': changes need an operator's");
+    }));
     QCOMPARE(button->toolTip(),
              QStringLiteral("Key 'guest' is a viewer's: only an operator's key can change this "
                             "cluster."));
