@@ -81,9 +81,12 @@ int RunAgent(const AgentConfig& config) {
   net.SetOwners(allowed.keys());
   report();
   loop.Every(kHousekeeping, [&] {
+    const KeyOwners before = allowed.keys();
     if (!allowed.Refresh()) return;
     net.SetOwners(allowed.keys());
-    if (registrar) registrar->OnKeysChanged();
+    const bool is_fewer = std::ranges::any_of(
+        before, [&](const auto& entry) { return !allowed.keys().contains(entry.first); });
+    if (registrar && is_fewer) registrar->OnKeysRevoked();
     report();
     std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
   });

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -209,8 +210,10 @@ Status NodeServer::Connect() {
   TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_,
                                             config_.registrar_key.empty() ? keys_.public_key
                                                                           : config_.registrar_key));
-  TESSERA_RETURN_IF_ERROR(
-      socket.SetIdentity(fmt::format("n{}-{}", config_.node, facts_.incarnation)));
+  // A peer that knew this name could take over its route: ROUTER gives a name to who asks last.
+  std::random_device random;
+  TESSERA_RETURN_IF_ERROR(socket.SetIdentity(
+      fmt::format("n{}-{}-{:08x}{:08x}", config_.node, facts_.incarnation, random(), random())));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
   TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));

@@ -67,12 +67,12 @@ Status RegistrarServer::OpenEvents() {
 
 // ZeroMQ cannot close single connections. A new socket has none: clients connect again and take a
 // snapshot, except those whose keys are refused now.
-void RegistrarServer::OnKeysChanged() {
+void RegistrarServer::OnKeysRevoked() {
   events_.reset();
   if (const Status opened = OpenEvents(); opened) return;
   // The port is free as soon as ZeroMQ has closed the old socket.
   constexpr std::chrono::milliseconds kAgain{100};
-  loop_.After(kAgain, [this] { OnKeysChanged(); });
+  loop_.After(kAgain, [this] { OnKeysRevoked(); });
 }
 
 Registrar::World RegistrarServer::MakeWorld() {

@@ -30,8 +30,8 @@ class RegistrarServer {
   RegistrarServer(const RegistrarServer&) = delete;
   RegistrarServer& operator=(const RegistrarServer&) = delete;
 
-  /// The allowed keys are others now: what is published goes to no revoked key any more.
-  void OnKeysChanged();
+  /// Keys are no longer allowed: what is published does not go to them any more.
+  void OnKeysRevoked();
 
  private:
   RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys)

@@ -186,7 +186,12 @@ class E2eRolesTest : public QObject {
     handlers.snapshot = [&](const engine::ClusterSnapshot&) { ++snapshots; };
     const auto watching = agents::ClusterClient::Open(*lena, std::move(handlers));
     VERIFY_OK(watching);
-    QVERIFY(LocalCluster::WaitFor([&] { return snapshots > 3; }, 20));
+    std::atomic<int> of_guest = 0;
+    agents::ClusterClient::Handlers others;
+    others.snapshot = [&](const engine::ClusterSnapshot&) { ++of_guest; };
+    const auto beside = agents::ClusterClient::Open(*ProfileOf("guest"), std::move(others));
+    VERIFY_OK(beside);
+    QVERIFY(LocalCluster::WaitFor([&] { return snapshots > 3 && of_guest > 3; }, 20));
     const Outcome revoked =
         m_cluster->Run({"keys", "revoke", "lena", "--allowed", Folder() + "/allowed"});
     QVERIFY2(revoked.code == 0, revoked.Text());
@@ -202,6 +207,8 @@ class E2eRolesTest : public QObject {
     const int then = snapshots;
     QTest::qWait(3000);  // the job trains on, so others get some snapshots a second
     QVERIFY2(snapshots <= then + 1, std::to_string(snapshots - then).c_str());
+    const int now = of_guest;  // whose socket of events was opened again, too
+    QVERIFY(LocalCluster::WaitFor([&] { return of_guest > now + 3; }, 20));
     const Outcome refused = As("lena", {"status"});
     QVERIFY2(refused.code == 1 && refused.errors.contains("key refused by"), refused.Text());
     QVERIFY(m_cluster->Run({"status"}).code == 0);
