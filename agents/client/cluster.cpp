@@ -100,6 +100,7 @@ struct ClusterClient::Impl {
   struct Link {
     std::optional<Socket> commands;
     std::optional<Socket> events;
+    bool events_refused = false;
   };
 
   const Profile profile;
@@ -152,6 +153,7 @@ struct ClusterClient::Impl {
     if (with_stream) {
       TESSERA_TRY(Socket events,
                   Socket::Client(context, SocketKind::kSub, keys, profile.server_key));
+      TESSERA_RETURN_IF_ERROR(events.Monitor(context));
       TESSERA_RETURN_IF_ERROR(events.Subscribe(""));
       TESSERA_RETURN_IF_ERROR(events.Connect(profile.events_endpoint));
       fresh.events.emplace(std::move(events));
@@ -159,7 +161,10 @@ struct ClusterClient::Impl {
     link = std::move(fresh);
     loop.Watch(*link.commands, [this] { ReadReplies(); });
     loop.Watch(link.commands->monitor(), [this] { ReadMonitor(); });
-    if (link.events) loop.Watch(*link.events, [this] { ReadStream(); });
+    if (link.events) {
+      loop.Watch(*link.events, [this] { ReadStream(); });
+      loop.Watch(link.events->monitor(), [this] { ReadEventsMonitor(); });
+    }
     attempt_timer = loop.After(kConnectTimeout, [this] {
       FailLink(LinkState::kLost, "no answer from " + profile.registrar_endpoint + " within " +
                                      DurationText(kConnectTimeout));
@@ -173,7 +178,10 @@ struct ClusterClient::Impl {
       loop.Unwatch(*link.commands);
       loop.Unwatch(link.commands->monitor());
     }
-    if (link.events) loop.Unwatch(*link.events);
+    if (link.events) {
+      loop.Unwatch(*link.events);
+      loop.Unwatch(link.events->monitor());
+    }
     link = Link{};
     last_published.reset();
     newest_snapshot = 0;
@@ -247,6 +255,21 @@ struct ClusterClient::Impl {
     }
   }
 
+  /// The cluster closes the connections of events when it revokes keys, and ZeroMQ does not try
+  /// again where it was refused. Before the link is connected, its other connection says why.
+  void ReadEventsMonitor() {
+    while (link.events) {
+      const auto event = link.events->NextLinkEvent();
+      if (!event) return;
+      link.events_refused |= event->kind == LinkEvent::Kind::kRefused;
+      if (link.events_refused && state == LinkState::kConnected) return FailEvents();
+    }
+  }
+  void FailEvents() {
+    FailLink(LinkState::kRefused, "key refused by " + profile.events_endpoint +
+                                      ": this client's key is not in the cluster's allow-list");
+  }
+
   void SayHello() {
     wire::Request request;
     request.mutable_hello()->set_major(kProtocolMajor);
@@ -284,6 +307,7 @@ struct ClusterClient::Impl {
                                    : " as " + RoleText(*owner) + " '" + owner->name + "'";
       SetState(LinkState::kConnected,
                "cluster " + hello.cluster() + " at " + profile.registrar_endpoint + role);
+      if (link.events_refused) return FailEvents();
       for (auto& [order, call] : calls) SendNow(call.request);
       if (with_stream) {
         AskSnapshot();

@@ -265,7 +265,8 @@ Status Socket::Send(std::vector<Frame> frames) {
       if (zmq_errno() == EAGAIN) {
         status = Unavailable("the queue of the peer is full or the peer is away");
       } else if (zmq_errno() == EHOSTUNREACH) {
-        status = Unavailable("no route to peer '" + frames[0].bytes + "'");
+        // Without its name: who knows a peer's name can take over its route.
+        status = Unavailable("no route to the peer");
       } else {
         status = FromErrno("cannot send");
       }

@@ -5,8 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <string_view>
 
+#include "engine/data/formats/open_data.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::agents {
@@ -15,6 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsUrl(const std::string& name) { return name.find("://") != std::string::npos; }
+
+/// Whether a server or a client could take another path from the URL than its text shows.
+bool IsPlainUrl(std::string url) {
+  std::ranges::transform(url, url.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto has = [&url](std::string_view text) { return url.find(text) != std::string::npos; };
+  return !has("/.") && !has("%2e") && !has("%2f") && !has("%5c") && !has("\\");
+}
 
 /// Without links and "..", so that neither leads out of a folder.
 fs::path Resolved(const std::string& path) {
@@ -27,7 +38,7 @@ bool IsBelow(const std::string& name, const std::string& limit) {
   if (IsUrl(name) != IsUrl(limit)) return false;
   if (IsUrl(name)) {
     const std::string folder = limit.ends_with('/') ? limit : limit + '/';
-    return (name + '/').starts_with(folder) && name.find("/../") == std::string::npos;
+    return (name + '/').starts_with(folder) && IsPlainUrl(name);
   }
   const fs::path path = Resolved(name);
   fs::path folder = Resolved(limit);
@@ -45,7 +56,9 @@ Status CheckLimits(const JobLimits& limits, std::int32_t node,
         "n{} runs no programs of users: `jobs.exec` is false in its configuration", node));
   }
   if (!limits.data) return OkStatus();
-  for (const std::string& name : settings.data) {
+  for (const std::string& text : settings.data) {
+    TESSERA_TRY(const engine::WeightedPath weighted, engine::ParseWeightedPath(text));
+    const std::string& name = weighted.path;
     const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
     if (std::ranges::any_of(*limits.data, allows)) continue;
     return PermissionDenied(

@@ -25,7 +25,8 @@ struct JobLimits {
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
 
-/// \error kPermissionDenied naming node, program or path, and the limit
+/// \error kPermissionDenied naming node, program or path, and the limit; as
+///     engine::ParseWeightedPath
 Status CheckLimits(const JobLimits& limits, std::int32_t node, const engine::JobSettings& settings);
 
 }  // namespace tessera::agents

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agents/keeper/keeper.h"
 #include "agents/net/loop.h"
@@ -73,8 +74,10 @@ int RunAgent(const AgentConfig& config) {
   AllowList allowed(config);
   NetContext net(static_cast<int>(std::max<std::size_t>(1, config.lanes.size())));
   std::unique_ptr<RegistrarServer> registrar;
-  const auto report = [&allowed] {
-    for (const std::string& problem : allowed.problems()) {
+  auto report = [&allowed, reported = std::vector<std::string>()]() mutable {
+    if (allowed.problems() == reported) return;
+    reported = allowed.problems();
+    for (const std::string& problem : reported) {
       std::fprintf(stderr, "tessera-agent: allow-list: %s\n", problem.c_str());
     }
   };
@@ -82,12 +85,13 @@ int RunAgent(const AgentConfig& config) {
   report();
   loop.Every(kHousekeeping, [&] {
     const KeyOwners before = allowed.keys();
-    if (!allowed.Refresh()) return;
+    const bool has_changed = allowed.Refresh();
+    report();
+    if (!has_changed) return;
     net.SetOwners(allowed.keys());
     const bool is_fewer = std::ranges::any_of(
         before, [&](const auto& entry) { return !allowed.keys().contains(entry.first); });
     if (registrar && is_fewer) registrar->OnKeysRevoked();
-    report();
     std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
   });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });

@@ -16,10 +16,15 @@ constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
-/// "laptop: tesseractl, user@host", for events and the history. Only the name of the key is proved.
-std::string RequesterOf(const KeyOwner& owner, const wire::Hello& hello) {
+/// "tesseractl, user@host": what a client says about itself.
+std::string ClaimsOf(const wire::Hello& hello) {
   std::string claims = hello.program().substr(0, hello.program().find(' '));
   if (!hello.user().empty()) claims += (claims.empty() ? "" : ", ") + hello.user();
+  return claims;
+}
+
+/// "laptop: tesseractl, user@host", for events and the history. Only the name of the key is proved.
+std::string RequesterOf(const KeyOwner& owner, const std::string& claims) {
   if (owner.name.empty() || claims.empty()) return owner.name + claims;
   return owner.name + ": " + claims;
 }
@@ -92,7 +97,7 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
   }
   const auto client = clients_.find(identity);
   const auto reply = std::make_shared<PendingReply>(
-      request.id(), client == clients_.end() ? std::string() : client->second,
+      request.id(), RequesterOf(owner, client == clients_.end() ? std::string() : client->second),
       [this](const std::string& to, const wire::Reply& out) { world_.reply(to, out); });
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
@@ -118,7 +123,7 @@ void Clients::OnHello(const std::string& identity, const KeyOwner& owner, const 
         FailedPrecondition(fmt::format("this is cluster '{}', but the profile names cluster '{}'",
                                        config_.cluster, hello.cluster())));
   }
-  if (clients_.insert_or_assign(identity, RequesterOf(owner, hello)).second) {
+  if (clients_.insert_or_assign(identity, ClaimsOf(hello)).second) {
     client_order_.push_back(identity);
     if (client_order_.size() > kMaxClients) {
       clients_.erase(client_order_.front());

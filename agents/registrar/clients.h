@@ -27,7 +27,7 @@ class Clients : public RegistrarPart {
  private:
   std::map<std::string, ReplyPtr> replies_;  // by request id
   std::deque<std::string> reply_order_;
-  std::map<std::string, std::string> clients_;  // requester, by identity of a connection
+  std::map<std::string, std::string> clients_;  // what they claim, by identity of a connection
   std::deque<std::string> client_order_;
 };
 

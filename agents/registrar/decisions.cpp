@@ -17,6 +17,8 @@ Result<std::int64_t> Decisions::FirstFreeSlot(const std::string& job, std::int64
 
 // A participant reads the decision, or gives up and writes `abort`.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
+  // Nobody else decides the transaction that runs.
+  if (around_.is_open(m.job(), m.slot()) && !around_.takes_part(node)) return;
   wire::ToNode answer;
   answer.mutable_decided()->set_job(m.job());
   answer.mutable_decided()->set_slot(m.slot());

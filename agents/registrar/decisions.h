@@ -19,6 +19,8 @@ class Decisions : public RegistrarPart {
   struct World {
     /// Whether a transaction runs that this slot decides.
     std::function<bool(const std::string& job, std::int64_t slot)> is_open;
+    /// Whether the node takes part in the transaction that runs.
+    std::function<bool(std::int32_t node)> takes_part;
     /// A participant has written `abort`, before the registrar has written anything.
     std::function<void(std::int64_t transaction, const std::string& why)> aborted;
   };

@@ -15,8 +15,8 @@ namespace tessera::agents {
 namespace {
 
 constexpr char kLinksKey[] = "links";
-/// A node's own limit is 3 s for its link (link_probe.h).
-constexpr auto kLinkDeadline = std::chrono::seconds(15);
+/// A node's own limit is 3 s for its link and each of at most five uses (link_probe.h).
+constexpr auto kLinkDeadline = std::chrono::seconds(25);
 
 }  // namespace
 

@@ -56,6 +56,7 @@ void PauseDesk::Begin(Kind kind, Job& job, const ReplyPtr& reply) {
 void PauseDesk::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
   Job* job = jobs_.Find(m.job());
   if (!job || job->state == engine::JobState::kSuspended) return;
+  if (!NodesOf(job->layout.mesh()).contains(node)) return;
   job->paused_nodes[node] = {m.step(), m.request(), m.reason()};
   if (operation_ && operation_->job == job->name && !operation_->digesting) {
     operation_->waiting.erase(node);
@@ -115,12 +116,16 @@ void PauseDesk::MarkPausedIfAllStopped(Job& job) {
 
 void PauseDesk::OnDigests(std::int32_t node, const wire::DigestsReport& m) {
   if (!operation_ || operation_->number != m.number() || !operation_->digesting) return;
+  if (!operation_->waiting.contains(node)) return;
   if (!m.error().empty()) {
     return Fail(Internal(fmt::format("n{}: {}", node, m.error())));
   }
   for (const wire::CellDigests& row : m.devices()) {
     const auto device = Decode(row.device());
     if (!device) return Fail(device.error());
+    if (device->node != node) {
+      return Fail(DataLoss(fmt::format("n{} reports digests of {}", node, ToString(*device))));
+    }
     operation_->digests.push_back({*device, {row.digests().begin(), row.digests().end()}});
   }
   operation_->waiting.erase(node);

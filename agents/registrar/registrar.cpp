@@ -92,6 +92,7 @@ Decisions::World Registrar::WorldOfDecisions() {
   world.is_open = [this](const std::string& job, std::int64_t slot) {
     return transactions_.Changes(job) && transactions_.running()->slot == slot;
   };
+  world.takes_part = [this](std::int32_t node) { return transactions_.HasParticipant(node); };
   world.aborted = [this](std::int64_t transaction, const std::string& why) {
     transactions_.OnAborted(transaction, why);
   };
@@ -244,6 +245,22 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
   }
 }
 
+bool Registrar::IsPartOf(const std::string& name, std::int32_t node) const {
+  const Job* const job = jobs_.Find(name);
+  if (!job) return false;
+  if (NodesOf(job->layout.mesh()).contains(node)) return true;
+  return transactions_.Changes(name) && transactions_.HasParticipant(node);
+}
+
+std::string Registrar::SourceOf(const wire::FromNode& m) const {
+  const std::string own = fmt::format("n{}", m.node());
+  const std::string& source = m.event().source();
+  const std::string first = source.substr(0, source.find(' '));
+  const auto device = ptc::ParseDevice(first);
+  const bool is_own = first == own || (device && device->node == m.node());
+  return is_own || IsPartOf(first, m.node()) ? source : own;
+}
+
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_register_()) return OnRegister(identity, m.register_());
   Node* node = members_.Accept(identity, m, timers_.now());
@@ -281,13 +298,15 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)
                    ? static_cast<engine::Severity>(severity)
                    : engine::Severity::kInfo,
-               m.event().source(), m.event().text());
+               SourceOf(m), m.event().text());
       return;
     }
     case wire::FromNode::kStoreSet:
-      return rendezvous_.Set(m.store_set());
+      if (IsPartOf(m.store_set().job(), m.node())) rendezvous_.Set(m.store_set());
+      return;
     case wire::FromNode::kStoreGet:
-      return rendezvous_.Get(m.node(), m.store_get());
+      if (IsPartOf(m.store_get().job(), m.node())) rendezvous_.Get(m.node(), m.store_get());
+      return;
     case wire::FromNode::kDecide:
       return decisions_.OnDecide(m.node(), m.decide());
     case wire::FromNode::kAnswer:

@@ -87,6 +87,10 @@ class Registrar {
   void OnResume(Job& job, const ReplyPtr& reply);
 
   // ---- nodes (registrar_nodes.cpp)
+  /// Whether the node is of the job, or takes part in its change.
+  bool IsPartOf(const std::string& job, std::int32_t node) const;
+  /// Whom an event of a node is about: itself, one of its devices, or a job that it is part of.
+  std::string SourceOf(const wire::FromNode& message) const;
   void OnRegister(const std::string& identity, const wire::Register& message);
   /// Repeats to a node that has registered what it may have missed about its jobs.
   void RepeatToArrival(const wire::Register& message);

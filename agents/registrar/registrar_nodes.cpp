@@ -240,7 +240,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   noted.mutable_exit_noted()->set_pid(m.pid());
   static_cast<void>(common_.Send(node, noted));
   const auto device = Decode(m.device());
-  if (!device) return;
+  if (!device || device->node != node) return;
   Job* job = jobs_.Find(m.job());
   if (job && m.attempt() < job->attempt) return;
   if (transactions_.Changes(m.job())) return transactions_.OnRankLost(node, *device, m);

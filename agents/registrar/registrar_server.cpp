@@ -110,44 +110,43 @@ void RegistrarServer::OnReady() {
   for (;;) {
     auto received = router_->Receive();
     if (!received || !*received) return;
-    if (const Status accepted = Accept(**received); !accepted) {
-      NoteDropped(accepted.error().message);
-    }
+    if (const auto dropped = Accept(**received)) NoteDropped(*dropped);
   }
 }
 
-Status RegistrarServer::Accept(const Message& frames) {
+std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& frames) {
   const std::string identity(frames.Text(0));
   const auto owner = net_.OwnerOf(frames.sender_key());
   if (!owner) {
     Refuse(identity, frames);
-    return PermissionDenied("a message from a key that has been revoked");
+    return Dropped{"revoked", "a message from a key that has been revoked"};
   }
-  const auto malformed = [&] {
-    return InvalidArgument(fmt::format("a message of {} frames from key '{}' that cannot be read",
-                                       frames.size(), owner->name));
-  };
+  const std::string of_key = fmt::format("key '{}'", owner->name);
   const auto parse = [&](google::protobuf::Message& out, std::size_t i) {
     return out.ParseFromArray(frames[i].data(), static_cast<int>(frames[i].size()));
   };
+  const Dropped malformed{"malformed, " + of_key,
+                          fmt::format("a message from {} that cannot be read", of_key)};
   if (frames.size() == 3 && frames.Text(1) == "node") {
     wire::FromNode message;
-    if (!parse(message, 2)) return malformed();
+    if (!parse(message, 2)) return malformed;
     const std::int32_t node = message.has_register_() ? message.register_().node() : message.node();
     if (owner->role != Role::kNode || owner->node != node) {
-      return PermissionDenied(fmt::format("a message of n{} with key '{}', which is a {}'s", node,
-                                          owner->name, RoleText(*owner)));
+      return Dropped{
+          "another node, " + of_key,
+          fmt::format("a message of n{} with {}, which is a {}'s", node, of_key, RoleText(*owner))};
     }
     if (message.has_register_() && message.register_().public_key() != frames.sender_key()) {
-      return PermissionDenied(fmt::format("n{} names another public key than its own", node));
+      return Dropped{"another key, " + of_key,
+                     fmt::format("n{}, which names another public key than its own", node)};
     }
     registrar_->OnNode(identity, message);
-    return OkStatus();
+    return std::nullopt;
   }
   wire::Request request;
-  if (frames.size() != 2 || !parse(request, 1)) return malformed();
+  if (frames.size() != 2 || !parse(request, 1)) return malformed;
   registrar_->OnRequest(identity, *owner, request);
-  return OkStatus();
+  return std::nullopt;
 }
 
 void RegistrarServer::Refuse(const std::string& identity, const Message& frames) {
@@ -163,16 +162,14 @@ void RegistrarServer::Refuse(const std::string& identity, const Message& frames)
   static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
 }
 
-void RegistrarServer::NoteDropped(const std::string& why) {
-  constexpr std::size_t kMaxReasons = 256;
-  if (dropped_.size() >= kMaxReasons && !dropped_.contains(why)) return;
-  const std::int64_t count = ++dropped_[why];
+void RegistrarServer::NoteDropped(const Dropped& dropped) {
+  const std::int64_t count = ++dropped_[dropped.kind];
   std::int64_t power = 1;
   while (power < count) power *= 10;
   if (power != count) return;
-  registrar_->AddEvent(
-      engine::Severity::kWarning, "registrar",
-      fmt::format("dropped {}{}", why, count == 1 ? "" : fmt::format(", {} times", count)));
+  registrar_->AddEvent(engine::Severity::kWarning, "registrar",
+                       fmt::format("dropped {}{}", dropped.text,
+                                   count == 1 ? "" : fmt::format(", {} times", count)));
 }
 
 }  // namespace tessera::agents

@@ -40,19 +40,23 @@ class RegistrarServer {
   Status OpenEvents();
   Registrar::World MakeWorld();
   void OnReady();
+  /// Why a message is dropped.
+  struct Dropped {
+    std::string kind;  // nothing that a sender may choose, so that there are few
+    std::string text;  // of an event
+  };
   /// Passes a message on, if its sender may send it.
-  /// \error naming sender and reason
-  Status Accept(const Message& frames);
+  std::optional<Dropped> Accept(const Message& frames);
   /// Tells a client whose key was revoked after it had connected.
   void Refuse(const std::string& identity, const Message& frames);
-  /// Adds an event for the first, 10th, 100th, … message that is dropped for this reason.
-  void NoteDropped(const std::string& why);
+  /// Adds an event for the first, 10th, 100th, … message of a kind.
+  void NoteDropped(const Dropped& dropped);
 
   Loop& loop_;
   NetContext& net_;
   const AgentConfig config_;
   const CurveKeys keys_;
-  std::map<std::string, std::int64_t> dropped_;  // messages, by reason
+  std::map<std::string, std::int64_t> dropped_;  // messages, by kind
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::History> history_;

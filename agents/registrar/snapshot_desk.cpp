@@ -112,11 +112,12 @@ void SnapshotDesk::OnReport(std::int32_t node, const wire::SnapshotReport& repor
   for (auto& [job, entry] : entries_) {
     if (!entry.making || entry.making->row.id != report.view()) continue;
     Making& making = *entry.making;
+    if (!making.waiting.contains(node)) return;
     if (report.has_error()) return GiveUp(job, entry, Decode(report.error()), now);
     if (report.digests().size() != std::ssize(making.digests)) {
       return GiveUp(job, entry, InvalidArgument("a report of digests for other tensors"), now);
     }
-    if (making.waiting.erase(node) == 0) return;
+    making.waiting.erase(node);
     for (int t = 0; t < report.digests().size(); ++t) {
       making.digests[static_cast<std::size_t>(t)] += report.digests(t);
     }

@@ -86,6 +86,10 @@ void TransactionDesk::OnAborted(std::int64_t transaction, const std::string& why
   if (txn_ && txn_->id == transaction) Feed(engine::CancelRequested{why});
 }
 
+bool TransactionDesk::HasParticipant(std::int32_t node) const {
+  return txn_ && txn_->run->machine().participants().contains(node);
+}
+
 void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
   const bool followed =
       m.kind() == wire::TxnReport::COMMITTED || m.kind() == wire::TxnReport::ABORTED;
@@ -97,6 +101,7 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
     go.mutable_go()->set_stay_paused(IsPausedSince(m.transaction()));
     return static_cast<void>(SendTo(node, go));
   }
+  if (!HasParticipant(node)) return;
   switch (m.kind()) {
     case wire::TxnReport::PREPARED:
       if (txn_->start_watch) txn_->start_watch->NodeReady(node);
@@ -125,7 +130,7 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
 }
 
 void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) {
-  if (!txn_ || txn_->id != m.transaction()) return;
+  if (!HasParticipant(node) || txn_->id != m.transaction()) return;
   const auto now = timers_.now();
   const bool transferring = txn_->run->phase() == TxnPhase::kTransferring;
   const std::chrono::duration<double> elapsed = now - txn_->phase_began;
@@ -136,7 +141,10 @@ void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) 
 }
 
 void TransactionDesk::OnStateDigests(std::int32_t node, const wire::StateDigests& m) {
-  if (!txn_ || txn_->id != m.transaction() || !txn_->run->machine().awaits_digests()) return;
+  if (!HasParticipant(node) || txn_->id != m.transaction() ||
+      !txn_->run->machine().awaits_digests()) {
+    return;
+  }
   auto digests = Decode(m.sides());
   const bool has_digests = m.error().empty() && digests.has_value();
   if (has_digests) {

@@ -83,6 +83,8 @@ class TransactionDesk : public RegistrarPart {
   void Go() { Feed(engine::Begin{}); }
   /// nullptr if none runs.
   const Txn* running() const { return txn_ ? &*txn_ : nullptr; }
+  /// Whether the node takes part in the transaction that runs.
+  bool HasParticipant(std::int32_t node) const;
   /// Whether it changes this job.
   bool Changes(const std::string& job) const { return txn_ && txn_->job == job; }
   /// \error kFailedPrecondition while one runs

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,8 +114,22 @@ Result<int> OpenSealedMemory(const std::string& path) {
   if (!IsDescriptorPath(path)) {
     return InvalidArgument(fmt::format("memory '{}' is not a descriptor /proc/PID/fd/N", path));
   }
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  // O_PATH opens nothing behind the path, so that a file of a file system that hangs, a pipe or a
+  // device does not block.
+  const int there = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (there < 0) {
+    return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  }
+  struct statfs system {};
+  const bool is_memory = fstatfs(there, &system) == 0 &&
+                         (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
+  const int fd = is_memory ? open(fmt::format("/proc/self/fd/{}", there).c_str(),
+                                  O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                           : -1;
+  const int error = errno;
+  close(there);
+  if (!is_memory) return InvalidArgument(fmt::format("'{}' is not sealed memory", path));
+  if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(error)));
   // Only memory files have seals, and without this one its owner could cut a mapping short.
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {

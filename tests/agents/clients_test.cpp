@@ -138,6 +138,8 @@ class ClientsTest : public QObject {
   // What a client says about itself is beside the name of its key.
   void theRequesterIsTheKey() {
     Office office;
+    QCOMPARE(office.clients.Admit("silent", kOwner, RequestOf("s", 1))->requester(),
+             std::string("laptop"));
     wire::Hello hello;
     hello.set_major(kProtocolMajor);
     hello.set_minor(kProtocolMinor);

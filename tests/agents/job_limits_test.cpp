@@ -54,7 +54,11 @@ class JobLimitsTest : public QObject {
     QTest::newRow("beside the URL") << "https://lab/text2" << false;
     QTest::newRow("another scheme") << "http://lab/text/a.txt" << false;
     QTest::newRow("out of the URL by dots") << "https://lab/text/../a.txt" << false;
-    QTest::newRow("no path") << "" << false;
+    QTest::newRow("out of the URL by encoded dots") << "https://lab/text/%2E%2e/a.txt" << false;
+    QTest::newRow("dots at the end of the URL") << "https://lab/text/..?a" << false;
+    QTest::newRow("with a weight") << "0.7:DIR/data/b.txt" << true;
+    QTest::newRow("a URL with a weight") << "2:https://lab/text/a.txt" << true;
+    QTest::newRow("beside it, with a weight") << "0.7:DIR/data2/b.txt" << false;
   }
   void dataLieBelowTheFolders() {
     QFETCH(QString, path);
@@ -71,7 +75,8 @@ class JobLimitsTest : public QObject {
       QCOMPARE(status.has_value(), allowed);
       if (!status) {
         VERIFY_ERROR(status, ErrorCode::kPermissionDenied,
-                     "n0 does not read '" + path.toStdString() + "': `jobs.data` in its");
+                     "n0 does not read '" + path.mid(path.indexOf(':') == 3 ? 4 : 0).toStdString() +
+                         "': `jobs.data` in its");
       }
     }
     VERIFY_ERROR(CheckLimits({.data = {{}}}, 0, Reading({path.toStdString()})),

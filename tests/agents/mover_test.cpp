@@ -415,7 +415,7 @@ class MoverTest : public QObject {
   }
 
   // The reason of the side that failed is reported, not that the other was cancelled.
-  void aCopyThatFailsEndsTheLanes() {
+  void theSideThatFailedIsReported() {
     std::mt19937_64 rng(test::Seed() + 10);
     const auto tensors = AnyTensors(rng);
     const ptc::Layout before = On("dp=2 on n0g0,n1g0", tensors);

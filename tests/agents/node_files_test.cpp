@@ -208,9 +208,9 @@ class NodeFilesTest : public QObject {
     config.device_bytes = 4 << 20;
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
     auto checks = RunDoctor(config);
-    for (const char* name :
-         {"version", "clock", "key file", "allowed keys", "jobs", "ports", "lanes", "memory", "disk",
-          "huge pages", "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
+    for (const char* name : {"version", "clock", "key file", "allowed keys", "jobs", "ports",
+                             "lanes", "memory", "disk", "huge pages", "/dev/fuse",
+                             "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }
     for (const engine::Check& check : checks) {

@@ -186,7 +186,7 @@ class SocketTest : public QObject {
     QVERIFY(router.Bind("tcp://127.0.0.1:*"));
     const auto sent = router.Send(Frames({"n7", "x"}));
     QVERIFY(!sent);
-    QCOMPARE(sent.error(), Unavailable("no route to peer 'n7'"));
+    QCOMPARE(sent.error(), Unavailable("no route to the peer"));
   }
 
   void aFullQueueSaysUnavailableAndLosesNothingElse() {

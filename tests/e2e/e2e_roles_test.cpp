@@ -125,6 +125,48 @@ class E2eRolesTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // With its own key, a node that takes no part in a job cannot stop it, decide for it, or speak in
+  // the name of others.
+  void aNodeSpeaksOnlyOfItself() {
+    m_cluster->Apply(kJob, "dp=1", "n0g0");  // unless it is there
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{1});
+    const auto keys = agents::LoadKeys((Folder() + "/n1/agent.key").toStdString());
+    VERIFY_OK(keys);
+    QVERIFY(LocalCluster::Kill(m_cluster->Keeper(1)));
+    std::vector<wire::FromNode> lies(5);
+    auto* const exited = lies[0].mutable_rank_exited();
+    exited->set_job(kJob.toStdString());
+    agents::Encode(ptc::DeviceId{0, 0}, exited->mutable_device());
+    exited->set_attempt(1 << 20);
+    exited->set_reason("a lie");
+    auto* const paused = lies[1].mutable_job_paused();
+    paused->set_job(kJob.toStdString());
+    paused->set_request(static_cast<std::uint64_t>(engine::kRequestStepsDone));
+    auto* const set = lies[2].mutable_store_set();
+    set->set_job(kJob.toStdString());
+    set->set_key("master");
+    lies[3].mutable_load()->set_job(kJob.toStdString());
+    auto* const event = lies[4].mutable_event();
+    event->set_source("registrar");
+    event->set_text("the last of n1's messages");
+    Pretend(*keys, std::move(lies));
+    const auto events = [&](const QStringList& of) {
+      return m_cluster->Run(QStringList{"events", "--limit", "50"} + of).output;
+    };
+    QVERIFY2(LocalCluster::WaitFor(
+                 [&] {
+                   return events({"--source", "n1"}).contains("the last of n1's messages");
+                 },
+                 20),
+             qPrintable(events({})));
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("running"));
+    QVERIFY(!events({}).contains("a lie"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const QString wrong = m_cluster->StartNode(1);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    QVERIFY(m_cluster->WaitAllAlive());
+  }
+
   // What a node does not allow, no operator starts there. It goes on where it is allowed.
   void aNodeHasLimits() {
     const Json limits = {{"jobs", {{"exec", false}, {"data", Json::array({"/srv/data"})}}}};
@@ -184,6 +226,10 @@ class E2eRolesTest : public QObject {
     std::atomic<int> snapshots = 0;
     agents::ClusterClient::Handlers handlers;
     handlers.snapshot = [&](const engine::ClusterSnapshot&) { ++snapshots; };
+    std::atomic<bool> refused = false;  // what the panel shows
+    handlers.link = [&](agents::LinkState state, const std::string&) {
+      refused = state == agents::LinkState::kRefused;
+    };
     const auto watching = agents::ClusterClient::Open(*lena, std::move(handlers));
     VERIFY_OK(watching);
     std::atomic<int> of_guest = 0;
@@ -200,17 +246,18 @@ class E2eRolesTest : public QObject {
           wire::Request ask;
           ask.mutable_status();
           const auto reply = (*watching)->CallAndWait(std::move(ask), 5s);
-          return !reply && reply.error().code == ErrorCode::kPermissionDenied &&
-                 reply.error().message == "this key has been revoked";
+          return !reply && (reply.error().message == "this key has been revoked" ||
+                            reply.error().message.starts_with("key refused by "));
         },
         kRefresh));
+    QVERIFY(LocalCluster::WaitFor([&] { return refused.load(); }, kRefresh));
     const int then = snapshots;
     QTest::qWait(3000);  // the job trains on, so others get some snapshots a second
     QVERIFY2(snapshots <= then + 1, std::to_string(snapshots - then).c_str());
     const int now = of_guest;  // whose socket of events was opened again, too
     QVERIFY(LocalCluster::WaitFor([&] { return of_guest > now + 3; }, 20));
-    const Outcome refused = As("lena", {"status"});
-    QVERIFY2(refused.code == 1 && refused.errors.contains("key refused by"), refused.Text());
+    const Outcome later = As("lena", {"status"});
+    QVERIFY2(later.code == 1 && later.errors.contains("key refused by"), later.Text());
     QVERIFY(m_cluster->Run({"status"}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob));
   }
@@ -269,8 +316,8 @@ class E2eRolesTest : public QObject {
     return own->Read(0, whole, bytes);
   }
 
-  /// Registers as n1 over a connection of its own.
-  void Pretend(const agents::CurveKeys& keys) const {
+  /// Registers as n1 over a connection of its own, and then sends the others.
+  void Pretend(const agents::CurveKeys& keys, std::vector<wire::FromNode> messages = {}) const {
     const auto config = agents::LoadAgentConfig((Folder() + "/n1/agent.json").toStdString());
     VERIFY_OK(config);
     agents::NetContext net;
@@ -279,18 +326,20 @@ class E2eRolesTest : public QObject {
     VERIFY_OK(socket);
     VERIFY_OK(socket->SetIdentity("n1-1"));
     VERIFY_OK(socket->Connect(config->registrar_endpoint));
-    wire::FromNode message;
-    message.set_node(1);
-    auto* const own = message.mutable_register_();
+    auto* const own = messages.emplace(messages.begin())->mutable_register_();
     own->set_node(1);
     own->set_major(agents::kProtocolMajor);
     own->set_minor(agents::kProtocolMinor);
     own->set_incarnation(1);
     own->set_public_key(keys.public_key);
-    std::vector<agents::Frame> frames;
-    frames.push_back(agents::Frame::Of("node"));
-    frames.push_back(agents::Frame::Of(message.SerializeAsString()));
-    VERIFY_OK(socket->Send(std::move(frames)));
+    for (wire::FromNode& message : messages) {
+      message.set_node(1);
+      message.set_incarnation(1);
+      std::vector<agents::Frame> frames;
+      frames.push_back(agents::Frame::Of("node"));
+      frames.push_back(agents::Frame::Of(message.SerializeAsString()));
+      VERIFY_OK(socket->Send(std::move(frames)));
+    }
     QTest::qWait(1000);
   }
 
