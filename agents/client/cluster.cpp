@@ -235,10 +235,7 @@ struct ClusterClient::Impl {
           SayHello();
           break;
         case LinkEvent::Kind::kRefused:
-          FailLink(LinkState::kRefused,
-                   "key refused by " + endpoint +
-                       ": this client's key is not in the cluster's allow-list");
-          return;
+          return FailRefused(endpoint);
         case LinkEvent::Kind::kHandshakeFailed:
           FailLink(LinkState::kLost, "handshake with " + endpoint +
                                          " failed: it is not an agent with the server key of "
@@ -262,11 +259,12 @@ struct ClusterClient::Impl {
       const auto event = link.events->NextLinkEvent();
       if (!event) return;
       link.events_refused |= event->kind == LinkEvent::Kind::kRefused;
-      if (link.events_refused && state == LinkState::kConnected) return FailEvents();
+      if (link.events_refused && state == LinkState::kConnected)
+        return FailRefused(profile.events_endpoint);
     }
   }
-  void FailEvents() {
-    FailLink(LinkState::kRefused, "key refused by " + profile.events_endpoint +
+  void FailRefused(const std::string& endpoint) {
+    FailLink(LinkState::kRefused, "key refused by " + endpoint +
                                       ": this client's key is not in the cluster's allow-list");
   }
 
@@ -307,7 +305,7 @@ struct ClusterClient::Impl {
                                    : " as " + RoleText(*owner) + " '" + owner->name + "'";
       SetState(LinkState::kConnected,
                "cluster " + hello.cluster() + " at " + profile.registrar_endpoint + role);
-      if (link.events_refused) return FailEvents();
+      if (link.events_refused) return FailRefused(profile.events_endpoint);
       for (auto& [order, call] : calls) SendNow(call.request);
       if (with_stream) {
         AskSnapshot();

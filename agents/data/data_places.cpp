@@ -8,6 +8,7 @@
 #include "agents/data/block_cache.h"
 #include "agents/data/read_ahead.h"
 #include "engine/data/formats/open_data.h"
+#include "engine/data/is_url.h"
 #include "engine/data/local_source.h"
 
 namespace tessera::agents {
@@ -33,8 +34,7 @@ Result<engine::DataMix> OpenData(const std::vector<std::string>& paths, std::int
                                  const DataPlaces& places) {
   const engine::LocalFiles local;
   // Local data needs neither threads nor folders.
-  const bool is_far = std::ranges::any_of(
-      paths, [&](const std::string& path) { return path.find("://") != std::string::npos; });
+  const bool is_far = std::ranges::any_of(paths, engine::IsUrl);
   const auto far = is_far ? FarFiles(places) : nullptr;
   std::vector<const engine::SourceOpener*> openers = {&local};
   if (far) openers.push_back(far.get());

@@ -7,6 +7,7 @@
 #include "agents/data/data_places.h"
 #include "agents/data/http_client.h"
 #include "engine/data/formats/open_data.h"
+#include "engine/data/is_url.h"
 #include "engine/data/text_dataset.h"
 #include "engine/files/tessera_home.h"
 
@@ -16,7 +17,7 @@ namespace {
 std::string PathOf(const std::string& given) {
   const auto weighted = engine::ParseWeightedPath(given);
   const std::string path = weighted ? weighted->path : given;
-  return path.find("://") == std::string::npos ? path : ShownUrl(path);  // no secrets
+  return engine::IsUrl(path) ? ShownUrl(path) : path;  // no secrets
 }
 
 std::string AllPaths(const engine::JobSettings& settings) {

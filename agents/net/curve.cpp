@@ -77,6 +77,11 @@ bool IsPublicKey(std::string_view text) {
   return text.size() == 40 && zmq_z85_decode(raw, std::string(text).c_str()) != nullptr;
 }
 
+bool CanOthersRead(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
 Status SaveKeys(const CurveKeys& keys, const std::string& path) {
   return engine::WriteWholeFile(
       path, "public " + keys.public_key + "\nsecret " + keys.secret_key + "\n", 0600);
@@ -109,8 +114,7 @@ Result<CurveKeys> LoadKeys(const std::string& path) {
   if (zmq_curve_public(derived, keys.secret_key.c_str()) != 0 || keys.public_key != derived) {
     return InvalidArgument(path + ": public key does not belong to the secret key");
   }
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  if (CanOthersRead(path)) {
     return PermissionDenied(path + ": others than its owner can read this secret key; `chmod 600 " +
                             path + "` ends that, and a new key is safer");
   }

@@ -30,6 +30,8 @@ Status SaveKeys(const CurveKeys& keys, const std::string& path);
 /// \error kNotFound; kInvalidArgument naming file and line; kPermissionDenied if others than the
 ///     owner of the file can read it
 Result<CurveKeys> LoadKeys(const std::string& path);
+/// Whether a file exists that others than its owner can read or change.
+bool CanOthersRead(const std::string& path);
 /// Whether `text` is 40 characters of Z85.
 bool IsPublicKey(std::string_view text);
 /// Writes a file of the line `public <z85>` and, with a role, `role <role>`, mode 0644. It may be

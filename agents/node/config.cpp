@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/is_url.h"
 #include "engine/files/whole_file.h"
 #include "ptc/base/utf8.h"
 
@@ -61,7 +62,7 @@ bool ReadLimits(const Json& json, AgentConfig& config) {
         if (!item.is_string()) return false;
         limits.data->push_back(item.get<std::string>());
         const std::string& name = limits.data->back();
-        if (!name.starts_with('/') && name.find("://") == std::string::npos) return false;
+        if (!name.starts_with('/') && !engine::IsUrl(name)) return false;
       }
     } else {
       return false;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -74,7 +73,7 @@ Check Keys(const AgentConfig& config) {
                    fmt::format("{}: {}", config.agent_keys, std::strerror(errno)),
                    "restore the file: the agent cannot restart without it");
   }
-  if ((info.st_mode & 077) != 0) {
+  if (CanOthersRead(config.agent_keys)) {
     return Finding(Verdict::kFailed, "key file", config.agent_keys + " is readable by others",
                    "chmod 600 " + config.agent_keys);
   }
@@ -92,13 +91,7 @@ Check Allowed(const AgentConfig& config) {
 }
 
 /// What operators may do to this machine by starting jobs.
-Check Jobs(const AgentConfig& config) {
-  const auto& data = config.jobs.data;
-  return Ok("jobs", fmt::format("{}programs of operators, data {}", config.jobs.exec ? "" : "no ",
-                                !data           ? "anywhere"
-                                : data->empty() ? "only where the machine has text"
-                                                : fmt::format("below {}", fmt::join(*data, ", "))));
-}
+Check Jobs(const AgentConfig& config) { return Ok("jobs", ToText(config.jobs)); }
 
 /// Whether something accepts connections at "tcp://HOST:PORT".
 bool Accepts(const std::string& endpoint) {

@@ -10,14 +10,13 @@
 #include <string_view>
 
 #include "engine/data/formats/open_data.h"
+#include "engine/data/is_url.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::agents {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool IsUrl(const std::string& name) { return name.find("://") != std::string::npos; }
 
 /// Whether a server or a client could take another path from the URL than its text shows.
 bool IsPlainUrl(std::string url) {
@@ -35,8 +34,8 @@ fs::path Resolved(const std::string& path) {
 }
 
 bool IsBelow(const std::string& name, const std::string& limit) {
-  if (IsUrl(name) != IsUrl(limit)) return false;
-  if (IsUrl(name)) {
+  if (engine::IsUrl(name) != engine::IsUrl(limit)) return false;
+  if (engine::IsUrl(name)) {
     const std::string folder = limit.ends_with('/') ? limit : limit + '/';
     return (name + '/').starts_with(folder) && IsPlainUrl(name);
   }
@@ -48,6 +47,14 @@ bool IsBelow(const std::string& name, const std::string& limit) {
 }
 
 }  // namespace
+
+std::string ToText(const JobLimits& limits) {
+  const std::string data = !limits.data ? "anywhere"
+                           : limits.data->empty()
+                               ? "only where the machine has text"
+                               : fmt::format("below {}", fmt::join(*limits.data, ", "));
+  return fmt::format("{}programs of operators, data {}", limits.exec ? "" : "no ", data);
+}
 
 Status CheckLimits(const JobLimits& limits, std::int32_t node,
                    const engine::JobSettings& settings) {

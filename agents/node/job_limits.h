@@ -25,6 +25,8 @@ struct JobLimits {
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
 
+/// "no programs of operators, data below /srv/data".
+std::string ToText(const JobLimits& limits);
 /// \error kPermissionDenied naming node, program or path, and the limit; as
 ///     engine::ParseWeightedPath
 Status CheckLimits(const JobLimits& limits, std::int32_t node, const engine::JobSettings& settings);

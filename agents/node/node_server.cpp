@@ -210,7 +210,8 @@ Status NodeServer::Connect() {
   TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_,
                                             config_.registrar_key.empty() ? keys_.public_key
                                                                           : config_.registrar_key));
-  // A peer that knew this name could take over its route: ROUTER gives a name to who asks last.
+  // Random, because a ROUTER gives the route to the newest connection with the same routing id: a
+  // peer that knew the id could take over the route.
   std::random_device random;
   TESSERA_RETURN_IF_ERROR(socket.SetIdentity(
       fmt::format("n{}-{}-{:08x}{:08x}", config_.node, facts_.incarnation, random(), random())));

@@ -17,6 +17,7 @@
 #include "app/commands/json.h"
 #include "app/commands/units.h"
 #include "engine/data/formats/open_data.h"
+#include "engine/data/is_url.h"
 #include "engine/data/text_dataset.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/tessera_home.h"
@@ -160,7 +161,7 @@ std::string absoluteData(const std::string& given) {
   if (!parsed) return given;  // opening it reports the error
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
-  if (path.empty() || path.find("://") != std::string::npos) return given;
+  if (path.empty() || engine::IsUrl(path)) return given;
   const std::string absolute = engine::AbsolutePath(path);
   return weight + absolute;
 }

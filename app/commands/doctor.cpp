@@ -53,13 +53,12 @@ Check home() {
 
 Check keyFile(const agents::Profile& profile) {
   const auto keys = agents::LoadKeys(profile.key_file);
+  if (!keys && keys.error().code == ErrorCode::kPermissionDenied)
+    return found(Verdict::kFailed, "key file", profile.key_file + " is readable by others",
+                 "chmod 600 " + profile.key_file);
   if (!keys)
     return found(Verdict::kFailed, "key file", keys.error().message,
                  "`tesseractl keys new NAME` makes a pair; its .pub goes to every node");
-  struct stat info {};
-  if (::stat(profile.key_file.c_str(), &info) == 0 && (info.st_mode & 077) != 0)
-    return found(Verdict::kWarning, "key file", profile.key_file + " is readable by others",
-                 "chmod 600 " + profile.key_file);
   return found(Verdict::kOk, "key file", profile.key_file);
 }
 

@@ -4,7 +4,6 @@
 /// stays on its machine; only NAME.pub is copied to other machines.
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -90,8 +89,7 @@ int runKeyList(const Invocation& call) {
       continue;
     }
     const std::string role = key->has_role ? agents::RoleText(key->owner) : "";
-    struct stat info {};
-    const bool open = isPair && ::stat(file.c_str(), &info) == 0 && (info.st_mode & 077) != 0;
+    const bool open = isPair && agents::CanOthersRead(file.string());
     const std::string kind = isPair ? "pair" : "public";
     const std::string note = open ? "others can read the secret: chmod 600" : "";
     rows.push_back({file.filename().string(), kind, role, key->public_key, note});

@@ -3,7 +3,6 @@
 /// `node setup`: writes the configuration of this machine's agent, for a cluster of real machines.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
+#include "engine/data/is_url.h"
 #include "engine/files/absolute_path.h"
 
 namespace tessera::app {
@@ -87,8 +87,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
   config.jobs.exec = arguments.has("exec");
   config.jobs.data.emplace();
   for (const std::string& given : arguments.values("data")) {
-    const bool isUrl = given.find("://") != std::string::npos;
-    config.jobs.data->push_back(isUrl ? given : engine::AbsolutePath(given));
+    config.jobs.data->push_back(engine::IsUrl(given) ? given : engine::AbsolutePath(given));
   }
   config.host = arguments.valueOr("host", hostName());
   config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
@@ -169,10 +168,7 @@ int runSetup(const Invocation& call) {
              parseEndpoint(config.lanes.back(), 0)->port);
   fmt::print("public    {}\n", setup.publicKey);
   fmt::print("allowed   {}\n", config.allowed_folder);
-  const std::vector<std::string>& data = *config.jobs.data;
-  fmt::print("jobs      {}programs of operators, data {}\n\n", config.jobs.exec ? "" : "no ",
-             data.empty() ? "only where the machine has text"
-                          : fmt::format("below {}", fmt::join(data, ", ")));
+  fmt::print("jobs      {}\n\n", ToText(config.jobs));
   fmt::print(
       "copy      {}/n{}.pub into the allowed folder of every other node,\n"
       "          theirs and every operator's .pub into this one\n",

@@ -12,6 +12,7 @@
 
 #include "engine/data/data_error.h"
 #include "engine/data/descriptor_pool.h"
+#include "engine/data/is_url.h"
 
 namespace tessera::engine {
 namespace {
@@ -96,9 +97,7 @@ Error Missing(const std::string& name) {
 
 LocalFiles::LocalFiles(std::size_t max_open) : pool_(std::make_shared<DescriptorPool>(max_open)) {}
 
-bool LocalFiles::Knows(const std::string& name) const {
-  return name.find("://") == std::string::npos;
-}
+bool LocalFiles::Knows(const std::string& name) const { return !IsUrl(name); }
 
 Result<ByteSourcePtr> LocalFiles::Open(const std::string& name) const {
   const std::uint64_t id = pool_->NewId();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/data/formats/open_data.h"
+#include "engine/data/is_url.h"
 #include "engine/model/gpt.h"
 #include "ptc/base/json_reader.h"
 
@@ -128,8 +129,7 @@ Result<OwnProgram> ParseProgram(const NamedText& file, const JsonValue& value) {
 Status CheckData(const std::vector<std::string>& data) {
   for (const std::string& given : data) {
     TESSERA_TRY(const WeightedPath weighted, ParseWeightedPath(given));
-    const bool is_url = weighted.path.find("://") != std::string::npos;
-    if (!weighted.path.starts_with('/') && !is_url) {
+    if (!weighted.path.starts_with('/') && !IsUrl(weighted.path)) {
       return InvalidArgument(fmt::format("data path '{}' is not absolute", weighted.path));
     }
   }

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,39 +30,25 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Reads all tensors.
+/// Reads all tensors, with one reader for each buffer. A mount has several.
 /// \return seconds, 0 where that failed
-double ReadAll(const StateView& view, std::vector<std::byte>& buffer) {
-  const auto begin = Clock::now();
-  const auto& tensors = view.info().layout.collection().tensors();
-  for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
-    const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(t)];
-    const ptc::Box whole = *ptc::Box::Whole(spec.shape);
-    const auto size = static_cast<std::size_t>(whole.num_elements() * ptc::SizeBytes(spec.dtype));
-    if (!view.Read(t, whole, std::span(buffer).first(size))) return 0;
-  }
-  return SecondsSince(begin);
-}
-
-/// As ReadAll, by two readers, as a mount has them.
-double ReadAllByTwo(const StateView& view) {
+double ReadAll(const StateView& view, std::span<std::vector<std::byte>> buffers) {
   const auto& tensors = view.info().layout.collection().tensors();
   std::atomic<int> next = 0;
   std::atomic<bool> failed = false;
-  const auto begin = Clock::now();
-  const auto read = [&] {
-    std::vector<std::byte> buffer;
-    for (int t = next++; t < static_cast<int>(tensors.size()); t = next++) {
+  const auto read = [&](std::vector<std::byte>& buffer) {
+    for (int t = next++; t < static_cast<int>(tensors.size()) && !failed; t = next++) {
       const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(t)];
       const ptc::Box whole = *ptc::Box::Whole(spec.shape);
       const auto size = static_cast<std::size_t>(whole.num_elements() * ptc::SizeBytes(spec.dtype));
-      buffer.resize(std::max(buffer.size(), size));
       if (!view.Read(t, whole, std::span(buffer).first(size))) failed = true;
     }
   };
-  std::jthread other(read);
-  read();
-  other.join();
+  const auto begin = Clock::now();
+  std::vector<std::jthread> others;
+  for (auto& buffer : buffers.subspan(1)) others.emplace_back(read, std::ref(buffer));
+  read(buffers.front());
+  others.clear();
   return failed ? 0 : SecondsSince(begin);
 }
 
@@ -135,8 +123,8 @@ void Bench(const QString& model) {
     std::vector<std::byte> buffer(static_cast<std::size_t>(bytes));
     const auto rate = [&](double seconds) { return static_cast<double>(bytes) / seconds / 1e9; };
     copy_rate.push_back(rate(MemcpySeconds(buffer)));
-    map_rate.push_back(rate(ReadAll(**view, buffer)));
-    lane_rate.push_back(rate(ReadAll(**far, buffer)));
+    map_rate.push_back(rate(ReadAll(**view, {&buffer, 1})));
+    lane_rate.push_back(rate(ReadAll(**far, {&buffer, 1})));
     map_row = ReadRow(**view, buffer, 200);
     lane_row = ReadRow(**far, buffer, 200);
   }
@@ -160,9 +148,11 @@ void Bench(const QString& model) {
   for (int i = 0; i < 15; ++i) {
     const auto far = (*remote)->Pin(job.toStdString());
     if (!far) return fmt::print("no view\n");
-    std::vector<std::byte> buffer(static_cast<std::size_t>(bytes), std::byte{1});
-    paused_rate.push_back(static_cast<double>(bytes) / ReadAll(**far, buffer) / 1e9);
-    both_rate.push_back(static_cast<double>(bytes) / ReadAllByTwo(**far) / 1e9);
+    std::vector<std::vector<std::byte>> buffers(
+        2, std::vector<std::byte>(static_cast<std::size_t>(bytes), std::byte{1}));
+    const std::span both(buffers);
+    paused_rate.push_back(static_cast<double>(bytes) / ReadAll(**far, both.first(1)) / 1e9);
+    both_rate.push_back(static_cast<double>(bytes) / ReadAll(**far, both) / 1e9);
   }
   fmt::print("{}, {:.1f} MiB of state, 4 ranks on 2 nodes of this machine, {:.2f} steps/s\n",
              model.toStdString(), static_cast<double>(bytes) / (1 << 20), UpperMedian(alone));

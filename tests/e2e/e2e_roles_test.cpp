@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of each role, and one that is revoked, at a real cluster: who sees, who acts, and who speaks
-// for a node.
+// A real cluster with a key of each role and a revoked key: which of them may look, act, and
+// register as a node.
 #include <QDir>
 #include <QFile>
 #include <QTest>
@@ -167,7 +167,7 @@ class E2eRolesTest : public QObject {
     QVERIFY(m_cluster->WaitAllAlive());
   }
 
-  // What a node does not allow, no operator starts there. It goes on where it is allowed.
+  // Operators cannot start on a node what its limits forbid. Other nodes start the same job.
   void aNodeHasLimits() {
     const Json limits = {{"jobs", {{"exec", false}, {"data", Json::array({"/srv/data"})}}}};
     QVERIFY(m_cluster->Configure(limits, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bit changes in the memory of one replica of a real job: the next change says so.
+// Flips a bit in one replica of a real job. The next change reports the replica.
 #include <QRegularExpression>
 #include <QTest>
 #include <algorithm>

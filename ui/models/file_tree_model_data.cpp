@@ -14,8 +14,7 @@ std::optional<std::int64_t> FileTreeModel::sizeOf(const Node& node) const {
   if (node.plan) return node.plan->size();
   const JobFacts* facts = factsOf(node.key);
   const NodeKind kind = node.key.kind;
-  const bool text =
-      kind == NodeKind::kEpoch || kind == NodeKind::kStep || kind == NodeKind::kLayout;
+  const bool text = kind == NodeKind::kEpoch || kind == NodeKind::kStep || kind == NodeKind::kLayout;
   if (!text || facts == nullptr) return std::nullopt;
   return TextAt(kind, *facts)->size();
 }
@@ -80,7 +79,7 @@ QVariant FileTreeModel::data(const QModelIndex& index, int role) const {
       if (size) return format::bytes(*size);
       if (IsFolder(node->key)) return {};
       return node->key.kind == NodeKind::kState && node->problem.isEmpty() ? QStringLiteral("…")
-                                                                           : format::unknown();
+                                                                         : format::unknown();
     case Qt::ToolTipRole:
       return size ? tr("%1\n%2 bytes").arg(path(index), format::count(*size)) : path(index);
     case DetailRole:

@@ -30,7 +30,7 @@ class MoveControl : public QObject {
 
   /// Locks the panel in Monitor mode permanently.
   void setReadOnly();
-  /// Locks the panel in Monitor mode while `on`: for a read-only profile or a history file.
+  /// Locks the panel in Monitor mode while `on`: for a read-only profile.
   void setOnlyLooking(bool on);
   /// Why this panel can only monitor, as one sentence: also where its key is a viewer's. Empty if
   /// it can operate.

@@ -14,6 +14,7 @@
 #include "engine/data/formats/opening_progress.h"
 #include "engine/data/formats/tar.h"
 #include "engine/data/formats/tfrecord.h"
+#include "engine/data/is_url.h"
 #include "engine/data/text_dataset.h"
 
 namespace tessera::engine {
@@ -40,8 +41,7 @@ struct Found {
 
 /// Returns the name without the query of a URL, which may be a signature.
 std::string_view PathOf(std::string_view name) {
-  const bool is_url = name.find("://") != std::string_view::npos;
-  return is_url ? name.substr(0, name.find('?')) : name;
+  return IsUrl(name) ? name.substr(0, name.find('?')) : name;
 }
 
 std::string_view FileName(std::string_view name) {
