@@ -6,12 +6,14 @@
 /// next pieces, and the lanes and arenas of the other nodes. Also finds the memory of cells.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agents/checkpoint/stored_state.h"
 #include "agents/net/lanes.h"
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/cluster/link_speeds.h"
@@ -57,6 +59,9 @@ struct MoveContext {
     std::string machine;  // identity of this machine
   };
   std::optional<Snapshot> snapshot = {};
+  /// Opens the checkpoint that the state comes from, on a thread of the transfer. Empty: it comes
+  /// from elsewhere.
+  std::function<Result<StoredTensors>()> open_checkpoint = {};
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
 
   const ptc::TensorSpec& SpecOf(int tensor) const {

@@ -55,20 +55,22 @@ MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
   const MoveContext& c = *context_;
   const bool reads_all = mode_ != MoveMode::kVerifyMoved;
-  // A state that is read from a snapshot has no old side.
-  if (reads_all && !c.snapshot) {
+  // A state that is read from a snapshot or a checkpoint has no old side.
+  const bool is_stored = c.snapshot || c.open_checkpoint;
+  if (reads_all && !is_stored) {
     const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kHolders, c.lost);
     result.status = DigestAll(stop, Side::kOld, cells, result.before);
     if (!result.status || mode_ == MoveMode::kDigests) return result;
     result.digests.has_before = true;
     result.digests.before = Summarize(cells, result.before);
   }
-  result.status = c.hand_in    ? Refill(stop, result)
-                  : c.snapshot ? ReadSnapshot(stop)
-                               : Transfer(stop, result);
+  result.status = c.hand_in           ? Refill(stop, result)
+                  : c.open_checkpoint ? ReadCheckpoint(stop)
+                  : c.snapshot        ? ReadSnapshot(stop)
+                                      : Transfer(stop, result);
   if (!result.status) return result;
   Reach(Moment::kTransferred);
-  if (reads_all || c.hand_in || c.snapshot) result.status = DigestNew(stop, result);
+  if (reads_all || c.hand_in || is_stored) result.status = DigestNew(stop, result);
   result.arrived = std::make_shared<const CellArrivals>(std::move(arrived_));
   return result;
 }
@@ -169,9 +171,9 @@ Status Mover::CompareOwn(const ptc::DeviceCells& cells, const MoveResult& result
     const std::vector<ptc::DeviceCells::Entry> entries = cells.Of(device.device);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [tensor, box, group] = entries[i];
-      // The old state is not that of a hand-in.
+      // The old state is not that of a hand-in or of a checkpoint.
       std::optional<std::uint64_t> expected;
-      if (!c.hand_in) expected = OldDigest(device.device, tensor, *box);
+      if (!c.hand_in && !c.open_checkpoint) expected = OldDigest(device.device, tensor, *box);
       const auto arrived = arrived_.find({device.device, tensor, *box});
       if (arrived != arrived_.end()) expected = arrived->second;
       if (!expected || *expected == device.digests[i]) continue;

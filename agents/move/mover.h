@@ -5,8 +5,8 @@
 /// Carries out one node's part of a plan while the job is paused, on all cores: copies cells within
 /// the host while it receives the others over lanes, compares all with their sources, and then
 /// forwards relayed cells between its own devices. For a hand-in it fetches all state from the
-/// client instead, for a job that returns to a snapshot from the nodes that hold it. Old pieces are
-/// only read, and those that stay in place are not read at all, except with MoveMode::kVerifyFull.
+/// client or from the files of a checkpoint instead, for a job that returns to a snapshot from the
+/// nodes that hold it. Old pieces are only read, and those that stay in place are not read at all, except with MoveMode::kVerifyFull.
 
 #include <atomic>
 #include <functional>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -77,6 +78,12 @@ class Mover : public Move {
                     std::vector<FetchBatch> batches, FetchCallbacks callbacks);
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
+  Status ReadCheckpoint(const std::stop_token& stop);
+  /// Reads the row-major elements of a box of a tensor. Several threads at once.
+  using ReadBox =
+      std::function<Status(int tensor, const ptc::Box& box, std::span<std::byte> out)>;
+  /// Fills the next pieces of this node's devices that the plan reads from storage.
+  Status ReadPieces(const std::stop_token& stop, const ReadBox& read);
   Status Forward(const std::stop_token& stop);
   /// The copies of one cell of one device to devices of this node.
   struct CellCopies {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reads the new pieces of this node's devices from a snapshot.
+/// Reads the new pieces of this node's devices from a snapshot or a checkpoint.
 
 #include <memory>
 #include <set>
@@ -20,27 +20,41 @@ Status Mover::ReadSnapshot(const std::stop_token& stop) {
   TESSERA_TRY(const ShareReader reader,
               ShareReader::Make(c.snapshot->shares, std::move(state), readers,
                                 {.machine = c.snapshot->machine, .is_snapshot = true}));
+  return ReadPieces(stop, [&](int tensor, const ptc::Box& box, std::span<std::byte> out) {
+    return reader.Read(tensor, box, out);
+  });
+}
+
+Status Mover::ReadCheckpoint(const std::stop_token& stop) {
+  TESSERA_TRY(const StoredTensors tensors, context_->open_checkpoint());
+  return ReadPieces(stop, [&](int tensor, const ptc::Box& box, std::span<std::byte> out) {
+    return tensors.Read(tensor, box, out);
+  });
+}
+
+Status Mover::ReadPieces(const std::stop_token& stop, const ReadBox& read) {
+  const MoveContext& c = *context_;
   // Several reads at once keep the lanes busy.
   struct Work {
-    const ptc::StorageRead* read;
+    const ptc::StorageRead* planned;
     ptc::Box range;
   };
   std::vector<Work> work;
   std::set<std::tuple<ptc::DeviceId, int, ptc::Box>> done;  // several reads may be of one piece
-  for (const ptc::StorageRead& read : c.plan.reads) {
-    if (!c.local.contains(read.device)) continue;
-    if (!done.emplace(read.device, read.tensor, read.piece).second) continue;
-    for (ptc::Box& range : WorkOf(c, read.tensor, read.piece)) {
-      work.push_back({&read, std::move(range)});
+  for (const ptc::StorageRead& planned : c.plan.reads) {
+    if (!c.local.contains(planned.device)) continue;
+    if (!done.emplace(planned.device, planned.tensor, planned.piece).second) continue;
+    for (ptc::Box& range : WorkOf(c, planned.tensor, planned.piece)) {
+      work.push_back({&planned, std::move(range)});
     }
   }
   return ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
-    const auto& [read, range] = work[at];
+    const auto& [planned, range] = work[at];
     // The range is row-major in the piece, so it is one run of bytes there.
     TESSERA_TRY(const engine::CellView view,
-                ViewOfCell(c, NextPieces(c, read->device), read->tensor, read->piece, range));
+                ViewOfCell(c, NextPieces(c, planned->device), planned->tensor, planned->piece, range));
     const auto bytes = static_cast<std::size_t>(view.size_bytes());
-    TESSERA_RETURN_IF_ERROR(reader.Read(read->tensor, range, {view.Run(0), bytes}));
+    TESSERA_RETURN_IF_ERROR(read(planned->tensor, range, {view.Run(0), bytes}));
     storage_done_ += view.size_bytes();
     return OkStatus();
   });

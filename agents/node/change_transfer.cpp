@@ -12,13 +12,13 @@
 namespace tessera::agents {
 
 void ChangeTransfer::Warm() {
-  context_ = change_.MakeContext(devices_, node_, world_.facts.machine);
+  context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
   pages_ = world_.warm_pages(context_);
 }
 
 void ChangeTransfer::Offer() {
   if (std::exchange(is_offered_, true)) return;
-  if (!context_) context_ = change_.MakeContext(devices_, node_, world_.facts.machine);
+  if (!context_) context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
   world_.serve(context_);
 }
 

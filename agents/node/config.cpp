@@ -49,6 +49,18 @@ Field Of(T AgentConfig::*member, bool required = true) {
           [member](const AgentConfig& config) { return Json(config.*member); }, required};
 }
 
+/// \return false for another type, or a folder that is not absolute
+bool ReadFolders(const Json& json, std::optional<std::vector<std::string>>& out) {
+  if (!json.is_array()) return false;
+  out.emplace();
+  for (const Json& item : json) {
+    if (!item.is_string()) return false;
+    out->push_back(item.get<std::string>());
+    if (!out->back().starts_with('/') && !engine::IsUrl(out->back())) return false;
+  }
+  return true;
+}
+
 /// \return false for another type, an unknown key, or a folder that is not absolute
 bool ReadLimits(const Json& json, AgentConfig& config) {
   if (!json.is_object()) return false;
@@ -56,14 +68,8 @@ bool ReadLimits(const Json& json, AgentConfig& config) {
   for (const auto& [key, value] : json.items()) {
     if (key == "exec" && value.is_boolean()) {
       limits.exec = value.get<bool>();
-    } else if (key == "data" && value.is_array()) {
-      limits.data.emplace();
-      for (const Json& item : value) {
-        if (!item.is_string()) return false;
-        limits.data->push_back(item.get<std::string>());
-        const std::string& name = limits.data->back();
-        if (!name.starts_with('/') && !engine::IsUrl(name)) return false;
-      }
+    } else if (key == "data" || key == "checkpoints") {
+      if (!ReadFolders(value, key == "data" ? limits.data : limits.checkpoints)) return false;
     } else {
       return false;
     }
@@ -76,6 +82,7 @@ Json WriteLimits(const AgentConfig& config) {
   if (config.jobs == JobLimits{}) return "";  // left out
   Json json = {{"exec", config.jobs.exec}};
   if (config.jobs.data) json["data"] = *config.jobs.data;
+  if (config.jobs.checkpoints) json["checkpoints"] = *config.jobs.checkpoints;
   return json;
 }
 

@@ -46,6 +46,19 @@ bool IsBelow(const std::string& name, const std::string& limit) {
   return !folder.empty() && end == folder.end();
 }
 
+/// \param verb what the node does not do with `name`
+/// \param key of its configuration, with the limits
+Status CheckBelow(const std::vector<std::string>& limits, std::int32_t node,
+                  const std::string& name, std::string_view verb, std::string_view key) {
+  const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
+  if (std::ranges::any_of(limits, allows)) return OkStatus();
+  return PermissionDenied(
+      fmt::format("n{} does not {} '{}': `jobs.{}` in its configuration has {}", node, verb, name,
+                  key,
+                  limits.empty() ? "no folder"
+                                 : fmt::format("only {}", fmt::join(limits, ", "))));
+}
+
 }  // namespace
 
 std::string ToText(const JobLimits& limits) {
@@ -53,7 +66,13 @@ std::string ToText(const JobLimits& limits) {
                            : limits.data->empty()
                                ? "only where the machine has text"
                                : fmt::format("below {}", fmt::join(*limits.data, ", "));
-  return fmt::format("{}programs of operators, data {}", limits.exec ? "" : "no ", data);
+  const std::string checkpoints =
+      !limits.checkpoints ? "anywhere"
+      : limits.checkpoints->empty()
+          ? "nowhere"
+          : fmt::format("below {}", fmt::join(*limits.checkpoints, ", "));
+  return fmt::format("{}programs of operators, data {}, checkpoints {}", limits.exec ? "" : "no ",
+                     data, checkpoints);
 }
 
 Status CheckLimits(const JobLimits& limits, std::int32_t node,
@@ -65,15 +84,17 @@ Status CheckLimits(const JobLimits& limits, std::int32_t node,
   if (!limits.data) return OkStatus();
   for (const std::string& text : settings.data) {
     TESSERA_TRY(const engine::WeightedPath weighted, engine::ParseWeightedPath(text));
-    const std::string& name = weighted.path;
-    const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
-    if (std::ranges::any_of(*limits.data, allows)) continue;
-    return PermissionDenied(
-        fmt::format("n{} does not read '{}': `jobs.data` in its configuration has {}", node, name,
-                    limits.data->empty() ? "no folder"
-                                         : fmt::format("only {}", fmt::join(*limits.data, ", "))));
+    TESSERA_RETURN_IF_ERROR(CheckBelow(*limits.data, node, weighted.path, "read", "data"));
   }
   return OkStatus();
+}
+
+Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path) {
+  if (!engine::IsUrl(path) && !fs::path(path).is_absolute()) {
+    return InvalidArgument(fmt::format("path '{}' of a checkpoint is not absolute", path));
+  }
+  if (!limits.checkpoints) return OkStatus();
+  return CheckBelow(*limits.checkpoints, node, path, "use", "checkpoints");
 }
 
 }  // namespace tessera::agents

@@ -22,13 +22,19 @@ struct JobLimits {
   /// Folders and URLs below which training data may lie; nullopt: anywhere. Text that a job without
   /// data finds on the machine may always be read.
   std::optional<std::vector<std::string>> data = {};
+  /// Folders below which checkpoints may be written, read and removed; nullopt: anywhere. URLs may
+  /// be read only.
+  std::optional<std::vector<std::string>> checkpoints = {};
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
 
-/// "no programs of operators, data below /srv/data".
+/// "no programs of operators, data below /srv/data, checkpoints nowhere".
 std::string ToText(const JobLimits& limits);
 /// \error kPermissionDenied naming node, program or path, and the limit; as
 ///     engine::ParseWeightedPath
 Status CheckLimits(const JobLimits& limits, std::int32_t node, const engine::JobSettings& settings);
+/// \error kInvalidArgument for a path that is not absolute; kPermissionDenied naming node, path and
+///     the limit
+Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path);
 
 }  // namespace tessera::agents

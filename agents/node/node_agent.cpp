@@ -322,6 +322,8 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return view_requests_.OnKeep(m.keep_views());
     case wire::ToNode::kReleaseViews:
       return view_requests_.OnRelease(m.release_views());
+    case wire::ToNode::kSaveShare:
+      return view_requests_.OnSave(m.save_share());
     case wire::ToNode::kCompleteSnapshot:
       return view_requests_.OnComplete(m.complete_snapshot());
     case wire::ToNode::kDropSnapshots:

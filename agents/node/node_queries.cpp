@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "agents/keeper/child.h"
+#include "agents/node/checkpoint_query.h"
 #include "agents/node/doctor.h"
 #include "agents/node/log_tail.h"
 #include "agents/node/trainer.h"
@@ -124,6 +125,15 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
         *answer.mutable_links() = std::move(*links);
       } else {
         answer.set_error(Utf8(links.error().ToString()));
+      }
+      break;
+    }
+    case wire::NodeQuery::kCheckpoint: {
+      auto done = AnswerCheckpointQuery(config, query.checkpoint());
+      if (done) {
+        *answer.mutable_checkpoint() = std::move(*done);
+      } else {
+        answer.set_error(Utf8(done.error().message));
       }
       break;
     }

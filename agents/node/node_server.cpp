@@ -161,6 +161,12 @@ NodeWorld NodeServer::MakeWorld() {
                             std::function<void(MoveResult)> done) {
     return StartMove(std::move(context), mode, std::move(done));
   };
+  world.open_checkpoint =
+      [limits = config_.jobs, node = config_.node](
+          const std::string& path) -> Result<std::shared_ptr<const checkpoint::Checkpoint>> {
+    TESSERA_RETURN_IF_ERROR(CheckCheckpoint(limits, node, path));
+    return checkpoint::Checkpoint::Open(path);
+  };
   world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
     return std::make_unique<KeptDigests>(
         std::move(state), [this, done = std::move(done)](KeptResult result) {

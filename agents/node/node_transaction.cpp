@@ -135,7 +135,8 @@ void NodeTransaction::RunTransfer(std::int64_t step) {
 
 void NodeTransaction::Flip(std::int64_t step) {
   // The reported steps after the step of that state belong to the old timeline.
-  if (prepare().has_hand_in() || prepare().has_snapshot()) world_.steps.Forget(prepare().job());
+  if (prepare().has_hand_in() || prepare().has_snapshot() || prepare().has_checkpoint())
+    world_.steps.Forget(prepare().job());
   step_ = step;
   adoption_.Flip(step);
   SendAdopt();

@@ -28,6 +28,7 @@ class NodeViews {
   };
   using TakeReply = std::function<void(wire::ViewReport)>;
   using CompleteReply = std::function<void(wire::SnapshotReport)>;
+  using SaveReply = std::function<void(wire::SaveReport)>;
 
   NodeViews() = default;
   NodeViews(const NodeViews&) = delete;
@@ -43,7 +44,10 @@ class NodeViews {
   virtual void Take(const wire::TakeView& message, const Job& job, TakeReply reply) = 0;
   /// Renews the lease of a view. Ignores unknown views.
   virtual void Keep(std::uint64_t view) = 0;
-  /// Frees a view, or cancels it.
+  /// Writes a share of a view to disk. `reply` runs for its progress, and last with `ended`, unless
+  /// the view is released before.
+  virtual void Save(const wire::SaveShare& message, SaveReply reply) = 0;
+  /// Frees a view, or cancels it, and what is done with it.
   virtual void Release(std::uint64_t view) = 0;
   /// Makes a share of a snapshot complete. `reply` runs once, unless the share is dropped before.
   virtual void Complete(const wire::CompleteSnapshot& message, CompleteReply reply) = 0;

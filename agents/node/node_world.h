@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/checkpoint/stored_state.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
@@ -66,6 +67,8 @@ struct NodeWorld {
   std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                       std::function<void(MoveResult)> done)>
       start_move;
+  /// Opens a checkpoint in a folder that the node may use. Any thread.
+  OpenCheckpoint open_checkpoint;
   /// As start_move. Clears the holds that HoldUpdates has set.
   std::function<std::unique_ptr<KeptRun>(KeptState state, std::function<void(KeptResult)> done)>
       start_kept_digests;

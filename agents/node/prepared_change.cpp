@@ -130,7 +130,8 @@ Status PreparedChange::CheckStep(const DeviceStore& devices, std::int64_t step) 
 
 std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore& devices,
                                                                std::int32_t node,
-                                                               const std::string& machine) const {
+                                                               const std::string& machine,
+                                                               const OpenCheckpoint& open) const {
   const wire::Prepare& p = prepare_;
   auto context = std::make_shared<MoveContext>(MoveContext{{p.job(), p.transaction(), p.attempt()},
                                                            *from_,
@@ -152,8 +153,17 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
                                    {peer.arena_paths().begin(), peer.arena_paths().end()},
                                    TicketsFrom(peer.lane_tickets())};
   }
-  if (p.has_snapshot()) context->snapshot = {p.snapshot(), machine};
-  if (p.has_hand_in()) {
+  if (p.has_checkpoint()) {
+    const auto settings = engine::ParseJobSettings(p.settings());
+    context->open_checkpoint = [collection = to_->collection_ptr(), open,
+                                choice = StoredTensors::Choice{
+                                    p.checkpoint().path(), p.checkpoint().parameters_only(),
+                                    settings ? settings->seed : 0}] {
+      return StoredTensors::Open(choice, *collection, open);
+    };
+  } else if (p.has_snapshot()) {
+    context->snapshot = {p.snapshot(), machine};
+  } else if (p.has_hand_in()) {
     const wire::HandInSource& source = p.hand_in();
     context->hand_in = {static_cast<std::int64_t>(source.hand_in()),
                         {source.lanes().begin(), source.lanes().end()},

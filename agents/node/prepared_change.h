@@ -54,9 +54,11 @@ class PreparedChange {
 
   /// \error kInternal if the state in an arena is not that after `step`
   Status CheckStep(const DeviceStore& devices, std::int64_t step) const;
-  /// The inputs of the transfer on node `node`. `machine`: identity of this machine.
+  /// The inputs of the transfer on node `node`. `machine`: identity of this machine. `open`: as
+  /// NodeWorld::open_checkpoint.
   std::shared_ptr<const MoveContext> MakeContext(const DeviceStore& devices, std::int32_t node,
-                                                 const std::string& machine) const;
+                                                 const std::string& machine,
+                                                 const OpenCheckpoint& open) const;
 
  private:
   /// Whether the device holds state that the transaction reads.

@@ -35,6 +35,7 @@ StoredViews::StoredViews(Loop& loop, const AgentConfig& config, const CurveKeys&
                          const std::string& machine, std::shared_ptr<LaneCounts> counts)
     : loop_(loop),
       node_(config.node),
+      limits_(config.jobs),
       keeper_(keeper),
       views_(loop, std::chrono::seconds(config.view_lease_seconds)),
       snapshots_(loop, WorldOfSnapshots(keeper, journal, machine, std::move(counts)), keys) {}
@@ -137,6 +138,66 @@ void StoredViews::Complete(const wire::CompleteSnapshot& message, CompleteReply 
   }
   if (!share) return report(NotFound(fmt::format("n{} has no share of it", node_)));
   snapshots_.Complete(message.shares(), std::move(share), report);
+}
+
+// Handlers of a writer run on its threads, and may be late: the writer may be gone by then.
+void StoredViews::Save(const wire::SaveShare& message, SaveReply reply) {
+  const std::uint64_t id = message.view();
+  const auto ended = [id](const Status& status) {
+    wire::SaveReport out;
+    out.set_view(id);
+    out.set_ended(true);
+    if (!status) Encode(status.error(), out.mutable_error());
+    return out;
+  };
+  if (writers_.contains(id)) return;  // the message was repeated
+  if (const Status may = CheckCheckpoint(limits_, node_, message.path()); !may) {
+    return reply(ended(may));
+  }
+  auto share = views_.Find(id);
+  if (!share) return reply(ended(NotFound(fmt::format("n{} has no share of the view", node_))));
+  ShareWriter::Handlers handlers;
+  handlers.progress = [this, id, reply](std::int64_t done, std::int64_t total) {
+    loop_.Post([this, id, reply, done, total] {
+      if (!writers_.contains(id)) return;
+      wire::SaveReport out;
+      out.set_view(id);
+      out.set_done(done);
+      out.set_total(total);
+      reply(std::move(out));
+    });
+  };
+  handlers.done = [this, id, reply, ended](Result<WrittenShare> written) {
+    loop_.Post([this, id, reply, ended,
+                kept = std::make_shared<Result<WrittenShare>>(std::move(written))] {
+      if (!EndWriter(id)) return;
+      if (!*kept) return reply(ended(kept->error()));
+      wire::SaveReport out = ended(OkStatus());
+      out.mutable_digests()->Assign((*kept)->digests.begin(), (*kept)->digests.end());
+      for (const checkpoint::Manifest::StoredFile& file : (*kept)->files) {
+        wire::SavedFile* const row = out.add_files();
+        row->set_name(file.name);
+        row->set_bytes(file.bytes);
+      }
+      reply(std::move(out));
+    });
+  };
+  writers_[id] =
+      std::make_shared<ShareWriter>(std::move(share), message.path(), std::move(handlers));
+}
+
+// Its thread may wait for the disk.
+bool StoredViews::EndWriter(std::uint64_t view) {
+  const auto found = writers_.find(view);
+  if (found == writers_.end()) return false;
+  disposal_.Take(std::move(found->second));
+  writers_.erase(found);
+  return true;
+}
+
+void StoredViews::Release(std::uint64_t view) {
+  EndWriter(view);
+  views_.Release(view);
 }
 
 Result<SourceCell> StoredViews::Resolve(std::uint64_t id, const LaneCell& cell) const {

@@ -6,15 +6,19 @@
 /// cells.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "agents/checkpoint/share_writer.h"
 #include "agents/keeper/keeper_client.h"
 #include "agents/net/loop.h"
 #include "agents/node/config.h"
+#include "agents/node/job_limits.h"
 #include "agents/node/node_views.h"
+#include "agents/views/disposal.h"
 #include "agents/views/snapshot_store.h"
 #include "agents/views/view_store.h"
 #include "engine/history/durable_store.h"
@@ -33,7 +37,8 @@ class StoredViews : public NodeViews {
   Status Recover() override;
   void Take(const wire::TakeView& message, const Job& job, TakeReply reply) override;
   void Keep(std::uint64_t view) override { views_.Keep(view); }
-  void Release(std::uint64_t view) override { views_.Release(view); }
+  void Save(const wire::SaveShare& message, SaveReply reply) override;
+  void Release(std::uint64_t view) override;
   void Complete(const wire::CompleteSnapshot& message, CompleteReply reply) override;
   void Drop(std::uint64_t snapshot) override { snapshots_.Drop(snapshot); }
   void OnPaused(const std::string& job, std::int64_t step) override { views_.OnPaused(job, step); }
@@ -49,11 +54,14 @@ class StoredViews : public NodeViews {
   Result<SourceCell> Resolve(std::uint64_t id, const LaneCell& cell) const;
 
  private:
+  /// Returns whether there was one.
+  bool EndWriter(std::uint64_t view);
   /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
   Result<ViewTask> MakeTask(const wire::TakeView& message, const Job& job);
 
   Loop& loop_;
   const std::int32_t node_;
+  const JobLimits limits_;
   KeeperClient& keeper_;
   ViewStore views_;
   SnapshotStore snapshots_;
@@ -64,6 +72,8 @@ class StoredViews : public NodeViews {
     std::shared_ptr<const engine::ViewPlan> plan;
   };
   std::optional<KnownPlan> view_plan_, snapshot_plan_;
+  Disposal disposal_;
+  std::map<std::uint64_t, std::shared_ptr<ShareWriter>> writers_;  // by view
 };
 
 }  // namespace tessera::agents

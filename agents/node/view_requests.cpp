@@ -46,6 +46,14 @@ void ViewRequests::OnRelease(const wire::ReleaseViewsRequest& message) {
   for (const std::uint64_t view : message.views()) links_.views->Release(view);
 }
 
+void ViewRequests::OnSave(const wire::SaveShare& message) {
+  links_.views->Save(message, [this](wire::SaveReport report) {
+    wire::FromNode out;
+    *out.mutable_save() = std::move(report);
+    uplink_.Send(std::move(out));
+  });
+}
+
 void ViewRequests::OnComplete(const wire::CompleteSnapshot& message) {
   links_.views->Complete(message, [this](wire::SnapshotReport report) {
     wire::FromNode out;

@@ -34,6 +34,7 @@ class ViewRequests {
   void OnTake(const wire::TakeView& message);
   void OnKeep(const wire::KeepViewsRequest& message);
   void OnRelease(const wire::ReleaseViewsRequest& message);
+  void OnSave(const wire::SaveShare& message);
   void OnComplete(const wire::CompleteSnapshot& message);
   void OnDrop(const wire::ReleaseViewsRequest& message);
 

@@ -44,6 +44,7 @@ bool OnlyLooks(const wire::Request& request) {
     case wire::Request::kDoctor:
     case wire::Request::kLog:
     case wire::Request::kJobs:
+    case wire::Request::kListCheckpoints:
     case wire::Request::BODY_NOT_SET:
       return true;
     case wire::Request::kTopology:
@@ -87,7 +88,9 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
-                      request.has_probe() || request.has_decision() || request.has_hand_in() ||
+                      request.has_save_checkpoint() || request.has_delete_checkpoint() ||
+                      request.has_load_checkpoint() || request.has_probe() ||
+                      request.has_decision() || request.has_hand_in() ||
                       (request.has_topology() && request.topology().measure());
   if (is_act && !request.id().empty()) {
     if (const auto known = replies_.find(request.id()); known != replies_.end()) {

@@ -38,6 +38,8 @@ struct DeviceLoss {
   engine::ConsistentCut cut;
   Remaining remaining;                    // when the way out was looked for
   std::optional<std::uint64_t> snapshot;  // to which the job could return then
+  std::optional<UsableCheckpoint> checkpoint = {};  // that it could load then
+  bool is_looking = false;  // for the files of that checkpoint, to begin with it
   std::uint64_t search = 0;               // identifies that search
   std::optional<WayOut> way_out;          // that was found last
   bool is_current = false;                // by that search, not by one before

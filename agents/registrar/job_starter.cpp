@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "agents/node/job_limits.h"
+#include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/compute.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
@@ -31,7 +33,16 @@ Status CheckName(const std::string& name) {
 /// The settings of the request. Data and devices are not checked here.
 Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   engine::JobSettings settings;
-  if (request.command().empty()) {
+  const bool has_base = !request.base_settings().empty();
+  if (has_base) {
+    TESSERA_TRY(settings, engine::ParseJobSettings(request.base_settings())
+                              .Context("checkpoint '" + request.from_checkpoint().path() + "'"));
+    settings.max_steps = 0;
+    settings.device_batch = 0;
+  }
+  if (has_base && request.model().empty() && request.command().empty()) {
+    // The model of the checkpoint.
+  } else if (request.command().empty()) {
     TESSERA_TRY(settings.model, engine::FindModel(request.model()));
   } else {
     if (!request.model().empty()) {
@@ -42,7 +53,7 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
                                           {request.tensors().name(), request.tensors().text()},
                                           {request.rules().name(), request.rules().text()}};
   }
-  settings.seed = request.seed();
+  if (!has_base || request.seed() != 0) settings.seed = request.seed();
   for (const auto& [key, value] : request.settings()) {
     TESSERA_RETURN_IF_ERROR(engine::ApplySetting(settings, key, value));
   }
@@ -51,7 +62,9 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   }
   if (request.global_batch() > 0) settings.global_batch = request.global_batch();
   if (request.max_steps() > 0) settings.max_steps = request.max_steps();
-  settings.data.assign(request.data().begin(), request.data().end());
+  if (!has_base || !request.data().empty()) {
+    settings.data.assign(request.data().begin(), request.data().end());
+  }
   return settings;
 }
 
@@ -75,8 +88,33 @@ std::string StagesText(const ptc::Layout& layout) {
 // Checks the request, opens the data on this node, and then starts the job. The cluster may change
 // while the data are opened and the mesh is chosen, so Start checks the request again.
 void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
-  const auto start = [this, request, reply](const engine::DataStatus& data) {
-    ChooseAndStart(request, data, reply);
+  if (!request.has_from_checkpoint()) {
+    wire::StartJobRequest own = request;
+    own.clear_base_settings();
+    return OpenAndStart(own, nullptr, reply);
+  }
+  const std::string& path = request.from_checkpoint().path();
+  if (const Status may = CheckCheckpoint(config_.jobs, config_.node, path); !may) {
+    return reply->Fail(may.error());
+  }
+  around_.look(path, [this, request, path, reply](Result<checkpoint::Manifest> manifest) {
+    if (!manifest) return reply->Fail(manifest.error());
+    wire::StartJobRequest based = request;
+    based.set_base_settings(manifest->settings);
+    if (NameOf(request).empty()) based.set_name(manifest->job);
+    if (manifest->settings.empty() && request.model().empty() && request.command().empty()) {
+      return reply->Fail(InvalidArgument(
+          fmt::format("checkpoint '{}' is of a program of a user: give --exec, --tensors, --rules",
+                      path)));
+    }
+    OpenAndStart(based, std::make_shared<const checkpoint::Manifest>(std::move(*manifest)), reply);
+  });
+}
+
+void JobStarter::OpenAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
+                              const ReplyPtr& reply) {
+  const auto start = [this, request, manifest, reply](const engine::DataStatus& data) {
+    ChooseAndStart(request, manifest, data, reply);
   };
   const auto settings = Check(request);
   if (!settings) return reply->Fail(settings.error());
@@ -92,14 +130,15 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
   uses_.openings.Open(NameOf(request), *settings, reply, opened);
 }
 
-void JobStarter::ChooseAndStart(const wire::StartJobRequest& request,
+void JobStarter::ChooseAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
                                 const engine::DataStatus& data, const ReplyPtr& reply) {
-  Choose(request, [this, request, data, reply](Result<Choice> choice) {
+  Choose(request, [this, request, manifest, data, reply](Result<Choice> choice) {
     if (!choice) return reply->Fail(choice.error());
     const Status usable = CheckUsable(*choice);
     // Another job has taken a device, or a node is gone.
-    if (!usable && !request.has_mesh()) return ChooseAndStart(request, data, reply);
-    const Status status = usable ? Start(request, data, std::move(*choice), reply) : usable;
+    if (!usable && !request.has_mesh()) return ChooseAndStart(request, manifest, data, reply);
+    const Status status =
+        usable ? Start(request, manifest, data, std::move(*choice), reply) : usable;
     if (!status) reply->Fail(status.error());
   });
 }
@@ -190,8 +229,8 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
   return settings;
 }
 
-Status JobStarter::Start(const wire::StartJobRequest& request, const engine::DataStatus& data,
-                         Choice start, const ReplyPtr& reply) {
+Status JobStarter::Start(const wire::StartJobRequest& request, const ManifestPtr& manifest,
+                         const engine::DataStatus& data, Choice start, const ReplyPtr& reply) {
   TESSERA_TRY(engine::JobSettings settings, Check(request));
   const std::string name = NameOf(request);
   TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
@@ -203,6 +242,11 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const engine::Dat
 
   TESSERA_RETURN_IF_ERROR(engine::NoteDeviceBatch(settings, mesh.shape()));
   const std::string wrong(engine::WrongOnPurpose(settings.at_change));
+  std::optional<StoredState> stored;
+  if (manifest) {
+    TESSERA_TRY(stored, StateFor(*manifest, request.from_checkpoint().path(), settings,
+                                 layout.collection(), request.from_checkpoint().parameters_only()));
+  }
   Job job(name, std::move(settings), std::move(layout));
   job.options = start.options;
   job.data = data;
@@ -210,8 +254,10 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const engine::Dat
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
   TESSERA_TRY(job.snapshots, Decode(request.snapshots()));
-  job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
-  job.not_ready = NodesOf(job.layout.mesh());
+  if (!stored) {  // else the transaction waits for its nodes
+    job.start_watch.emplace(job.layout.mesh().devices(), timers_.now());
+    job.not_ready = NodesOf(job.layout.mesh());
+  }
   job.last_step = timers_.now();
   TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.
@@ -226,6 +272,11 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const engine::Dat
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   if (!wrong.empty()) {
     AddEvent(engine::Severity::kWarning, name, fmt::format("wrong on purpose: it {}", wrong));
+  }
+  if (stored) {
+    around_.begin_from(*added, std::move(*stored));
+    MarkDirty();
+    return OkStatus();
   }
   // A node that is disconnected now receives it when it registers.
   uses_.sender.Send(*added, uses_.sender.MessageOf(*added));
@@ -248,14 +299,19 @@ void JobStarter::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   job->state = engine::JobState::kRunning;
   job->last_step = timers_.now();
   static_cast<void>(jobs_.Journal(*job));
-  AddEvent(engine::Severity::kInfo, job->name,
-           fmt::format("training on {}", Counted(job->layout.mesh().num_ranks(), "GPU")));
   around_.resume(*job);
+  OnStarted(*job);
+}
+
+void JobStarter::OnStarted(Job& job) {
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("training on {}{}", Counted(job.layout.mesh().num_ranks(), "GPU"),
+                       job.step > 0 ? fmt::format(", after step {}", job.step) : ""));
   wire::Reply out;
-  out.mutable_start_job()->set_job(job->name);
-  out.mutable_start_job()->set_note(job->start_note);
-  job->starting->Done(std::move(out));
-  job->starting.reset();
+  out.mutable_start_job()->set_job(job.name);
+  out.mutable_start_job()->set_note(job.start_note);
+  job.starting->Done(std::move(out));
+  job.starting.reset();
 }
 
 // The job has made no step: nothing of it is kept, and its name is free again.

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agents/checkpoint/stored_state.h"
 #include "agents/registrar/data_openings.h"
 #include "agents/registrar/decisions.h"
 #include "agents/registrar/job_stops.h"
@@ -17,6 +19,7 @@
 #include "agents/registrar/plan_desk.h"
 #include "agents/registrar/start_sender.h"
 #include "agents/registrar/step_recorder.h"
+#include "engine/checkpoint/manifest.h"
 
 namespace tessera::agents {
 
@@ -37,6 +40,12 @@ class JobStarter : public RegistrarPart {
     std::function<Status()> check_idle;
     /// The ranks of a job cannot go on.
     std::function<void(Job& job, const std::string& reason)> interrupt;
+    /// As CheckpointDesk::Look.
+    std::function<void(const std::string& path,
+                       std::function<void(Result<checkpoint::Manifest>)> then)>
+        look;
+    /// As TransactionDesk::BeginFrom.
+    std::function<void(const Job& job, StoredState state)> begin_from;
     /// All ranks of a suspended job are there again.
     std::function<void(Job& job)> restarted;
     std::function<void(Job& job)> resume;
@@ -47,6 +56,8 @@ class JobStarter : public RegistrarPart {
       : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  /// A job has taken over the state of its checkpoint, and its ranks continue.
+  void OnStarted(Job& job);
   void OnJobReady(std::int32_t node, const wire::JobReady& message);
   /// The job has made no step: nothing of it is kept, and its name is free again.
   /// \pre job.starting
@@ -66,9 +77,13 @@ class JobStarter : public RegistrarPart {
     engine::SearchInput search;
     std::optional<engine::StepOptions> options;  // that the request gives
   };
+  /// Of the checkpoint that the job begins with; null: it begins from nothing.
+  using ManifestPtr = std::shared_ptr<const checkpoint::Manifest>;
+  void OpenAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
+                    const ReplyPtr& reply);
   /// \pre the data are open
-  void ChooseAndStart(const wire::StartJobRequest& request, const engine::DataStatus& data,
-                      const ReplyPtr& reply);
+  void ChooseAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
+                      const engine::DataStatus& data, const ReplyPtr& reply);
   /// \error naming a device that cannot be used any more
   Status CheckUsable(const Choice& choice) const;
   /// Where the job starts: as the request wants it, else by a search on the worker.
@@ -77,8 +92,8 @@ class JobStarter : public RegistrarPart {
   Result<ChoiceInput> InputOfChoice(const wire::StartJobRequest& request) const;
   /// Those of the request, else all that are idle.
   Result<std::vector<ptc::DeviceId>> DevicesOf(const wire::StartJobRequest& request) const;
-  Status Start(const wire::StartJobRequest& request, const engine::DataStatus& data, Choice start,
-               const ReplyPtr& reply);
+  Status Start(const wire::StartJobRequest& request, const ManifestPtr& manifest,
+               const engine::DataStatus& data, Choice start, const ReplyPtr& reply);
 
   const Uses uses_;
   JobTable& jobs_;

@@ -23,6 +23,11 @@ std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
   return out;
 }
 
+/// What was chosen at the cost of one checkpoint does not hold for an older one.
+void AskAgain(Job& job) {
+  if (job.on_failure != engine::OnFailure::kShrink) job.device_loss->chosen.reset();
+}
+
 }  // namespace
 
 // The job's own devices, also those that hold nothing any more, and then spare ones: first those of
@@ -59,6 +64,17 @@ std::optional<LossDesk::UsableSnapshot> LossDesk::FindSnapshot(const Job& job) c
   return out;
 }
 
+std::optional<UsableCheckpoint> LossDesk::FindCheckpoint(const Job& job) const {
+  // What a user has chosen holds until the loss is over, unless it cannot be loaded.
+  if (job.device_loss && job.device_loss->checkpoint && job.device_loss->checkpoint->chosen &&
+      job.device_loss->failures == 0) {
+    return job.device_loss->checkpoint;
+  }
+  const engine::CheckpointEntry* const newest = uses_.checkpoints.Newest(job.name);
+  if (!newest) return std::nullopt;
+  return UsableCheckpoint{newest->path, newest->step};
+}
+
 wire::ViewReply LossDesk::SharesOf(const UsableSnapshot& snapshot) const {
   wire::ViewReply out;
   out.set_view(snapshot.row->id);
@@ -81,9 +97,11 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   loss.remaining = RemainingDevices(job);
   const auto snapshot = FindSnapshot(job);
   if (snapshot) loss.snapshot = snapshot->row->id;
+  loss.checkpoint = FindCheckpoint(job);
   const bool is_new = !job.device_loss || job.device_loss->lost != loss.lost;
   if (!is_new && job.device_loss->remaining == loss.remaining &&
-      job.device_loss->snapshot == loss.snapshot) {
+      job.device_loss->snapshot == loss.snapshot &&
+      job.device_loss->checkpoint == loss.checkpoint) {
     job.device_loss->cut = std::move(cut);
     return;
   }
@@ -97,11 +115,13 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   } else if (job.on_failure == engine::OnFailure::kShrink) {
     loss.chosen = engine::LossChoice::kContinue;
   }
+  if (is_new) uses_.checkpoints.ExamineNewest(job.name);
   loss.cut = std::move(cut);
   loss.search = ++last_search_;
   LossFacts facts{uses_.plans.BasisOf(job), loss.remaining, loss.lost,
                   engine::ReasonOf(loss.cut.lost), std::max(job.step, loss.cut.step)};
   if (snapshot) facts.snapshot_step = snapshot->row->state.step;
+  facts.checkpoint = loss.checkpoint;
   const std::uint64_t search = loss.search;
   job.device_loss = std::move(loss);
   ComputeWith(
@@ -138,11 +158,14 @@ std::string LossDesk::TextOf(const DeviceLoss& loss) {
   }
   const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
                                       engine::ShortText(status.mesh, status.options));
-  const bool returns = status.loss == engine::LossCase::kSnapshot;
-  const std::string cost =
-      returns ? fmt::format("from the snapshot of step {}, {} lost", status.snapshot_step,
-                            Counted(status.steps_lost, "step"))
-              : "without losing a step";
+  std::string cost = "without losing a step";
+  if (status.loss != engine::LossCase::kReplicasLive) {
+    const std::string from = status.checkpoint.empty()
+                                 ? "snapshot"
+                                 : fmt::format("checkpoint '{}',", status.checkpoint);
+    cost = fmt::format("from the {} of step {}, {} lost", from, status.snapshot_step,
+                       Counted(status.steps_lost, "step"));
+  }
   if (loss.has_given_up()) {
     return fmt::format("it waits, because continuing failed; it could try again {}", how);
   }
@@ -179,18 +202,50 @@ void LossDesk::Consider(Job& job) {
     AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
   }
   if (!loss.way_out->by_itself && loss.chosen != engine::LossChoice::kContinue) return;
-  if (const Status begun = BeginRecovery(job); !begun) {
-    loss.not_before = now + kTryAgainAfter;
-    AddEvent(engine::Severity::kError, job.name, "not recovered: " + begun.error().ToString());
-  }
+  if (!loss.way_out->status.checkpoint.empty()) return LookAndBegin(job);
+  if (const Status begun = BeginRecovery(job, {}); !begun) NoteFailure(job, begun.error());
 }
 
-Status LossDesk::BeginRecovery(Job& job) {
+void LossDesk::NoteFailure(Job& job, const Error& why) {
+  if (!job.device_loss->way_out->status.checkpoint.empty()) AskAgain(job);
+  job.device_loss->not_before = timers_.now() + kTryAgainAfter;
+  AddEvent(engine::Severity::kError, job.name, "not recovered: " + why.ToString());
+}
+
+void LossDesk::LookAndBegin(Job& job) {
+  DeviceLoss& loss = *job.device_loss;
+  if (std::exchange(loss.is_looking, true)) return;
+  const std::string path = loss.way_out->status.checkpoint;
+  uses_.checkpoints.Look(
+      path, [this, name = job.name, search = loss.search, path](auto manifest) {
+        Job* const now = jobs_.Find(name);
+        if (!now || !now->device_loss || now->device_loss->search != search) return;
+        now->device_loss->is_looking = false;
+        const auto begin = [&]() -> Status {
+          if (!manifest) return manifest.error();
+          TESSERA_TRY(StoredState state, StateFor(*manifest, path, now->settings,
+                                                  now->layout.collection(), false));
+          TESSERA_RETURN_IF_ERROR(uses_.transactions.CheckIdle());
+          return BeginRecovery(*now, std::move(state));
+        };
+        const Status begun = begin();
+        if (begun) return;
+        if (!manifest) uses_.checkpoints.NoteProblem(path, begun.error().message);
+        NoteFailure(*now, begun.error());
+      });
+}
+
+Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
   const WayOut& way_out = *job.device_loss->way_out;
   const engine::DecisionStatus& status = way_out.status;
   const bool returns = status.loss == engine::LossCase::kSnapshot;
   Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
-  if (returns) {
+  if (stored) {
+    recovery.lost = job.layout.mesh().devices();
+    recovery.step = stored->step;
+    recovery.steps_lost = status.steps_lost;
+    recovery.checkpoint = std::move(stored);
+  } else if (returns) {
     const auto snapshot = FindSnapshot(job);
     if (!snapshot) return Unavailable("its snapshot is no longer complete");
     recovery.lost = job.layout.mesh().devices();
@@ -220,6 +275,12 @@ Status LossDesk::BeginRecovery(Job& job) {
 void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::string& reason) {
   if (!committed) {
     job.state = engine::JobState::kSuspended;
+    const StoredState* const stored = txn.checkpoint();
+    if (job.device_loss && stored) AskAgain(job);
+    // One that cannot be read is not offered again. The error then names it or a file in it.
+    if (stored && reason.find(stored->path) != std::string::npos) {
+      uses_.checkpoints.NoteProblem(stored->path, reason);
+    }
     if (job.device_loss && txn.cancelled) {
       job.device_loss->failures = DeviceLoss::kMostFailures;
     } else if (job.device_loss) {
@@ -233,16 +294,46 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
   }
-  if (txn.recovery->steps_lost) uses_.snapshots.OnReturned(job.name, job.timeline);
+  if (txn.recovery->steps_lost && !txn.recovery->checkpoint) uses_.snapshots.OnReturned(job.name, job.timeline);
   job.device_loss.reset();
   job.waits = false;
   job.waits_for.clear();
   job.reason.clear();
-  const std::chrono::duration<double> took = timers_.now() - *job.suspended_since;
+  const std::chrono::duration<double> took =
+      timers_.now() - job.suspended_since.value_or(timers_.now());
   AddEvent(engine::Severity::kWarning, job.name,
            fmt::format("continues on {} after {:.1f} s ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
                        CostOf(*txn.recovery)));
+}
+
+Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path,
+                                               const checkpoint::Manifest& manifest,
+                                               const PendingReply& reply) {
+  TESSERA_RETURN_IF_ERROR(
+      StateFor(manifest, path, job.settings, job.layout.collection(), false));
+  if (job.state != engine::JobState::kSuspended || !job.device_loss) {
+    return FailedPrecondition(fmt::format("job '{}' is {}: its state cannot be replaced now",
+                                          job.name, ToString(job.state)));
+  }
+  DeviceLoss& loss = *job.device_loss;
+  loss.checkpoint = UsableCheckpoint{path, manifest.step, true};
+  loss.chosen = engine::LossChoice::kContinue;
+  loss.failures = 0;
+  loss.not_before.reset();
+  loss.is_current = false;
+  loss.snapshot = std::nullopt;  // so that the search is made again
+  loss.remaining = {};
+  job.waits = false;
+  job.restarts = true;
+  job.crashes.Forgive();
+  static_cast<void>(jobs_.Journal(job));
+  const std::string text = fmt::format("{} loads checkpoint '{}' of step {}", job.name, path,
+                                       manifest.step);
+  AddEvent(engine::Severity::kInfo, job.name, "decided: " + text + reply.RequesterText());
+  MarkDirty();
+  around_.restart_jobs();
+  return text;
 }
 
 void LossDesk::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/job_stops.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/pending_reply.h"
@@ -29,6 +30,7 @@ class LossDesk : public RegistrarPart {
   struct Uses {
     PlanDesk& plans;
     SnapshotDesk& snapshots;
+    CheckpointDesk& checkpoints;
     StepRecorder& steps;
     JobStops& stops;
     TransactionDesk& transactions;
@@ -52,6 +54,11 @@ class LossDesk : public RegistrarPart {
   void Consider(Job& job);
   /// The transaction that continues the job is over.
   void OnRecovered(Job& job, const Txn& txn, bool committed, const std::string& reason);
+  /// A user wants a job that lacks devices to load this checkpoint.
+  /// \return what happens now
+  Result<std::string> ChooseCheckpoint(Job& job, const std::string& path,
+                                       const checkpoint::Manifest& manifest,
+                                       const PendingReply& reply);
   /// A choice of a user, or the settings for losses.
   void OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply);
 
@@ -74,10 +81,15 @@ class LossDesk : public RegistrarPart {
   std::optional<UsableSnapshot> FindSnapshot(const Job& job) const;
   wire::ViewReply SharesOf(const UsableSnapshot& snapshot) const;
   Remaining RemainingDevices(const Job& job) const;
+  std::optional<UsableCheckpoint> FindCheckpoint(const Job& job) const;
+  /// Examines the checkpoint that the job would load, and begins the recovery then.
+  void LookAndBegin(Job& job);
+  /// The recovery could not begin.
+  void NoteFailure(Job& job, const Error& why);
   /// A search for a way out has ended.
   void OnFound(const std::string& job, std::uint64_t search, WayOut found);
-  /// \pre job.device_loss->can_continue()
-  Status BeginRecovery(Job& job);
+  /// \pre job.device_loss->can_continue(); `stored` is the checkpoint that it loads, if it does
+  Status BeginRecovery(Job& job, std::optional<StoredState> stored);
 
   const Uses uses_;
   JobTable& jobs_;

@@ -131,12 +131,16 @@ Status PlanDesk::CheckHandIn(const Job& job, const wire::HandInRequest& request)
                                           ptc::Hex16(request.layout_hash()), job.name,
                                           ptc::Hex16(job.layout.hash())));
   }
-  const bool stands = job.state == engine::JobState::kPaused && job.step == request.step();
+  return CheckReplace(job, request.step());
+}
+
+Status PlanDesk::CheckReplace(const Job& job, std::int64_t step) const {
+  const bool stands = job.state == engine::JobState::kPaused && job.step == step;
   if (job.settings.program && !stands) {
     return FailedPrecondition(
         fmt::format("job '{}' runs a program that counts its steps itself, so it must be paused "
                     "after step {}, but it is {} after step {}",
-                    job.name, request.step(), ToString(job.state), job.step));
+                    job.name, step, ToString(job.state), job.step));
   }
   for (const ptc::DeviceId device : job.layout.mesh().devices()) {
     TESSERA_RETURN_IF_ERROR(jobs_.CheckDevice(device, job.name));

@@ -31,6 +31,8 @@ class PlanDesk : public RegistrarPart {
   /// Whether the state that is handed in may replace that of the job now.
   /// \error kInvalidArgument, kFailedPrecondition naming what does not fit
   Status CheckHandIn(const Job& job, const wire::HandInRequest& request) const;
+  /// The same for state of any origin, after which the job continues from `step`.
+  Status CheckReplace(const Job& job, std::int64_t step) const;
   /// Plans on the worker to replace the whole state of the job.
   void ComputeHandIn(const Job& job, std::function<void(Result<Planned>)> then);
   /// All that plans for the job depend on now.

@@ -61,15 +61,28 @@ WayOut FindWayOut(const LossFacts& facts) {
       status.missing.push_back(fmt::format(
           "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
     }
-    if (!facts.snapshot_step) {
-      status.why_not =
-          fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
-      return out;
-    }
+  }
+  const bool is_missing = status.loss == engine::LossCase::kCheckpointOnly;
+  const bool loads = facts.checkpoint &&
+                     (facts.checkpoint->chosen || (is_missing && !facts.snapshot_step));
+  const auto go_back_to = [&](std::int64_t step) {
+    status.snapshot_step = step;
+    status.steps_lost = std::max<std::int64_t>(0, facts.step - step);
+  };
+  if (loads) {
+    status.loss = engine::LossCase::kCheckpointOnly;
+    status.checkpoint = facts.checkpoint->path;
+    go_back_to(facts.checkpoint->step);
+    planned = PlanOnRemaining(facts, layout.mesh().devices());
+  } else if (is_missing && facts.snapshot_step) {
     status.loss = engine::LossCase::kSnapshot;
-    status.snapshot_step = *facts.snapshot_step;
-    status.steps_lost = std::max<std::int64_t>(0, facts.step - *facts.snapshot_step);
+    go_back_to(*facts.snapshot_step);
     planned = PlanReturn(facts);
+  } else if (is_missing) {
+    status.why_not =
+        fmt::format("{} of its state have no live copy, and there is no snapshot and no checkpoint",
+                    engine::BytesText(outline->lost_bytes));
+    return out;
   }
   if (!planned) {
     status.why_not = planned.error().message;

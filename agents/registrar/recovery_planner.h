@@ -22,6 +22,13 @@ struct Remaining {
   bool operator==(const Remaining&) const = default;
 };
 
+struct UsableCheckpoint {
+  std::string path;
+  std::int64_t step = 0;
+  bool chosen = false;  // by a user
+  bool operator==(const UsableCheckpoint&) const = default;
+};
+
 /// All that it depends on, at one moment.
 struct LossFacts {
   PlanBasis basis;  // of the job, with its layout
@@ -30,6 +37,8 @@ struct LossFacts {
   std::string reason;                              // "n1 was lost"
   std::int64_t step = 0;                           // last step of the job
   std::optional<std::int64_t> snapshot_step = {};  // of a snapshot of use, if there is one
+  /// That may be loaded if no snapshot is of use, or in any case if it is `chosen`.
+  std::optional<UsableCheckpoint> checkpoint = {};
 };
 
 struct WayOut {
@@ -38,7 +47,7 @@ struct WayOut {
   std::optional<Planned> plan;    // present if status.can_continue()
 };
 
-/// Prefers live copies to the snapshot, the same mesh to another, and own devices to spare ones.
+/// Prefers live copies to the snapshot, that to a checkpoint, the same mesh to another, and own devices to spare ones.
 /// Any thread.
 WayOut FindWayOut(const LossFacts& facts);
 

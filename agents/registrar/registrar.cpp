@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "agents/node/job_limits.h"
 #include "agents/registrar/compute.h"
 #include "agents/registrar/history_answers.h"
 
@@ -40,7 +41,11 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       states_(common_, jobs_, WorldOfStateRequests()),
       stops_(common_, jobs_, rendezvous_),
       sender_(common_, jobs_),
-      steps_(common_, jobs_, [this](const Job& job) { states_.ConsiderSnapshot(job); }),
+      steps_(common_, jobs_,
+             [this](const Job& job) {
+               states_.ConsiderSnapshot(job);
+               checkpoints_.Consider(job);
+             }),
       decisions_(common_, WorldOfDecisions()),
       links_(common_, node_queries_, [this] { return CheckIdle(); }),
       inquiries_(common_, jobs_, node_queries_, [this] { return CheckFree(); }),
@@ -48,13 +53,15 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       replicas_(common_),
       pauses_(common_, jobs_, numbers_, WorldOfPauses()),
       openings_(common_, jobs_),
+      checkpoints_(common_, jobs_, {states_.views(), node_queries_}, WorldOfCheckpoints()),
       starter_(common_, jobs_,
                {openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
                WorldOfStarts()),
       transactions_(common_, jobs_,
                     {numbers_, decisions_, plans_, links_, steps_, rendezvous_, replicas_},
                     WorldOfTransactions()),
-      losses_(common_, jobs_, {plans_, states_.snapshots(), steps_, stops_, transactions_},
+      losses_(common_, jobs_, 
+              {plans_, states_.snapshots(), checkpoints_, steps_, stops_, transactions_},
               WorldOfLosses()),
       restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_},
                  WorldOfRestarts()) {}
@@ -67,6 +74,7 @@ Status Registrar::Recover() {
   TESSERA_RETURN_IF_ERROR(jobs_.Recover());
   for (const auto& [name, job] : jobs_) openings_.Describe(job);
   TESSERA_RETURN_IF_ERROR(states_.snapshots().Recover());
+  TESSERA_RETURN_IF_ERROR(checkpoints_.Recover());
   TESSERA_RETURN_IF_ERROR(steps_.Recover());
   TESSERA_RETURN_IF_ERROR(inquiries_.Recover());
   TESSERA_RETURN_IF_ERROR(links_.Recover());
@@ -106,6 +114,7 @@ TransactionDesk::World Registrar::WorldOfTransactions() {
   world.recovered = [this](Job& job, const Txn& txn, bool committed, const std::string& reason) {
     losses_.OnRecovered(job, txn, committed, reason);
   };
+  world.started = [this](Job& job) { starter_.OnStarted(job); };
   world.settled = [this](Job& job) { pauses_.MarkPausedIfAllStopped(job); };
   world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };
   return world;
@@ -149,7 +158,28 @@ JobStarter::World Registrar::WorldOfStarts() {
   world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };
   world.restarted = [this](Job& job) { restarter_.OnRestarted(job); };
   world.resume = [this](Job& job) { pauses_.Resume(job); };
-  world.forgotten = [this](const std::string& job) { states_.Forget(job); };
+  world.look = [this](const std::string& path,
+                      std::function<void(Result<checkpoint::Manifest>)> then) {
+    checkpoints_.Look(path, std::move(then));
+  };
+  world.begin_from = [this](const Job& job, StoredState state) {
+    transactions_.BeginFrom(job, std::move(state));
+  };
+  world.forgotten = [this](const std::string& job) {
+    states_.Forget(job);
+    checkpoints_.Forget(job);
+  };
+  return world;
+}
+
+CheckpointDesk::World Registrar::WorldOfCheckpoints() {
+  CheckpointDesk::World world;
+  world.is_in_use = [this](const std::string& path) {
+    const Txn* const txn = transactions_.running();
+    return txn && txn->checkpoint() && txn->checkpoint()->path == path;
+  };
+  // A suspended job may be able to continue from it, or no longer.
+  world.changed = [this](const std::string&) { restarter_.RestartJobs(); };
   return world;
 }
 
@@ -234,6 +264,14 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
       return states_.OnView(request.id(), request.view(), reply);
     case wire::Request::kHandIn:
       return transactions_.OnHandIn(request.id(), request.hand_in(), reply);
+    case wire::Request::kSaveCheckpoint:
+      return checkpoints_.OnSave(request.save_checkpoint(), reply);
+    case wire::Request::kListCheckpoints:
+      return checkpoints_.OnList(request.list_checkpoints(), reply);
+    case wire::Request::kDeleteCheckpoint:
+      return checkpoints_.OnDelete(request.delete_checkpoint(), reply);
+    case wire::Request::kLoadCheckpoint:
+      return OnLoadCheckpoint(request.id(), request.load_checkpoint(), reply);
     case wire::Request::kDecision:
       return losses_.OnDecision(request.decision(), reply);
     case wire::Request::kKeepViews:
@@ -313,6 +351,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return node_queries_.OnAnswer(m.node(), m.answer());
     case wire::FromNode::kView:
       return states_.views().OnReport(m.node(), m.view());
+    case wire::FromNode::kSave:
+      return checkpoints_.OnReport(m.node(), m.save());
     case wire::FromNode::kSnapshot:
       return states_.snapshots().OnReport(m.node(), m.snapshot(), timers_.now());
     case wire::FromNode::kRegister:
@@ -368,9 +408,36 @@ void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
       engine::Severity::kInfo, name,
       fmt::format("stopped after step {}; its memory is free{}", job.step, reply->RequesterText()));
   states_.Forget(name);
+  checkpoints_.Forget(name);
   jobs_.Erase(name);
   publisher_.MarkDirty();
   return reply->Done(std::move(out));
+}
+
+void Registrar::OnLoadCheckpoint(const std::string& request_id,
+                                 const wire::LoadCheckpointRequest& request,
+                                 const ReplyPtr& reply) {
+  const Result<Job*> known = jobs_.Need(request.job());
+  if (!known) return reply->Fail(known.error());
+  const Status may = CheckCheckpoint(config_.jobs, config_.node, request.path());
+  if (!may) return reply->Fail(may.error());
+  checkpoints_.Look(request.path(), [this, request_id, request,
+                                     reply](const Result<checkpoint::Manifest>& manifest) {
+    if (!manifest) return reply->Fail(manifest.error());
+    const Result<Job*> job = jobs_.Need(request.job());
+    if (!job) return reply->Fail(job.error());
+    if ((*job)->state == engine::JobState::kSuspended && !request.parameters_only()) {
+      const auto text = losses_.ChooseCheckpoint(**job, request.path(), *manifest, *reply);
+      if (!text) return reply->Fail(text.error());
+      wire::Reply out;
+      out.mutable_load_checkpoint()->set_text(*text);
+      return reply->Done(std::move(out));
+    }
+    auto state = StateFor(*manifest, request.path(), (*job)->settings,
+                          (*job)->layout.collection(), request.parameters_only());
+    if (!state) return reply->Fail(state.error());
+    transactions_.Load(request_id, request.job(), std::move(*state), reply);
+  });
 }
 
 void Registrar::OnResume(Job& job, const ReplyPtr& reply) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/clients.h"
 #include "agents/registrar/data_openings.h"
 #include "agents/registrar/decisions.h"
@@ -72,6 +73,7 @@ class Registrar {
   LossDesk::World WorldOfLosses();
   Restarter::World WorldOfRestarts();
   JobStarter::World WorldOfStarts();
+  CheckpointDesk::World WorldOfCheckpoints();
   StateRequests::World WorldOfStateRequests();
 
   /// \error naming the transaction or operation that runs
@@ -84,6 +86,8 @@ class Registrar {
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void OnStop(Job& job, const ReplyPtr& reply);
+  void OnLoadCheckpoint(const std::string& request_id, const wire::LoadCheckpointRequest& request,
+                        const ReplyPtr& reply);
   void OnResume(Job& job, const ReplyPtr& reply);
 
   // ---- nodes (registrar_nodes.cpp)
@@ -138,6 +142,7 @@ class Registrar {
   ReplicaInquiry replicas_;
   PauseDesk pauses_;
   DataOpenings openings_;
+  CheckpointDesk checkpoints_;
   JobStarter starter_;
   TransactionDesk transactions_;
   LossDesk losses_;

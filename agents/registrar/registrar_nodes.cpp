@@ -46,6 +46,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
   if (arrival.restarted) {
     states_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
+    checkpoints_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
   }
   states_.snapshots().OnHeld(m.node(), m.snapshots());
 
@@ -192,8 +193,10 @@ void Registrar::OnTick() {
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kRunning) slow_ranks_.Note(job);
     states_.ConsiderSnapshot(job);
+    checkpoints_.Consider(job);
   }
   states_.snapshots().Tick(now);
+  checkpoints_.Tick();
   restarter_.RestartJobs();
   transactions_.Tick(now);
   sender_.Repeat(now);
@@ -228,6 +231,7 @@ void Registrar::OnNodeSilent(const Node& node) {
                        : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   pauses_.OnNodeSilent(node.number, Unavailable(text));
   states_.OnNodeGone(node.number, text);
+  checkpoints_.OnNodeGone(node.number, text);
   std::vector<std::string> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.not_ready.contains(node.number)) lost.push_back(name);

@@ -83,6 +83,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.state = job.state;
     row.on_failure = job.on_failure;
     row.decision = losses_.StatusOf(job);
+    row.checkpoints = checkpoints_.StatusOf(name);
     row.snapshots = states_.SnapshotsOf(job);
     if (row.decision && row.decision->can_continue() && !row.decision->chosen) {
       row.state = engine::JobState::kWaitingDecision;

@@ -12,7 +12,8 @@ namespace tessera::agents {
 
 std::string CostOf(const Recovery& recovery) {
   if (!recovery.steps_lost) return "no step lost: " + recovery.reason;
-  return fmt::format("back to the snapshot of step {}, {} lost: {}", recovery.step,
+  return fmt::format("back to the {} of step {}, {} lost: {}",
+                     recovery.checkpoint ? "checkpoint" : "snapshot", recovery.step,
                      Counted(*recovery.steps_lost, "step"), recovery.reason);
 }
 
@@ -74,8 +75,29 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
     for (const ptc::DeviceId device : txn.recovery->lost) Encode(device, p->add_lost());
     if (txn.recovery->steps_lost) *p->mutable_snapshot() = txn.recovery->snapshot;
   }
+  if (const StoredState* const stored = txn.checkpoint()) {
+    p->clear_snapshot();
+    p->mutable_checkpoint()->set_path(stored->path);
+    p->mutable_checkpoint()->set_parameters_only(stored->parameters_only);
+  }
   return message;
 }
+
+namespace {
+
+/// The first tensor that is not as the checkpoint says; empty: there is none.
+std::string DifferenceFrom(const StoredState& stored, const ptc::Collection& collection,
+                           const JobDigest& now) {
+  for (std::size_t t = 0; t < stored.digests.size(); ++t) {
+    if (!stored.digests[t] || *stored.digests[t] == now.tensors[t]) continue;
+    return fmt::format("tensor '{}' of checkpoint '{}' is damaged: it has digest {}, its manifest {}",
+                       collection.tensors()[t].name, stored.path, ptc::Hex16(now.tensors[t]),
+                       ptc::Hex16(*stored.digests[t]));
+  }
+  return {};
+}
+
+}  // namespace
 
 StateComparison CompareStates(Txn& txn) {
   const ptc::Collection& collection = txn.planned.to.collection();
@@ -89,6 +111,11 @@ StateComparison CompareStates(Txn& txn) {
   out.differing_after = FindDifferences(after);
   const JobDigest now = AddUp(collection, after);
   txn.entry.digest_after = ptc::Hex16(now.digest);
+  if (const StoredState* const stored = txn.checkpoint()) {
+    txn.entry.digest_before = stored->digest;
+    out.difference = DifferenceFrom(*stored, collection, now);
+    return out;
+  }
   if (txn.recovery && txn.recovery->steps_lost) {
     txn.entry.digest_before = txn.recovery->digest;
     if (!txn.entry.digest_before.empty() && txn.entry.digest_before != txn.entry.digest_after) {

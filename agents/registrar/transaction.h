@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/checkpoint/stored_state.h"
 #include "agents/move/state_digests.h"
 #include "agents/net/timers.h"
 #include "agents/node/repetition.h"
@@ -26,21 +27,24 @@
 
 namespace tessera::agents {
 
-/// State that a client hands in. The transaction fetches it instead of moving the present state.
+/// State that a client hands in, or that a checkpoint holds. The transaction reads it instead of
+/// moving the present state.
 struct HandIn {
   std::int64_t step = 0;  // the job continues after this step
   wire::HandInSource source;
+  std::optional<StoredState> checkpoint = {};  // present: `source` is not used
 };
 
-/// A transaction that continues a job which has lost devices.
+/// A transaction that continues a job which has lost devices, or begins one from a checkpoint.
 struct Recovery {
   std::vector<ptc::DeviceId> lost;
   std::int64_t step = 0;  // the state is the one after this step
   std::string reason;
-  /// Present: the job returns to a snapshot, and all its devices count as lost.
+  /// Present: the job returns to a snapshot or a checkpoint, and all its devices count as lost.
   std::optional<std::int64_t> steps_lost = {};
-  wire::ViewReply snapshot = {};  // its shares
-  std::string digest = {};        // of the snapshot
+  wire::ViewReply snapshot = {};               // its shares
+  std::string digest = {};                     // of the snapshot
+  std::optional<StoredState> checkpoint = {};  // present: there is no snapshot
 };
 
 /// Where a transaction comes from.
@@ -87,6 +91,11 @@ struct Txn {
   bool resumed = false;  // so in the phase `resuming`, whose time has ended
   std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
 
+  /// The checkpoint that it reads, or nullptr.
+  const StoredState* checkpoint() const {
+    if (recovery && recovery->checkpoint) return &*recovery->checkpoint;
+    return hand_in && hand_in->checkpoint ? &*hand_in->checkpoint : nullptr;
+  }
   /// Whether the transfer itself reads or receives all state, so that digests are known before the
   /// decision.
   bool reads_all() const { return verify_full || hand_in || (recovery && recovery->steps_lost); }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "agents/registrar/compute.h"
+#include "agents/wire/convert.h"
 #include "engine/search/fit.h"
 
 namespace tessera::agents {
@@ -244,6 +246,93 @@ Status TransactionDesk::BeginHandIn(const std::string& request_id,
   reply->Done(std::move(out));
   Go();
   return OkStatus();
+}
+
+Status TransactionDesk::CheckCanLoad(const Job& job, const StoredState& state) const {
+  TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+  return uses_.plans.CheckReplace(job, state.step);
+}
+
+// The cluster may change while the plan is made.
+void TransactionDesk::Load(const std::string& request_id, const std::string& name,
+                           StoredState state, const ReplyPtr& reply) {
+  const auto answer = [&](std::int64_t id) {
+    wire::Reply out;
+    out.mutable_load_checkpoint()->set_transaction(id);
+    reply->Done(std::move(out));
+  };
+  if (AnswerFromAct(request_id, answer)) return;
+  const Result<Job*> job = jobs_.Need(name);
+  if (!job) return reply->Fail(job.error());
+  if (const Status can = CheckCanLoad(**job, state); !can) return reply->Fail(can.error());
+  uses_.plans.ComputeHandIn(**job, [this, request_id, name, state = std::move(state),
+                                    reply](Result<Planned> planned) mutable {
+    const Result<Job*> now = jobs_.Need(name);
+    Status begun = planned ? OkStatus() : Status(planned.error());
+    if (begun && !now) begun = now.error();
+    if (begun) begun = CheckCanLoad(**now, state);
+    if (begun) begun = BeginLoad(request_id, **now, std::move(state), std::move(*planned), reply);
+    if (!begun) reply->Fail(begun.error());
+  });
+}
+
+Status TransactionDesk::BeginLoad(const std::string& request_id, Job& job, StoredState state,
+                                  Planned planned, const ReplyPtr& reply) {
+  if (planned.to.hash() != job.layout.hash()) {
+    return FailedPrecondition(
+        fmt::format("job '{}' has changed while the plan was made: try again", job.name));
+  }
+  const std::string text = fmt::format(
+      "{} takes over the {} of checkpoint '{}', step {}, {}", job.name,
+      state.parameters_only ? "parameters" : "state", state.path, state.step,
+      engine::BytesText(planned.plan.bytes.storage));
+  HandIn hand_in{state.step, {}, std::move(state)};
+  TESSERA_RETURN_IF_ERROR(Begin(
+      job, std::move(planned),
+      {.request_id = request_id, .requester = reply->requester(), .hand_in = std::move(hand_in)}));
+  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id), text + reply->RequesterText());
+  wire::Reply out;
+  out.mutable_load_checkpoint()->set_transaction(txn_->id);
+  reply->Done(std::move(out));
+  Go();
+  return OkStatus();
+}
+
+// All of its devices count as lost, so everything is read. The layout is that of the job.
+void TransactionDesk::BeginFrom(const Job& job, StoredState state) {
+  wire::PlanRequest request;
+  Encode(job.layout.mesh().shape(), request.mutable_mesh());
+  Encode(job.options, request.mutable_options());
+  request.set_pin(true);
+  std::vector<ptc::DeviceId> devices = job.layout.mesh().devices();
+  ComputeWith(
+      world_,
+      [basis = uses_.plans.BasisOf(job), request, devices] {
+        return PlanChange(basis, request, devices, devices);
+      },
+      [this, name = job.name, start = job.start, devices,
+       state = std::move(state)](Result<Planned> planned) {
+        Job* const now = jobs_.Find(name);
+        if (!now || now->start != start || !now->starting) return;  // it was stopped
+        const auto begin = [&]() -> Status {
+          if (!planned) return planned.error();
+          TESSERA_RETURN_IF_ERROR(around_.check_free());
+          TxnOrigin origin;
+          origin.requester = now->starting->requester();
+          origin.recovery = Recovery{devices, state.step, "it begins with that state", 0};
+          origin.recovery->checkpoint = state;
+          return Begin(*now, std::move(*planned), std::move(origin));
+        };
+        if (const Status begun = begin(); !begun) {
+          return around_.interrupt(*now, begun.error().message);
+        }
+        AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+                 fmt::format("{} begins with the {} of checkpoint '{}', step {}, {}", name,
+                             txn_->checkpoint()->parameters_only ? "parameters" : "state",
+                             txn_->checkpoint()->path, txn_->checkpoint()->step,
+                             engine::BytesText(txn_->planned.plan.bytes.storage)));
+        Go();
+      });
 }
 
 void TransactionDesk::WatchJoining(const Job& job) {

@@ -46,6 +46,8 @@ class TransactionDesk : public RegistrarPart {
     /// paused now.
     std::function<void(Job& job, const Txn& txn, bool committed, const std::string& reason)>
         recovered;
+    /// A job trains that began with the state of a checkpoint.
+    std::function<void(Job& job)> started;
     /// The ranks of the job may have stopped by themselves while the transaction ended.
     std::function<void(Job& job)> settled;
     /// The ranks of the job cannot go on.
@@ -59,6 +61,11 @@ class TransactionDesk : public RegistrarPart {
                const ReplyPtr& reply);
   void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
                 const ReplyPtr& reply);
+  /// Replaces the state of the job by that of a checkpoint.
+  void Load(const std::string& request_id, const std::string& job, StoredState state,
+            const ReplyPtr& reply);
+  /// Begins a job that is starting with the state of a checkpoint, on its layout.
+  void BeginFrom(const Job& job, StoredState state);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnThrottle(const wire::ThrottleRequest& request, const ReplyPtr& reply);
@@ -111,6 +118,10 @@ class TransactionDesk : public RegistrarPart {
   /// Begins the transaction if the plan still holds.
   Status BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
                     Planned planned, const ReplyPtr& reply);
+  /// \error as CheckCanApply; kFailedPrecondition for a program that cannot continue from there
+  Status CheckCanLoad(const Job& job, const StoredState& state) const;
+  Status BeginLoad(const std::string& request_id, Job& job, StoredState state, Planned planned,
+                   const ReplyPtr& reply);
   Status CheckCanHandIn(const Job& job, const wire::HandInRequest& request) const;
   /// Begins the transaction if the state may still be handed in.
   Status BeginHandIn(const std::string& request_id, const wire::HandInRequest& request,

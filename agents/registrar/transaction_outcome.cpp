@@ -13,6 +13,21 @@ namespace {
 
 constexpr char kTxnKey[] = "txn";
 
+/// Where the state of a committed transaction comes from, if it is not the state of before.
+std::string OriginText(const Txn& txn, bool begins) {
+  if (const StoredState* const stored = txn.checkpoint(); stored && (begins || txn.hand_in)) {
+    return fmt::format("{} of checkpoint '{}'{} loaded",
+                       stored->parameters_only ? "the parameters" : "the state", stored->path,
+                       stored->parameters_only ? " were" : " was");
+  }
+  if (txn.hand_in) return fmt::format("state of step {} was handed in", txn.hand_in->step);
+  if (!txn.recovery) return {};
+  const engine::LossCase loss = txn.recovery->checkpoint   ? engine::LossCase::kCheckpointOnly
+                                : txn.recovery->steps_lost ? engine::LossCase::kSnapshot
+                                                           : engine::LossCase::kReplicasLive;
+  return fmt::format("{}: {}", ToString(loss), CostOf(*txn.recovery));
+}
+
 }  // namespace
 
 void TransactionDesk::Adopt(const engine::Decision& decision) {
@@ -38,19 +53,16 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
 void TransactionDesk::Finish(bool committed, const std::string& reason) {
   const auto now = timers_.now();
   Job* job = jobs_.Find(txn_->job);
+  const bool begins = txn_->recovery && job->starting;  // with the state of a checkpoint
   NoteResumed();
   const std::string digests = committed ? NoteDigests() : std::string();
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
   entry.reason = reason;
-  if (committed && txn_->hand_in) {
-    entry.reason = fmt::format("state of step {} was handed in", txn_->hand_in->step);
-  } else if (committed && txn_->recovery) {
-    entry.reason =
-        fmt::format("{}: {}",
-                    ToString(txn_->recovery->steps_lost ? engine::LossCase::kSnapshot
-                                                        : engine::LossCase::kReplicasLive),
-                    CostOf(*txn_->recovery));
+  if (committed) {
+    if (std::string origin = OriginText(*txn_, begins); !origin.empty()) {
+      entry.reason = std::move(origin);
+    }
   }
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
@@ -62,7 +74,11 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   uses_.rendezvous.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
-  if (txn_->recovery) around_.recovered(*job, *txn_, committed, reason);
+  if (begins) {
+    if (committed) around_.started(*job);
+  } else if (txn_->recovery) {
+    around_.recovered(*job, *txn_, committed, reason);
+  }
   if (jobs_.Journal(*job)) static_cast<void>(EraseRow());
   const std::string source = fmt::format("txn {}", txn_->id);
   if (committed) {
@@ -76,7 +92,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
                              ? "what is left of the state is unchanged"
                              : "the old layout is whole"));
   }
-  std::string fail;
+  std::string fail = begins && !committed ? reason : std::string();
   for (const auto& [device, why] : txn_->lost_ranks) {
     if (job->state == engine::JobState::kSuspended) break;
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined

@@ -120,6 +120,14 @@ void SimViews::TakeAsGuest(const wire::ViewReply& shares) {
                           SimShare{shares.job().name(), *version, std::move(*layout)});
 }
 
+void SimViews::Save(const wire::SaveShare& message, SaveReply reply) {
+  wire::SaveReport report;
+  report.set_view(message.view());
+  report.set_ended(true);
+  Encode(Unavailable("there is no disk"), report.mutable_error());
+  reply(std::move(report));
+}
+
 void SimViews::Drop(std::uint64_t snapshot) {
   taken_.erase(snapshot);
   world_.kept->erase(snapshot);

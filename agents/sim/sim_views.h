@@ -40,6 +40,8 @@ class SimViews : public NodeViews {
   Status Recover() override { return OkStatus(); }
   void Take(const wire::TakeView& message, const Job& job, TakeReply reply) override;
   void Keep(std::uint64_t) override {}
+  /// The simulation has no disk.
+  void Save(const wire::SaveShare& message, SaveReply reply) override;
   void Release(std::uint64_t view) override { taken_.erase(view); }
   void Complete(const wire::CompleteSnapshot& message, CompleteReply reply) override;
   void Drop(std::uint64_t snapshot) override;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/wire/tessera/wire/checkpoint.pb.h"
 #include "agents/wire/tessera/wire/history.pb.h"
 #include "agents/wire/tessera/wire/plan.pb.h"
 #include "agents/wire/tessera/wire/query.pb.h"
@@ -307,6 +308,7 @@ struct Fields<wire::DecisionInfo> {
     TESSERA_FIELD(NotNegative, missing_bytes);
     TESSERA_FIELD(NotNegative, snapshot_step);
     TESSERA_FIELD(NotNegative, steps_lost);
+    TESSERA_FIELD(Any, checkpoint);
     return OkStatus();
   }
 };
@@ -354,6 +356,52 @@ struct Fields<wire::SnapshotsInfo> {
 };
 
 template <>
+struct Fields<wire::CheckpointsInfo> {
+  using Value = engine::CheckpointStatus;
+  static constexpr std::string_view kName = "job.checkpoints";
+  static Status Copy(auto& v, auto& m) {
+    if constexpr (kEncodes<decltype(m)>) {
+      Put(v.schedule.every, m.mutable_every());
+      m.set_folder(Utf8(v.schedule.folder));
+      m.set_keep(static_cast<std::int32_t>(v.schedule.keep));
+    } else {
+      TESSERA_TRY(v.schedule.every, Get(m.every()));
+      v.schedule.folder = m.folder();
+      v.schedule.keep = m.keep();
+    }
+    TESSERA_OPTIONAL(NotNegative, step);
+    TESSERA_FIELD(Any, path);
+    TESSERA_FIELD(NotNegative, count);
+    TESSERA_FIELD(Any, is_saving);
+    TESSERA_FIELD(NotNegative, done);
+    TESSERA_FIELD(NotNegative, total);
+    TESSERA_FIELD(NotNegative, failed);
+    TESSERA_FIELD(Any, problem);
+    return OkStatus();
+  }
+};
+
+template <>
+struct Fields<wire::CheckpointInfo> {
+  using Value = engine::CheckpointEntry;
+  static constexpr std::string_view kName = "checkpoint";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(Any, path);
+    TESSERA_FIELD(Any, job);
+    TESSERA_FIELD(NotNegative, step);
+    TESSERA_FIELD(NotNegative, timeline);
+    TESSERA_FIELD(NotNegative, bytes);
+    TESSERA_FIELD(Any, model);
+    TESSERA_FIELD(Any, mesh);
+    TESSERA_FIELD(Any, digest);
+    TESSERA_FIELD(Finite, created);
+    TESSERA_FIELD(Any, problem);
+    TESSERA_FIELD(Any, scheduled);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::JobInfo> {
   using Value = engine::JobStatus;
   static constexpr std::string_view kName = "job";
@@ -383,6 +431,7 @@ struct Fields<wire::JobInfo> {
     TESSERA_FIELD(Any, at_change);
     TESSERA_FIELD(UpTo<engine::OnFailure::kWait>, on_failure);
     TESSERA_MESSAGE(snapshots);
+    TESSERA_MESSAGE(checkpoints);
     if constexpr (kEncodes<decltype(m)>) {
       if (v.decision) Put(*v.decision, m.mutable_decision());
     } else if (m.has_decision()) {
@@ -662,6 +711,10 @@ void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out) { Put(ent
 Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in) { return Get(in); }
 void Encode(const engine::Candidate& candidate, wire::CandidateInfo* out) { Put(candidate, out); }
 Result<engine::Candidate> Decode(const wire::CandidateInfo& in) { return Get(in); }
+void Encode(const engine::CheckpointEntry& checkpoint, wire::CheckpointInfo* out) {
+  Put(checkpoint, out);
+}
+Result<engine::CheckpointEntry> Decode(const wire::CheckpointInfo& in) { return Get(in); }
 void Encode(const engine::Proposal& proposal, wire::ProposeReply* out) { Put(proposal, out); }
 Result<engine::Proposal> Decode(const wire::ProposeReply& in) { return Get(in); }
 void Encode(const engine::Check& check, wire::CheckInfo* out) { Put(check, out); }

@@ -16,7 +16,7 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 12;
+inline constexpr std::uint32_t kProtocolMinor = 13;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
@@ -30,6 +30,7 @@ void Encode(const engine::Sample& sample, wire::SampleInfo* out);
 void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out);
 void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out);
 void Encode(const engine::Candidate& candidate, wire::CandidateInfo* out);
+void Encode(const engine::CheckpointEntry& checkpoint, wire::CheckpointInfo* out);
 void Encode(const engine::Proposal& proposal, wire::ProposeReply* out);
 void Encode(const engine::Check& check, wire::CheckInfo* out);
 void Encode(const std::vector<engine::Check>& checks, wire::DoctorReply* out);
@@ -46,6 +47,7 @@ Result<engine::Sample> Decode(const wire::SampleInfo& in);
 Result<engine::PlanSummary> Decode(const wire::PlanInfo& in);
 Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in);
 Result<engine::Candidate> Decode(const wire::CandidateInfo& in);
+Result<engine::CheckpointEntry> Decode(const wire::CheckpointInfo& in);
 Result<engine::Proposal> Decode(const wire::ProposeReply& in);
 Result<engine::Check> Decode(const wire::CheckInfo& in);
 Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in);

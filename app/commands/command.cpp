@@ -62,10 +62,13 @@ const std::vector<VerbGroup>& verbGroups() {
       {"Changes",
        {proposeCommand(), planCommand(), applyCommand(), txnShowCommand(), txnCancelCommand(),
         txnThrottleCommand(), txnDecideCommand(), historyCommand(), exportCommand()}},
+      {"Checkpoints of jobs",
+       {checkpointSaveCommand(), checkpointListCommand(), checkpointLoadCommand(),
+        checkpointDeleteCommand()}},
 #ifdef TESSERA_WITH_FUSE
       {"State as files", {mountCommand(), unmountCommand()}},
 #endif
-      {"Checkpoints, models and rules (no cluster needed)",
+      {"Checkpoint files, models and rules (no cluster needed)",
        {inspectCommand(), reshardCommand(), compareCommand(), modelsListCommand(),
         modelsShowCommand(), rulesListCommand(), rulesShowCommand(), rulesCheckCommand()}},
       {"Clusters of several machines",

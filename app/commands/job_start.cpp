@@ -21,6 +21,8 @@
 #include "app/commands/session.h"
 #include "app/commands/start_wait.h"
 #include "app/commands/units.h"
+#include "engine/data/is_url.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
@@ -38,13 +40,16 @@ Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) 
 /// Reads MODEL, or --exec with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   const auto command = arguments.value("exec");
+  const bool hasCheckpoint = arguments.has("from-checkpoint");
+  if (!command && hasCheckpoint && arguments.word(0).empty()) return OkStatus();  // its model
   if (!command) {
     for (const char* option : {"tensors", "rules"})
       if (arguments.has(option))
         return InvalidArgument(
             fmt::format("--{} is for a program of your own: give --exec", option));
     if (arguments.word(0).empty())
-      return InvalidArgument("`job start` needs MODEL, or --exec with --tensors and --rules");
+      return InvalidArgument(
+          "`job start` needs MODEL, --from-checkpoint, or --exec with --tensors and --rules");
     TESSERA_TRY(const auto model, engine::FindModel(arguments.word(0)));
     request->set_model(model.name);
     return OkStatus();
@@ -75,6 +80,8 @@ Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) 
   engine::JobSettings tried;
   if (!request->model().empty()) {
     TESSERA_TRY(tried.model, engine::FindModel(request->model()));
+  } else if (request->command().empty()) {
+    return OkStatus();  // only the cluster knows the model of the checkpoint
   } else {
     tried.program = engine::OwnProgram{request->command(), {}, {}};
   }
@@ -83,11 +90,25 @@ Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) 
   return OkStatus();
 }
 
+Status readCheckpoint(const Arguments& arguments, wire::StartJobRequest* request) {
+  const auto path = arguments.value("from-checkpoint");
+  if (!path) {
+    if (!arguments.has("parameters-only")) return OkStatus();
+    return InvalidArgument("--parameters-only needs --from-checkpoint");
+  }
+  wire::CheckpointSource& source = *request->mutable_from_checkpoint();
+  source.set_path(agents::Utf8(engine::IsUrl(*path) ? *path : engine::AbsolutePath(*path)));
+  source.set_parameters_only(arguments.has("parameters-only"));
+  return OkStatus();
+}
+
 Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   wire::StartJobRequest request;
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
+  TESSERA_RETURN_IF_ERROR(readCheckpoint(arguments, &request));
   const std::string name = arguments.valueOr("name", request.model());
-  TESSERA_RETURN_IF_ERROR(checkName("job", name));
+  const bool isNamedByCheckpoint = name.empty() && request.has_from_checkpoint();
+  if (!isNamedByCheckpoint) TESSERA_RETURN_IF_ERROR(checkName("job", name));
   request.set_name(name);
   TESSERA_RETURN_IF_ERROR(readSettings(arguments, &request));
   TESSERA_TRY(const auto options, readStepOptions(arguments));
@@ -100,7 +121,8 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   TESSERA_TRY(const auto steps, arguments.integer("steps", 0, 1, kMost));
   TESSERA_TRY(const auto batch, arguments.integer("global-batch", 0, 1, 1 << 20));
-  TESSERA_TRY(const auto seed, arguments.integer("seed", engine::JobSettings().seed, 0, kMost));
+  const std::int64_t usualSeed = request.has_from_checkpoint() ? 0 : engine::JobSettings().seed;
+  TESSERA_TRY(const auto seed, arguments.integer("seed", usualSeed, 0, kMost));
   request.set_max_steps(steps);
   request.set_global_batch(batch);
   request.set_seed(seed);
@@ -172,7 +194,7 @@ Command jobStartCommand() {
   return {
       {.verb = "job start",
        .summary = "Start a built-in model or your own program, and wait until it trains",
-       .words = {{"MODEL", "one of the models below; none with --exec", false}},
+       .words = {{"MODEL", "one of the models below; none with --exec, optional with --from-checkpoint", false}},
        .options =
            {{.name = "name",
              .value = "NAME",
@@ -218,6 +240,13 @@ Command jobStartCommand() {
              .value = "N|TIME",
              .help = "copy the state into the memory of two nodes every N steps, or 30s, 5m",
              .fallback = "off"},
+            {.name = "from-checkpoint",
+             .value = "PATH",
+             .help = "begin with the state in this folder or URL, on any mesh; without MODEL, the "
+                     "model and settings are those of the checkpoint"},
+            {.name = "parameters-only",
+             .value = "",
+             .help = "take over the parameters; moments, step and position in the data begin anew"},
             {.name = "set",
              .value = "KEY=VALUE",
              .help = "any other setting from the list below",

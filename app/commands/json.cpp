@@ -93,6 +93,9 @@ Json decisionOf(const engine::DecisionStatus& decision) {
       {"left_seconds", orNull(decision.seconds_left)},
       {"snapshot_step",
        decision.loss == engine::LossCase::kSnapshot ? Json(decision.snapshot_step) : Json(nullptr)},
+      {"checkpoint", decision.checkpoint.empty() ? Json(nullptr) : Json(decision.checkpoint)},
+      {"checkpoint_step",
+       decision.checkpoint.empty() ? Json(nullptr) : Json(decision.snapshot_step)},
       {"missing_bytes", decision.missing_bytes},
       {"missing", decision.missing},
       {"continue", nullptr},
@@ -126,6 +129,20 @@ Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
           {"forecast", memoryOf(snapshots.forecast)}};
 }
 
+Json checkpointsOf(const engine::CheckpointStatus& checkpoints) {
+  return {{"every", engine::ToString(checkpoints.schedule.every)},
+          {"folder", checkpoints.schedule.folder},
+          {"keep", checkpoints.schedule.keep},
+          {"step", checkpoints.step ? Json(*checkpoints.step) : Json(nullptr)},
+          {"path", checkpoints.path},
+          {"count", checkpoints.count},
+          {"saving", checkpoints.is_saving},
+          {"done_bytes", checkpoints.done},
+          {"total_bytes", checkpoints.total},
+          {"failed", checkpoints.failed},
+          {"problem", checkpoints.problem}};
+}
+
 }  // namespace
 
 Json toJson(const engine::JobStatus& job) {
@@ -153,6 +170,7 @@ Json toJson(const engine::JobStatus& job) {
           {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
           {"on_failure", engine::ToString(job.on_failure)},
           {"snapshots", snapshotsOf(job.snapshots)},
+          {"checkpoints", checkpointsOf(job.checkpoints)},
           {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
 }
 

@@ -45,6 +45,14 @@ struct Setup {
   bool isRegistrar = false;
 };
 
+/// The absolute folders and URLs of an option that repeats.
+std::vector<std::string> foldersOf(const Arguments& arguments, std::string_view option) {
+  std::vector<std::string> out;
+  for (const std::string& given : arguments.values(option))
+    out.push_back(engine::IsUrl(given) ? given : engine::AbsolutePath(given));
+  return out;
+}
+
 Result<Setup> readSetup(const Arguments& arguments) {
   Setup setup;
   agents::AgentConfig& config = setup.config;
@@ -85,10 +93,8 @@ Result<Setup> readSetup(const Arguments& arguments) {
   }
   config.lane_security = arguments.valueOr("lanes", "curve");
   config.jobs.exec = arguments.has("exec");
-  config.jobs.data.emplace();
-  for (const std::string& given : arguments.values("data")) {
-    config.jobs.data->push_back(engine::IsUrl(given) ? given : engine::AbsolutePath(given));
-  }
+  config.jobs.data = foldersOf(arguments, "data");
+  config.jobs.checkpoints = foldersOf(arguments, "checkpoints");
   config.host = arguments.valueOr("host", hostName());
   config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
@@ -158,6 +164,7 @@ int runSetup(const Invocation& call) {
                {"public", setup.publicKey},
                {"exec", config.jobs.exec},
                {"data", *config.jobs.data},
+               {"checkpoints", *config.jobs.checkpoints},
                {"allowed", config.allowed_folder}});
     return kDone;
   }
@@ -228,6 +235,12 @@ Command nodeSetupCommand() {
              .value = "DIR|URL",
              .help = "training data may lie below this folder or URL; may be repeated",
              .fallback = "nowhere: only text that is found on the machine",
+             .repeats = true},
+            {.name = "checkpoints",
+             .value = "DIR|URL",
+             .help = "checkpoints may be written, read and removed below this folder, or read below "
+                     "this URL; may be repeated",
+             .fallback = "nowhere",
              .repeats = true},
             {.name = "directory",
              .value = "DIR",

@@ -4,19 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
-#include <memory>
+#include <utility>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// What the starting job does; empty if unknown.
-Result<std::string> whatItDoes(Session& session, const std::string& name) {
-  TESSERA_TRY(const auto snapshot, session.snapshot());
+std::string whatItDoes(const engine::ClusterSnapshot& snapshot, const std::string& name) {
+  const auto& txn = snapshot.transaction;
+  if (txn && txn->job == name && !engine::IsFinal(txn->phase))
+    return fmt::format("{}, {} of {}", engine::ToString(txn->phase), formatBytes(txn->bytes_done),
+                       formatBytes(txn->bytes_total));
   const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);
   if (job == snapshot.jobs.end() || job->state != engine::JobState::kStarting) return "";
   return job->reason;
@@ -26,33 +27,15 @@ Result<std::string> whatItDoes(Session& session, const std::string& name) {
 
 Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& start,
                              const std::function<void(const std::string&)>& progress,
-                             const StartPatience& limits) {
-  constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the wait below ends sooner
+                             const Patience& limits) {
   wire::Request request;
   *request.mutable_start_job() = start;
-  const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
-  auto reply = answer->get_future();
-  session.client->Call(std::move(request), kAsLongAsItTakes, [answer](Result<wire::Reply> result) {
-    answer->set_value(std::move(result));
-  });
-  auto heard = Clock::now();
-  std::string last;
-  while (reply.wait_for(limits.poll) != std::future_status::ready) {
-    const auto doing = whatItDoes(session, start.name());
-    progress(doing.value_or(""));
-    if (doing && !doing->empty()) {
-      heard = Clock::now();
-      last = *doing;
-    }
-    if (Clock::now() - heard <= limits.patience) continue;
-    if (!doing) return doing.error();
-    return Timeout(fmt::format(
-        "job '{}' did not start within {} s{}; `tesseractl status` shows whether it still starts",
-        start.name(), std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
-        last.empty() ? "" : " after its last progress: " + last));
-  }
-  progress({});
-  return reply.get();
+  const LongRequest what{
+      [name = start.name()](const engine::ClusterSnapshot& snapshot) {
+        return whatItDoes(snapshot, name);
+      },
+      fmt::format("job '{}' did not start", start.name())};
+  return askPatiently(session, std::move(request), what, progress, limits);
 }
 
 }  // namespace tessera::app

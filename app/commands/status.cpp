@@ -77,6 +77,23 @@ std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   return text;
 }
 
+std::string describeCheckpoints(const engine::CheckpointStatus& checkpoints) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (checkpoints.step)
+    add(fmt::format("checkpoint of step {}: {}", *checkpoints.step, checkpoints.path));
+  if (const auto& schedule = checkpoints.schedule; schedule.every.is_on())
+    add(fmt::format("saved every {}{} in {}", engine::ToString(schedule.every),
+                    schedule.every.steps > 0 ? " steps" : "", schedule.folder));
+  if (checkpoints.is_saving)
+    add(checkpoints.total == 0 ? std::string("one is being saved")
+                               : fmt::format("one is being saved, {} of {}",
+                                             formatBytes(checkpoints.done),
+                                             formatBytes(checkpoints.total)));
+  if (!checkpoints.problem.empty()) add("the last was not saved: " + checkpoints.problem);
+  return text;
+}
+
 std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
       {"job", "state", "step", "loss", "tokens/s", "s/step", "mesh", "options", "epoch", "layout"}};
@@ -97,6 +114,9 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   for (const engine::JobStatus& job : snapshot.jobs)
     if (job.snapshots.every.is_on())
       text += fmt::format("{}: {}\n", job.name, describeSnapshots(job.snapshots));
+  for (const engine::JobStatus& job : snapshot.jobs)
+    if (const std::string checkpoints = describeCheckpoints(job.checkpoints); !checkpoints.empty())
+      text += fmt::format("{}: {}\n", job.name, checkpoints);
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.reason.empty()) text += fmt::format("{}: {}\n", job.name, job.reason);
   return text;

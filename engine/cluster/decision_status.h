@@ -21,7 +21,7 @@ namespace tessera::engine {
 enum class LossCase : std::uint8_t {
   kReplicasLive,   // the remaining devices hold all of it: no step is lost
   kSnapshot,       // parts have no live copy, and a snapshot of an earlier step is complete
-  kCheckpointOnly  // parts have no copy
+  kCheckpointOnly  // parts have no copy in memory
 };
 /// What a job does when it has lost devices. Whatever it is, the job starts again by itself as soon
 /// as its own devices are back.
@@ -52,7 +52,8 @@ struct DecisionStatus {
   StepOptions options = {};
   std::int64_t moved_bytes = 0;
   std::optional<double> step_seconds = {};  // estimate
-  std::int64_t snapshot_step = 0;           // with kSnapshot, and the steps after it:
+  std::string checkpoint = {};      // with kCheckpointOnly: the path of the one that it would load
+  std::int64_t snapshot_step = 0;   // of that, or of the snapshot, and the steps after it:
   std::int64_t steps_lost = 0;
   /// Without kReplicasLive: the first tensor ranges without a live copy, and the bytes of all.
   std::vector<std::string> missing = {};

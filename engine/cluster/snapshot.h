@@ -14,6 +14,7 @@
 
 #include "engine/cluster/certificate.h"
 #include "engine/cluster/data_status.h"
+#include "engine/cluster/checkpoint_status.h"
 #include "engine/cluster/decision_status.h"
 #include "engine/cluster/snapshot_status.h"
 #include "engine/cluster/step_options.h"
@@ -130,6 +131,7 @@ struct JobStatus {
   OnFailure on_failure = OnFailure::kAsk;
   std::optional<DecisionStatus> decision = {};  // while the job lacks devices
   SnapshotStatus snapshots = {};
+  CheckpointStatus checkpoints = {};
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

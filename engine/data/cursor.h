@@ -6,11 +6,15 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "ptc/base/result.h"
 
 namespace tessera::engine {
+
+/// The tensor in which built-in jobs keep the cursor.
+inline constexpr std::string_view kCursorTensor = "job.cursor";
 
 /// The position of a job in its data. Pass p visits the samples in the order of a permutation keyed
 /// by (seed, p). The next global batch begins at position `next` of pass `pass`.

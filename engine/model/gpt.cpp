@@ -205,7 +205,7 @@ Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero
     builder.Add(h + "mlp.fc2.bias", {d}, stage);
   }
   builder.AddScalar("job.step", {});
-  builder.AddScalar("job.cursor", {3});
+  builder.AddScalar(std::string(kCursorTensor), {3});
   return ptc::Collection::Make(builder.Take(), config.layers);
 }
 

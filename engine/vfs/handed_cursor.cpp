@@ -14,9 +14,6 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// The tensor in which built-in jobs keep the cursor.
-constexpr std::string_view kCursorTensor = "job.cursor";
-
 std::optional<Cursor> CursorOf(const HandedFile& file, const JobInfo& job) {
   std::array<std::int64_t, 3> words{};
   for (const auto& [tensor, piece] : file.pieces) {

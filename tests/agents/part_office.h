@@ -27,7 +27,7 @@ class PartOffice {
   using Send = std::function<Status(const std::string& identity, const wire::ToNode& message)>;
   explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {}, Send send = {})
       : history_(*engine::History::InMemory()),
-        world_{std::move(send), std::move(reply), {},       {}, {}, {}, {}, {},
+        world_{std::move(send), std::move(reply), {}, [this] { return sim_.wall_clock(); }, {}, {}, {}, {},
                journal,         *history_,        *history_},
         publisher_({
                        .send = [](const wire::Published&) {},
@@ -40,6 +40,12 @@ class PartOffice {
   /// It refers to this object.
   agents::RegistrarPart::Common common() {
     return {process_, config_, world_, members_, publisher_};
+  }
+  /// Runs what is due within `time`.
+  void Pass(std::chrono::milliseconds time) {
+    const agents::sim::Time end = sim_.clock.now() + time.count();
+    while (sim_.clock.RunNext(end)) {
+    }
   }
   agents::Membership& members() { return members_; }
   std::vector<engine::Event> events() const { return *history_->Events(engine::EventQuery()); }

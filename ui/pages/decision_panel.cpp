@@ -143,10 +143,16 @@ void DecisionPanel::refresh() {
     QStringList ranges;
     for (const std::string& range : decision->missing) ranges << QString::fromStdString(range);
     const QString missing = ranges.join(QStringLiteral(", "));
-    m_sentence->setText(decision->loss == engine::LossCase::kSnapshot
-                            ? tr("Missing: %1. The snapshot of step %2 is complete in memory.")
-                                  .arg(missing, format::count(decision->snapshot_step))
-                            : tr("Missing: %1. The rest stays in memory.").arg(missing));
+    const QString step = format::count(decision->snapshot_step);
+    if (!decision->checkpoint.empty()) {
+      m_sentence->setText(tr("Missing: %1. The checkpoint of step %2 is complete on disk: %3.")
+                              .arg(missing, step, QString::fromStdString(decision->checkpoint)));
+    } else if (decision->loss == engine::LossCase::kSnapshot) {
+      m_sentence->setText(
+          tr("Missing: %1. The snapshot of step %2 is complete in memory.").arg(missing, step));
+    } else {
+      m_sentence->setText(tr("Missing: %1. The rest stays in memory.").arg(missing));
+    }
   }
   QString when;
   if (decision->chosen == engine::LossChoice::kWait) {
@@ -174,7 +180,7 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
     m_goOn.name->setText(tr("Continue with %1").arg(gpus));
     m_goOn.mesh->setText(format::shape(decision.mesh));
     const QString moved = format::bytes(decision.moved_bytes);
-    m_goOn.cost->setText(decision.loss == engine::LossCase::kSnapshot
+    m_goOn.cost->setText(decision.loss != engine::LossCase::kReplicasLive
                              ? tr("%1 lost, back to step %2 · reads %3")
                                    .arg(format::steps(decision.steps_lost),
                                         format::count(decision.snapshot_step), moved)
@@ -185,7 +191,10 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
       if (job.step_seconds) speed = tr("%1, was %2").arg(speed, format::seconds(*job.step_seconds));
     }
     m_goOn.remark->setText(speed);
-    m_continue->setText(tr("Continue with %1").arg(gpus));
+    m_continue->setText(decision.checkpoint.empty()
+                            ? tr("Continue with %1").arg(gpus)
+                            : tr("Restore checkpoint of step %1")
+                                  .arg(format::count(decision.snapshot_step)));
   }
   m_continue->setVisible(decision.can_continue());
   m_wait->setVisible(decision.can_continue());

@@ -299,9 +299,31 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
                   {},
                   tr("one full replica")});
   rows.push_back(snapshotRow(job.snapshots));
+  rows.push_back(checkpointRow(job.checkpoints));
   rows.push_back({tr("epoch"), format::count(job.epoch)});
   rows.push_back({tr("layout"), orDash(job.layout_hash)});
   return rows;
+}
+
+KeyValues::Row Inspector::checkpointRow(const engine::CheckpointStatus& checkpoints) const {
+  QString text = tr("none");
+  if (checkpoints.is_saving) {
+    text = checkpoints.total > 0 ? tr("saving, %1 of %2")
+                                       .arg(format::bytes(checkpoints.done),
+                                            format::bytes(checkpoints.total))
+                                 : tr("saving");
+  } else if (checkpoints.step) {
+    text = tr("step %1").arg(format::count(*checkpoints.step));
+  }
+  QStringList more;
+  if (!checkpoints.path.empty()) more << QString::fromStdString(checkpoints.path);
+  if (const engine::SnapshotEvery every = checkpoints.schedule.every; every.is_on())
+    more << (every.steps > 0 ? tr("every %1").arg(format::steps(every.steps))
+                             : tr("every %1 s").arg(every.seconds));
+  if (!checkpoints.problem.empty())
+    more << tr("the last was not saved: %1").arg(QString::fromStdString(checkpoints.problem));
+  return {tr("checkpoints"), text, checkpoints.problem.empty() ? QString() : QStringLiteral("warn"),
+          more.join(QStringLiteral(" · "))};
 }
 
 KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) const {

@@ -36,6 +36,7 @@ class Inspector : public Surface {
   std::vector<KeyValues::Row> nodeRows(const engine::NodeStatus& node) const;
   std::vector<KeyValues::Row> jobRows(const engine::JobStatus& job) const;
   KeyValues::Row snapshotRow(const engine::SnapshotStatus& snapshots) const;
+  KeyValues::Row checkpointRow(const engine::CheckpointStatus& checkpoints) const;
   /// Returns the node whose devices are exactly the selected ones; null otherwise.
   const engine::NodeStatus* selectedNode() const;
 

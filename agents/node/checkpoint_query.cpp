@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/checkpoint_query.h"
+
+#include <utility>
+
+#include "agents/node/job_limits.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/checkpoint/saved_folder.h"
+
+namespace tessera::agents {
+namespace {
+
+engine::CheckpointEntry EntryOf(const checkpoint::FoundCheckpoint& found) {
+  engine::CheckpointEntry out;
+  out.path = found.path;
+  out.problem = found.problem;
+  if (!found.manifest) return out;
+  const checkpoint::Manifest& manifest = *found.manifest;
+  out.job = manifest.job;
+  out.step = manifest.step;
+  out.timeline = manifest.timeline;
+  out.bytes = manifest.bytes();
+  out.model = manifest.model;
+  out.mesh = manifest.mesh;
+  out.digest = manifest.digest;
+  out.created = manifest.created;
+  return out;
+}
+
+}  // namespace
+
+Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
+                                                     const wire::CheckpointQuery& query) {
+  const auto allowed = [&](const std::string& path) {
+    return CheckCheckpoint(config.jobs, config.node, path);
+  };
+  wire::CheckpointAnswer out;
+  for (const std::string& path : query.examine()) {
+    TESSERA_RETURN_IF_ERROR(allowed(path));
+    const checkpoint::FoundCheckpoint found = checkpoint::Examine(path);
+    wire::CheckpointAnswer::Found* const row = out.add_found();
+    Encode(EntryOf(found), row->mutable_info());
+    if (found.manifest && query.with_manifests()) row->set_manifest(ToText(*found.manifest));
+  }
+  if (query.has_publish()) {
+    const std::string& path = query.publish().path();
+    TESSERA_RETURN_IF_ERROR(allowed(path));
+    TESSERA_TRY(const checkpoint::Manifest manifest,
+                checkpoint::ParseManifest(query.publish().manifest(), path));
+    TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, manifest));
+  }
+  if (!query.remove().empty()) {
+    TESSERA_RETURN_IF_ERROR(allowed(query.remove()));
+    const auto removed = checkpoint::RemoveSaved(query.remove());
+    const bool is_missing = !removed && removed.error().code == ErrorCode::kNotFound;
+    if (!removed && !is_missing) return removed.error();
+    out.set_removed(is_missing ? 0 : *removed);
+    out.set_missing(is_missing);
+  }
+  return out;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/follow.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kApplyPoll{100};
+/// A restart of the registrar takes a second. After this long the outcome counts as unknown.
+constexpr std::chrono::seconds kSilence{60};
+
+/// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
+class TxnProgress {
+ public:
+  explicit TxnProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
+
+  void show(const engine::TxnStatus& txn) {
+    const std::string phase(engine::ToString(txn.phase));
+    // While it prepares, `reason` is what it waits for. Later it is the reason of a rollback, which
+    // is printed at the end.
+    const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
+    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits) return;
+    const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty();
+    m_phase = phase;
+    m_bytes = txn.bytes_done;
+    m_waits = waits;
+    const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
+                                                        formatBytes(txn.bytes_total))
+                                          : waits;
+    if (m_json) {
+      Json line = {
+          {"phase", phase}, {"done_bytes", txn.bytes_done}, {"total_bytes", txn.bytes_total}};
+      if (!waits.empty()) line["waits_for"] = waits;
+      printLine(line);
+    } else if (m_terminal) {
+      const double part = static_cast<double>(txn.bytes_done) /
+                          static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
+      fmt::print("\r\033[K{:<13} {} {}", phase, formatBar(part), far);
+      std::fflush(stdout);
+    } else if (!samePhase) {
+      fmt::print("{} {}\n", phase, far);
+      std::fflush(stdout);
+    }
+  }
+
+  /// One line on stderr, below the bar.
+  void note(const std::string& text) {
+    endLine();
+    fmt::print(stderr, "tesseractl: {}\n", text);
+    m_phase.clear();
+  }
+
+  void endLine() const {
+    if (m_terminal && !m_phase.empty()) {
+      fmt::print("\n");
+      std::fflush(stdout);
+    }
+  }
+
+ private:
+  bool m_json;
+  bool m_terminal;
+  std::string m_phase, m_waits;
+  std::int64_t m_bytes = -1;
+};
+
+int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
+  progress.endLine();
+  TESSERA_OR_FAILED(const auto record, agents::Decode(reply.record()));
+  const bool committed = record.result == "committed";
+  if (call.json) {
+    printLine({{"result", record.result},
+               {"epoch", record.epoch},
+               {"pause_seconds", record.pause},
+               {"moved_bytes", record.bytes_moved},
+               {"step", record.step},
+               {"transaction", record.id},
+               {"volume_bound_bytes", record.volume_bound},
+               {"digest_before", record.digest_before},
+               {"digest_after", record.digest_after},
+               {"reason", record.reason}});
+  } else if (committed) {
+    fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record.epoch,
+               record.step, formatBytes(record.bytes_moved), formatBytes(record.volume_bound),
+               formatSeconds(record.pause));
+    if (record.digest_after.empty())
+      fmt::print("digests are not known, see `tesseractl events`\n");
+    else
+      fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
+  }
+  if (committed) return kDone;
+  return failed(FailedPrecondition(
+      fmt::format("transaction {} {}{}", record.id,
+                  record.result == "rolled_back" ? "was rolled back, nothing changed" : "failed",
+                  record.reason.empty() ? "" : ": " + record.reason)));
+}
+
+/// Ends with needs_decision or in_doubt.
+int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
+               const std::string& why, TxnProgress& progress) {
+  progress.endLine();
+  if (call.json)
+    printLine({{"result", result},
+               {"epoch", nullptr},
+               {"pause_seconds", txn.paused},
+               {"moved_bytes", txn.bytes_done},
+               {"step", nullptr},
+               {"transaction", txn.id},
+               {"reason", why}});
+  failed(FailedPrecondition(fmt::format("transaction {}: {}", txn.id, why)));
+  return kNeedsDecision;
+}
+
+}  // namespace
+
+int followTransaction(const Invocation& call, Session& session, std::int64_t id) {
+  TxnProgress progress(call.json);
+  engine::TxnStatus last;
+  last.id = id;
+  int cancelsSent = 0;
+  auto lastAnswer = Clock::now();
+  for (;;) {
+    if (const int interrupts = numInterrupts(); interrupts > cancelsSent) {
+      if (cancelsSent == 0) {
+        progress.note("requesting a roll back from the coordinator");
+        wire::Request cancel;
+        cancel.mutable_cancel()->set_transaction(id);
+        const auto reply = session.ask(std::move(cancel));
+        if (!reply) progress.note(reply.error().ToString());
+      } else {
+        progress.note(
+            "still waiting for the outcome; the coordinator decides it even if this program is "
+            "killed");
+      }
+      cancelsSent = interrupts;
+    }
+    wire::Request request;
+    request.mutable_txn()->set_transaction(id);
+    const auto reply = session.ask(std::move(request), std::chrono::seconds(2));
+    if (reply) {
+      lastAnswer = Clock::now();
+      if (reply->txn().has_transaction()) {
+        TESSERA_OR_FAILED(const auto txn, agents::Decode(reply->txn().transaction()));
+        last = txn;
+        progress.show(last);
+      }
+      if (last.phase == engine::TxnPhase::kNeedsDecision ||
+          last.phase == engine::TxnPhase::kInDoubt)
+        return unresolved(call, last, std::string(engine::ToString(last.phase)), last.reason,
+                          progress);
+      if (!reply->txn().record().result().empty()) return finishApply(call, reply->txn(), progress);
+    } else if (reply.error().code != ErrorCode::kTimeout &&
+               reply.error().code != ErrorCode::kUnavailable) {
+      progress.endLine();
+      return failed(reply.error());
+    } else if (Clock::now() - lastAnswer > kSilence) {
+      return unresolved(
+          call, last, "in_doubt",
+          fmt::format("the registrar at {} has been silent for {} s; `tesseractl txn show {}` "
+                      "shows the outcome once it answers",
+                      session.profile.registrar_endpoint, kSilence.count(), id),
+          progress);
+    }
+    std::this_thread::sleep_for(kApplyPoll);
+  }
+}
+
+}  // namespace tessera::app

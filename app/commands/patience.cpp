@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/patience.h"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+
+namespace tessera::app {
+
+Result<wire::Reply> askPatiently(Session& session, wire::Request request, const LongRequest& what,
+                                 const std::function<void(const std::string&)>& progress,
+                                 const Patience& limits) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the wait below ends sooner
+  const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
+  auto reply = answer->get_future();
+  session.client->Call(std::move(request), kAsLongAsItTakes, [answer](Result<wire::Reply> result) {
+    answer->set_value(std::move(result));
+  });
+  auto heard = Clock::now();
+  std::string last;
+  while (reply.wait_for(limits.poll) != std::future_status::ready) {
+    const auto snapshot = session.snapshot();
+    const std::string doing = snapshot ? what.doing(*snapshot) : std::string();
+    progress(doing);
+    if (!doing.empty()) {
+      heard = Clock::now();
+      last = doing;
+    }
+    if (Clock::now() - heard <= limits.patience) continue;
+    if (!snapshot) return snapshot.error();
+    return Timeout(
+        fmt::format("{} within {} s{}; `tesseractl status` shows whether it goes on", what.failure,
+                    std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
+                    last.empty() ? "" : " after its last progress: " + last));
+  }
+  progress({});
+  return reply.get();
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/checkpoint/manifest.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "engine/checkpoint/json_scanner.h"
+#include "engine/files/whole_file.h"
+#include "ptc/digest.h"
+#include "ptc/layout.h"
+
+namespace tessera::checkpoint {
+namespace {
+
+constexpr std::string_view kFormat = "tessera-checkpoint";
+constexpr int kVersion = 1;
+constexpr std::int64_t kMostBytes = 100'000'000;
+
+using Json = nlohmann::json;
+
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+Result<Manifest::Tensor> TensorOf(const Json& row) {
+  Manifest::Tensor out;
+  out.name = row.at("name").get<std::string>();
+  TESSERA_TRY(out.dtype, ptc::ParseDType(row.at("dtype").get<std::string>()));
+  out.shape = row.at("shape").get<ptc::Shape>();
+  TESSERA_RETURN_IF_ERROR(ptc::NumElements(out.shape));
+  TESSERA_TRY(out.digest, ptc::ParseHex16(row.at("digest").get<std::string>()));
+  return out;
+}
+
+Result<Manifest::StoredFile> FileOf(const Json& row) {
+  Manifest::StoredFile out{row.at("name").get<std::string>(), row.at("bytes").get<std::int64_t>()};
+  if (!IsPlainName(out.name)) {
+    return InvalidArgument(
+        fmt::format("file name '{}' leads out of the folder", Printable(out.name)));
+  }
+  if (out.bytes < 0) {
+    return InvalidArgument(fmt::format("file '{}' has {} bytes", Printable(out.name), out.bytes));
+  }
+  return out;
+}
+
+Result<Manifest> Parse(const Json& json) {
+  if (json.value("format", "") != kFormat) {
+    return InvalidArgument(fmt::format("it is no manifest of format {}", kFormat));
+  }
+  if (const auto version = json.at("version").get<std::int64_t>(); version != kVersion) {
+    return InvalidArgument(
+        fmt::format("it has version {}, this program reads {}", version, kVersion));
+  }
+  if (const auto known = json.at("digest_algorithm").get<std::string>();
+      known != ptc::kDigestAlgorithm) {
+    return InvalidArgument(fmt::format("its digests are '{}', this program compares '{}'",
+                                       Printable(known), ptc::kDigestAlgorithm));
+  }
+  Manifest out;
+  out.job = json.at("job").get<std::string>();
+  out.step = json.at("step").get<std::int64_t>();
+  out.timeline = json.at("timeline").get<std::int64_t>();
+  out.model = json.at("model").get<std::string>();
+  out.mesh = json.at("mesh").get<std::string>();
+  out.created = json.at("created").get<double>();
+  out.settings = json.at("settings").get<std::string>();
+  out.digest = json.at("digest").get<std::string>();
+  TESSERA_RETURN_IF_ERROR(ptc::ParseHex16(out.digest));
+  if (out.step < 0 || out.timeline < 0) {
+    return InvalidArgument(fmt::format("step {} or timeline {} is negative", out.step, out.timeline));
+  }
+  std::set<std::string> names;
+  for (const Json& row : json.at("tensors")) {
+    TESSERA_TRY(Manifest::Tensor tensor, TensorOf(row));
+    if (!names.insert(tensor.name).second) {
+      return InvalidArgument(fmt::format("tensor '{}' occurs twice", Printable(tensor.name)));
+    }
+    out.tensors.push_back(std::move(tensor));
+  }
+  names.clear();
+  std::int64_t total = 0;
+  for (const Json& row : json.at("files")) {
+    TESSERA_TRY(Manifest::StoredFile file, FileOf(row));
+    if (!names.insert(file.name).second) {
+      return InvalidArgument(fmt::format("file '{}' occurs twice", Printable(file.name)));
+    }
+    if (__builtin_add_overflow(total, file.bytes, &total)) {
+      return InvalidArgument("its files have more than 2^63-1 bytes");
+    }
+    out.files.push_back(std::move(file));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t Manifest::bytes() const {
+  std::int64_t total = 0;
+  for (const StoredFile& file : files) total += file.bytes;
+  return total;
+}
+
+std::string ToText(const Manifest& manifest) {
+  Json tensors = Json::array(), files = Json::array();
+  for (const Manifest::Tensor& tensor : manifest.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"dtype", std::string(ptc::ToString(tensor.dtype))},
+                       {"shape", tensor.shape},
+                       {"digest", ptc::Hex16(tensor.digest)}});
+  }
+  for (const Manifest::StoredFile& file : manifest.files) {
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}});
+  }
+  const Json json = {{"format", kFormat},
+                     {"version", kVersion},
+                     {"digest_algorithm", ptc::kDigestAlgorithm},
+                     {"job", manifest.job},
+                     {"step", manifest.step},
+                     {"timeline", manifest.timeline},
+                     {"model", manifest.model},
+                     {"mesh", manifest.mesh},
+                     {"created", manifest.created},
+                     {"settings", manifest.settings},
+                     {"digest", manifest.digest},
+                     {"tensors", std::move(tensors)},
+                     {"files", std::move(files)}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
+  const auto wrong = [&](const std::string& why) {
+    return InvalidArgument(fmt::format("'{}': {}", path, why));
+  };
+  try {
+    auto manifest = Parse(Json::parse(text));
+    if (!manifest) return wrong(manifest.error().message);
+    return manifest;
+  } catch (const Json::exception& error) {
+    return wrong(Printable(error.what()));
+  }
+}
+
+Result<Manifest> ReadManifest(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / kManifestName).string();
+  auto text = engine::ReadWholeFile(path, kMostBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error)) {
+      return NotFound(fmt::format("'{}' does not exist", folder));
+    }
+    return NotFound(
+        fmt::format("'{}' is no complete checkpoint: it has no {}", folder, kManifestName));
+  }
+  if (!text) return text.error();
+  return ParseManifest(*text, path);
+}
+
+Status CheckFiles(const std::string& folder, const Manifest& manifest) {
+  for (const Manifest::StoredFile& file : manifest.files) {
+    std::error_code error;
+    const std::string path = (std::filesystem::path(folder) / file.name).string();
+    const auto size = std::filesystem::file_size(path, error);
+    if (error) return DataLoss(fmt::format("'{}' cannot be examined: {}", path, error.message()));
+    if (static_cast<std::int64_t>(size) != file.bytes) {
+      return DataLoss(
+          fmt::format("'{}' has {} bytes, the manifest says {}", path, size, file.bytes));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::checkpoint

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The folders of checkpoints that a cluster saves. One that is being written is PATH.partial; it
+/// gets its manifest and its name when all of its files are there.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/manifest.h"
+#include "ptc/base/result.h"
+
+namespace tessera::checkpoint {
+
+/// "DIR/JOB-step-120", with "-tN" behind it for timeline N above 0.
+std::string SavedPath(const std::string& folder, const std::string& job, std::int64_t step,
+                      std::int64_t timeline);
+/// "PATH.partial".
+std::string PartialPath(const std::string& path);
+
+/// Makes PATH.partial and the folders above it. Several writers may do so at once.
+/// \error kAlreadyExists if PATH exists; otherwise as FileError
+Status MakePartial(const std::string& path);
+/// Checks the files in PATH.partial, writes its manifest and renames it. All of it is on disk when
+/// the call returns.
+/// \error kDataLoss naming a file that is not there as it was written, kAlreadyExists, kUnavailable
+Status Publish(const std::string& path, const Manifest& manifest);
+/// Removes a checkpoint, complete or not: the manifest first, so that what is left after a failure
+/// is not complete. Removes no file that is not of a checkpoint, and then leaves the folder.
+/// \return bytes that were removed
+/// \error kNotFound if it does not exist; kInvalidArgument for a folder that is no checkpoint of a
+///     cluster; kUnavailable
+Result<std::int64_t> RemoveSaved(const std::string& path);
+
+struct FoundCheckpoint {
+  std::string path;
+  std::optional<Manifest> manifest;
+  std::string problem;  // why it cannot be loaded; empty: complete
+};
+/// Examines one checkpoint, by its manifest and the sizes of its files.
+FoundCheckpoint Examine(const std::string& path);
+/// Examines all checkpoints in a folder, in byte order of their names. A folder that is none is
+/// left out.
+/// \error kNotFound, kUnavailable
+Result<std::vector<FoundCheckpoint>> FindSaved(const std::string& folder);
+
+}  // namespace tessera::checkpoint

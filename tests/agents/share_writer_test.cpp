@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes write of a view is a checkpoint with every element once, which reads back equal on any
+// layout.
+#include "agents/checkpoint/share_writer.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTest>
+#include <cstring>
+#include <future>
+
+#include "agents/checkpoint/share_files.h"
+#include "agents/checkpoint/stored_state.h"
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/saved_folder.h"
+#include "engine/copy/fused.h"
+#include "engine/model/gpt.h"
+#include "ptc/digest.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/test_main.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using checkpoint::Checkpoint;
+
+namespace {
+
+ptc::CollectionPtr NanoTensors() {
+  return *engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
+}
+
+ptc::Layout NanoOn(const char* mesh) {
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), NanoTensors());
+}
+
+/// The bytes of the whole tensor.
+std::vector<std::byte> WholeOf(const ptc::TensorSpec& spec, int tensor) {
+  const auto elements = ptc::Box::Whole(spec.shape)->num_elements();
+  std::vector<std::byte> out(static_cast<std::size_t>(elements * ptc::SizeBytes(spec.dtype)));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<std::byte>(i * 11 + static_cast<std::size_t>(tensor) * 5 + i / 253);
+  }
+  return out;
+}
+
+std::shared_ptr<const HeldShare> TakeShare(const ptc::Layout& layout, std::int32_t node) {
+  auto plan = std::make_shared<const engine::ViewPlan>(layout);
+  auto memory = *engine::ViewMemory::Create("writer test", plan->bytes_of_node().at(node));
+  const engine::ViewStamp stamp{7, 1, 0, 40, layout.hash(), plan->hash(), node};
+  for (const engine::ViewCell& cell : plan->cells()) {
+    if (cell.device.node != node) continue;
+    const ptc::TensorSpec& spec =
+        layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
+    auto whole = WholeOf(spec, cell.tensor);
+    const std::int64_t element = ptc::SizeBytes(spec.dtype);
+    engine::CopyCell(
+        engine::CellView(cell.box, cell.box, element, memory.data(cell.offset_bytes)),
+        engine::CellView(*ptc::Box::Whole(spec.shape), cell.box, element, whole.data()));
+  }
+  memory.Stamp(stamp);
+  return std::make_shared<const HeldShare>(
+      HeldShare{"nano", layout, std::move(plan), stamp, std::move(memory), {}});
+}
+
+Result<WrittenShare> WriteShare(std::shared_ptr<const HeldShare> share, const std::string& path) {
+  std::promise<Result<WrittenShare>> done;
+  auto result = done.get_future();
+  const ShareWriter writer(std::move(share), path,
+                           {{}, [&](Result<WrittenShare> r) { done.set_value(std::move(r)); }});
+  return result.get();
+}
+
+/// Writes the shares of all nodes of the layout and publishes them.
+Result<checkpoint::Manifest> Save(const ptc::Layout& layout, const std::string& path) {
+  checkpoint::Manifest manifest;
+  manifest.job = "nano";
+  manifest.step = 40;
+  std::vector<std::uint64_t> digests(layout.collection().tensors().size(), 0);
+  for (const std::int32_t node : engine::ViewPlan(layout).nodes()) {
+    TESSERA_TRY(const WrittenShare written, WriteShare(TakeShare(layout, node), path));
+    for (const auto& file : written.files) manifest.files.push_back(file);
+    for (std::size_t t = 0; t < digests.size(); ++t) digests[t] += written.digests[t];
+  }
+  for (std::size_t t = 0; t < digests.size(); ++t) {
+    const ptc::TensorSpec& spec = layout.collection().tensors()[t];
+    manifest.tensors.push_back({spec.name, spec.dtype, spec.shape, digests[t]});
+  }
+  manifest.digest = ptc::Hex16(ptc::CollectionDigest(layout.collection(), digests));
+  TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, manifest));
+  return manifest;
+}
+
+}  // namespace
+
+class ShareWriterTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> m_home;
+  std::string m_path;
+
+ private slots:
+  void init() {
+    m_home = test::TemporaryFolder();
+    m_path = m_home->filePath("nano-step-40").toStdString();
+  }
+
+  void everyElementIsStoredOnce_data() {
+    QTest::addColumn<QByteArray>("mesh");
+    QTest::newRow("one device") << QByteArray("dp=1 on n0g0");
+    QTest::newRow("replicas") << QByteArray("dp=2 on n0g0,n1g0");
+    QTest::newRow("fused tensors in parts") << QByteArray("dp=1,tp=2 on n0g0,n0g1");
+    QTest::newRow("three nodes") << QByteArray("dp=1,tp=1,pp=3 on n0g1,n2g0,n5g0");
+    QTest::newRow("all axes") << QByteArray(
+        "dp=2,tp=2,pp=2 on n0g0,n0g1,n1g0,n1g1,n2g0,n2g1,n3g0,n3g1");
+  }
+  void everyElementIsStoredOnce() {
+    QFETCH(QByteArray, mesh);
+    const ptc::Layout layout = NanoOn(mesh.constData());
+    const auto manifest = Save(layout, m_path);
+    VERIFY_OK(manifest);
+    const auto opened = Checkpoint::Open(m_path);
+    VERIFY_OK(opened);
+    QVERIFY((*opened)->format() == checkpoint::Format::kShardedSafetensors);
+    std::int64_t bytes = 0;
+    const auto& specs = layout.collection().tensors();
+    QCOMPARE((*opened)->tensors().size(), specs.size());
+    for (std::size_t t = 0; t < specs.size(); ++t) {
+      const ptc::TensorSpec& spec = specs[t];
+      const auto index = (*opened)->Find(spec.name);
+      QVERIFY2(index, spec.name.c_str());
+      const checkpoint::StoredTensor& stored = (*opened)->tensors()[static_cast<std::size_t>(*index)];
+      QVERIFY(stored.dtype == spec.dtype && stored.shape == spec.shape);
+      const auto expected = WholeOf(spec, static_cast<int>(t));
+      std::vector<std::byte> read(expected.size());
+      VERIFY_OK((*opened)->Read(*index, *ptc::Box::Whole(spec.shape), read));
+      QVERIFY2(read == expected, spec.name.c_str());
+      // The header, the manifest and the bytes agree.
+      const std::uint64_t digest =
+          ptc::DigestBox(spec.dtype, spec.shape, *ptc::Box::Whole(spec.shape), expected.data(),
+                         *ptc::Box::Whole(spec.shape));
+      QVERIFY2(stored.digest == digest && manifest->tensors[t].digest == digest,
+               spec.name.c_str());
+      bytes += static_cast<std::int64_t>(expected.size());
+    }
+    // Heads and padding are small.
+    QVERIFY(manifest->bytes() >= bytes && manifest->bytes() < bytes + bytes / 4 + 100'000);
+  }
+
+  void itIsReadIntoAJob() {
+    const ptc::CollectionPtr tensors = NanoTensors();
+    const auto manifest = Save(NanoOn("dp=1,tp=2 on n0g0,n1g0"), m_path);
+    VERIFY_OK(manifest);
+    const auto state = MatchState(*manifest, m_path, *tensors, false);
+    VERIFY_OK(state);
+    QCOMPARE(state->step, std::int64_t{40});
+    QCOMPARE(state->digest, manifest->digest);
+    const auto reader = StoredTensors::Open({m_path, false, 9}, *tensors, Checkpoint::Open);
+    VERIFY_OK(reader);
+    for (std::size_t t = 0; t < tensors->tensors().size(); ++t) {
+      QVERIFY(state->digests[t] == manifest->tensors[t].digest);
+      const ptc::TensorSpec& spec = tensors->tensors()[t];
+      const auto expected = WholeOf(spec, static_cast<int>(t));
+      std::vector<std::byte> read(expected.size());
+      VERIFY_OK(reader->Read(static_cast<int>(t), *ptc::Box::Whole(spec.shape), read));
+      QVERIFY(read == expected);
+    }
+  }
+
+  // The rest is as in a job that begins: zeros, and the cursor at the job's seed.
+  void onlyParametersAreTakenOver() {
+    const ptc::CollectionPtr tensors = NanoTensors();
+    const auto manifest = Save(NanoOn("dp=1 on n0g0"), m_path);
+    VERIFY_OK(manifest);
+    const auto state = MatchState(*manifest, m_path, *tensors, true);
+    VERIFY_OK(state);
+    QCOMPARE(state->step, std::int64_t{0});
+    QVERIFY(state->digest.empty());
+    const auto reader = StoredTensors::Open({m_path, true, 9}, *tensors, Checkpoint::Open);
+    VERIFY_OK(reader);
+    int parameters = 0;
+    for (std::size_t t = 0; t < tensors->tensors().size(); ++t) {
+      const ptc::TensorSpec& spec = tensors->tensors()[t];
+      const auto whole = WholeOf(spec, static_cast<int>(t));
+      std::vector<std::byte> read(whole.size(), std::byte{1});
+      VERIFY_OK(reader->Read(static_cast<int>(t), *ptc::Box::Whole(spec.shape), read));
+      if (spec.role == ptc::TensorRole::kParam) {
+        QVERIFY(read == whole);
+        QVERIFY(state->digests[t].has_value());
+        ++parameters;
+        continue;
+      }
+      QVERIFY(!state->digests[t]);
+      std::vector<std::byte> expected(whole.size());
+      if (spec.name == "job.cursor") expected[0] = std::byte{9};
+      QVERIFY2(read == expected, spec.name.c_str());
+    }
+    QVERIFY(parameters > 10);
+  }
+
+  void aJobOfOtherTensorsIsRefused() {
+    auto manifest = Save(NanoOn("dp=1 on n0g0"), m_path);
+    VERIFY_OK(manifest);
+    const auto mini = *engine::MakeCollection({.model = *engine::FindModel("gpt-mini")}, false);
+    VERIFY_ERROR(MatchState(*manifest, m_path, *mini, false), ErrorCode::kFailedPrecondition,
+                 " in it, f32 [");
+    manifest->tensors.push_back({"extra", ptc::DType::kF32, {1}, 0});
+    VERIFY_ERROR(MatchState(*manifest, m_path, *NanoTensors(), false),
+                 ErrorCode::kFailedPrecondition, "tensor 'extra' is not one of the job");
+    VERIFY_OK(MatchState(*manifest, m_path, *NanoTensors(), true));
+    std::erase_if(manifest->tensors, [](const auto& t) { return t.name == "job.step"; });
+    VERIFY_ERROR(MatchState(*manifest, m_path, *NanoTensors(), false),
+                 ErrorCode::kFailedPrecondition, "tensor 'job.step' of the job is not in it");
+  }
+
+  void aFolderThatCannotBeWrittenIsNamed() {
+    const std::string file = m_home->filePath("file").toStdString();
+    QFile(QString::fromStdString(file)).open(QIODevice::WriteOnly);
+    const auto layout = NanoOn("dp=1 on n0g0");
+    VERIFY_ERROR(WriteShare(TakeShare(layout, 0), file + "/c"), ErrorCode::kNotFound, "file/c");
+    VERIFY_OK(Save(layout, m_path));
+    VERIFY_ERROR(WriteShare(TakeShare(layout, 0), m_path), ErrorCode::kAlreadyExists, m_path);
+  }
+
+  // A writer that is cancelled leaves no complete checkpoint, and says so.
+  void cancellingEndsIt() {
+    const auto layout = NanoOn("dp=1 on n0g0");
+    for (int i = 0; i < 20; ++i) {
+      std::promise<Result<WrittenShare>> done;
+      auto result = done.get_future();
+      std::make_unique<ShareWriter>(
+          TakeShare(layout, 0), m_path + std::to_string(i),
+          ShareWriter::Handlers{{}, [&](Result<WrittenShare> r) { done.set_value(std::move(r)); }});
+      const auto ended = result.get();
+      if (!ended) QCOMPARE(ended.error().code, ErrorCode::kCancelled);
+      QVERIFY(!checkpoint::Examine(m_path + std::to_string(i)).problem.empty());
+    }
+  }
+};
+
+TESSERA_TEST(ShareWriterTest)
+#include "share_writer_test.moc"
