@@ -282,6 +282,14 @@ void Bridge::setSnapshots(const QString& job, engine::SnapshotEvery every, Done<
   ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
+void Bridge::saveCheckpoint(const QString& job, const QString& folder, Done<void> done) {
+  constexpr std::chrono::hours kAsLongAsItTakes{24};  // the registrar ends one that stalls
+  wire::Request message;
+  message.mutable_save_checkpoint()->set_job(job.toStdString());
+  message.mutable_save_checkpoint()->set_folder(folder.toStdString());
+  ask<void>(std::move(message), kAsLongAsItTakes, std::move(done), accept);
+}
+
 void Bridge::samples(const QString& job, std::int64_t afterStep,
                      Done<std::vector<engine::Sample>> done) {
   wire::Request message;

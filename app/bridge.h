@@ -47,6 +47,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
+  void saveCheckpoint(const QString& job, const QString& folder, Done<void> done) override;
   void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;

@@ -300,6 +300,12 @@ void AppConnections::setSnapshots(const QString& job, engine::SnapshotEvery ever
   m_bridge.setSnapshots(job, every, std::move(done));
 }
 
+void AppConnections::saveCheckpoint(const QString& job, const QString& folder,
+                                    ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.saveCheckpoint(job, folder, std::move(done));
+}
+
 void AppConnections::samples(const QString& job, std::int64_t afterStep,
                              ui::ClusterCommands::Done<std::vector<engine::Sample>> done) {
   if (!m_file) return m_bridge.samples(job, afterStep, std::move(done));

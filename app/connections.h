@@ -66,6 +66,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
               ui::ClusterCommands::Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure,
                     ui::ClusterCommands::Done<void> done) override;
+  void saveCheckpoint(const QString& job, const QString& folder,
+                      ui::ClusterCommands::Done<void> done) override;
   void setSnapshots(const QString& job, engine::SnapshotEvery every,
                     ui::ClusterCommands::Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,

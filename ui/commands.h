@@ -59,6 +59,9 @@ class ClusterCommands {
   virtual void decide(const QString& job, engine::LossChoice choice, Done<void> done) = 0;
   virtual void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) = 0;
   virtual void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) = 0;
+  /// Saves a checkpoint of the job in a folder that all nodes see, which may take long.
+  /// \error kFailedPrecondition while another is saved; those of the nodes that write
+  virtual void saveCheckpoint(const QString& job, const QString& folder, Done<void> done) = 0;
   /// Returns the samples of `job` with a step above `afterStep`, oldest first.
   virtual void samples(const QString& job, std::int64_t afterStep,
                        Done<std::vector<engine::Sample>> done) = 0;

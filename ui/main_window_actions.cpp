@@ -397,6 +397,7 @@ void MainWindow::Impl::addActions() {
                     }},
                [this] { control.act(JobAct::Resume); });
   addSnapshotActions(cluster);
+  addCheckpointAction(cluster);
   actions->add({.id = id("cluster.stopJob"),
                 .menu = cluster,
                 .text = tr("&Stop the Job…"),

@@ -88,6 +88,8 @@ struct MainWindow::Impl : QObject {
   void refreshSnapshotActions();
   /// Asks for an interval that is not in the menu.
   void askSnapshots();
+  void addCheckpointAction(const QString& menu);
+  void askCheckpointFolder();
   void buildCentre();
   QWidget* buildMeshCorner();
   void buildDocks();

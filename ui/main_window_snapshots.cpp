@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// How often copies of the job's state are taken: the submenu that shows and sets it.
+/// How often copies of the job's state are taken: the submenu that shows and sets it. Also the act
+/// that saves one to disk.
 
 #include <QInputDialog>
 #include <algorithm>
@@ -99,6 +100,48 @@ void MainWindow::Impl::askSnapshots() {
     if (!every)
       return showError(tr("The interval was not set: %1.").arg(format::error(every.error())));
     control.setSnapshots(*every);
+  });
+  dialog->open();
+}
+
+void MainWindow::Impl::addCheckpointAction(const QString& menu) {
+  actions->add({.id = QStringLiteral("job.saveCheckpoint"),
+                .menu = menu,
+                .text = tr("Sa&ve a Checkpoint…"),
+                .statusTip = tr("Save the state in a folder that all hosts see, while the job "
+                                "trains"),
+                .blocked =
+                    [this] {
+                      if (const QString reason = control.lockReason(); !reason.isEmpty())
+                        return reason;
+                      const engine::JobStatus* job = model.job();
+                      if (job == nullptr) return tr("There is no job.");
+                      return job->checkpoints.is_saving ? tr("A checkpoint is being saved.")
+                                                        : QString();
+                    }},
+               [this] { askCheckpointFolder(); });
+}
+
+// The folder is one of the hosts, not of this machine, so there is nothing to browse.
+void MainWindow::Impl::askCheckpointFolder() {
+  const engine::JobStatus* job = model.job();
+  if (job == nullptr) return;
+  auto* dialog = new QInputDialog(&window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Checkpoint of %1").arg(draft.job()));
+  dialog->setLabelText(tr("A folder that all hosts see under this path. The checkpoint takes %1 "
+                          "there, and as much host memory while it is written.")
+                           .arg(format::bytes(job->state_bytes)));
+  const engine::CheckpointStatus& known = job->checkpoints;
+  QString folder = QString::fromStdString(known.schedule.folder);
+  if (folder.isEmpty()) folder = QString::fromStdString(known.path).section(u'/', 0, -2);
+  dialog->setTextValue(folder);
+  dialog->setOkButtonText(tr("Save"));
+  connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
+    const QString given = text.trimmed();
+    if (!given.startsWith(u'/'))
+      return showError(tr("No checkpoint was saved: '%1' is not an absolute path.").arg(given));
+    control.saveCheckpoint(given);
   });
   dialog->open();
 }

@@ -83,8 +83,7 @@ Result<std::vector<ShareFile>> PlanShareFiles(const ptc::Layout& layout,
     }
     mine.header.metadata["format"] = "pt";
     mine.header.metadata[std::string(checkpoint::kVersionKey)] = "1.0";
-    mine.header.metadata[std::string(checkpoint::kShardingKey)] =
-        checkpoint::PrintOffsets(offsets);
+    mine.header.metadata[std::string(checkpoint::kShardingKey)] = checkpoint::PrintOffsets(offsets);
     TESSERA_TRY(const std::string head,
                 mine.Head(std::vector<std::uint64_t>(mine.header.tensors.size(), 0)));
     mine.header.data_begin = std::ssize(head);

@@ -48,7 +48,8 @@ std::vector<WriteRange> RangesOf(const HeldShare& share, const std::vector<Share
       for (ptc::Box& box :
            ptc::SplitInOrder(cell->box, std::max<std::int64_t>(1, kRangeBytes / element))) {
         const std::int64_t bytes = box.num_elements() * element;
-        by_file[f].push_back({f, t, std::move(box), header.data_begin + header.tensors[t].begin + at,
+        by_file[f].push_back({f, t, std::move(box),
+                              header.data_begin + header.tensors[t].begin + at,
                               share.memory.data(cell->offset_bytes) + at, bytes});
         at += bytes;
       }
@@ -109,16 +110,16 @@ ShareWriter::~ShareWriter() { thread_.request_stop(); }
 Result<WrittenShare> ShareWriter::Write(const std::stop_token& stop) const {
   const HeldShare& share = *share_;
   const auto& specs = share.layout.collection().tensors();
-  TESSERA_TRY(const std::vector<ShareFile> files,
-              PlanShareFiles(share.layout, *share.plan, static_cast<std::int32_t>(share.stamp.node)));
+  TESSERA_TRY(
+      const std::vector<ShareFile> files,
+      PlanShareFiles(share.layout, *share.plan, static_cast<std::int32_t>(share.stamp.node)));
   TESSERA_RETURN_IF_ERROR(checkpoint::MakePartial(path_));
   const std::filesystem::path folder = checkpoint::PartialPath(path_);
   std::vector<checkpoint::FilePtr> open;
   std::int64_t total = 0;
   for (const ShareFile& file : files) {
-    TESSERA_TRY(checkpoint::FilePtr made,
-                checkpoint::File::Open((folder / file.name).string(),
-                                       checkpoint::File::Mode::kCreate));
+    TESSERA_TRY(checkpoint::FilePtr made, checkpoint::File::Open((folder / file.name).string(),
+                                                                 checkpoint::File::Mode::kCreate));
     TESSERA_RETURN_IF_ERROR(made->Resize(file.size_bytes));
     open.push_back(std::move(made));
     total += file.size_bytes;

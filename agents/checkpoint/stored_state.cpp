@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "engine/data/cursor.h"
 
 namespace tessera::agents {
@@ -30,12 +31,17 @@ bool IsParameter(ptc::TensorRole role) {
          role == ptc::TensorRole::kBuffer;
 }
 
-Result<StoredState> MatchState(const checkpoint::Manifest& manifest, const std::string& path,
+Result<StoredState> MatchState(const checkpoint::Manifest& manifest, const std::string& place,
                                const ptc::Collection& collection, bool parameters_only) {
+  const std::string path = ShownPlace(place);
   std::map<std::string_view, const checkpoint::Manifest::Tensor*> stored;
   for (const auto& tensor : manifest.tensors) stored.emplace(tensor.name, &tensor);
-  StoredState out{path, parameters_only ? 0 : manifest.step, parameters_only,
-                  parameters_only ? std::string() : manifest.digest, {}};
+  StoredState out{place,
+                  path,
+                  parameters_only ? 0 : manifest.step,
+                  parameters_only,
+                  parameters_only ? std::string() : manifest.digest,
+                  {}};
   for (const ptc::TensorSpec& spec : collection.tensors()) {
     if (parameters_only && !IsParameter(spec.role)) {
       out.digests.push_back(std::nullopt);
@@ -45,10 +51,10 @@ Result<StoredState> MatchState(const checkpoint::Manifest& manifest, const std::
     if (found == stored.end()) return DoesNotFit(path, spec.name, "of the job is not in it");
     const checkpoint::Manifest::Tensor& tensor = *found->second;
     if (tensor.dtype != spec.dtype || tensor.shape != spec.shape) {
-      return DoesNotFit(path, spec.name,
-                        fmt::format("is {} in it, {} in the job",
-                                    FormOf(tensor.dtype, tensor.shape),
-                                    FormOf(spec.dtype, spec.shape)));
+      return DoesNotFit(
+          path, spec.name,
+          fmt::format("is {} in it, {} in the job", FormOf(tensor.dtype, tensor.shape),
+                      FormOf(spec.dtype, spec.shape)));
     }
     out.digests.push_back(tensor.digest);
     stored.erase(found);
@@ -63,6 +69,7 @@ Result<StoredTensors> StoredTensors::Open(const Choice& choice, const ptc::Colle
                                           const OpenCheckpoint& open) {
   StoredTensors out;
   TESSERA_TRY(out.checkpoint_, open(choice.path));
+  const std::string& shown = out.checkpoint_->path();
   for (const ptc::TensorSpec& spec : collection.tensors()) {
     std::vector<std::byte>& begin = out.begins_.emplace_back();
     if (choice.parameters_only && !IsParameter(spec.role)) {
@@ -76,14 +83,14 @@ Result<StoredTensors> StoredTensors::Open(const Choice& choice, const ptc::Colle
       continue;
     }
     const std::optional<int> index = out.checkpoint_->Find(spec.name);
-    if (!index) return DoesNotFit(choice.path, spec.name, "of the job is not in it");
+    if (!index) return DoesNotFit(shown, spec.name, "of the job is not in it");
     const checkpoint::StoredTensor& tensor =
         out.checkpoint_->tensors()[static_cast<std::size_t>(*index)];
     if (tensor.dtype != spec.dtype || tensor.shape != spec.shape) {
-      return DoesNotFit(choice.path, spec.name,
-                        fmt::format("is {} in it, {} in the job",
-                                    FormOf(tensor.dtype, tensor.shape),
-                                    FormOf(spec.dtype, spec.shape)));
+      return DoesNotFit(
+          shown, spec.name,
+          fmt::format("is {} in it, {} in the job", FormOf(tensor.dtype, tensor.shape),
+                      FormOf(spec.dtype, spec.shape)));
     }
     out.stored_.push_back(*index);
   }

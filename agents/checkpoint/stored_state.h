@@ -24,7 +24,8 @@ namespace tessera::agents {
 
 /// A checkpoint that fits a job.
 struct StoredState {
-  std::string path;
+  std::string place;             // folder or URL
+  std::string path;              // the same for messages
   std::int64_t step = 0;         // after which the job continues
   bool parameters_only = false;  // the rest begins as in a new job
   std::string digest;            // of the whole state; empty with parameters_only
@@ -37,7 +38,7 @@ bool IsParameter(ptc::TensorRole role);
 
 /// Compares the tensors of a checkpoint with those of a job, by name, dtype and shape.
 /// \error kFailedPrecondition naming checkpoint, tensor and both values
-Result<StoredState> MatchState(const checkpoint::Manifest& manifest, const std::string& path,
+Result<StoredState> MatchState(const checkpoint::Manifest& manifest, const std::string& place,
                                const ptc::Collection& collection, bool parameters_only);
 
 /// Opens the files of a checkpoint.

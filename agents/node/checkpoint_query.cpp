@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/node/job_limits.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
@@ -38,7 +39,7 @@ Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
   wire::CheckpointAnswer out;
   for (const std::string& path : query.examine()) {
     TESSERA_RETURN_IF_ERROR(allowed(path));
-    const checkpoint::FoundCheckpoint found = checkpoint::Examine(path);
+    const checkpoint::FoundCheckpoint found = ExamineCheckpointAt(path);
     wire::CheckpointAnswer::Found* const row = out.add_found();
     Encode(EntryOf(found), row->mutable_info());
     if (found.manifest && query.with_manifests()) row->set_manifest(ToText(*found.manifest));

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
 #include "agents/node/available_memory.h"
@@ -165,7 +166,7 @@ NodeWorld NodeServer::MakeWorld() {
       [limits = config_.jobs, node = config_.node](
           const std::string& path) -> Result<std::shared_ptr<const checkpoint::Checkpoint>> {
     TESSERA_RETURN_IF_ERROR(CheckCheckpoint(limits, node, path));
-    return checkpoint::Checkpoint::Open(path);
+    return OpenCheckpointAt(path);
   };
   world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
     return std::make_unique<KeptDigests>(

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/node/job_limits.h"
 #include "agents/registrar/checkpoint_row.h"
 #include "agents/wire/convert.h"
@@ -21,7 +22,7 @@
 namespace tessera::agents {
 namespace {
 
-constexpr auto kStall = std::chrono::seconds(120);      // without progress
+constexpr auto kStall = std::chrono::seconds(120);       // without progress
 constexpr auto kFolderTime = std::chrono::seconds(120);  // for acts on folders
 constexpr auto kAfterFailure = std::chrono::seconds(60);
 
@@ -76,17 +77,19 @@ bool IsNewer(const engine::CheckpointEntry& a, const engine::CheckpointEntry& b)
 
 }  // namespace
 
-Result<StoredState> StateFor(const checkpoint::Manifest& manifest, const std::string& path,
-                             const engine::JobSettings& settings,
-                             const ptc::Collection& collection, bool parameters_only) {
-  TESSERA_TRY(StoredState state, MatchState(manifest, path, collection, parameters_only));
+Result<StoredState> StateFor(const checkpoint::Manifest& manifest, const std::string& place,
+                             const engine::JobSettings& settings, const ptc::Collection& collection,
+                             bool parameters_only) {
+  TESSERA_TRY(StoredState state, MatchState(manifest, place, collection, parameters_only));
   if (parameters_only || settings.program || manifest.settings.empty()) return state;
-  TESSERA_TRY(const engine::JobSettings made,
-              engine::ParseJobSettings(manifest.settings).Context("checkpoint '" + path + "'"));
+  TESSERA_TRY(
+      const engine::JobSettings made,
+      engine::ParseJobSettings(manifest.settings).Context("checkpoint '" + state.path + "'"));
   const auto differs = [&](const char* what, std::int64_t then, std::int64_t now) {
-    return FailedPrecondition(fmt::format(
-        "checkpoint '{}' does not fit: its job had {} {}, this one has {}; load only its parameters",
-        path, what, then, now));
+    return FailedPrecondition(
+        fmt::format("checkpoint '{}' does not fit: its job had {} {}, this one has {}; load only "
+                    "its parameters",
+                    state.path, what, then, now));
   };
   // The position in the data depends on both.
   if (made.seed != settings.seed) return differs("seed", made.seed, settings.seed);
@@ -143,11 +146,11 @@ Status CheckpointDesk::SetSchedule(const wire::SaveCheckpointRequest& request,
     entry.base_step = job->step;
     entry.base_time = timers_.now();
     entry.not_before.reset();
-    text = fmt::format("a checkpoint of {} is saved in {} every {}{}", job->name, schedule.folder,
-                       PeriodText(schedule.every),
-                       schedule.keep > 0
-                           ? fmt::format(", and the newest {} are kept", schedule.keep)
-                           : std::string());
+    text =
+        fmt::format("a checkpoint of {} is saved in {} every {}{}", job->name, schedule.folder,
+                    PeriodText(schedule.every),
+                    schedule.keep > 0 ? fmt::format(", and the newest {} are kept", schedule.keep)
+                                      : std::string());
     entry.schedule = std::move(schedule);
   }
   AddEvent(engine::Severity::kInfo, job->name, text + reply.RequesterText());
@@ -158,9 +161,9 @@ Status CheckpointDesk::SetSchedule(const wire::SaveCheckpointRequest& request,
 void CheckpointDesk::OnSave(const wire::SaveCheckpointRequest& request, const ReplyPtr& reply) {
   if (!request.folder().empty()) {
     if (engine::IsUrl(request.folder())) {
-      return reply->Fail(InvalidArgument(fmt::format(
-          "'{}' is a URL: checkpoints are saved in folders, and can be read from URLs",
-          request.folder())));
+      return reply->Fail(InvalidArgument(
+          fmt::format("'{}' is a URL: checkpoints are saved in folders, and can be read from URLs",
+                      request.folder())));
     }
     const Status may = CheckCheckpoint(config_.jobs, config_.node, request.folder());
     if (!may) return reply->Fail(may.error());
@@ -178,9 +181,8 @@ void CheckpointDesk::OnSave(const wire::SaveCheckpointRequest& request, const Re
   if (!job) return reply->Fail(job.error());
   if (request.folder().empty()) return reply->Fail(InvalidArgument("a checkpoint needs a folder"));
   if (const Entry& entry = entries_[request.job()]; entry.saving) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("a checkpoint of '{}' is being saved in {} already", request.job(),
-                    entry.saving->folder)));
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "a checkpoint of '{}' is being saved in {} already", request.job(), entry.saving->folder)));
   }
   Begin(**job, request.folder(), false, reply);
 }
@@ -251,8 +253,9 @@ void CheckpointDesk::Consider(const Job& job) {
   const engine::SnapshotEvery every = entry.schedule->every;
   // After a return to an older step the steps count from there.
   entry.base_step = std::min(entry.base_step, job.step);
-  const bool is_due = every.steps > 0 ? job.step >= entry.base_step + every.steps
-                                      : now - entry.base_time >= std::chrono::seconds(every.seconds);
+  const bool is_due = every.steps > 0
+                          ? job.step >= entry.base_step + every.steps
+                          : now - entry.base_time >= std::chrono::seconds(every.seconds);
   if (!is_due) return;
   entry.base_step = job.step;
   entry.base_time = now;
@@ -535,10 +538,10 @@ void CheckpointDesk::Look(const std::string& path,
           if (answer->found_size() != 1) return then(Internal("a node examined something else"));
           const auto& found = answer->found(0);
           if (!found.info().problem().empty()) {
-            return then(FailedPrecondition(fmt::format("checkpoint '{}' cannot be loaded: {}", path,
-                                                       found.info().problem())));
+            return then(FailedPrecondition(fmt::format("checkpoint '{}' cannot be loaded: {}",
+                                                       ShownPlace(path), found.info().problem())));
           }
-          then(checkpoint::ParseManifest(found.manifest(), path));
+          then(checkpoint::ParseManifest(found.manifest(), ShownPlace(path)));
         });
 }
 
@@ -581,8 +584,8 @@ engine::CheckpointStatus CheckpointDesk::StatusOf(const std::string& job) const 
     out.step = newest->step;
     out.path = newest->path;
   }
-  out.count = std::ranges::count_if(
-      known_, [&](const auto& known) { return known.second.job == job; });
+  out.count =
+      std::ranges::count_if(known_, [&](const auto& known) { return known.second.job == job; });
   const auto found = entries_.find(job);
   if (found == entries_.end()) return out;
   const Entry& entry = found->second;

@@ -88,8 +88,8 @@ class CheckpointDesk : public RegistrarPart {
   };
   struct Entry {
     std::optional<engine::CheckpointSchedule> schedule;
-    std::int64_t base_step = 0;         // of the last one by the schedule, or when that was set
-    Clock::time_point base_time = {};   // likewise
+    std::int64_t base_step = 0;        // of the last one by the schedule, or when that was set
+    Clock::time_point base_time = {};  // likewise
     std::optional<Clock::time_point> not_before = {};  // after a failure
     std::optional<Saving> saving = {};
     std::int64_t failed = 0;
@@ -109,8 +109,7 @@ class CheckpointDesk : public RegistrarPart {
   /// Removes what the schedule has saved and does not keep.
   void RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule);
   /// What is already gone counts as removed.
-  void Remove(const std::string& path,
-              std::function<void(Result<wire::CheckpointAnswer>)> then);
+  void Remove(const std::string& path, std::function<void(Result<wire::CheckpointAnswer>)> then);
   /// Asks one node about folders.
   void Query(std::int32_t node, wire::CheckpointQuery query,
              std::function<void(Result<wire::CheckpointAnswer>)> then);
@@ -120,14 +119,14 @@ class CheckpointDesk : public RegistrarPart {
   const World around_;
   std::map<std::string, Entry> entries_;                  // by job
   std::map<std::string, engine::CheckpointEntry> known_;  // by path
-  std::set<std::string> left_over_;  // partial ones that are to be removed
+  std::set<std::string> left_over_;                       // partial ones that are to be removed
   std::uint64_t last_number_ = 0;
 };
 
 /// The state that a job with these settings and tensors takes over from a checkpoint.
 /// \error kFailedPrecondition naming what does not fit
-Result<StoredState> StateFor(const checkpoint::Manifest& manifest, const std::string& path,
-                             const engine::JobSettings& settings,
-                             const ptc::Collection& collection, bool parameters_only);
+Result<StoredState> StateFor(const checkpoint::Manifest& manifest, const std::string& place,
+                             const engine::JobSettings& settings, const ptc::Collection& collection,
+                             bool parameters_only);
 
 }  // namespace tessera::agents

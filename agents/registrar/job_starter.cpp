@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/node/job_limits.h"
 #include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/compute.h"
@@ -35,8 +36,9 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   engine::JobSettings settings;
   const bool has_base = !request.base_settings().empty();
   if (has_base) {
-    TESSERA_TRY(settings, engine::ParseJobSettings(request.base_settings())
-                              .Context("checkpoint '" + request.from_checkpoint().path() + "'"));
+    TESSERA_TRY(settings,
+                engine::ParseJobSettings(request.base_settings())
+                    .Context("checkpoint '" + ShownPlace(request.from_checkpoint().path()) + "'"));
     settings.max_steps = 0;
     settings.device_batch = 0;
   }
@@ -105,7 +107,7 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
     if (manifest->settings.empty() && request.model().empty() && request.command().empty()) {
       return reply->Fail(InvalidArgument(
           fmt::format("checkpoint '{}' is of a program of a user: give --exec, --tensors, --rules",
-                      path)));
+                      ShownPlace(path))));
     }
     OpenAndStart(based, std::make_shared<const checkpoint::Manifest>(std::move(*manifest)), reply);
   });

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/registrar/compute.h"
 #include "agents/registrar/describe_share.h"
 #include "engine/search/fit.h"
@@ -215,7 +216,7 @@ void LossDesk::NoteFailure(Job& job, const Error& why) {
 void LossDesk::LookAndBegin(Job& job) {
   DeviceLoss& loss = *job.device_loss;
   if (std::exchange(loss.is_looking, true)) return;
-  const std::string path = loss.way_out->status.checkpoint;
+  const std::string path = loss.checkpoint->path;
   uses_.checkpoints.Look(
       path, [this, name = job.name, search = loss.search, path](auto manifest) {
         Job* const now = jobs_.Find(name);
@@ -279,7 +280,7 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     if (job.device_loss && stored) AskAgain(job);
     // One that cannot be read is not offered again. The error then names it or a file in it.
     if (stored && reason.find(stored->path) != std::string::npos) {
-      uses_.checkpoints.NoteProblem(stored->path, reason);
+      uses_.checkpoints.NoteProblem(stored->place, reason);
     }
     if (job.device_loss && txn.cancelled) {
       job.device_loss->failures = DeviceLoss::kMostFailures;
@@ -328,8 +329,8 @@ Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path
   job.restarts = true;
   job.crashes.Forgive();
   static_cast<void>(jobs_.Journal(job));
-  const std::string text = fmt::format("{} loads checkpoint '{}' of step {}", job.name, path,
-                                       manifest.step);
+  const std::string text =
+      fmt::format("{} loads checkpoint '{}' of step {}", job.name, ShownPlace(path), manifest.step);
   AddEvent(engine::Severity::kInfo, job.name, "decided: " + text + reply.RequesterText());
   MarkDirty();
   around_.restart_jobs();

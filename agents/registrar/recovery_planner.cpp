@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -71,7 +72,7 @@ WayOut FindWayOut(const LossFacts& facts) {
   };
   if (loads) {
     status.loss = engine::LossCase::kCheckpointOnly;
-    status.checkpoint = facts.checkpoint->path;
+    status.checkpoint = ShownPlace(facts.checkpoint->path);
     go_back_to(facts.checkpoint->step);
     planned = PlanOnRemaining(facts, layout.mesh().devices());
   } else if (is_missing && facts.snapshot_step) {

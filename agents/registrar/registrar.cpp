@@ -176,7 +176,7 @@ CheckpointDesk::World Registrar::WorldOfCheckpoints() {
   CheckpointDesk::World world;
   world.is_in_use = [this](const std::string& path) {
     const Txn* const txn = transactions_.running();
-    return txn && txn->checkpoint() && txn->checkpoint()->path == path;
+    return txn && txn->checkpoint() && txn->checkpoint()->place == path;
   };
   // A suspended job may be able to continue from it, or no longer.
   world.changed = [this](const std::string&) { restarter_.RestartJobs(); };

@@ -77,7 +77,7 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   }
   if (const StoredState* const stored = txn.checkpoint()) {
     p->clear_snapshot();
-    p->mutable_checkpoint()->set_path(stored->path);
+    p->mutable_checkpoint()->set_path(stored->place);
     p->mutable_checkpoint()->set_parameters_only(stored->parameters_only);
   }
   return message;

@@ -36,18 +36,12 @@ std::string placeOf(const std::string& given) {
 }
 
 Json checkpointToJson(const engine::CheckpointEntry& checkpoint) {
-  return {{"path", checkpoint.path},
-          {"job", checkpoint.job},
-          {"step", checkpoint.step},
-          {"timeline", checkpoint.timeline},
-          {"bytes", checkpoint.bytes},
-          {"model", checkpoint.model},
-          {"mesh", checkpoint.mesh},
-          {"digest", checkpoint.digest},
-          {"created", checkpoint.created},
-          {"complete", checkpoint.problem.empty()},
-          {"problem", checkpoint.problem},
-          {"scheduled", checkpoint.scheduled}};
+  return {{"path", checkpoint.path},       {"job", checkpoint.job},
+          {"step", checkpoint.step},       {"timeline", checkpoint.timeline},
+          {"bytes", checkpoint.bytes},     {"model", checkpoint.model},
+          {"mesh", checkpoint.mesh},       {"digest", checkpoint.digest},
+          {"created", checkpoint.created}, {"complete", checkpoint.problem.empty()},
+          {"problem", checkpoint.problem}, {"scheduled", checkpoint.scheduled}};
 }
 
 std::string savingOf(const engine::ClusterSnapshot& snapshot, const std::string& name) {
@@ -83,17 +77,16 @@ int runSave(const Invocation& call) {
   wire::Request request;
   *request.mutable_save_checkpoint() = save;
   ProgressLine progress(call.json || call.quiet);
-  const LongRequest what{
-      [name = save.job()](const engine::ClusterSnapshot& snapshot) {
-        return savingOf(snapshot, name);
-      },
-      fmt::format("the checkpoint of '{}' was not saved", save.job())};
-  auto reply = askPatiently(
-      session, std::move(request), what,
-      [&](const std::string& doing) {
-        doing.empty() ? progress.clear() : progress.show(save.job() + ": " + doing);
-      },
-      {.poll = std::chrono::milliseconds(200)});
+  const LongRequest what{[name = save.job()](const engine::ClusterSnapshot& snapshot) {
+                           return savingOf(snapshot, name);
+                         },
+                         fmt::format("the checkpoint of '{}' was not saved", save.job())};
+  auto reply =
+      askPatiently(session, std::move(request), what,
+                   [&](const std::string& doing) {
+                     doing.empty() ? progress.clear() : progress.show(save.job() + ": " + doing);
+                   },
+                   {.poll = std::chrono::milliseconds(200)});
   progress.clear();
   if (!reply) return failed(reply.error());
   const wire::SaveCheckpointReply& saved = reply->save_checkpoint();
@@ -182,9 +175,10 @@ int runLoad(const Invocation& call) {
   load.set_path(placeOf(call.arguments.word(1)));
   load.set_parameters_only(call.arguments.has("parameters-only"));
   if (const auto exit = askBefore(
-          call, fmt::format("Replace the {} of '{}' by those in {}",
-                            load.parameters_only() ? "parameters" : "parameters and optimizer state",
-                            load.job(), load.path())))
+          call,
+          fmt::format("Replace the {} of '{}' by those in {}",
+                      load.parameters_only() ? "parameters" : "parameters and optimizer state",
+                      load.job(), load.path())))
     return *exit;
   TESSERA_OR_FAILED(auto session, openSession(call));
   countInterrupts();
@@ -215,63 +209,66 @@ int runDelete(const Invocation& call) {
 }  // namespace
 
 Command checkpointSaveCommand() {
-  return {{.verb = "checkpoint save",
-           .summary = "Save a job's state in a folder while it trains, once or by a schedule",
-           .words = {{"JOB", "name of the job"},
-                     {"DIR", "folder that all nodes see under this path", false}},
-           .options = {{.name = "every",
-                        .value = "N|TIME",
-                        .help = "save one every N steps, or 30s, 5m, 1h, from now on; off ends that",
-                        .fallback = "once, now"},
-                       {.name = "keep",
-                        .value = "K",
-                        .help = "with --every: keep the newest K that were saved by the schedule",
-                        .fallback = "all"},
-                       quietOption()},
-           .notes = {"The checkpoint is the folder DIR/JOB-step-N: the state after step N as a "
-                     "sharded checkpoint in safetensors files, which torch.distributed.checkpoint "
-                     "reads, and tessera.json with sizes and digests, written last. Each node "
-                     "writes its share. The state is copied in memory first, so the job trains on, "
-                     "and every node needs free memory for its share.",
-                     "Checkpoints by the schedule are only saved while the job trains. Those that "
-                     "you save yourself are never removed by it."},
-           .examples = {"tesseractl checkpoint save gpt-mini /srv/checkpoints",
-                        "tesseractl checkpoint save gpt-mini /srv/checkpoints --every 10m --keep 3",
-                        "tesseractl checkpoint save gpt-mini --every off"}},
-          runSave};
+  return {
+      {.verb = "checkpoint save",
+       .summary = "Save a job's state in a folder while it trains, once or by a schedule",
+       .words = {{"JOB", "name of the job"},
+                 {"DIR", "folder that all nodes see under this path", false}},
+       .options = {{.name = "every",
+                    .value = "N|TIME",
+                    .help = "save one every N steps, or 30s, 5m, 1h, from now on; off ends that",
+                    .fallback = "once, now"},
+                   {.name = "keep",
+                    .value = "K",
+                    .help = "with --every: keep the newest K that were saved by the schedule",
+                    .fallback = "all"},
+                   quietOption()},
+       .notes = {"The checkpoint is the folder DIR/JOB-step-N: the state after step N as a "
+                 "sharded checkpoint in safetensors files, which torch.distributed.checkpoint "
+                 "reads, and tessera.json with sizes and digests, written last. Each node "
+                 "writes its share. The state is copied in memory first, so the job trains on, "
+                 "and every node needs free memory for its share.",
+                 "Checkpoints by the schedule are only saved while the job trains. Those that "
+                 "you save yourself are never removed by it."},
+       .examples = {"tesseractl checkpoint save gpt-mini /srv/checkpoints",
+                    "tesseractl checkpoint save gpt-mini /srv/checkpoints --every 10m --keep 3",
+                    "tesseractl checkpoint save gpt-mini --every off"}},
+      runSave};
 }
 
 Command checkpointListCommand() {
-  return {{.verb = "checkpoint list",
-           .summary = "List the checkpoints that a cluster has saved, or those in a folder",
-           .words = {{"DIR", "folder on this machine; no cluster is needed then", false}},
-           .options = {{.name = "job",
-                        .value = "JOB",
-                        .help = "only checkpoints of this job",
-                        .fallback = "of all"}},
-           .notes = {"Files and their sizes are compared with what tessera.json says. Digests are "
-                     "compared when a checkpoint is loaded, and by `tesseractl inspect --digests`."},
-           .examples = {"tesseractl checkpoint list", "tesseractl checkpoint list /srv/checkpoints"}},
-          runList};
+  return {
+      {.verb = "checkpoint list",
+       .summary = "List the checkpoints that a cluster has saved, or those in a folder",
+       .words = {{"DIR", "folder on this machine; no cluster is needed then", false}},
+       .options = {{.name = "job",
+                    .value = "JOB",
+                    .help = "only checkpoints of this job",
+                    .fallback = "of all"}},
+       .notes = {"Files and their sizes are compared with what tessera.json says. Digests are "
+                 "compared when a checkpoint is loaded, and by `tesseractl inspect --digests`."},
+       .examples = {"tesseractl checkpoint list", "tesseractl checkpoint list /srv/checkpoints"}},
+      runList};
 }
 
 Command checkpointLoadCommand() {
-  return {{.verb = "checkpoint load",
-           .summary = "Replace a job's state by a checkpoint, on whatever mesh the job has",
-           .words = {{"JOB", "name of the job"}, {"PATH", "folder of the checkpoint, or its URL"}},
-           .options = {{.name = "parameters-only",
-                        .value = "",
-                        .help = "take over the parameters; moments, step and position in the data "
-                                "begin as in a new job"},
-                       yesOption(),
-                       quietOption()},
-           .notes = {"The job pauses while each GPU reads what it needs. Digests of all tensors "
-                     "are compared before the decision: a damaged checkpoint is rolled back, and "
-                     "the error names the tensor.",
-                     "A job that has lost GPUs and cannot continue otherwise loads it on those that "
-                     "are left. `tesseractl job start --from-checkpoint` begins a new job."},
-           .examples = {"tesseractl checkpoint load gpt-mini /srv/checkpoints/gpt-mini-step-1200"}},
-          runLoad};
+  return {
+      {.verb = "checkpoint load",
+       .summary = "Replace a job's state by a checkpoint, on whatever mesh the job has",
+       .words = {{"JOB", "name of the job"}, {"PATH", "folder of the checkpoint, or its URL"}},
+       .options = {{.name = "parameters-only",
+                    .value = "",
+                    .help = "take over the parameters; moments, step and position in the data "
+                            "begin as in a new job"},
+                   yesOption(),
+                   quietOption()},
+       .notes = {"The job pauses while each GPU reads what it needs. Digests of all tensors "
+                 "are compared before the decision: a damaged checkpoint is rolled back, and "
+                 "the error names the tensor.",
+                 "A job that has lost GPUs and cannot continue otherwise loads it on those that "
+                 "are left. `tesseractl job start --from-checkpoint` begins a new job."},
+       .examples = {"tesseractl checkpoint load gpt-mini /srv/checkpoints/gpt-mini-step-1200"}},
+      runLoad};
 }
 
 Command checkpointDeleteCommand() {

@@ -27,8 +27,8 @@ struct LongRequest {
   std::string failure;
 };
 
-/// Sends the request and returns the reply. Calls `progress` with what the cluster does, and with an
-/// empty text at the end.
+/// Sends the request and returns the reply. Calls `progress` with what the cluster does, and with
+/// an empty text at the end.
 /// \error as Session::ask; kTimeout with the last report after `patience` without progress
 Result<wire::Reply> askPatiently(Session& session, wire::Request request, const LongRequest& what,
                                  const std::function<void(const std::string&)>& progress,

@@ -30,11 +30,10 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
                              const Patience& limits) {
   wire::Request request;
   *request.mutable_start_job() = start;
-  const LongRequest what{
-      [name = start.name()](const engine::ClusterSnapshot& snapshot) {
-        return whatItDoes(snapshot, name);
-      },
-      fmt::format("job '{}' did not start", start.name())};
+  const LongRequest what{[name = start.name()](const engine::ClusterSnapshot& snapshot) {
+                           return whatItDoes(snapshot, name);
+                         },
+                         fmt::format("job '{}' did not start", start.name())};
   return askPatiently(session, std::move(request), what, progress, limits);
 }
 

@@ -14,8 +14,8 @@
 
 namespace tessera::app {
 
-/// Requests the start and returns the reply. Calls `progress` with the progress, such as "opening data:
-/// n1 37.5 % of 8.4 GiB", and with an empty text when the data are open.
+/// Requests the start and returns the reply. Calls `progress` with the progress, such as "opening
+/// data: n1 37.5 % of 8.4 GiB", and with an empty text when the data are open.
 /// \error as askPatiently
 Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& start,
                              const std::function<void(const std::string&)>& progress,

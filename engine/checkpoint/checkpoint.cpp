@@ -146,7 +146,7 @@ std::shared_ptr<const Checkpoint> Checkpoint::Choose(
 }
 
 Checkpoint::Checkpoint(Contents contents)
-    : contents_(std::move(contents)), open_files_(contents_.files) {
+    : contents_(std::move(contents)), open_files_(contents_.files, contents_.open) {
   reach_.reserve(contents_.tensors.size());
   for (const StoredTensor& tensor : contents_.tensors) {
     std::vector<std::int64_t> reach;

@@ -70,6 +70,7 @@ struct Contents {
   /// Returns a box in an archive with the offset and strides of its elements.
   /// \threadsafety Any thread.
   std::function<Result<StoredBox>(const StoredTensor&, const StoredBox&)> locate = {};
+  FileOpener open = OpenLocal;  // of `files`
 };
 
 /// An opened checkpoint. Immutable.

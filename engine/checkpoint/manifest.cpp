@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view kFormat = "tessera-checkpoint";
 constexpr int kVersion = 1;
-constexpr std::int64_t kMostBytes = 100'000'000;
 
 using Json = nlohmann::json;
 
@@ -73,7 +72,8 @@ Result<Manifest> Parse(const Json& json) {
   out.digest = json.at("digest").get<std::string>();
   TESSERA_RETURN_IF_ERROR(ptc::ParseHex16(out.digest));
   if (out.step < 0 || out.timeline < 0) {
-    return InvalidArgument(fmt::format("step {} or timeline {} is negative", out.step, out.timeline));
+    return InvalidArgument(
+        fmt::format("step {} or timeline {} is negative", out.step, out.timeline));
   }
   std::set<std::string> names;
   for (const Json& row : json.at("tensors")) {
@@ -148,7 +148,7 @@ Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
 
 Result<Manifest> ReadManifest(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / kManifestName).string();
-  auto text = engine::ReadWholeFile(path, kMostBytes);
+  auto text = engine::ReadWholeFile(path, kMostManifestBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) {
     std::error_code error;
     if (!std::filesystem::exists(folder, error)) {

@@ -40,7 +40,16 @@ Result<FilePtr> File::Open(const std::string& path, Mode mode) {
   return file;
 }
 
+FilePtr File::Over(engine::ByteSourcePtr source) {
+  const std::shared_ptr<File> file(new File(source->name(), engine::Descriptor()));
+  file->source_ = std::move(source);
+  return file;
+}
+
+Result<FilePtr> OpenLocal(const std::string& path) { return File::Open(path, File::Mode::kRead); }
+
 Result<std::int64_t> File::Size() const {
+  if (source_) return source_->size_bytes();
   struct stat status {};
   if (::fstat(descriptor_.get(), &status) != 0)
     return FileError(path_, "cannot be examined", errno);
@@ -48,6 +57,12 @@ Result<std::int64_t> File::Size() const {
 }
 
 Status File::ReadAt(std::int64_t offset, std::span<std::byte> out) const {
+  if (source_) {
+    const auto wanted = static_cast<std::int64_t>(out.size());
+    if (offset <= source_->size_bytes() - wanted) return source_->ReadAt(offset, out);
+    return Unavailable(fmt::format("'{}' has {} bytes, {} were expected at byte {}", path_,
+                                   source_->size_bytes(), wanted, offset));
+  }
   const auto got = descriptor_.ReadAt(offset, out);
   if (!got) {
     return Unavailable(
@@ -95,7 +110,12 @@ Status File::Sync() const {
 }
 
 OpenFiles::OpenFiles(std::vector<std::string> paths, File::Mode mode, std::size_t limit)
-    : paths_(std::move(paths)), mode_(mode), limit_(limit) {}
+    : OpenFiles(
+          std::move(paths), [mode](const std::string& path) { return File::Open(path, mode); },
+          limit) {}
+
+OpenFiles::OpenFiles(std::vector<std::string> paths, FileOpener open, std::size_t limit)
+    : paths_(std::move(paths)), open_(std::move(open)), limit_(limit) {}
 
 Result<FilePtr> OpenFiles::Get(int index) const {
   const std::lock_guard lock(mutex_);
@@ -103,7 +123,7 @@ Result<FilePtr> OpenFiles::Get(int index) const {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return found->second.file;
   }
-  TESSERA_TRY(FilePtr file, File::Open(paths_[static_cast<std::size_t>(index)], mode_));
+  TESSERA_TRY(FilePtr file, open_(paths_[static_cast<std::size_t>(index)]));
   if (held_.size() >= limit_) {
     held_.erase(ages_.back());
     ages_.pop_back();

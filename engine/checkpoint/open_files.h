@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/data/byte_source.h"
 #include "engine/files/descriptor.h"
 #include "ptc/base/result.h"
 
@@ -31,6 +33,8 @@ class File {
   /// \error kNotFound, kUnavailable with the text of errno; kInvalidArgument for what is not a
   ///     regular file
   static Result<std::shared_ptr<const File>> Open(const std::string& path, Mode mode);
+  /// A file elsewhere, such as one behind a URL. It can only be read.
+  static std::shared_ptr<const File> Over(engine::ByteSourcePtr source);
   const std::string& path() const { return path_; }
   Result<std::int64_t> Size() const;
   /// Fills all of `out` or fails.
@@ -40,6 +44,7 @@ class File {
   /// \error kInvalidArgument if it has more than `limit` bytes; as ReadAt
   Result<std::string> ReadAll(std::int64_t limit) const;
   /// Writes all of `bytes` or fails.
+  /// \pre Open made this, and so for the next two
   /// \error kResourceExhausted (disk full), kUnavailable
   Status WriteAt(std::int64_t offset, std::span<const std::byte> bytes) const;
   Status Resize(std::int64_t size) const;
@@ -51,8 +56,12 @@ class File {
       : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   std::string path_;
   engine::Descriptor descriptor_;
+  engine::ByteSourcePtr source_ = {};  // present: there is no descriptor
 };
 using FilePtr = std::shared_ptr<const File>;
+using FileOpener = std::function<Result<FilePtr>(const std::string& path)>;
+/// Opens files of this machine for reading.
+Result<FilePtr> OpenLocal(const std::string& path);
 
 /// Opens files when they are first needed and keeps at most `limit` of them open. The least
 /// recently used one is closed first.
@@ -61,6 +70,7 @@ class OpenFiles {
  public:
   explicit OpenFiles(std::vector<std::string> paths, File::Mode mode = File::Mode::kRead,
                      std::size_t limit = 128);
+  OpenFiles(std::vector<std::string> paths, FileOpener open, std::size_t limit = 128);
   /// \pre 0 <= index < number of paths
   Result<FilePtr> Get(int index) const;
 
@@ -70,7 +80,7 @@ class OpenFiles {
     std::list<int>::iterator age;
   };
   const std::vector<std::string> paths_;
-  const File::Mode mode_;
+  const FileOpener open_;
   const std::size_t limit_;
   mutable std::mutex mutex_;
   mutable std::list<int> ages_;                 // most recently used first; guarded by mutex_

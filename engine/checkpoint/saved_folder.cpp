@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "engine/checkpoint/open_files.h"
+#include "engine/checkpoint/safetensors/reader.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::checkpoint {
@@ -64,8 +64,7 @@ Status MakePartial(const std::string& path) {
 Status Publish(const std::string& path, const Manifest& manifest) {
   const std::string partial = PartialPath(path);
   if (const Status there = CheckFiles(partial, manifest); !there) {
-    return DataLoss(there.error().message +
-                    ": do all nodes see the same folder under this path?");
+    return DataLoss(there.error().message + ": do all nodes see the same folder under this path?");
   }
   const std::string file = (fs::path(partial) / kManifestName).string();
   TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(file, ToText(manifest), 0666));
@@ -100,6 +99,33 @@ Result<std::int64_t> RemoveSaved(const std::string& path) {
   for (const fs::path& name : files) TESSERA_RETURN_IF_ERROR(remove(name));
   fs::remove(path, error);  // fails if files of others are in it
   return bytes;
+}
+
+std::string FileIn(const std::string& place, const std::string& name) {
+  const auto end = std::min(place.find('?'), place.size());
+  std::string path = place.substr(0, end);
+  while (path.ends_with('/')) path.pop_back();
+  return path + '/' + name + place.substr(end);
+}
+
+Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open) {
+  TESSERA_TRY(const FilePtr file, open(FileIn(place, std::string(kManifestName))));
+  TESSERA_TRY(const std::string text, file->ReadAll(kMostManifestBytes));
+  return ParseManifest(text, file->path());
+}
+
+Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
+                                                    const FileOpener& open) {
+  TESSERA_TRY(const FilePtr first, open(FileIn(place, std::string(kManifestName))));
+  TESSERA_TRY(const std::string text, first->ReadAll(kMostManifestBytes));
+  TESSERA_TRY(const Manifest manifest, ParseManifest(text, first->path()));
+  // The names in messages are those that the opener shows, without what is secret in a URL.
+  const std::string shown = ParentOf(first->path());
+  std::vector<std::string> files;
+  for (const Manifest::StoredFile& file : manifest.files) files.push_back(FileIn(shown, file.name));
+  return OpenSafetensorsFiles(shown, files, [open, place](const std::string& path) {
+    return open(FileIn(place, path.substr(path.rfind('/') + 1)));
+  });
 }
 
 FoundCheckpoint Examine(const std::string& path) {

@@ -5,11 +5,15 @@
 /// The folders of checkpoints that a cluster saves. One that is being written is PATH.partial; it
 /// gets its manifest and its name when all of its files are there.
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/manifest.h"
+#include "engine/checkpoint/open_files.h"
 #include "ptc/base/result.h"
 
 namespace tessera::checkpoint {
@@ -33,6 +37,17 @@ Status Publish(const std::string& path, const Manifest& manifest);
 /// \error kNotFound if it does not exist; kInvalidArgument for a folder that is no checkpoint of a
 ///     cluster; kUnavailable
 Result<std::int64_t> RemoveSaved(const std::string& path);
+
+/// "PLACE/NAME" of a file in a folder or below a URL. A query of the URL stays at its end.
+std::string FileIn(const std::string& place, const std::string& name);
+/// Opens a checkpoint by its manifest, wherever its files are: names that the manifest does not
+/// have are not looked for.
+/// \param place folder or URL
+/// \error as ParseManifest, `open` and Checkpoint::Open
+Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
+                                                    const FileOpener& open);
+/// Reads the manifest of such a checkpoint. Its files are not examined.
+Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open);
 
 struct FoundCheckpoint {
   std::string path;

@@ -45,11 +45,12 @@ struct Office {
   CheckpointDesk desk;
 
   explicit Office(sim::MemoryStore& journal, bool has_job = true)
-      : around(journal, [this](const std::string&, const wire::Reply& r) { replies.push_back(r); },
-               [this](const std::string& to, const wire::ToNode& message) {
-                 sent.emplace_back(to, message);
-                 return OkStatus();
-               }),
+      : around(
+            journal, [this](const std::string&, const wire::Reply& r) { replies.push_back(r); },
+            [this](const std::string& to, const wire::ToNode& message) {
+              sent.emplace_back(to, message);
+              return OkStatus();
+            }),
         views(around.common().timers, WorldOfViews()),
         queries(around.common().timers,
                 [this](std::int32_t node, const wire::ToNode& message) {
@@ -61,8 +62,7 @@ struct Office {
     for (const std::int32_t node : {0, 1}) {
       wire::Register message;
       message.set_node(node);
-      around.members().Register("n" + std::to_string(node), message,
-                                around.common().timers.now());
+      around.members().Register("n" + std::to_string(node), message, around.common().timers.now());
     }
     if (has_job) static_cast<void>(jobs.Add(TwoStages()));
   }
@@ -84,8 +84,7 @@ struct Office {
   Job& job() { return **jobs.Need(kJob); }
   ReplyPtr NewReply() {
     auto reply = std::make_shared<PendingReply>(
-        "id", "tester",
-        [this](const std::string&, const wire::Reply& r) { replies.push_back(r); });
+        "id", "tester", [this](const std::string&, const wire::Reply& r) { replies.push_back(r); });
     reply->Join("client", 1);
     return reply;
   }

@@ -113,7 +113,9 @@ class ConfigTest : public QObject {
     c.allowed_folder = "/tmp/x/allowed";
     c.view_lease_seconds = 7;
     c.lane_security = "plain";
-    c.jobs = {.exec = false, .data = {{"/srv/data", "https://data.lab/text"}}};
+    c.jobs = {.exec = false,
+              .data = {{"/srv/data", "https://data.lab/text"}},
+              .checkpoints = {{"/srv/checkpoints"}}};
     return c;
   }
   QTemporaryDir m_folder;

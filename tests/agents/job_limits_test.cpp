@@ -32,6 +32,21 @@ class JobLimitsTest : public QObject {
     VERIFY_OK(CheckLimits({}, 3, settings));
     VERIFY_OK(CheckLimits({.exec = false, .data = {{}}}, 3, engine::JobSettings()));
   }
+  void checkpointsLieBelowTheFolders() {
+    const JobLimits limits{.checkpoints = {{"/srv/ck", "https://store/ck"}}};
+    VERIFY_OK(CheckCheckpoint({}, 3, "/anywhere"));
+    VERIFY_OK(CheckCheckpoint(limits, 3, "/srv/ck/nano-step-1"));
+    VERIFY_OK(CheckCheckpoint(limits, 3, "https://store/ck/nano-step-1"));
+    VERIFY_ERROR(CheckCheckpoint(limits, 3, "/srv/ck/../other"), ErrorCode::kPermissionDenied,
+                 "n3 does not use '/srv/ck/../other': `jobs.checkpoints` in its configuration has "
+                 "only /srv/ck, https://store/ck");
+    VERIFY_ERROR(CheckCheckpoint({.checkpoints = {{}}}, 3, "/srv/ck"), ErrorCode::kPermissionDenied,
+                 "has no folder");
+    VERIFY_ERROR(CheckCheckpoint({}, 3, "nano-step-1"), ErrorCode::kInvalidArgument,
+                 "is not absolute");
+    QVERIFY(ToText(limits).find("checkpoints below /srv/ck, https://store/ck") !=
+            std::string::npos);
+  }
   void programsCanBeSwitchedOff() {
     engine::JobSettings settings;
     settings.program = engine::OwnProgram{"true", {}, {}};

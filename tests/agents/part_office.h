@@ -27,8 +27,17 @@ class PartOffice {
   using Send = std::function<Status(const std::string& identity, const wire::ToNode& message)>;
   explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {}, Send send = {})
       : history_(*engine::History::InMemory()),
-        world_{std::move(send), std::move(reply), {}, [this] { return sim_.wall_clock(); }, {}, {}, {}, {},
-               journal,         *history_,        *history_},
+        world_{std::move(send),
+               std::move(reply),
+               {},
+               [this] { return sim_.wall_clock(); },
+               {},
+               {},
+               {},
+               {},
+               journal,
+               *history_,
+               *history_},
         publisher_({
                        .send = [](const wire::Published&) {},
                        .snapshot = [] { return engine::ClusterSnapshot(); },

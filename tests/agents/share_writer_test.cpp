@@ -9,6 +9,7 @@
 #include <cstring>
 #include <future>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/checkpoint/share_files.h"
 #include "agents/checkpoint/stored_state.h"
 #include "engine/checkpoint/checkpoint.h"
@@ -16,6 +17,7 @@
 #include "engine/copy/fused.h"
 #include "engine/model/gpt.h"
 #include "ptc/digest.h"
+#include "tests/agents/data/http_server.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -129,7 +131,8 @@ class ShareWriterTest : public QObject {
       const ptc::TensorSpec& spec = specs[t];
       const auto index = (*opened)->Find(spec.name);
       QVERIFY2(index, spec.name.c_str());
-      const checkpoint::StoredTensor& stored = (*opened)->tensors()[static_cast<std::size_t>(*index)];
+      const checkpoint::StoredTensor& stored =
+          (*opened)->tensors()[static_cast<std::size_t>(*index)];
       QVERIFY(stored.dtype == spec.dtype && stored.shape == spec.shape);
       const auto expected = WholeOf(spec, static_cast<int>(t));
       std::vector<std::byte> read(expected.size());
@@ -139,8 +142,7 @@ class ShareWriterTest : public QObject {
       const std::uint64_t digest =
           ptc::DigestBox(spec.dtype, spec.shape, *ptc::Box::Whole(spec.shape), expected.data(),
                          *ptc::Box::Whole(spec.shape));
-      QVERIFY2(stored.digest == digest && manifest->tensors[t].digest == digest,
-               spec.name.c_str());
+      QVERIFY2(stored.digest == digest && manifest->tensors[t].digest == digest, spec.name.c_str());
       bytes += static_cast<std::int64_t>(expected.size());
     }
     // Heads and padding are small.
@@ -196,6 +198,43 @@ class ShareWriterTest : public QObject {
       QVERIFY2(read == expected, spec.name.c_str());
     }
     QVERIFY(parameters > 10);
+  }
+
+  // As an object store serves it: by ranges, and without a list of the folder.
+  void itIsReadFromAUrl() {
+    const auto manifest = Save(NanoOn("dp=1,tp=2 on n0g0,n1g0"), m_path);
+    VERIFY_OK(manifest);
+    test::HttpServer server;
+    const QDir folder(QString::fromStdString(m_path));
+    for (const QString& name : folder.entryList(QDir::Files)) {
+      QFile file(folder.filePath(name));
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      server.Put("/ck/" + name.toStdString() + "?sig=secret", file.readAll().toStdString());
+    }
+    const std::string url = server.url("/ck?sig=secret");
+    const checkpoint::FoundCheckpoint found = ExamineCheckpointAt(url);
+    QCOMPARE(found.problem, std::string());
+    QVERIFY(found.manifest == *manifest);
+    const auto tensors = NanoTensors();
+    const auto reader = StoredTensors::Open({url, false, 9}, *tensors, OpenCheckpointAt);
+    VERIFY_OK(reader);
+    const int before = server.requests();
+    const ptc::TensorSpec& spec = tensors->tensors()[0];
+    const auto whole = WholeOf(spec, 0);
+    const auto row = *ptc::Box::Make(std::vector<ptc::Interval>{{3, 4}, {0, spec.shape[1]}});
+    std::vector<std::byte> read(static_cast<std::size_t>(spec.shape[1]) * 4);
+    VERIFY_OK(reader->Read(0, row, read));
+    QVERIFY(std::memcmp(read.data(), whole.data() + 3 * read.size(), read.size()) == 0);
+    QVERIFY(server.requests() <= before + 4);  // not the whole file in pieces
+    // Messages do not show what gives access.
+    server.Put("/ck/tessera.json?sig=secret", "{");
+    const std::string problem = ExamineCheckpointAt(url).problem;
+    QVERIFY2(problem.find("tessera.json': ") != std::string::npos &&
+                 problem.find("secret") == std::string::npos,
+             problem.c_str());
+    const auto missing =
+        StoredTensors::Open({server.url("/no"), false, 9}, *tensors, OpenCheckpointAt);
+    VERIFY_ERROR(missing, ErrorCode::kNotFound, "/no/tessera.json");
   }
 
   void aJobOfOtherTensorsIsRefused() {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <QCoreApplication>
-#include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "ptc/base/median.h"
+#include "tests/bench/held_job.h"
 #include "tests/bench/machine.h"
 #include "tests/support/local_cluster.h"
 
@@ -27,8 +27,8 @@ using namespace tessera::test;
 
 namespace {
 
-constexpr int kLayers = 8;
-constexpr int kColumns = 3456;
+constexpr int kLayers = kHeldLayers;
+constexpr int kColumns = kHeldColumns;
 const QString kJob = QStringLiteral("state");
 
 struct Size {
@@ -62,31 +62,6 @@ double Seconds(const std::function<void()>& work) {
 double MemcpySeconds(std::size_t bytes) {
   std::vector<char> from(bytes, 1), to(bytes, 2);
   return Seconds([&] { std::memcpy(to.data(), from.data(), bytes); });
-}
-
-bool Write(const QString& path, const Json& json) {
-  QFile file(path);
-  return file.open(QIODevice::WriteOnly) && file.write(json.dump().c_str()) > 0;
-}
-
-/// Matrices that tp cuts into rows and into columns, so that copies of both kinds appear.
-bool WriteJob(const QTemporaryDir& folder, int rows) {
-  const Json shape = {rows, kColumns};
-  const Json tensors = {
-      {{"name", "layer.{layer}.a"}, {"dtype", "f32"}, {"shape", shape}, {"role", "buffer"}},
-      {{"name", "layer.{layer}.b"}, {"dtype", "f32"}, {"shape", shape}, {"role", "buffer"}},
-      {{"name", "step"}, {"dtype", "i64"}, {"shape", Json::array()}, {"role", "scalar"}}};
-  const auto cut = [](const char* first, const char* second) {
-    Json dims = Json::array({Json::array(), Json::array()});
-    if (*first != '\0') dims[0].push_back(first);
-    if (*second != '\0') dims[1].push_back(second);
-    return Json{{"dims", dims}};
-  };
-  const Json rules = {{{"match", "layer.{layer}.a"}, {"cut", cut("tp", "")}},
-                      {{"match", "layer.{layer}.b"}, {"cut", cut("", "tp")}},
-                      {{"match", "step"}, {"cut", "replicate"}, {"stage", "all"}}};
-  return Write(folder.filePath("tensors.json"), {{"layers", kLayers}, {"tensors", tensors}}) &&
-         Write(folder.filePath("rules.json"), {{"rules", rules}});
 }
 
 /// Seconds of PyTorch to save and load as many bytes; 0 if it cannot be had.
@@ -124,7 +99,7 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
                         .link = {},
                         .one_host = false,
                         .plain_lanes = fabric.plain_lanes});
-  if (cluster.up().code != 0 || !WriteJob(folder, size.rows)) {
+  if (cluster.up().code != 0 || !WriteHeldJob(folder.path(), size.rows)) {
     fmt::print(stderr, "{}\n", cluster.up().Text().toStdString());
     return false;
   }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/agents/data/http_server.h"
 #include "tests/e2e/losses.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -83,9 +84,8 @@ class E2eCheckpointTest : public QObject {
     QVERIFY2(listed.is_object() && listed["digest"] == saved["digest"], listed.dump().c_str());
     for (const char* mesh : {"tp=2", "pp=2"}) {
       QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
-      const Outcome begun = m_cluster->Run(
-          {"job", "start", "--from-checkpoint", path, "--mesh", mesh, "--steps",
-           QString::number(step + 3)});
+      const Outcome begun = m_cluster->Run({"job", "start", "--from-checkpoint", path, "--mesh",
+                                            mesh, "--steps", QString::number(step + 3)});
       QVERIFY2(begun.code == 0, begun.Text());
       QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
         return job["state"] == "paused" && job["step"] == step + 3;
@@ -139,7 +139,8 @@ class E2eCheckpointTest : public QObject {
     int num_listed = 0;  // those of earlier tests are listed too, as missing
     const Json list = m_cluster->Ask({"checkpoint", "list", "--job", kJob});
     for (const Json& row : list["checkpoints"]) {
-      const bool is_here = row["path"].get<std::string>().starts_with(m_folder->path().toStdString());
+      const bool is_here =
+          row["path"].get<std::string>().starts_with(m_folder->path().toStdString());
       QVERIFY(row["complete"].get<bool>() == is_here);
       QVERIFY(!is_here || row["scheduled"].get<bool>());
       num_listed += is_here ? 1 : 0;
@@ -190,9 +191,8 @@ class E2eCheckpointTest : public QObject {
       QVERIFY2(ended.code == 0 || !ended.errors.isEmpty(), ended.Text());
     }
     // What was cut off is removed.
-    QVERIFY(Cluster::WaitFor([&] {
-      return QDir(m_folder->path()).entryList({"*.partial"}, QDir::Dirs).isEmpty();
-    }));
+    QVERIFY(Cluster::WaitFor(
+        [&] { return QDir(m_folder->path()).entryList({"*.partial"}, QDir::Dirs).isEmpty(); }));
     // The registrar may not know yet that the last agent has died.
     QVERIFY(Cluster::WaitFor([&] { return save().is_object(); }));
     QVERIFY(m_cluster->GoesOn(kJob));
@@ -225,9 +225,8 @@ class E2eCheckpointTest : public QObject {
     const Outcome status = m_cluster->Run({"status"});
     QVERIFY2(status.output.contains("from the checkpoint '"), status.Text());
     QVERIFY(m_cluster->Run({"txn", "decide", kJob, "continue"}).code == 0);
-    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& now) {
-      return now["state"] == "running" && now["timeline"] == 1;
-    }));
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& now) { return now["state"] == "running" && now["timeline"] == 1; }));
     QVERIFY(m_cluster->GoesOn(kJob));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QVERIFY(entry["digest_after"] == saved["digest"]);
@@ -253,8 +252,7 @@ class E2eCheckpointTest : public QObject {
     QVERIFY(m_cluster->Run({"txn", "decide", kJob, "continue"}).code == 0);
     // The older one costs more steps, so the job asks again.
     QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
-      return job["state"] == "waiting_decision" &&
-             job["decision"]["checkpoint"] == older["path"];
+      return job["state"] == "waiting_decision" && job["decision"]["checkpoint"] == older["path"];
     }));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QVERIFY2(entry["result"] == "rolled_back" &&
@@ -263,10 +261,33 @@ class E2eCheckpointTest : public QObject {
     const QString path = QString::fromStdString(older["path"]);
     const Outcome named = m_cluster->Run({"checkpoint", "load", kJob, path, "--yes"});
     QVERIFY2(named.code == 0 && named.output.contains("loads checkpoint"), named.Text());
-    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& now) {
-      return now["state"] == "running" && now["timeline"] == 1;
-    }));
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& now) { return now["state"] == "running" && now["timeline"] == 1; }));
     QVERIFY(m_cluster->Ask({"history"})["transactions"][0]["digest_after"] == older["digest"]);
+  }
+
+  // From a server that knows nothing but files and ranges.
+  void aJobBeginsFromAUrl() {
+    start("tp=2", "n0g0,n1g0");
+    QVERIFY(m_cluster->WaitStep(kJob, 2));
+    const Json saved = save();
+    QVERIFY(saved.is_object());
+    HttpServer server;
+    const QDir folder(QString::fromStdString(saved["path"]));
+    for (const QString& name : folder.entryList(QDir::Files)) {
+      QFile file(folder.filePath(name));
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      server.Put("/store/" + name.toStdString(), file.readAll().toStdString());
+    }
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
+    const QString url = QString::fromStdString(server.url("/store"));
+    const Outcome begun =
+        m_cluster->Run({"job", "start", "--from-checkpoint", url, "--mesh", "pp=2"});
+    QVERIFY2(begun.code == 0, begun.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QVERIFY(m_cluster->Ask({"history"})["transactions"][0]["digest_after"] == saved["digest"]);
+    const Outcome wrong = m_cluster->Run({"checkpoint", "save", kJob, url});
+    QVERIFY2(wrong.code == 1 && wrong.errors.contains("is a URL"), wrong.Text());
   }
 
   void onlyParametersAreTakenOver() {
@@ -280,13 +301,12 @@ class E2eCheckpointTest : public QObject {
         {"job", "start", "gpt-nano", "--name", kJob, "--from-checkpoint", path, "--seed", "5"});
     QVERIFY2(other_seed.code == 1 && other_seed.errors.contains("its job had seed"),
              other_seed.Text());
-    const Outcome begun = m_cluster->Run({"job", "start", "gpt-nano", "--name", kJob,
-                                          "--from-checkpoint", path, "--parameters-only", "--seed",
-                                          "5", "--mesh", "pp=2", "--steps", "2"});
+    const Outcome begun =
+        m_cluster->Run({"job", "start", "gpt-nano", "--name", kJob, "--from-checkpoint", path,
+                        "--parameters-only", "--seed", "5", "--mesh", "pp=2", "--steps", "2"});
     QVERIFY2(begun.code == 0, begun.Text());
-    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
-      return job["state"] == "paused" && job["step"] == 2;
-    }));
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == 2; }));
     // It has learned: a new job of this model begins at about 5.5.
     const Run run = RunOf(*m_cluster, kJob);
     QVERIFY(run.contains(1) && run.at(1).loss < 5.4);

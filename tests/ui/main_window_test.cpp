@@ -783,6 +783,50 @@ class MainWindowTest : public QObject {
     QVERIFY(action("job.snapshotsOther")->isChecked());
   }
 
+  void theMenuSavesACheckpoint() {
+    auto cluster = test::PanelCluster();
+    Panel panel({}, cluster);
+    const auto* action = panel.window->actions()->find(QStringLiteral("job.saveCheckpoint"));
+    QVERIFY(!action->isEnabled());  // before the panel operates
+    panel.window->actions()->find(QStringLiteral("cluster.operate"))->trigger();
+    const auto answer = [&](const QString& text) {
+      panel.window->actions()->find(QStringLiteral("job.saveCheckpoint"))->trigger();
+      auto* dialog = panel.window->findChild<QInputDialog*>();
+      QVERIFY(dialog != nullptr);
+      if (!text.isEmpty()) dialog->setTextValue(text);
+      dialog->accept();
+      QTRY_VERIFY(panel.window->findChild<QInputDialog*>() == nullptr);
+    };
+    answer(QStringLiteral("checkpoints"));
+    QVERIFY(panel.commands.checkpoints.empty());
+    answer(QStringLiteral("/srv/checkpoints"));
+    QCOMPARE(panel.commands.checkpoints, std::vector<QString>{QStringLiteral("/srv/checkpoints")});
+    const auto row = [&] {
+      for (const auto* rows : child<ui::Inspector>(panel)->findChildren<ui::KeyValues*>()) {
+        for (const ui::KeyValues::Row& found : rows->rows()) {
+          if (found.key == QLatin1String("checkpoints")) return found;
+        }
+      }
+      return ui::KeyValues::Row();
+    };
+    QCOMPARE(row().value, QStringLiteral("none"));
+    engine::CheckpointStatus& known = cluster.jobs.front().checkpoints;
+    known.is_saving = true;
+    known.done = 1 << 20;
+    known.total = 4 << 20;
+    panel.setSnapshot(cluster);
+    QVERIFY(!action->isEnabled());
+    QCOMPARE(row().value, QStringLiteral("saving, 1.0 MiB of 4.0 MiB"));
+    known = {};
+    known.step = 1200;
+    known.path = "/srv/other/mini-step-1200";
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("step 1,200"));
+    QVERIFY(row().toolTip.contains(QStringLiteral("/srv/other/mini-step-1200")));
+    answer({});  // the folder of the newest one is offered
+    QCOMPARE(panel.commands.checkpoints.back(), QStringLiteral("/srv/other"));
+  }
+
   void aSlowRankIsNamedWithTheDraftThatLeavesItOut() {
     auto cluster = test::PanelCluster();
     engine::DeviceStatus& slow = cluster.nodes[0].devices[1];

@@ -121,6 +121,11 @@ void SpyCommands::setSnapshots(const QString&, engine::SnapshotEvery every, Done
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 
+void SpyCommands::saveCheckpoint(const QString&, const QString& folder, Done<void> done) {
+  checkpoints.push_back(folder);
+  QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
+}
+
 void SpyCommands::samples(const QString& job, std::int64_t afterStep,
                           Done<std::vector<engine::Sample>> done) {
   sampled.push_back(afterStep);

@@ -31,6 +31,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
+  void saveCheckpoint(const QString& job, const QString& folder, Done<void> done) override;
   void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
@@ -43,7 +44,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   /// Calls that change a cluster.
   int mutations() const {
     return static_cast<int>(applied.size() + cancelled.size() + acts.size() + decided.size() +
-                            onFailures.size() + snapshots.size());
+                            onFailures.size() + snapshots.size() + checkpoints.size());
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
@@ -55,6 +56,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<engine::LossChoice> decided;
   std::vector<engine::OnFailure> onFailures;
   std::vector<engine::SnapshotEvery> snapshots;
+  std::vector<QString> checkpoints;  // folders
   int reconnects = 0;
   int historyCalls = 0;
   std::vector<std::vector<ptc::DeviceId>> proposed;

@@ -239,6 +239,16 @@ void MoveControl::setSnapshots(engine::SnapshotEvery every) {
   m_commands.setSnapshots(m_draft.job(), every, reportRefusal());
 }
 
+void MoveControl::saveCheckpoint(const QString& folder) {
+  if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
+  m_commands.saveCheckpoint(
+      m_draft.job(), folder, [self = QPointer<MoveControl>(this)](Status result) {
+        if (self && !result) {
+          emit self->failed(tr("No checkpoint was saved: %1.").arg(format::error(result.error())));
+        }
+      });
+}
+
 ClusterCommands::Done<void> MoveControl::reportRefusal() {
   return [self = QPointer<MoveControl>(this)](Status result) {
     if (self && !result) {

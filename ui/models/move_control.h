@@ -79,6 +79,8 @@ class MoveControl : public QObject {
   void decide(engine::LossChoice choice);
   void setOnFailure(engine::OnFailure onFailure);
   void setSnapshots(engine::SnapshotEvery every);
+  /// The snapshot of the cluster shows its progress, an event the result.
+  void saveCheckpoint(const QString& folder);
 
  signals:
   /// Any of the states above changed.

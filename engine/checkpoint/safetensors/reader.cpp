@@ -26,9 +26,10 @@ constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
 /// Collects the tensors of several files.
 class Assembly {
  public:
-  Assembly(Format format, std::string path) {
+  Assembly(Format format, std::string path, FileOpener open = OpenLocal) {
     contents_.format = format;
     contents_.path = std::move(path);
+    contents_.open = std::move(open);
   }
 
   Status Add(const std::string& path, Header header) {
@@ -143,8 +144,8 @@ class Assembly {
   std::map<std::string, Growing> tensors_;
 };
 
-Result<Header> HeaderOf(const std::string& path) {
-  TESSERA_TRY(const FilePtr file, File::Open(path, File::Mode::kRead));
+Result<Header> HeaderOf(const std::string& path, const FileOpener& open = OpenLocal) {
+  TESSERA_TRY(const FilePtr file, open(path));
   return ReadHeader(*file);
 }
 
@@ -218,6 +219,16 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& pat
   return assembly.Make();
 }
 
+Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFiles(
+    const std::string& place, const std::vector<std::string>& files, const FileOpener& open) {
+  Assembly assembly(Format::kHuggingFace, place, open);
+  for (const std::string& file : files) {
+    TESSERA_TRY(Header header, HeaderOf(file, open));
+    TESSERA_RETURN_IF_ERROR(assembly.Add(file, std::move(header)));
+  }
+  return assembly.Make();
+}
+
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::string& path) {
   const std::string folder = engine::AbsolutePath(path);
   Assembly assembly(Format::kHuggingFace, folder);
@@ -232,19 +243,15 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::strin
     TESSERA_RETURN_IF_ERROR(AddIndexed(folder, index, assembly));
     return assembly.Make();
   }
-  TESSERA_TRY(const auto names, NamesEndingIn(folder, ".safetensors"));
+  TESSERA_TRY(auto names, NamesEndingIn(folder, ".safetensors"));
   if (names.empty()) {
     return NotFound(
         fmt::format("'{}' is not a checkpoint: it has no *.safetensors, .metadata or "
                     "latest_checkpointed_iteration.txt in it",
                     folder));
   }
-  for (const std::string& name : names) {
-    const std::string file = folder + "/" + name;
-    TESSERA_TRY(Header header, HeaderOf(file));
-    TESSERA_RETURN_IF_ERROR(assembly.Add(file, std::move(header)));
-  }
-  return assembly.Make();
+  for (std::string& name : names) name = folder + "/" + name;
+  return OpenSafetensorsFiles(folder, names, OpenLocal);
 }
 
 }  // namespace tessera::checkpoint

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/checkpoint/checkpoint.h"
 #include "ptc/base/result.h"
@@ -22,5 +23,11 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& pat
 ///     kInvalidArgument for two indices, an index that contradicts a file (naming the byte of the
 ///     index), a tensor in two files, and a box without an offset
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::string& path);
+
+/// Opens a sharded checkpoint whose files are known, wherever they are.
+/// \param place for messages
+/// \error as OpenSafetensorsFolder, and those of `open`
+Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFiles(
+    const std::string& place, const std::vector<std::string>& files, const FileOpener& open);
 
 }  // namespace tessera::checkpoint

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Checkpoints in folders and behind URLs of http and https. Only the ranges that are needed are
+/// read from a server.
+
+#include <memory>
+#include <string>
+
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/saved_folder.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// \error as checkpoint::Checkpoint::Open and OpenSaved; those of HttpFiles::Open
+Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std::string& place);
+/// The place without user, password and query of a URL, for messages.
+std::string ShownPlace(const std::string& place);
+/// As checkpoint::Examine. The files behind a URL are not examined.
+checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place);
+
+}  // namespace tessera::agents
