@@ -80,7 +80,7 @@ int runSave(const Invocation& call) {
   const LongRequest what{[name = save.job()](const engine::ClusterSnapshot& snapshot) {
                            return savingOf(snapshot, name);
                          },
-                         fmt::format("the checkpoint of '{}' was not saved", save.job())};
+                         fmt::format("the checkpoint of '{}' was not saved within", save.job())};
   auto reply =
       askPatiently(session, std::move(request), what,
                    [&](const std::string& doing) {

@@ -34,7 +34,7 @@ Result<wire::Reply> askPatiently(Session& session, wire::Request request, const 
     if (Clock::now() - heard <= limits.patience) continue;
     if (!snapshot) return snapshot.error();
     return Timeout(
-        fmt::format("{} within {} s{}; `tesseractl status` shows whether it goes on", what.failure,
+        fmt::format("{} {} s{}; `tesseractl status` shows whether it goes on", what.failure,
                     std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
                     last.empty() ? "" : " after its last progress: " + last));
   }

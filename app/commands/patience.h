@@ -23,7 +23,7 @@ struct Patience {
 struct LongRequest {
   /// What the cluster does for the request; empty: nothing is known.
   std::function<std::string(const engine::ClusterSnapshot&)> doing;
-  /// The first words of the error after `patience`, such as "job 'a' did not start".
+  /// The first words of the error after `patience`, such as "job 'a' did not start within".
   std::string failure;
 };
 

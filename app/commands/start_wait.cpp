@@ -33,7 +33,7 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
   const LongRequest what{[name = start.name()](const engine::ClusterSnapshot& snapshot) {
                            return whatItDoes(snapshot, name);
                          },
-                         fmt::format("job '{}' did not start", start.name())};
+                         fmt::format("job '{}' did not start within", start.name())};
   return askPatiently(session, std::move(request), what, progress, limits);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,9 +22,13 @@ constexpr int kVersion = 1;
 
 using Json = nlohmann::json;
 
+/// Names need no escapes in a URL, so that they mean the same file everywhere.
 bool IsPlainName(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         name.find('\0') == std::string::npos;
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && !name.starts_with('.') && std::ranges::all_of(name, is_plain);
 }
 
 Result<Manifest::Tensor> TensorOf(const Json& row) {
@@ -39,8 +44,8 @@ Result<Manifest::Tensor> TensorOf(const Json& row) {
 Result<Manifest::StoredFile> FileOf(const Json& row) {
   Manifest::StoredFile out{row.at("name").get<std::string>(), row.at("bytes").get<std::int64_t>()};
   if (!IsPlainName(out.name)) {
-    return InvalidArgument(
-        fmt::format("file name '{}' leads out of the folder", Printable(out.name)));
+    return InvalidArgument(fmt::format(
+        "file name '{}' has other characters than a-z, A-Z, 0-9, -, _ and .", Printable(out.name)));
   }
   if (out.bytes < 0) {
     return InvalidArgument(fmt::format("file '{}' has {} bytes", Printable(out.name), out.bytes));

@@ -51,8 +51,8 @@ struct Manifest {
 std::string ToText(const Manifest& manifest);
 /// \param path for errors
 /// \error kInvalidArgument "'PATH': …" for another format or version, unknown digests, a member
-///     that is missing or has another type, a number out of range, a file name that leads out of
-///     the folder, a tensor or file that occurs twice
+///     that is missing or has another type, a number out of range, a file name that needs
+///     escapes or leads out of the folder, a tensor or file that occurs twice
 Result<Manifest> ParseManifest(std::string_view text, const std::string& path);
 /// \error kNotFound `'DIR' is no complete checkpoint: it has no tessera.json`; as ParseManifest
 Result<Manifest> ReadManifest(const std::string& folder);

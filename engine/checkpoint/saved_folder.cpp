@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "engine/checkpoint/safetensors/reader.h"
@@ -102,7 +103,8 @@ Result<std::int64_t> RemoveSaved(const std::string& path) {
 }
 
 std::string FileIn(const std::string& place, const std::string& name) {
-  const auto end = std::min(place.find('?'), place.size());
+  const bool is_url = place.find("://") != std::string::npos;
+  const auto end = is_url ? std::min(place.find_first_of("?#"), place.size()) : place.size();
   std::string path = place.substr(0, end);
   while (path.ends_with('/')) path.pop_back();
   return path + '/' + name + place.substr(end);
@@ -121,11 +123,23 @@ Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
   TESSERA_TRY(const Manifest manifest, ParseManifest(text, first->path()));
   // The names in messages are those that the opener shows, without what is secret in a URL.
   const std::string shown = ParentOf(first->path());
-  std::vector<std::string> files;
-  for (const Manifest::StoredFile& file : manifest.files) files.push_back(FileIn(shown, file.name));
-  return OpenSafetensorsFiles(shown, files, [open, place](const std::string& path) {
-    return open(FileIn(place, path.substr(path.rfind('/') + 1)));
-  });
+  std::vector<std::string> names;
+  // Each file stays open: one that is replaced meanwhile is then noticed by its source.
+  auto files = std::make_shared<std::map<std::string, FilePtr>>();
+  for (const Manifest::StoredFile& stored : manifest.files) {
+    TESSERA_TRY(FilePtr file, open(FileIn(place, stored.name)));
+    TESSERA_TRY(const std::int64_t size, file->Size());
+    if (size != stored.bytes) {
+      return DataLoss(
+          fmt::format("'{}' has {} bytes, the manifest says {}", file->path(), size, stored.bytes));
+    }
+    names.push_back(FileIn(shown, stored.name));
+    files->emplace(names.back(), std::move(file));
+  }
+  return OpenSafetensorsFiles(
+      shown, names,
+      [files = std::shared_ptr<const std::map<std::string, FilePtr>>(files)](
+          const std::string& path) -> Result<FilePtr> { return files->at(path); });
 }
 
 FoundCheckpoint Examine(const std::string& path) {

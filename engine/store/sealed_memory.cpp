@@ -9,9 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace tessera::engine {
 namespace {
@@ -19,6 +24,7 @@ namespace {
 /// Between two looks at the stop token.
 constexpr std::size_t kTouchChunkBytes = std::size_t{64} << 20U;
 constexpr std::size_t kSmallPageBytes = 4096;
+constexpr std::size_t kMostThreads = 4;
 
 /// Faults in every page of a chunk.
 /// \return 0 or the errno value
@@ -44,18 +50,40 @@ int AllocateChunk(int fd, std::size_t offset, std::size_t size) {
   return 0;
 }
 
+/// On several threads, because the kernel clears and accounts page by page.
 /// \return 0, the errno value, or ECANCELED once a stop is requested
 int MakePages(const SealedMemory& memory, const SealedMemoryOptions& options) {
-  for (std::size_t at = 0; at < memory.bytes.size();) {
-    if (options.stop.stop_requested()) return ECANCELED;
-    const std::size_t size = std::min(kTouchChunkBytes, memory.bytes.size() - at);
-    int error = options.touch ? EOPNOTSUPP : AllocateChunk(memory.fd, at, size);
-    if (error == EOPNOTSUPP) error = TouchChunk(memory.bytes.subspan(at, size));
-    if (error != 0) return error;
-    at += size;
-    if (options.made) options.made(static_cast<std::int64_t>(size));
+  std::atomic<std::size_t> next = 0;
+  std::atomic<int> failed = 0;
+  std::mutex one_at_a_time;
+  const auto run = [&] {
+    for (;;) {
+      const std::size_t at = next.fetch_add(kTouchChunkBytes);
+      if (at >= memory.bytes.size() || failed != 0) return;
+      const std::size_t size = std::min(kTouchChunkBytes, memory.bytes.size() - at);
+      int error = options.touch ? EOPNOTSUPP : AllocateChunk(memory.fd, at, size);
+      if (error == EOPNOTSUPP) error = TouchChunk(memory.bytes.subspan(at, size));
+      if (options.stop.stop_requested()) error = ECANCELED;
+      if (error != 0) {
+        failed = error;
+        return;
+      }
+      const std::lock_guard lock(one_at_a_time);
+      if (options.made) options.made(static_cast<std::int64_t>(size));
+    }
+  };
+  const std::size_t chunks = memory.bytes.size() / kTouchChunkBytes;
+  const std::size_t threads =
+      std::min({chunks, kMostThreads, std::size_t{std::thread::hardware_concurrency()}});
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t t = 1; t < threads; ++t) others.emplace_back(run);
+  } catch (const std::system_error&) {
+    // No more threads can be had: those that run make all of it.
   }
-  return 0;
+  run();
+  others.clear();
+  return failed;
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(!out.status.can_continue() && !out.plan);
     QVERIFY(out.status.missing_bytes > 0);
     QVERIFY(!out.status.missing.empty() && out.status.missing.size() <= 8);
-    QVERIFY(out.status.why_not.ends_with("of its state have no live copy"));
+    QVERIFY(out.status.why_not.ends_with(
+        "of its state have no live copy, and there is no snapshot and no checkpoint"));
   }
 
   void aSnapshotCostsTheStepsAfterIt() {
@@ -93,6 +94,33 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(out.status.devices.size() == 2 && !out.by_itself);
     // All of it is read, because what is left is of a later step.
     QVERIFY(out.plan->summary.snapshot >= facts.basis.job.layout->collection().total_bytes());
+  }
+
+  // A snapshot is newer, so a checkpoint is taken only without one, or if somebody wants it.
+  void aCheckpointIsTheLastResort() {
+    LossFacts facts = Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", "n2g1");
+    facts.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
+    WayOut out = FindWayOut(facts);
+    QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
+    QVERIFY(out.status.can_continue() && out.plan && !out.by_itself);
+    QCOMPARE(out.status.checkpoint, std::string("/c/mini-step-30"));
+    QCOMPARE(out.status.snapshot_step, std::int64_t{30});
+    QCOMPARE(out.status.steps_lost, std::int64_t{10});
+    QVERIFY(!out.status.missing.empty());
+    QVERIFY(out.plan->summary.storage >= facts.basis.job.layout->collection().total_bytes());
+    facts.snapshot_step = 35;
+    QCOMPARE(FindWayOut(facts).status.loss, LossCase::kSnapshot);
+    facts.checkpoint->chosen = true;
+    facts.checkpoint->path = "https://key@store/c?sig=secret";
+    out = FindWayOut(facts);
+    QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
+    QVERIFY2(out.status.checkpoint.find("secret") == std::string::npos &&
+                 out.status.checkpoint.find("key") == std::string::npos,
+             out.status.checkpoint.c_str());
+    // Without a loss of state it is not used, unless it is chosen.
+    LossFacts live = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "");
+    live.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
+    QCOMPARE(FindWayOut(live).status.loss, LossCase::kReplicasLive);
   }
 
   void withALiveCopyNoSnapshotIsUsed() {

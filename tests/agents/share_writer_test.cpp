@@ -6,6 +6,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTest>
+#include <algorithm>
 #include <cstring>
 #include <future>
 
@@ -209,9 +210,9 @@ class ShareWriterTest : public QObject {
     for (const QString& name : folder.entryList(QDir::Files)) {
       QFile file(folder.filePath(name));
       QVERIFY(file.open(QIODevice::ReadOnly));
-      server.Put("/ck/" + name.toStdString() + "?sig=secret", file.readAll().toStdString());
+      server.Put("ck/" + name.toStdString(), file.readAll().toStdString());
     }
-    const std::string url = server.url("/ck?sig=secret");
+    const std::string url = server.url("ck?sig=secret");
     const checkpoint::FoundCheckpoint found = ExamineCheckpointAt(url);
     QCOMPARE(found.problem, std::string());
     QVERIFY(found.manifest == *manifest);
@@ -219,21 +220,34 @@ class ShareWriterTest : public QObject {
     const auto reader = StoredTensors::Open({url, false, 9}, *tensors, OpenCheckpointAt);
     VERIFY_OK(reader);
     const int before = server.requests();
-    const ptc::TensorSpec& spec = tensors->tensors()[0];
-    const auto whole = WholeOf(spec, 0);
+    const auto matrix = std::ranges::find_if(tensors->tensors(), [](const ptc::TensorSpec& t) {
+      return t.shape.size() == 2 && t.shape[0] > 4;
+    });
+    const auto index = static_cast<int>(matrix - tensors->tensors().begin());
+    const ptc::TensorSpec& spec = *matrix;
+    const auto whole = WholeOf(spec, index);
     const auto row = *ptc::Box::Make(std::vector<ptc::Interval>{{3, 4}, {0, spec.shape[1]}});
     std::vector<std::byte> read(static_cast<std::size_t>(spec.shape[1]) * 4);
-    VERIFY_OK(reader->Read(0, row, read));
+    VERIFY_OK(reader->Read(index, row, read));
     QVERIFY(std::memcmp(read.data(), whole.data() + 3 * read.size(), read.size()) == 0);
     QVERIFY(server.requests() <= before + 4);  // not the whole file in pieces
+    // One that is replaced while it is open is noticed, and so is one that is shorter from the
+    // start.
+    const std::string shard = manifest->files[0].name;
+    server.Put("ck/" + shard, std::string(500, 'x'), "\"2\"");
+    std::vector<std::byte> all(whole.size());
+    const auto changed = reader->Read(index, *ptc::Box::Whole(spec.shape), all);
+    VERIFY_ERROR(changed, ErrorCode::kDataLoss, shard);
+    VERIFY_ERROR(StoredTensors::Open({url, false, 9}, *tensors, OpenCheckpointAt),
+                 ErrorCode::kDataLoss, "has 500 bytes, the manifest says");
     // Messages do not show what gives access.
-    server.Put("/ck/tessera.json?sig=secret", "{");
+    server.Put("ck/tessera.json", "{");
     const std::string problem = ExamineCheckpointAt(url).problem;
     QVERIFY2(problem.find("tessera.json': ") != std::string::npos &&
                  problem.find("secret") == std::string::npos,
              problem.c_str());
     const auto missing =
-        StoredTensors::Open({server.url("/no"), false, 9}, *tensors, OpenCheckpointAt);
+        StoredTensors::Open({server.url("no"), false, 9}, *tensors, OpenCheckpointAt);
     VERIFY_ERROR(missing, ErrorCode::kNotFound, "/no/tessera.json");
   }
 

@@ -68,7 +68,7 @@ std::vector<double> TorchSeconds(const QString& python, int rows) {
 bool MeasureFiles(int rows, int rounds, const QString& python) {
   const auto folder = TemporaryFolder();
   LocalCluster cluster(
-      {.nodes = 1, .devices = 4, .memory = QStringLiteral("2600M"), .link = {}, .one_host = false});
+      {.nodes = 1, .devices = 4, .memory = QStringLiteral("1400M"), .link = {}, .one_host = false});
   if (cluster.up().code != 0) return Fail(cluster.up());
   if (!WriteHeldJob(folder->path(), rows)) return false;
   const Outcome start = cluster.Run(
@@ -106,28 +106,41 @@ bool MeasureFiles(int rows, int rounds, const QString& python) {
   }
 
   // The job stands, because this program counts its steps itself.
-  if (cluster.Run({"job", "pause", kJob}).code != 0) return false;
+  if (const Outcome paused = cluster.Run({"job", "pause", kJob}); paused.code != 0) {
+    return Fail(paused);
+  }
   const Json checkpoint = cluster.Ask({"checkpoint", "save", kJob, home}, 300);
-  if (!checkpoint.is_object()) return false;
+  if (!checkpoint.is_object()) {
+    fmt::print(stderr, "no checkpoint of the paused job\n");
+    return false;
+  }
   const QString path = QString::fromStdString(checkpoint["path"]);
   const Json moved = cluster.Apply(kJob, "tp=4", "n0g0,n0g1,n0g2,n0g3");
-  if (!moved.is_object()) return false;
+  if (!moved.is_object() || moved["result"] != "committed") {
+    fmt::print(stderr, "{}\n", moved.dump());
+    return false;
+  }
+  const QString rules = folder->filePath("rules.json");
   std::vector<double> loaded, transferred, resharded;
   for (int round = 0; round < rounds; ++round) {
     Json load;
     loaded.push_back(Seconds([&] {
       load = cluster.Ask({"checkpoint", "load", kJob, path, "--yes"}, 300);
     }));
-    if (!load.is_object() || load["result"] != "committed") return false;
+    if (!load.is_object() || load["result"] != "committed") {
+      fmt::print(stderr, "{}\n", load.dump());
+      return false;
+    }
     const Json history = cluster.Ask({"history"});
     transferred.push_back(
         history["transactions"][0]["phase_seconds"]["transferring"].get<double>());
     const QString out = folder->filePath("resharded");
-    Json tool;
+    Outcome tool;
     resharded.push_back(Seconds([&] {
-      tool = cluster.Ask({"reshard", path, out, "--mesh", "tp=4"}, 300);
+      tool = cluster.Run({"reshard", path, out, "--mesh", "tp=4", "--rules", rules}, 300);
     }));
-    if (!tool.is_object() || !QDir(out).removeRecursively()) return false;
+    if (tool.code != 0) return Fail(tool);
+    if (!QDir(out).removeRecursively()) return false;
   }
   const double load = UpperMedian(loaded), reshard = UpperMedian(resharded);
   fmt::print(
@@ -137,15 +150,25 @@ bool MeasureFiles(int rows, int rounds, const QString& python) {
   return true;
 }
 
-/// The median time of a step over some seconds.
-double StepSeconds(const LocalCluster& cluster, const QString& job, int seconds) {
+/// Waits for the end of a step.
+void WaitForStepEnd(const LocalCluster& cluster, const QString& job) {
+  const std::int64_t now = cluster.Step(job);
+  while (cluster.Step(job) == now) QThread::msleep(10);
+}
+
+/// The mean time of the steps that begin and end within about `seconds`.
+double StepSeconds(const LocalCluster& cluster, const QString& job, double seconds) {
+  WaitForStepEnd(cluster, job);
   const std::int64_t first = cluster.Step(job);
   std::int64_t last = first;
   const double passed = Seconds([&] {
-    QThread::sleep(static_cast<unsigned long>(seconds));
-    last = cluster.Step(job);
+    const auto begin = std::chrono::steady_clock::now();
+    do {
+      WaitForStepEnd(cluster, job);
+      last = cluster.Step(job);
+    } while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(seconds));
   });
-  return last > first ? passed / static_cast<double>(last - first) : 0;
+  return passed / static_cast<double>(last - first);
 }
 
 bool MeasureSteps(int rounds) {
@@ -155,25 +178,23 @@ bool MeasureSteps(int rounds) {
       {.nodes = 1, .devices = 2, .memory = QStringLiteral("1G"), .link = {}, .one_host = false});
   if (cluster.up().code != 0) return Fail(cluster.up());
   const Outcome start =
-      cluster.Run({"job", "start", "gpt-25m", "--name", job, "--mesh", "dp=2"}, 160);
+      cluster.Run({"job", "start", "gpt-10m", "--name", job, "--mesh", "dp=2"}, 160);
   if (start.code != 0 || !cluster.WaitStep(job, 4, 120)) return Fail(start);
   std::vector<double> quiet, saving;
-  std::int64_t count = 0;
   for (int round = 0; round < rounds; ++round) {
-    quiet.push_back(StepSeconds(cluster, job, 20));
+    quiet.push_back(StepSeconds(cluster, job, 30));
     if (cluster.Run({"checkpoint", "save", job, folder->path(), "--every", "10s", "--keep", "1"})
             .code != 0)
       return false;
-    saving.push_back(StepSeconds(cluster, job, 20));
-    count = cluster.Job(job)["checkpoints"]["count"];
+    saving.push_back(StepSeconds(cluster, job, 30));
     if (cluster.Run({"checkpoint", "save", job, "--every", "off"}).code != 0) return false;
   }
   const double before = UpperMedian(quiet), meanwhile = UpperMedian(saving);
   const double bytes = cluster.Job(job)["state_bytes"].get<double>();
   fmt::print(
-      "steps of gpt-25m, {:.0f} MiB of state: {:.3f} s; with a checkpoint every 10 s ({} "
-      "kept) {:.3f} s: {:.2f} x\n",
-      bytes / kMiB, before, count, meanwhile, meanwhile / before);
+      "steps of gpt-10m, {:.0f} MiB of state: {:.3f} s; with a checkpoint every 10 s "
+      "{:.3f} s: {:.2f} x\n",
+      bytes / kMiB, before, meanwhile, meanwhile / before);
   return true;
 }
 

@@ -277,10 +277,10 @@ class E2eCheckpointTest : public QObject {
     for (const QString& name : folder.entryList(QDir::Files)) {
       QFile file(folder.filePath(name));
       QVERIFY(file.open(QIODevice::ReadOnly));
-      server.Put("/store/" + name.toStdString(), file.readAll().toStdString());
+      server.Put("store/" + name.toStdString(), file.readAll().toStdString());
     }
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
-    const QString url = QString::fromStdString(server.url("/store"));
+    const QString url = QString::fromStdString(server.url("store"));
     const Outcome begun =
         m_cluster->Run({"job", "start", "--from-checkpoint", url, "--mesh", "pp=2"});
     QVERIFY2(begun.code == 0, begun.Text());

@@ -816,7 +816,7 @@ class MainWindowTest : public QObject {
     known.total = 4 << 20;
     panel.setSnapshot(cluster);
     QVERIFY(!action->isEnabled());
-    QCOMPARE(row().value, QStringLiteral("saving, 1.0 MiB of 4.0 MiB"));
+    QCOMPARE(row().value, QStringLiteral("saving, 1 MiB of 4 MiB"));
     known = {};
     known.step = 1200;
     known.path = "/srv/other/mini-step-1200";

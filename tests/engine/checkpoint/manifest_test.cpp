@@ -90,8 +90,10 @@ class ManifestTest : public QObject {
     row("too many elements", "tensors",
         R"([{"name":"w","dtype":"f32","shape":[4294967296,4294967296],"digest":"0000000000000000"}])",
         "4294967296");
-    row("a name that leads out", "files", R"([{"name":"../w","bytes":1}])", "leads out");
-    row("the folder above", "files", R"([{"name":"..","bytes":1}])", "leads out");
+    row("a name that leads out", "files", R"([{"name":"../w","bytes":1}])", "has other characters");
+    row("the folder above", "files", R"([{"name":"..","bytes":1}])", "has other characters");
+    row("an escape of a URL", "files", R"([{"name":"..%2fw","bytes":1}])", "has other characters");
+    row("a query", "files", R"([{"name":"w?x","bytes":1}])", "has other characters");
     row("negative bytes", "files", R"([{"name":"w","bytes":-1}])", "has -1 bytes");
     row("a file twice", "files", R"([{"name":"w","bytes":1},{"name":"w","bytes":1}])",
         "file 'w' occurs twice");
