@@ -5,6 +5,9 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTest>
 #include <algorithm>
 #include <cstring>
@@ -19,6 +22,7 @@
 #include "engine/model/gpt.h"
 #include "ptc/digest.h"
 #include "tests/agents/data/http_server.h"
+#include "tests/python/python.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -148,6 +152,39 @@ class ShareWriterTest : public QObject {
     }
     // Heads and padding are small.
     QVERIFY(manifest->bytes() >= bytes && manifest->bytes() < bytes + bytes / 4 + 100'000);
+  }
+
+  void pytorchReadsIt() {
+    const test::Python torch =
+        test::FindPython({QStringLiteral("torch.distributed.checkpoint"), "safetensors"});
+    if (torch.program.isEmpty()) QSKIP(qPrintable(torch.why));
+    const ptc::Layout layout = NanoOn("dp=1,tp=2,pp=2 on n0g0,n0g1,n1g0,n1g1");
+    VERIFY_OK(Save(layout, m_path));
+    const QDir expected(m_home->filePath("expected"));
+    QVERIFY(QDir().mkpath(expected.path()));
+    QJsonArray rows;
+    const auto& specs = layout.collection().tensors();
+    for (std::size_t t = 0; t < specs.size(); ++t) {
+      QJsonArray shape;
+      for (const std::int64_t size : specs[t].shape) shape.append(static_cast<qint64>(size));
+      const QString name = QString::number(t);
+      rows.append(QJsonObject{{"name", QString::fromStdString(specs[t].name)},
+                              {"dtype", specs[t].dtype == ptc::DType::kI64 ? "I64" : "F32"},
+                              {"shape", shape},
+                              {"file", name}});
+      const auto whole = WholeOf(specs[t], static_cast<int>(t));
+      QFile file(expected.filePath(name));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(reinterpret_cast<const char*>(whole.data()), std::ssize(whole));
+    }
+    QFile list(expected.filePath("tensors.json"));
+    QVERIFY(list.open(QIODevice::WriteOnly));
+    list.write(QJsonDocument(rows).toJson());
+    list.close();
+    const QString wrong = test::RunScript(
+        torch, QStringLiteral("safetensors_judge.py"),
+        {QStringLiteral("dcp_check"), QString::fromStdString(m_path), expected.path()});
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 
   void itIsReadIntoAJob() {
