@@ -23,6 +23,8 @@ namespace {
 
 /// Written at a time: it stays in a core's cache between its digest and the copy to the kernel.
 constexpr std::int64_t kRangeBytes = 512 << 10;
+/// Synced at a time, so that no call waits long for the disk and progress is seen.
+constexpr std::int64_t kSyncBytes = std::int64_t{256} << 20;
 
 /// A row-major range of a cell.
 struct WriteRange {
@@ -113,8 +115,9 @@ Result<WrittenShare> ShareWriter::Write(const std::stop_token& stop) const {
   TESSERA_TRY(
       const std::vector<ShareFile> files,
       PlanShareFiles(share.layout, *share.plan, static_cast<std::int32_t>(share.stamp.node)));
-  TESSERA_RETURN_IF_ERROR(checkpoint::MakePartial(path_));
-  const std::filesystem::path folder = checkpoint::PartialPath(path_);
+  const std::string partial = checkpoint::PartialPath(path_, share.stamp.view);
+  TESSERA_RETURN_IF_ERROR(checkpoint::MakePartial(path_, partial));
+  const std::filesystem::path folder = partial;
   std::vector<checkpoint::FilePtr> open;
   std::int64_t total = 0;
   for (const ShareFile& file : files) {
@@ -126,6 +129,7 @@ Result<WrittenShare> ShareWriter::Write(const std::stop_token& stop) const {
   }
   std::vector<std::vector<std::uint64_t>> digests(files.size());
   for (std::size_t f = 0; f < files.size(); ++f) digests[f].resize(files[f].cells.size(), 0);
+  std::vector<std::atomic<std::int64_t>> unsynced(files.size());
   const std::vector<WriteRange> ranges = RangesOf(share, files);
   Progress progress(total, handlers_.progress);
   const auto write_range = [&](std::size_t i) -> Status {
@@ -138,7 +142,9 @@ Result<WrittenShare> ShareWriter::Write(const std::stop_token& stop) const {
     TESSERA_RETURN_IF_ERROR(open[range.file]->WriteAt(
         range.offset, {range.data, static_cast<std::size_t>(range.bytes)}));
     progress.Add(range.bytes);
-    return OkStatus();
+    if (unsynced[range.file].fetch_add(range.bytes) + range.bytes < kSyncBytes) return OkStatus();
+    unsynced[range.file] = 0;
+    return open[range.file]->Sync();
   };
   TESSERA_RETURN_IF_ERROR(ForEachInParallel(ranges.size(), stop, write_range));
   const auto finish_file = [&](std::size_t f) -> Status {

@@ -32,7 +32,7 @@ class ShareWriter {
     /// Runs once, when all files are on disk. What was written before an error stays.
     std::function<void(Result<WrittenShare>)> done;
   };
-  /// Writes into PATH.partial, which is made if it is missing.
+  /// Writes into checkpoint::PartialPath(path, view), which is made if it is missing.
   /// \error kAlreadyExists if PATH exists; kResourceExhausted, kUnavailable naming the file;
   ///     kCancelled
   /// \threadsafety Handlers run on a thread of the writer.

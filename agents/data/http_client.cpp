@@ -77,15 +77,6 @@ void InitialiseOnce() {
 
 }  // namespace
 
-std::string ShownUrl(const std::string& url) {
-  std::string shown = url.substr(0, url.find('?'));
-  const std::size_t scheme = shown.find("://");
-  if (scheme == std::string::npos) return shown;
-  const std::size_t host = scheme + 3;
-  const std::size_t at = shown.substr(0, shown.find('/', host)).rfind('@');
-  return at == std::string::npos || at < host ? shown : shown.erase(host, at + 1 - host);
-}
-
 HttpClient::~HttpClient() {
   for (void* handle : idle_) curl_easy_cleanup(handle);
 }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/is_url.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -35,8 +36,7 @@ struct HttpFailure {
   std::int64_t body_bytes = 0;  // received before
 };
 
-/// Returns a URL as messages may show it: without user, password and query, which may be secrets.
-std::string ShownUrl(const std::string& url);
+using engine::ShownUrl;
 
 /// \threadsafety Any thread; requests run side by side.
 class HttpClient {

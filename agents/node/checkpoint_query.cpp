@@ -46,10 +46,12 @@ Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
   }
   if (query.has_publish()) {
     const std::string& path = query.publish().path();
+    const std::string& partial = query.publish().partial();
     TESSERA_RETURN_IF_ERROR(allowed(path));
+    TESSERA_RETURN_IF_ERROR(allowed(partial));
     TESSERA_TRY(const checkpoint::Manifest manifest,
                 checkpoint::ParseManifest(query.publish().manifest(), path));
-    TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, manifest));
+    TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, partial, manifest));
   }
   if (!query.remove().empty()) {
     TESSERA_RETURN_IF_ERROR(allowed(query.remove()));

@@ -52,11 +52,13 @@ Status CheckBelow(const std::vector<std::string>& limits, std::int32_t node,
                   const std::string& name, std::string_view verb, std::string_view key) {
   const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
   if (std::ranges::any_of(limits, allows)) return OkStatus();
+  std::vector<std::string> shown;
+  for (const std::string& limit : limits)
+    shown.push_back(engine::IsUrl(limit) ? engine::ShownUrl(limit) : limit);
   return PermissionDenied(
-      fmt::format("n{} does not {} '{}': `jobs.{}` in its configuration has {}", node, verb, name,
-                  key,
-                  limits.empty() ? "no folder"
-                                 : fmt::format("only {}", fmt::join(limits, ", "))));
+      fmt::format("n{} does not {} '{}': `jobs.{}` in its configuration has {}", node, verb,
+                  engine::IsUrl(name) ? engine::ShownUrl(name) : name, key,
+                  limits.empty() ? "no folder" : fmt::format("only {}", fmt::join(shown, ", "))));
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "agents/checkpoint/checkpoint_place.h"
@@ -25,10 +27,12 @@ namespace {
 constexpr auto kStall = std::chrono::seconds(120);       // without progress
 constexpr auto kFolderTime = std::chrono::seconds(120);  // for acts on folders
 constexpr auto kAfterFailure = std::chrono::seconds(60);
+constexpr auto kUnreached = std::chrono::seconds(60);  // until one is tried again
 
 constexpr std::string_view kRows = "checkpoint/";
 constexpr std::string_view kScheduleRows = "checkpoint-schedule/";
 constexpr std::string_view kPartialRows = "checkpoint-partial/";
+constexpr std::string_view kLineageRows = "checkpoint-lineage/";
 
 std::string RowKey(std::string_view rows, const std::string& name) {
   return std::string(rows) + name;
@@ -103,7 +107,12 @@ Status CheckpointDesk::Recover() {
   TESSERA_TRY(const auto rows, journal_.List(std::string(kRows)));
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(engine::CheckpointEntry entry, ParseCheckpointRow(key, text));
-    known_.insert_or_assign(entry.path, std::move(entry));
+    const std::string path = entry.path;
+    known_.insert_or_assign(path, Known{std::move(entry)});
+  }
+  TESSERA_TRY(const auto lineages, journal_.List(std::string(kLineageRows)));
+  for (const auto& [key, text] : lineages) {
+    TESSERA_TRY(entries_[key.substr(kLineageRows.size())].lineage, ParseLineageRow(key, text));
   }
   TESSERA_TRY(const auto schedules, journal_.List(std::string(kScheduleRows)));
   for (const auto& [key, text] : schedules) {
@@ -138,7 +147,7 @@ Status CheckpointDesk::SetSchedule(const wire::SaveCheckpointRequest& request,
   if (!schedule.every.is_on()) {
     TESSERA_RETURN_IF_ERROR(journal_.Erase(key));
     entries_[job->name].schedule.reset();
-    text = fmt::format("no checkpoints of {} are saved by themselves", job->name);
+    text = fmt::format("the schedule for checkpoints of {} is off", job->name);
   } else {
     if (schedule.folder.empty()) return InvalidArgument("a schedule of checkpoints needs a folder");
     TESSERA_RETURN_IF_ERROR(journal_.Put(key, ToText(schedule)));
@@ -163,7 +172,7 @@ void CheckpointDesk::OnSave(const wire::SaveCheckpointRequest& request, const Re
     if (engine::IsUrl(request.folder())) {
       return reply->Fail(InvalidArgument(
           fmt::format("'{}' is a URL: checkpoints are saved in folders, and can be read from URLs",
-                      request.folder())));
+                      engine::ShownUrl(request.folder()))));
     }
     const Status may = CheckCheckpoint(config_.jobs, config_.node, request.folder());
     if (!may) return reply->Fail(may.error());
@@ -189,8 +198,8 @@ void CheckpointDesk::OnSave(const wire::SaveCheckpointRequest& request, const Re
 
 void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const ReplyPtr& reply) {
   std::vector<engine::CheckpointEntry> rows;
-  for (const auto& [path, entry] : known_) {
-    if (request.job().empty() || entry.job == request.job()) rows.push_back(entry);
+  for (const auto& [path, known] : known_) {
+    if (request.job().empty() || known.entry.job == request.job()) rows.push_back(known.entry);
   }
   std::ranges::sort(rows, IsNewer);
   wire::CheckpointQuery query;
@@ -205,12 +214,16 @@ void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const R
   };
   if (rows.empty()) return answer(rows);
   Query(config_.node, std::move(query),
-        [answer, rows](const Result<wire::CheckpointAnswer>& found) mutable {
+        [this, answer, rows](const Result<wire::CheckpointAnswer>& found) mutable {
           for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!found) {
               rows[i].problem = "it could not be examined: " + found.error().message;
             } else if (static_cast<int>(i) < found->found_size() && rows[i].problem.empty()) {
               rows[i].problem = found->found(static_cast<int>(i)).info().problem();
+              const auto known = known_.find(rows[i].path);
+              if (rows[i].problem.empty() && known != known_.end()) {
+                known->second.not_before.reset();
+              }
             }
           }
           answer(rows);
@@ -218,12 +231,13 @@ void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const R
 }
 
 void CheckpointDesk::OnDelete(const wire::DeleteCheckpointRequest& request, const ReplyPtr& reply) {
-  const std::string& path = request.path();
+  std::string path = std::filesystem::path(request.path()).lexically_normal().string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (around_.is_in_use(path)) {
     return reply->Fail(FailedPrecondition(fmt::format("'{}' is being loaded", path)));
   }
   for (const auto& [job, entry] : entries_) {
-    if (!entry.saving || checkpoint::PartialPath(entry.saving->path) != path) continue;
+    if (!entry.saving || entry.saving->partial != path) continue;
     return reply->Fail(FailedPrecondition(fmt::format("'{}' is being saved", path)));
   }
   // One that somebody has removed by hand is still in the list.
@@ -257,9 +271,14 @@ void CheckpointDesk::Consider(const Job& job) {
                           ? job.step >= entry.base_step + every.steps
                           : now - entry.base_time >= std::chrono::seconds(every.seconds);
   if (!is_due) return;
+  const std::string path =
+      checkpoint::SavedPath(entry.schedule->folder, job.name, job.step, job.timeline);
+  if (known_.contains(path)) return;  // of this step
+  const auto before = std::pair(entry.base_step, entry.base_time);
   entry.base_step = job.step;
   entry.base_time = now;
   Begin(job, entry.schedule->folder, true, nullptr);
+  if (entry.saving) std::tie(entry.saving->base_step, entry.saving->base_time) = before;
 }
 
 void CheckpointDesk::Begin(const Job& job, std::string folder, bool scheduled,
@@ -303,9 +322,8 @@ void CheckpointDesk::OnTaken(const std::string& name, std::uint64_t number,
   saving.state = std::move(*state);
   saving.moved = timers_.now();
   // A registrar that restarts now removes what was written.
-  const std::string partial = checkpoint::PartialPath(saving.path);
-  left_over_.erase(partial);
-  if (const Status noted = journal_.Put(RowKey(kPartialRows, partial), name); !noted) {
+  saving.partial = checkpoint::PartialPath(saving.path, saving.view);
+  if (const Status noted = journal_.Put(RowKey(kPartialRows, saving.partial), name); !noted) {
     return Fail(name, entry, noted.error());
   }
   for (const wire::ViewShare& share : view->shares()) saving.nodes.insert(share.node());
@@ -356,7 +374,7 @@ void CheckpointDesk::OnReport(std::int32_t node, const wire::SaveReport& report)
   if (saving.waiting.empty()) Publish(job, entry);
 }
 
-// Any node that has written sees the folder. It finds out whether the others wrote to the same one.
+// This node has to see the folder too, because it lists and removes checkpoints.
 void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
   Saving& saving = *entry.saving;
   const ptc::Collection& collection = saving.state->layout.collection();
@@ -370,8 +388,9 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
   saving.is_publishing = true;
   wire::CheckpointQuery query;
   query.mutable_publish()->set_path(saving.path);
+  query.mutable_publish()->set_partial(saving.partial);
   query.mutable_publish()->set_manifest(ToText(manifest));
-  Query(*saving.nodes.begin(), std::move(query),
+  Query(config_.node, std::move(query),
         [this, job, number = saving.number](const Result<wire::CheckpointAnswer>& done) {
           const auto found = entries_.find(job);
           if (found == entries_.end() || !found->second.saving ||
@@ -386,10 +405,10 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
 void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
   Saving& saving = *entry.saving;
   engine::CheckpointEntry row = EntryFor(saving.manifest, saving.path, saving.scheduled);
-  known_.insert_or_assign(row.path, row);
+  known_.insert_or_assign(row.path, Known{row});
   // Without the row the checkpoint is only not in the list of a later registrar.
   static_cast<void>(journal_.Put(RowKey(kRows, row.path), ToText(row)));
-  static_cast<void>(journal_.Erase(RowKey(kPartialRows, checkpoint::PartialPath(row.path))));
+  static_cast<void>(journal_.Erase(RowKey(kPartialRows, saving.partial)));
   entry.problem.clear();
   AddEvent(engine::Severity::kInfo, job,
            fmt::format("checkpoint of step {} saved: '{}', {}{}", row.step, row.path,
@@ -408,6 +427,13 @@ void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
 
 void CheckpointDesk::Fail(const std::string& job, Entry& entry, const Error& why) {
   const Saving& saving = *entry.saving;
+  if (!saving.partial.empty()) left_over_.insert(saving.partial);
+  // The state of that step is on disk already.
+  if (saving.scheduled && why.code == ErrorCode::kAlreadyExists) return End(entry);
+  if (saving.scheduled) {
+    entry.base_step = saving.base_step;
+    entry.base_time = saving.base_time;
+  }
   ++entry.failed;
   const std::string text = why.ToString();
   const bool is_new = text != std::exchange(entry.problem, text);
@@ -416,7 +442,6 @@ void CheckpointDesk::Fail(const std::string& job, Entry& entry, const Error& why
     AddEvent(engine::Severity::kWarning, job, "no checkpoint was saved: " + text);
   }
   if (saving.reply) saving.reply->Fail(why);
-  if (!saving.path.empty()) left_over_.insert(checkpoint::PartialPath(saving.path));
   End(entry);
 }
 
@@ -448,15 +473,15 @@ void CheckpointDesk::Tick() {
     for (const std::int32_t node : entry.saving->nodes) static_cast<void>(SendTo(node, message));
     if (!entry.saving->is_publishing && now - entry.saving->moved > kStall) {
       Fail(job, entry,
-           Timeout(fmt::format("n{} wrote nothing for {} s", *entry.saving->waiting.begin(),
+           Timeout(fmt::format("n{} reported no progress for {} s", *entry.saving->waiting.begin(),
                                kStall.count())));
     }
   }
   const Membership::Node* const own = members_.Find(config_.node);
   if (left_over_.empty() || !own || own->state != engine::NodeState::kAlive) return;
   for (const std::string& path : std::exchange(left_over_, {})) {
-    Remove(path, [this, path](const Result<wire::CheckpointAnswer>&) {
-      static_cast<void>(journal_.Erase(RowKey(kPartialRows, path)));
+    Remove(path, [this, path](const Result<wire::CheckpointAnswer>& done) {
+      if (done) static_cast<void>(journal_.Erase(RowKey(kPartialRows, path)));
     });
   }
 }
@@ -468,11 +493,32 @@ void CheckpointDesk::OnNodeGone(std::int32_t node, const std::string& why) {
 }
 
 void CheckpointDesk::Forget(const std::string& job) {
+  for (auto& [path, known] : known_) {
+    if (known.entry.job != job || std::exchange(known.entry.is_over, true)) continue;
+    static_cast<void>(journal_.Put(RowKey(kRows, path), ToText(known.entry)));
+  }
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
   if (found->second.saving) Fail(job, found->second, Cancelled("the job was stopped"));
   entries_.erase(found);
   static_cast<void>(journal_.Erase(RowKey(kScheduleRows, job)));
+  static_cast<void>(journal_.Erase(RowKey(kLineageRows, job)));
+}
+
+void CheckpointDesk::OnTimeline(const std::string& job, std::int64_t timeline, std::int64_t step) {
+  Lineage& lineage = entries_[job].lineage;
+  lineage[timeline] = step;
+  static_cast<void>(journal_.Put(RowKey(kLineageRows, job), ToText(lineage)));
+}
+
+bool CheckpointDesk::IsOfPast(const engine::CheckpointEntry& entry) const {
+  if (entry.is_over) return false;
+  const auto found = entries_.find(entry.job);
+  if (found == entries_.end()) return true;
+  const Lineage& lineage = found->second.lineage;
+  return std::ranges::all_of(lineage, [&](const auto& begin) {
+    return begin.first <= entry.timeline || entry.step <= begin.second;
+  });
 }
 
 // ---- what is on disk
@@ -480,8 +526,9 @@ void CheckpointDesk::Forget(const std::string& job) {
 void CheckpointDesk::RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule) {
   if (schedule.keep <= 0) return;
   std::vector<engine::CheckpointEntry> own;
-  for (const auto& [path, entry] : known_) {
-    if (entry.job == job && entry.scheduled) own.push_back(entry);
+  for (const auto& [path, known] : known_) {
+    const engine::CheckpointEntry& entry = known.entry;
+    if (entry.job == job && entry.scheduled && !entry.is_over) own.push_back(entry);
   }
   std::ranges::sort(own, IsNewer);
   for (std::size_t i = static_cast<std::size_t>(schedule.keep); i < own.size(); ++i) {
@@ -502,7 +549,7 @@ void CheckpointDesk::Remove(const std::string& path,
   Query(config_.node, std::move(query),
         [this, path, then = std::move(then)](Result<wire::CheckpointAnswer> done) {
           if (const auto found = known_.find(path); done && found != known_.end()) {
-            const std::string job = found->second.job;
+            const std::string job = found->second.entry.job;
             known_.erase(found);
             static_cast<void>(journal_.Erase(RowKey(kRows, path)));
             MarkDirty();
@@ -547,8 +594,12 @@ void CheckpointDesk::Look(const std::string& path,
 
 const engine::CheckpointEntry* CheckpointDesk::Newest(const std::string& job) const {
   const engine::CheckpointEntry* newest = nullptr;
-  for (const auto& [path, entry] : known_) {
-    const bool is_usable = entry.job == job && entry.problem.empty();
+  const auto now = timers_.now();
+  for (const auto& [path, known] : known_) {
+    const engine::CheckpointEntry& entry = known.entry;
+    const bool is_reached = !known.not_before || now > *known.not_before;
+    const bool is_usable =
+        entry.job == job && entry.problem.empty() && is_reached && IsOfPast(entry);
     if (is_usable && (!newest || IsNewer(entry, *newest))) newest = &entry;
   }
   return newest;
@@ -564,18 +615,20 @@ void CheckpointDesk::ExamineNewest(const std::string& job) {
           if (!answer || answer->found_size() != 1) return;  // loading it will show it
           const std::string& problem = answer->found(0).info().problem();
           if (problem.empty()) return;
-          NoteProblem(path, problem);
+          NoteProblem(path, problem, false);
           ExamineNewest(job);
           around_.changed(job);
         });
 }
 
-void CheckpointDesk::NoteProblem(const std::string& path, const std::string& why) {
+void CheckpointDesk::NoteProblem(const std::string& path, const std::string& why, bool lasting) {
   const auto found = known_.find(path);
   if (found == known_.end()) return;
-  found->second.problem = why;
-  static_cast<void>(journal_.Put(RowKey(kRows, path), ToText(found->second)));
+  found->second.not_before = timers_.now() + kUnreached;
   MarkDirty();
+  if (!lasting) return;
+  found->second.entry.problem = why;
+  static_cast<void>(journal_.Put(RowKey(kRows, path), ToText(found->second.entry)));
 }
 
 engine::CheckpointStatus CheckpointDesk::StatusOf(const std::string& job) const {
@@ -584,8 +637,9 @@ engine::CheckpointStatus CheckpointDesk::StatusOf(const std::string& job) const 
     out.step = newest->step;
     out.path = newest->path;
   }
-  out.count =
-      std::ranges::count_if(known_, [&](const auto& known) { return known.second.job == job; });
+  out.count = std::ranges::count_if(known_, [&](const auto& known) {
+    return known.second.entry.job == job && !known.second.entry.is_over;
+  });
   const auto found = entries_.find(job);
   if (found == entries_.end()) return out;
   const Entry& entry = found->second;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agents/checkpoint/stored_state.h"
+#include "agents/registrar/checkpoint_row.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/pending_reply.h"
@@ -61,12 +62,16 @@ class CheckpointDesk : public RegistrarPart {
 
   /// Reads the manifest of a complete checkpoint, and checks that its files are there.
   void Look(const std::string& path, std::function<void(Result<checkpoint::Manifest>)> then);
-  /// The newest one of the job that can be loaded as far as is known, or nullptr.
+  /// A timeline of the job begins after `step`: what was saved later in the ones before is not of
+  /// its past.
+  void OnTimeline(const std::string& job, std::int64_t timeline, std::int64_t step);
+  /// The newest one of the job's past that can be loaded as far as is known, or nullptr.
   const engine::CheckpointEntry* Newest(const std::string& job) const;
   /// Finds out whether that one is still there. If it is not, another becomes the newest.
   void ExamineNewest(const std::string& job);
   /// It could not be loaded.
-  void NoteProblem(const std::string& path, const std::string& why);
+  /// \param lasting its bytes are wrong; else it is tried again later
+  void NoteProblem(const std::string& path, const std::string& why, bool lasting);
   engine::CheckpointStatus StatusOf(const std::string& job) const;
 
  private:
@@ -77,7 +82,9 @@ class CheckpointDesk : public RegistrarPart {
     ReplyPtr reply;            // of a request
     std::uint64_t number = 0;  // identifies it; views come later
     std::uint64_t view = 0;    // once it is taken, and so are the next
-    std::string path = {};
+    std::string path = {}, partial = {};
+    std::int64_t base_step = 0;  // of the schedule before
+    Clock::time_point base_time = {};
     checkpoint::Manifest manifest = {};
     std::vector<std::uint64_t> digests = {};  // by tensor
     std::optional<SharedState> state = {};
@@ -94,6 +101,11 @@ class CheckpointDesk : public RegistrarPart {
     std::optional<Saving> saving = {};
     std::int64_t failed = 0;
     std::string problem = {};
+    Lineage lineage = {};
+  };
+  struct Known {
+    engine::CheckpointEntry entry;
+    std::optional<Clock::time_point> not_before = {};  // it could not be reached
   };
 
   Status SetSchedule(const wire::SaveCheckpointRequest& request, const PendingReply& reply,
@@ -106,6 +118,8 @@ class CheckpointDesk : public RegistrarPart {
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
   /// Frees the view and forgets the saving.
   void End(Entry& entry);
+  /// Whether it is of the present run of its job, and of its past.
+  bool IsOfPast(const engine::CheckpointEntry& entry) const;
   /// Removes what the schedule has saved and does not keep.
   void RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule);
   /// What is already gone counts as removed.
@@ -118,7 +132,7 @@ class CheckpointDesk : public RegistrarPart {
   JobTable& jobs_;
   const World around_;
   std::map<std::string, Entry> entries_;                  // by job
-  std::map<std::string, engine::CheckpointEntry> known_;  // by path
+  std::map<std::string, Known> known_;                    // by path
   std::set<std::string> left_over_;                       // partial ones that are to be removed
   std::uint64_t last_number_ = 0;
 };

@@ -29,7 +29,8 @@ std::string ToText(const engine::CheckpointEntry& checkpoint) {
                {"digest", checkpoint.digest},
                {"created", checkpoint.created},
                {"problem", checkpoint.problem},
-               {"scheduled", checkpoint.scheduled}});
+               {"scheduled", checkpoint.scheduled},
+               {"is_over", checkpoint.is_over}});
 }
 
 std::string ToText(const engine::CheckpointSchedule& schedule) {
@@ -55,6 +56,25 @@ Result<engine::CheckpointEntry> ParseCheckpointRow(const std::string& key,
     out.created = json.at("created").get<double>();
     out.problem = json.at("problem").get<std::string>();
     out.scheduled = json.at("scheduled").get<bool>();
+    out.is_over = json.value("is_over", false);
+    return out;
+  } catch (const nlohmann::json::exception& error) {
+    return DamagedRow(key, error.what());
+  }
+}
+
+std::string ToText(const Lineage& lineage) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& [timeline, step] : lineage) json.push_back({timeline, step});
+  return Dump(json);
+}
+
+Result<Lineage> ParseLineageRow(const std::string& key, const std::string& text) {
+  try {
+    Lineage out;
+    for (const auto& pair : nlohmann::json::parse(text)) {
+      out[pair.at(0).get<std::int64_t>()] = pair.at(1).get<std::int64_t>();
+    }
     return out;
   } catch (const nlohmann::json::exception& error) {
     return DamagedRow(key, error.what());

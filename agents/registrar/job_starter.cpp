@@ -39,6 +39,10 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
     TESSERA_TRY(settings,
                 engine::ParseJobSettings(request.base_settings())
                     .Context("checkpoint '" + ShownPlace(request.from_checkpoint().path()) + "'"));
+    if (settings.program) {
+      return InvalidArgument(fmt::format("checkpoint '{}' brings a program, which is not run",
+                                         ShownPlace(request.from_checkpoint().path())));
+    }
     settings.max_steps = 0;
     settings.device_batch = 0;
   }

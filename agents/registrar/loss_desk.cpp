@@ -161,9 +161,8 @@ std::string LossDesk::TextOf(const DeviceLoss& loss) {
                                       engine::ShortText(status.mesh, status.options));
   std::string cost = "without losing a step";
   if (status.loss != engine::LossCase::kReplicasLive) {
-    const std::string from = status.checkpoint.empty()
-                                 ? "snapshot"
-                                 : fmt::format("checkpoint '{}',", status.checkpoint);
+    const std::string from =
+        status.checkpoint.empty() ? "snapshot" : fmt::format("checkpoint '{}'", status.checkpoint);
     cost = fmt::format("from the {} of step {}, {} lost", from, status.snapshot_step,
                        Counted(status.steps_lost, "step"));
   }
@@ -224,14 +223,15 @@ void LossDesk::LookAndBegin(Job& job) {
         now->device_loss->is_looking = false;
         const auto begin = [&]() -> Status {
           if (!manifest) return manifest.error();
-          TESSERA_TRY(StoredState state, StateFor(*manifest, path, now->settings,
-                                                  now->layout.collection(), false));
-          TESSERA_RETURN_IF_ERROR(uses_.transactions.CheckIdle());
+          TESSERA_TRY(StoredState state,
+                      StateFor(*manifest, path, now->settings, now->layout.collection(), false));
           return BeginRecovery(*now, std::move(state));
         };
+        if (manifest && !uses_.transactions.CheckIdle()) return;  // the next look begins it
         const Status begun = begin();
         if (begun) return;
-        if (!manifest) uses_.checkpoints.NoteProblem(path, begun.error().message);
+        ++now->device_loss->failures;
+        uses_.checkpoints.NoteProblem(path, begun.error().message, false);
         NoteFailure(*now, begun.error());
       });
 }
@@ -280,7 +280,8 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     if (job.device_loss && stored) AskAgain(job);
     // One that cannot be read is not offered again. The error then names it or a file in it.
     if (stored && reason.find(stored->path) != std::string::npos) {
-      uses_.checkpoints.NoteProblem(stored->place, reason);
+      const bool is_damaged = reason.find("is damaged") != std::string::npos;
+      uses_.checkpoints.NoteProblem(stored->place, reason, is_damaged);
     }
     if (job.device_loss && txn.cancelled) {
       job.device_loss->failures = DeviceLoss::kMostFailures;
@@ -323,6 +324,8 @@ Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path
   loss.failures = 0;
   loss.not_before.reset();
   loss.is_current = false;
+  loss.is_looking = false;
+  loss.search = ++last_search_;  // what is looked for now does not count
   loss.snapshot = std::nullopt;  // so that the search is made again
   loss.remaining = {};
   job.waits = false;

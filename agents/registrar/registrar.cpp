@@ -114,6 +114,9 @@ TransactionDesk::World Registrar::WorldOfTransactions() {
   world.recovered = [this](Job& job, const Txn& txn, bool committed, const std::string& reason) {
     losses_.OnRecovered(job, txn, committed, reason);
   };
+  world.timeline_begins = [this](const std::string& job, std::int64_t timeline, std::int64_t step) {
+    checkpoints_.OnTimeline(job, timeline, step);
+  };
   world.started = [this](Job& job) { starter_.OnStarted(job); };
   world.settled = [this](Job& job) { pauses_.MarkPausedIfAllStopped(job); };
   world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };

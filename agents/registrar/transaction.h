@@ -45,6 +45,7 @@ struct Recovery {
   wire::ViewReply snapshot = {};               // its shares
   std::string digest = {};                     // of the snapshot
   std::optional<StoredState> checkpoint = {};  // present: there is no snapshot
+  bool begins = false;                         // the job has not run before
 };
 
 /// Where a transaction comes from.

@@ -23,6 +23,13 @@ std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& opt
                      shape[ptc::Axis::kPp], more.empty() ? "" : " " + more);
 }
 
+/// "state after step 120 of checkpoint '/c/a-step-120'".
+std::string DescribeState(const StoredState& state) {
+  const std::string what =
+      state.parameters_only ? "parameters" : fmt::format("state after step {}", state.step);
+  return fmt::format("{} of checkpoint '{}'", what, state.path);
+}
+
 }  // namespace
 
 bool TransactionDesk::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
@@ -282,10 +289,8 @@ Status TransactionDesk::BeginLoad(const std::string& request_id, Job& job, Store
     return FailedPrecondition(
         fmt::format("job '{}' has changed while the plan was made: try again", job.name));
   }
-  const std::string text = fmt::format(
-      "{} takes over the {} of checkpoint '{}', step {}, {}", job.name,
-      state.parameters_only ? "parameters" : "state", state.path, state.step,
-      engine::BytesText(planned.plan.bytes.storage));
+  const std::string text = fmt::format("{} takes over the {}, {}", job.name, DescribeState(state),
+                                       engine::BytesText(planned.plan.bytes.storage));
   HandIn hand_in{state.step, {}, std::move(state)};
   TESSERA_RETURN_IF_ERROR(Begin(
       job, std::move(planned),
@@ -321,15 +326,14 @@ void TransactionDesk::BeginFrom(const Job& job, StoredState state) {
           origin.requester = now->starting->requester();
           origin.recovery = Recovery{devices, state.step, "it begins with that state", 0};
           origin.recovery->checkpoint = state;
+          origin.recovery->begins = true;
           return Begin(*now, std::move(*planned), std::move(origin));
         };
         if (const Status begun = begin(); !begun) {
           return around_.interrupt(*now, begun.error().message);
         }
         AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
-                 fmt::format("{} begins with the {} of checkpoint '{}', step {}, {}", name,
-                             txn_->checkpoint()->parameters_only ? "parameters" : "state",
-                             txn_->checkpoint()->path, txn_->checkpoint()->step,
+                 fmt::format("{} begins with the {}, {}", name, DescribeState(*txn_->checkpoint()),
                              engine::BytesText(txn_->planned.plan.bytes.storage)));
         Go();
       });

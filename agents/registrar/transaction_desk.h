@@ -46,6 +46,9 @@ class TransactionDesk : public RegistrarPart {
     /// paused now.
     std::function<void(Job& job, const Txn& txn, bool committed, const std::string& reason)>
         recovered;
+    /// A timeline of the job begins after `step`.
+    std::function<void(const std::string& job, std::int64_t timeline, std::int64_t step)>
+        timeline_begins;
     /// A job trains that began with the state of a checkpoint.
     std::function<void(Job& job)> started;
     /// The ranks of the job may have stopped by themselves while the transaction ended.

@@ -39,7 +39,10 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
     job->layout = txn_->planned.to;
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
-    if (txn_->timeline != job->timeline) uses_.steps.RestartCountAt(*job, decision.step);
+    if (txn_->timeline != job->timeline) {
+      uses_.steps.RestartCountAt(*job, decision.step);
+      around_.timeline_begins(job->name, txn_->timeline, decision.step);
+    }
     job->timeline = txn_->timeline;
     job->step = decision.step;
     job->paused_nodes.clear();
@@ -53,7 +56,7 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
 void TransactionDesk::Finish(bool committed, const std::string& reason) {
   const auto now = timers_.now();
   Job* job = jobs_.Find(txn_->job);
-  const bool begins = txn_->recovery && job->starting;  // with the state of a checkpoint
+  const bool begins = txn_->recovery && txn_->recovery->begins;
   NoteResumed();
   const std::string digests = committed ? NoteDigests() : std::string();
   engine::HistoryEntry& entry = txn_->entry;
@@ -74,7 +77,13 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   uses_.rendezvous.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
-  if (begins) {
+  if (begins && !job->starting) {
+    // The registrar has restarted, so nobody waits for the start.
+    if (!committed) {
+      job->state = engine::JobState::kFailed;
+      job->reason = reason;
+    }
+  } else if (begins) {
     if (committed) around_.started(*job);
   } else if (txn_->recovery) {
     around_.recovered(*job, *txn_, committed, reason);
@@ -92,7 +101,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
                              ? "what is left of the state is unchanged"
                              : "the old layout is whole"));
   }
-  std::string fail = begins && !committed ? reason : std::string();
+  std::string fail = begins && !committed && job->starting ? reason : std::string();
   for (const auto& [device, why] : txn_->lost_ranks) {
     if (job->state == engine::JobState::kSuspended) break;
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
@@ -109,8 +118,10 @@ Status TransactionDesk::JournalRow() {
              txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
              txn_->was_paused, txn_->timeline,   txn_->entry.started};
   if (txn_->recovery) {
-    row.recovery = {txn_->recovery->lost, txn_->recovery->reason, txn_->recovery->step,
-                    txn_->recovery->steps_lost};
+    row.recovery = {
+        txn_->recovery->lost,   txn_->recovery->reason,
+        txn_->recovery->step,   txn_->recovery->steps_lost,
+        txn_->recovery->begins, txn_->checkpoint() ? txn_->checkpoint()->path : std::string()};
   }
   return journal_.Put(kTxnKey, ToText(row));
 }
@@ -162,6 +173,11 @@ Status TransactionDesk::Recover() {
   if (row.recovery) {
     txn_->recovery = {std::move(row.recovery->lost), row.recovery->step,
                       std::move(row.recovery->reason), row.recovery->steps_lost};
+    txn_->recovery->begins = row.recovery->begins;
+    if (!row.recovery->checkpoint.empty()) {
+      txn_->recovery->checkpoint = StoredState{
+          row.recovery->checkpoint, row.recovery->checkpoint, row.recovery->step, false, {}, {}};
+    }
     job->stays_paused = row.was_paused;
   }
   txn_->entry = std::move(entry);

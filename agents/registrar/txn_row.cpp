@@ -21,6 +21,8 @@ std::string ToText(const TxnRow& row) {
     json["recovery"] = {{"lost", nlohmann::json::array()},
                         {"reason", row.recovery->reason},
                         {"step", row.recovery->step}};
+    json["recovery"]["begins"] = row.recovery->begins;
+    json["recovery"]["checkpoint"] = row.recovery->checkpoint;
     if (row.recovery->steps_lost) json["recovery"]["steps_lost"] = *row.recovery->steps_lost;
     for (const ptc::DeviceId device : row.recovery->lost) {
       json["recovery"]["lost"].push_back(ToString(device));
@@ -47,6 +49,8 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
       row.recovery.emplace();
       row.recovery->reason = found->at("reason").get<std::string>();
       row.recovery->step = found->value("step", std::int64_t{0});
+      row.recovery->begins = found->value("begins", false);
+      row.recovery->checkpoint = found->value("checkpoint", "");
       if (const auto steps = found->find("steps_lost"); steps != found->end()) {
         row.recovery->steps_lost = steps->get<std::int64_t>();
       }

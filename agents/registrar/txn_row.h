@@ -30,6 +30,8 @@ struct TxnRow {
     std::string reason;
     std::int64_t step = 0;
     std::optional<std::int64_t> steps_lost = {};  // present: it returns to a snapshot
+    bool begins = false;                          // as of agents::Recovery
+    std::string checkpoint = {};                  // that it reads; empty: none
   };
   std::optional<Recovery> recovery = {};  // of a job without ranks
 };

@@ -19,8 +19,19 @@ namespace {
 
 constexpr std::string_view kFormat = "tessera-checkpoint";
 constexpr int kVersion = 1;
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;
 
 using Json = nlohmann::json;
+
+/// A fraction or a number out of range is refused, because its conversion is not defined.
+Result<std::int64_t> WholeNumber(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  const bool is_number = value.is_number_unsigned() &&
+                         value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostNumber);
+  if (is_number) return static_cast<std::int64_t>(value.get<std::uint64_t>());
+  return InvalidArgument(fmt::format("'{}' is {}, not a number from 0 to {}", key,
+                                     Printable(value.dump()), kMostNumber));
+}
 
 /// Names need no escapes in a URL, so that they mean the same file everywhere.
 bool IsPlainName(const std::string& name) {
@@ -42,13 +53,11 @@ Result<Manifest::Tensor> TensorOf(const Json& row) {
 }
 
 Result<Manifest::StoredFile> FileOf(const Json& row) {
-  Manifest::StoredFile out{row.at("name").get<std::string>(), row.at("bytes").get<std::int64_t>()};
+  Manifest::StoredFile out{row.at("name").get<std::string>(), 0};
+  TESSERA_TRY(out.bytes, WholeNumber(row, "bytes"));
   if (!IsPlainName(out.name)) {
     return InvalidArgument(fmt::format(
         "file name '{}' has other characters than a-z, A-Z, 0-9, -, _ and .", Printable(out.name)));
-  }
-  if (out.bytes < 0) {
-    return InvalidArgument(fmt::format("file '{}' has {} bytes", Printable(out.name), out.bytes));
   }
   return out;
 }
@@ -68,8 +77,8 @@ Result<Manifest> Parse(const Json& json) {
   }
   Manifest out;
   out.job = json.at("job").get<std::string>();
-  out.step = json.at("step").get<std::int64_t>();
-  out.timeline = json.at("timeline").get<std::int64_t>();
+  TESSERA_TRY(out.step, WholeNumber(json, "step"));
+  TESSERA_TRY(out.timeline, WholeNumber(json, "timeline"));
   out.model = json.at("model").get<std::string>();
   out.mesh = json.at("mesh").get<std::string>();
   out.created = json.at("created").get<double>();

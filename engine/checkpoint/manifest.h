@@ -17,7 +17,7 @@
 namespace tessera::checkpoint {
 
 inline constexpr std::string_view kManifestName = "tessera.json";
-inline constexpr std::int64_t kMostManifestBytes = 100'000'000;
+inline constexpr std::int64_t kMostManifestBytes = 32 << 20;
 
 struct Manifest {
   struct Tensor {

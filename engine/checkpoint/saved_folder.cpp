@@ -51,19 +51,19 @@ std::string SavedPath(const std::string& folder, const std::string& job, std::in
   return (fs::path(folder) / name).string();
 }
 
-std::string PartialPath(const std::string& path) { return path + std::string(kPartialSuffix); }
+std::string PartialPath(const std::string& path, std::uint64_t id) {
+  return fmt::format("{}.{:016x}{}", path, id, kPartialSuffix);
+}
 
-Status MakePartial(const std::string& path) {
+Status MakePartial(const std::string& path, const std::string& partial) {
   std::error_code error;
   if (fs::exists(path, error)) return AlreadyExists(fmt::format("'{}' exists", path));
-  const std::string partial = PartialPath(path);
   fs::create_directories(partial, error);
   if (error) return FileError(partial, "cannot be made", error.value());
   return OkStatus();
 }
 
-Status Publish(const std::string& path, const Manifest& manifest) {
-  const std::string partial = PartialPath(path);
+Status Publish(const std::string& path, const std::string& partial, const Manifest& manifest) {
   if (const Status there = CheckFiles(partial, manifest); !there) {
     return DataLoss(there.error().message + ": do all nodes see the same folder under this path?");
   }

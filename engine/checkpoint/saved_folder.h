@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The folders of checkpoints that a cluster saves. One that is being written is PATH.partial; it
-/// gets its manifest and its name when all of its files are there.
+/// The folders of checkpoints that a cluster saves. One that is being written is PATH.ID.partial,
+/// which no other saving uses; it gets its manifest and its name when all of its files are there.
 
 #include <cstdint>
 #include <memory>
@@ -21,16 +21,17 @@ namespace tessera::checkpoint {
 /// "DIR/JOB-step-120", with "-tN" behind it for timeline N above 0.
 std::string SavedPath(const std::string& folder, const std::string& job, std::int64_t step,
                       std::int64_t timeline);
-/// "PATH.partial".
-std::string PartialPath(const std::string& path);
+/// "PATH.00000000000000ff.partial".
+/// \param id of the saving
+std::string PartialPath(const std::string& path, std::uint64_t id);
 
-/// Makes PATH.partial and the folders above it. Several writers may do so at once.
-/// \error kAlreadyExists if PATH exists; otherwise as FileError
-Status MakePartial(const std::string& path);
-/// Checks the files in PATH.partial, writes its manifest and renames it. All of it is on disk when
-/// the call returns.
+/// Makes the folder `partial` and those above it. Several writers may do so at once.
+/// \error kAlreadyExists if `path` exists; otherwise as FileError
+Status MakePartial(const std::string& path, const std::string& partial);
+/// Checks the files in `partial`, writes the manifest there and renames the folder to `path`. All
+/// of it is on disk when the call returns.
 /// \error kDataLoss naming a file that is not there as it was written, kAlreadyExists, kUnavailable
-Status Publish(const std::string& path, const Manifest& manifest);
+Status Publish(const std::string& path, const std::string& partial, const Manifest& manifest);
 /// Removes a checkpoint, complete or not: the manifest first, so that what is left after a failure
 /// is not complete. Removes no file that is not of a checkpoint, and then leaves the folder.
 /// \return bytes that were removed

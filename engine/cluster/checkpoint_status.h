@@ -45,6 +45,7 @@ struct CheckpointEntry {
   double created = 0;        // seconds since 1970
   std::string problem = {};  // why it cannot be loaded; empty: complete
   bool scheduled = false;    // saved by itself, and removed when it is out of date
+  bool is_over = false;      // of an earlier job with this name
   friend bool operator==(const CheckpointEntry&, const CheckpointEntry&) = default;
 };
 

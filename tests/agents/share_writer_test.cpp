@@ -94,7 +94,7 @@ Result<checkpoint::Manifest> Save(const ptc::Layout& layout, const std::string& 
     manifest.tensors.push_back({spec.name, spec.dtype, spec.shape, digests[t]});
   }
   manifest.digest = ptc::Hex16(ptc::CollectionDigest(layout.collection(), digests));
-  TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, manifest));
+  TESSERA_RETURN_IF_ERROR(checkpoint::Publish(path, checkpoint::PartialPath(path, 7), manifest));
   return manifest;
 }
 

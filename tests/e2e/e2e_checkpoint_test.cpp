@@ -290,6 +290,32 @@ class E2eCheckpointTest : public QObject {
     QVERIFY2(wrong.code == 1 && wrong.errors.contains("is a URL"), wrong.Text());
   }
 
+  // A manifest from somewhere else could name a command.
+  void aCheckpointBringsNoProgram() {
+    start("tp=2", "n0g0,n1g0");
+    const Json saved = save();
+    QVERIFY(saved.is_object());
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
+    const QString path = QString::fromStdString(saved["path"]);
+    Json manifest;
+    std::ifstream((path + "/tessera.json").toStdString()) >> manifest;
+    Json settings = Json::parse(manifest["settings"].get<std::string>());
+    const QString mark = m_folder->filePath("mark");
+    const Json file = {{"name", "t"}, {"text", "{}"}};
+    settings["program"] = {
+        {"command", "touch " + mark.toStdString()}, {"tensors", file}, {"rules", file}};
+    manifest["settings"] = settings.dump();
+    std::ofstream((path + "/tessera.json").toStdString()) << manifest.dump();
+    for (const QStringList& model : {QStringList(), QStringList{"gpt-nano"}}) {
+      const Outcome begun =
+          m_cluster->Run(QStringList{"job", "start"} + model +
+                         QStringList{"--name", kJob, "--from-checkpoint", path, "--mesh", "tp=2"});
+      QVERIFY2(begun.code == 1 && begun.errors.contains("brings a program, which is not run"),
+               begun.Text());
+    }
+    QVERIFY(!QFile::exists(mark));
+  }
+
   void onlyParametersAreTakenOver() {
     start("tp=2", "n0g0,n1g0");
     QVERIFY(m_cluster->WaitStep(kJob, 3));

@@ -144,7 +144,10 @@ void DecisionPanel::refresh() {
     for (const std::string& range : decision->missing) ranges << QString::fromStdString(range);
     const QString missing = ranges.join(QStringLiteral(", "));
     const QString step = format::count(decision->snapshot_step);
-    if (!decision->checkpoint.empty()) {
+    if (!decision->checkpoint.empty() && ranges.isEmpty()) {
+      m_sentence->setText(tr("The checkpoint of step %1 is complete on disk: %2.")
+                              .arg(step, QString::fromStdString(decision->checkpoint)));
+    } else if (!decision->checkpoint.empty()) {
       m_sentence->setText(tr("Missing: %1. The checkpoint of step %2 is complete on disk: %3.")
                               .arg(missing, step, QString::fromStdString(decision->checkpoint)));
     } else if (decision->loss == engine::LossCase::kSnapshot) {

@@ -42,22 +42,23 @@ class ManifestTest : public QObject {
   Q_OBJECT
 
   std::unique_ptr<QTemporaryDir> m_home;
-  std::string m_path;
+  std::string m_path, m_partial;
 
   void write(const std::string& name, const std::string& text) {
-    VERIFY_OK(engine::WriteWholeFile(m_path + ".partial/" + name, text, 0666));
+    VERIFY_OK(engine::WriteWholeFile(m_partial + "/" + name, text, 0666));
   }
   /// A complete checkpoint at m_path.
   void publish() {
-    VERIFY_OK(MakePartial(m_path));
+    VERIFY_OK(MakePartial(m_path, m_partial));
     write(kFile, "12345");
-    VERIFY_OK(Publish(m_path, Example()));
+    VERIFY_OK(Publish(m_path, m_partial, Example()));
   }
 
  private slots:
   void init() {
     m_home = test::TemporaryFolder();
     m_path = SavedPath(m_home->path().toStdString(), "mini", 120, 2);
+    m_partial = PartialPath(m_path, 7);
   }
 
   void isReadAsWritten() {
@@ -78,8 +79,10 @@ class ManifestTest : public QObject {
     row("a later version", "version", "2", "version 2, this program reads 1");
     row("unknown digests", "digest_algorithm", R"("crc32")", "'crc32', this program compares");
     row("no job", "job", "", "job");
-    row("a text for a number", "step", R"("120")", "must be number");
-    row("a negative step", "step", "-1", "is negative");
+    row("a text for a number", "step", R"("120")", "not a number from 0");
+    row("a negative step", "step", "-1", "not a number from 0");
+    row("a fraction", "step", "1.5", "not a number from 0");
+    row("a step beyond what is counted", "step", "1e300", "not a number from 0");
     row("a digest of 15 digits", "digest", R"("00000000000000f")", "00000000000000f");
     row("an unknown dtype", "tensors",
         R"([{"name":"w","dtype":"f99","shape":[],"digest":"0000000000000000"}])", "f99");
@@ -94,11 +97,11 @@ class ManifestTest : public QObject {
     row("the folder above", "files", R"([{"name":"..","bytes":1}])", "has other characters");
     row("an escape of a URL", "files", R"([{"name":"..%2fw","bytes":1}])", "has other characters");
     row("a query", "files", R"([{"name":"w?x","bytes":1}])", "has other characters");
-    row("negative bytes", "files", R"([{"name":"w","bytes":-1}])", "has -1 bytes");
+    row("negative bytes", "files", R"([{"name":"w","bytes":-1}])", "'bytes' is -1, not a number");
     row("a file twice", "files", R"([{"name":"w","bytes":1},{"name":"w","bytes":1}])",
         "file 'w' occurs twice");
-    row("too many bytes", "files",
-        R"([{"name":"a","bytes":9223372036854775807},{"name":"b","bytes":1}])", "2^63-1");
+    row("too many bytes", "files", R"([{"name":"a","bytes":9223372036854775807}])",
+        "not a number from 0");
   }
   void otherTextsAreRefused() {
     QFETCH(QByteArray, key);
@@ -124,33 +127,34 @@ class ManifestTest : public QObject {
   }
 
   void aFolderIsCompleteWithItsManifestOnly() {
-    VERIFY_OK(MakePartial(m_path));
-    VERIFY_OK(MakePartial(m_path));  // several writers
+    VERIFY_OK(MakePartial(m_path, m_partial));
+    VERIFY_OK(MakePartial(m_path, m_partial));  // several writers
     write(kFile, "12345");
-    QVERIFY(Examine(m_path + ".partial").problem.find("was cut off") != std::string::npos);
+    QVERIFY(Examine(m_partial).problem.find("was cut off") != std::string::npos);
     QVERIFY(!Examine(m_path).problem.empty());
-    VERIFY_OK(Publish(m_path, Example()));
+    VERIFY_OK(Publish(m_path, m_partial, Example()));
     const FoundCheckpoint found = Examine(m_path);
     QCOMPARE(found.problem, std::string());
     QVERIFY(found.manifest == Example());
-    QVERIFY(!QDir(QString::fromStdString(m_path + ".partial")).exists());
-    VERIFY_ERROR(MakePartial(m_path), ErrorCode::kAlreadyExists, m_path);
+    QVERIFY(!QDir(QString::fromStdString(m_partial)).exists());
+    VERIFY_ERROR(MakePartial(m_path, m_partial), ErrorCode::kAlreadyExists, m_path);
   }
 
   // As after two nodes have written to different disks under one path.
   void aMissingFileIsNotPublished() {
-    VERIFY_OK(MakePartial(m_path));
-    VERIFY_ERROR(Publish(m_path, Example()), ErrorCode::kDataLoss, "do all nodes see the same");
+    VERIFY_OK(MakePartial(m_path, m_partial));
+    VERIFY_ERROR(Publish(m_path, m_partial, Example()), ErrorCode::kDataLoss,
+                 "do all nodes see the same");
     write(kFile, "1234");
-    VERIFY_ERROR(Publish(m_path, Example()), ErrorCode::kDataLoss, "has 4 bytes");
+    VERIFY_ERROR(Publish(m_path, m_partial, Example()), ErrorCode::kDataLoss, "has 4 bytes");
     QVERIFY(!QDir(QString::fromStdString(m_path)).exists());
   }
 
   void aFolderThatIsThereIsNotReplaced() {
     publish();
-    QVERIFY(QDir().mkpath(QString::fromStdString(m_path + ".partial")));
+    QVERIFY(QDir().mkpath(QString::fromStdString(m_partial)));
     write(kFile, "12345");
-    VERIFY_ERROR(Publish(m_path, Example()), ErrorCode::kAlreadyExists, "exists");
+    VERIFY_ERROR(Publish(m_path, m_partial, Example()), ErrorCode::kAlreadyExists, "exists");
     QCOMPARE(Examine(m_path).problem, std::string());
   }
 
@@ -174,12 +178,12 @@ class ManifestTest : public QObject {
   }
 
   void whatWasCutOffIsRemoved() {
-    VERIFY_OK(MakePartial(m_path));
+    VERIFY_OK(MakePartial(m_path, m_partial));
     write(kFile, "12345");
-    const auto removed = RemoveSaved(m_path + ".partial");
+    const auto removed = RemoveSaved(m_partial);
     VERIFY_OK(removed);
     QCOMPARE(*removed, std::int64_t{5});
-    QVERIFY(!QDir(QString::fromStdString(m_path + ".partial")).exists());
+    QVERIFY(!QDir(QString::fromStdString(m_partial)).exists());
   }
 
   void theOnesInAFolderAreFound() {
@@ -200,6 +204,9 @@ class ManifestTest : public QObject {
   void namesHaveStepAndTimeline() {
     QCOMPARE(SavedPath("/c", "a", 7, 0), std::string("/c/a-step-7"));
     QCOMPARE(SavedPath("/c/", "a", 7, 3), std::string("/c/a-step-7-t3"));
+    QCOMPARE(PartialPath("/c/a-step-7", 255), std::string("/c/a-step-7.00000000000000ff.partial"));
+    QCOMPARE(FileIn("https://h/b?sig=1", "f"), std::string("https://h/b/f?sig=1"));
+    QCOMPARE(FileIn("/c/what?/", "f"), std::string("/c/what?/f"));
   }
 };
 
