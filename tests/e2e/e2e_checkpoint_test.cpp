@@ -302,6 +302,7 @@ class E2eCheckpointTest : public QObject {
     Json settings = Json::parse(manifest["settings"].get<std::string>());
     const QString mark = m_folder->filePath("mark");
     const Json file = {{"name", "t"}, {"text", "{}"}};
+    settings.erase("model");
     settings["program"] = {
         {"command", "touch " + mark.toStdString()}, {"tensors", file}, {"rules", file}};
     manifest["settings"] = settings.dump();
