@@ -42,4 +42,21 @@ checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place) {
   return out;
 }
 
+engine::CheckpointEntry EntryOf(const checkpoint::FoundCheckpoint& found) {
+  engine::CheckpointEntry out;
+  out.path = found.path;
+  out.problem = found.problem;
+  if (!found.manifest) return out;
+  const checkpoint::Manifest& manifest = *found.manifest;
+  out.job = manifest.job;
+  out.step = manifest.step;
+  out.timeline = manifest.timeline;
+  out.bytes = manifest.bytes();
+  out.model = manifest.model;
+  out.mesh = manifest.mesh;
+  out.digest = manifest.digest;
+  out.created = manifest.created;
+  return out;
+}
+
 }  // namespace tessera::agents

@@ -10,6 +10,7 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/saved_folder.h"
+#include "engine/cluster/checkpoint_status.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -20,5 +21,8 @@ Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std
 std::string ShownPlace(const std::string& place);
 /// As checkpoint::Examine. The files behind a URL are not examined.
 checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place);
+
+/// What lists show of a checkpoint.
+engine::CheckpointEntry EntryOf(const checkpoint::FoundCheckpoint& found);
 
 }  // namespace tessera::agents

@@ -7,29 +7,8 @@
 #include "agents/node/job_limits.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
-#include "engine/checkpoint/saved_folder.h"
 
 namespace tessera::agents {
-namespace {
-
-engine::CheckpointEntry EntryOf(const checkpoint::FoundCheckpoint& found) {
-  engine::CheckpointEntry out;
-  out.path = found.path;
-  out.problem = found.problem;
-  if (!found.manifest) return out;
-  const checkpoint::Manifest& manifest = *found.manifest;
-  out.job = manifest.job;
-  out.step = manifest.step;
-  out.timeline = manifest.timeline;
-  out.bytes = manifest.bytes();
-  out.model = manifest.model;
-  out.mesh = manifest.mesh;
-  out.digest = manifest.digest;
-  out.created = manifest.created;
-  return out;
-}
-
-}  // namespace
 
 Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
                                                      const wire::CheckpointQuery& query) {

@@ -55,22 +55,6 @@ checkpoint::Manifest ManifestOf(const Job& job, const SharedState& state, double
   return out;
 }
 
-engine::CheckpointEntry EntryFor(const checkpoint::Manifest& manifest, const std::string& path,
-                                 bool scheduled) {
-  engine::CheckpointEntry out;
-  out.path = path;
-  out.job = manifest.job;
-  out.step = manifest.step;
-  out.timeline = manifest.timeline;
-  out.bytes = manifest.bytes();
-  out.model = manifest.model;
-  out.mesh = manifest.mesh;
-  out.digest = manifest.digest;
-  out.created = manifest.created;
-  out.scheduled = scheduled;
-  return out;
-}
-
 std::string PeriodText(engine::SnapshotEvery every) {
   return every.steps > 0 ? Counted(every.steps, "step") : fmt::format("{} s", every.seconds);
 }
@@ -404,7 +388,8 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
 
 void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
   Saving& saving = *entry.saving;
-  engine::CheckpointEntry row = EntryFor(saving.manifest, saving.path, saving.scheduled);
+  engine::CheckpointEntry row = EntryOf({saving.path, saving.manifest, {}});
+  row.scheduled = saving.scheduled;
   known_.insert_or_assign(row.path, Known{row});
   // Without the row the checkpoint is only not in the list of a later registrar.
   static_cast<void>(journal_.Put(RowKey(kRows, row.path), ToText(row)));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "agents/checkpoint/checkpoint_place.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
@@ -20,7 +21,6 @@
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
-#include "engine/checkpoint/saved_folder.h"
 #include "engine/data/is_url.h"
 #include "engine/files/absolute_path.h"
 
@@ -110,20 +110,7 @@ int runSave(const Invocation& call) {
 Result<std::vector<engine::CheckpointEntry>> checkpointsIn(const std::string& folder) {
   TESSERA_TRY(const auto found, checkpoint::FindSaved(engine::AbsolutePath(folder)));
   std::vector<engine::CheckpointEntry> out;
-  for (const checkpoint::FoundCheckpoint& one : found) {
-    engine::CheckpointEntry& row = out.emplace_back();
-    row.path = one.path;
-    row.problem = one.problem;
-    if (!one.manifest) continue;
-    row.job = one.manifest->job;
-    row.step = one.manifest->step;
-    row.timeline = one.manifest->timeline;
-    row.bytes = one.manifest->bytes();
-    row.model = one.manifest->model;
-    row.mesh = one.manifest->mesh;
-    row.digest = one.manifest->digest;
-    row.created = one.manifest->created;
-  }
+  for (const checkpoint::FoundCheckpoint& one : found) out.push_back(agents::EntryOf(one));
   return out;
 }
 
