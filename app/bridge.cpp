@@ -283,7 +283,7 @@ void Bridge::setSnapshots(const QString& job, engine::SnapshotEvery every, Done<
 }
 
 void Bridge::saveCheckpoint(const QString& job, const QString& folder, Done<void> done) {
-  constexpr std::chrono::hours kAsLongAsItTakes{24};  // the registrar ends one that stalls
+  constexpr std::chrono::hours kAsLongAsItTakes{24};  // the registrar ends a saving that stalls
   wire::Request message;
   message.mutable_save_checkpoint()->set_job(job.toStdString());
   message.mutable_save_checkpoint()->set_folder(folder.toStdString());

@@ -197,7 +197,7 @@ void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const R
     reply->Done(std::move(out));
   };
   if (rows.empty()) return answer(rows);
-  Query(config_.node, std::move(query),
+  Query(std::move(query),
         [this, answer, rows](const Result<wire::CheckpointAnswer>& found) mutable {
           for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!found) {
@@ -224,7 +224,7 @@ void CheckpointDesk::OnDelete(const wire::DeleteCheckpointRequest& request, cons
     if (!entry.saving || entry.saving->partial != path) continue;
     return reply->Fail(FailedPrecondition(fmt::format("'{}' is being saved", path)));
   }
-  // One that somebody has removed by hand is still in the list.
+  // A checkpoint that a person has removed by hand is still in the list.
   const bool is_known = known_.contains(path);
   Remove(path, [this, path, is_known, reply](const Result<wire::CheckpointAnswer>& done) {
     if (!done) return reply->Fail(done.error());
@@ -374,7 +374,7 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
   query.mutable_publish()->set_path(saving.path);
   query.mutable_publish()->set_partial(saving.partial);
   query.mutable_publish()->set_manifest(ToText(manifest));
-  Query(config_.node, std::move(query),
+  Query(std::move(query),
         [this, job, number = saving.number](const Result<wire::CheckpointAnswer>& done) {
           const auto found = entries_.find(job);
           if (found == entries_.end() || !found->second.saving ||
@@ -531,7 +531,7 @@ void CheckpointDesk::Remove(const std::string& path,
                             std::function<void(Result<wire::CheckpointAnswer>)> then) {
   wire::CheckpointQuery query;
   query.set_remove(path);
-  Query(config_.node, std::move(query),
+  Query(std::move(query),
         [this, path, then = std::move(then)](Result<wire::CheckpointAnswer> done) {
           if (const auto found = known_.find(path); done && found != known_.end()) {
             const std::string job = found->second.entry.job;
@@ -544,8 +544,9 @@ void CheckpointDesk::Remove(const std::string& path,
         });
 }
 
-void CheckpointDesk::Query(std::int32_t node, wire::CheckpointQuery query,
+void CheckpointDesk::Query(wire::CheckpointQuery query,
                            std::function<void(Result<wire::CheckpointAnswer>)> then) {
+  const std::int32_t node = config_.node;
   wire::NodeQuery message;
   *message.mutable_checkpoint() = std::move(query);
   uses_.queries.Query({node}, std::move(message), kFolderTime,
@@ -564,7 +565,7 @@ void CheckpointDesk::Look(const std::string& path,
   wire::CheckpointQuery query;
   query.add_examine(path);
   query.set_with_manifests(true);
-  Query(config_.node, std::move(query),
+  Query(std::move(query),
         [path, then = std::move(then)](const Result<wire::CheckpointAnswer>& answer) {
           if (!answer) return then(answer.error());
           if (answer->found_size() != 1) return then(Internal("a node examined something else"));
@@ -595,7 +596,7 @@ void CheckpointDesk::ExamineNewest(const std::string& job) {
   if (!newest) return;
   wire::CheckpointQuery query;
   query.add_examine(newest->path);
-  Query(config_.node, std::move(query),
+  Query(std::move(query),
         [this, job, path = newest->path](const Result<wire::CheckpointAnswer>& answer) {
           if (!answer || answer->found_size() != 1) return;  // loading it will show it
           const std::string& problem = answer->found(0).info().problem();

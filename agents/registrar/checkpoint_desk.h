@@ -53,7 +53,7 @@ class CheckpointDesk : public RegistrarPart {
 
   void OnReport(std::int32_t node, const wire::SaveReport& report);
   void OnNodeGone(std::int32_t node, const std::string& why);
-  /// Saves a checkpoint if its schedule says so. Called at each step and each second.
+  /// Saves a checkpoint of the job if its schedule is due. Called at each step and each second.
   void Consider(const Job& job);
   /// Renews the view of what is being saved, and gives up what makes no progress.
   void Tick();
@@ -75,7 +75,7 @@ class CheckpointDesk : public RegistrarPart {
   engine::CheckpointStatus StatusOf(const std::string& job) const;
 
  private:
-  /// One that is being saved.
+  /// A checkpoint that is being saved.
   struct Saving {
     std::string folder;
     bool scheduled = false;
@@ -124,9 +124,8 @@ class CheckpointDesk : public RegistrarPart {
   void RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule);
   /// What is already gone counts as removed.
   void Remove(const std::string& path, std::function<void(Result<wire::CheckpointAnswer>)> then);
-  /// Asks one node about folders.
-  void Query(std::int32_t node, wire::CheckpointQuery query,
-             std::function<void(Result<wire::CheckpointAnswer>)> then);
+  /// Sends a query about folders to this node.
+  void Query(wire::CheckpointQuery query, std::function<void(Result<wire::CheckpointAnswer>)> then);
 
   const Uses uses_;
   JobTable& jobs_;

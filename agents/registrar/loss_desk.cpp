@@ -278,7 +278,8 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     job.state = engine::JobState::kSuspended;
     const StoredState* const stored = txn.checkpoint();
     if (job.device_loss && stored) AskAgain(job);
-    // One that cannot be read is not offered again. The error then names it or a file in it.
+    // The error of a checkpoint that cannot be read names it or a file in it. Such a checkpoint is
+    // not offered again.
     if (stored && reason.find(stored->path) != std::string::npos) {
       const bool is_damaged = reason.find("is damaged") != std::string::npos;
       uses_.checkpoints.NoteProblem(stored->place, reason, is_damaged);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartialSuffix = ".partial";
 
-/// Whether a file of this name is one that writers of checkpoints make.
+/// Returns whether writers of checkpoints make files of this name.
 bool IsOfCheckpoint(const std::string& name) {
   return name.starts_with(kManifestName) ||
          (name.starts_with("shard-") && name.ends_with(".safetensors"));
@@ -110,21 +110,28 @@ std::string FileIn(const std::string& place, const std::string& name) {
   return path + '/' + name + place.substr(end);
 }
 
+namespace {
+
+Result<Manifest> ReadManifestFile(const File& file) {
+  TESSERA_TRY(const std::string text, file.ReadAll(kMostManifestBytes));
+  return ParseManifest(text, file.path());
+}
+
+}  // namespace
+
 Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open) {
   TESSERA_TRY(const FilePtr file, open(FileIn(place, std::string(kManifestName))));
-  TESSERA_TRY(const std::string text, file->ReadAll(kMostManifestBytes));
-  return ParseManifest(text, file->path());
+  return ReadManifestFile(*file);
 }
 
 Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
                                                     const FileOpener& open) {
   TESSERA_TRY(const FilePtr first, open(FileIn(place, std::string(kManifestName))));
-  TESSERA_TRY(const std::string text, first->ReadAll(kMostManifestBytes));
-  TESSERA_TRY(const Manifest manifest, ParseManifest(text, first->path()));
+  TESSERA_TRY(const Manifest manifest, ReadManifestFile(*first));
   // The names in messages are those that the opener shows, without what is secret in a URL.
   const std::string shown = ParentOf(first->path());
   std::vector<std::string> names;
-  // Each file stays open: one that is replaced meanwhile is then noticed by its source.
+  // Each file stays open, so that its source notices when it is replaced.
   auto files = std::make_shared<std::map<std::string, FilePtr>>();
   for (const Manifest::StoredFile& stored : manifest.files) {
     TESSERA_TRY(FilePtr file, open(FileIn(place, stored.name)));
