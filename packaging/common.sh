@@ -7,30 +7,36 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# Prints the packages of deps.txt that are not installed.
+# Prints the packages of deps.txt that are not installed. With the word `tests`, also those that are
+# marked with it.
 missing_packages() {
-  local package
-  sed -e 's/#.*//' "$ROOT/packaging/deps.txt" | while read -r package _; do
+  local package mark
+  sed -e 's/#.*//' "$ROOT/packaging/deps.txt" | while read -r package mark; do
     [ -n "$package" ] || continue
+    [ -z "$mark" ] || [ "$mark" = "${1:-}" ] || continue
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s ' "$package"
   done
 }
 
-# Installs them: as root, or through sudo with one question.
+# Installs them: as root, or through sudo with one question. Services that come with them stay off.
 install_missing() {
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
     die "needs Debian 12 or a relative of it (no apt-get here); packaging/deps.txt lists what to install"
   local missing log
-  missing=$(missing_packages)
+  missing=$(missing_packages "${1:-}")
   [ -n "$missing" ] || return 0
   local count install_as=()
   count=$(wc -w <<<"$missing")
   [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && install_as=(sudo); } ||
     die "not root and no sudo; as root: apt-get install --no-install-recommends $missing"
   say "installing $count packages: $missing"
+  case " $missing" in
+    *" etcd-server "*) say "the service etcd.service is masked: only tests use the program" ;;
+  esac
   log=$(mktemp)
   # shellcheck disable=SC2086  # the list is words
   if ! "${install_as[@]}" bash -c 'export DEBIAN_FRONTEND=noninteractive
+      case " $* " in *" etcd-server "*) ln -sf /dev/null /etc/systemd/system/etcd.service ;; esac
       apt-get update -qq && apt-get install -y --no-install-recommends "$@"' _ $missing 2>&1 </dev/null |
       tee "$log" | show_steps packages "$(apt_steps "$missing")" '^Setting up '; then
     tail -n 5 "$log" >&2
@@ -38,7 +44,7 @@ install_missing() {
     die "the packages above could not be installed"
   fi
   rm -f "$log"
-  missing=$(missing_packages)
+  missing=$(missing_packages "${1:-}")
   [ -z "$missing" ] || die "still missing after the installation: $missing"
 }
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "agents/data/http_client.h"
 #include "agents/data/http_source.h"
+#include "agents/http/http_client.h"
 #include "engine/data/is_url.h"
 
 namespace tessera::agents {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "agents/data/http_client.h"
 #include "agents/data/http_retry.h"
+#include "agents/http/http_client.h"
 #include "engine/copy/checksum.h"
 
 namespace tessera::agents {

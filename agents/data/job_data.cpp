@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agents/data/data_places.h"
-#include "agents/data/http_client.h"
+#include "agents/http/http_client.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/is_url.h"
 #include "engine/data/text_dataset.h"

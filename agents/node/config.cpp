@@ -86,6 +86,43 @@ Json WriteLimits(const AgentConfig& config) {
   return json;
 }
 
+/// \return false for another type, or an unknown key
+bool ReadEtcd(const Json& json, AgentConfig& config) {
+  if (!json.is_object()) return false;
+  EtcdPlace place;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "endpoints") {
+      if (!value.is_array()) return false;
+      for (const Json& item : value) {
+        if (!item.is_string()) return false;
+        place.endpoints.push_back(item.get<std::string>());
+      }
+      continue;
+    }
+    if (!value.is_string()) return false;
+    const std::pair<const char*, std::string*> texts[] = {{"prefix", &place.prefix},
+                                                          {"authorities", &place.authorities},
+                                                          {"certificate", &place.certificate},
+                                                          {"key", &place.key}};
+    const auto found = std::ranges::find_if(texts, [&](const auto& t) { return key == t.first; });
+    if (found == std::end(texts)) return false;
+    *found->second = value.get<std::string>();
+  }
+  if (place.endpoints.empty()) return false;
+  config.etcd = std::move(place);
+  return true;
+}
+
+Json WriteEtcd(const AgentConfig& config) {
+  const EtcdPlace& place = config.etcd;
+  if (place.endpoints.empty()) return "";  // left out
+  Json json = {{"endpoints", place.endpoints}, {"prefix", place.prefix}};
+  if (!place.authorities.empty()) json["authorities"] = place.authorities;
+  if (!place.certificate.empty()) json["certificate"] = place.certificate;
+  if (!place.key.empty()) json["key"] = place.key;
+  return json;
+}
+
 const std::map<std::string, Field>& Fields() {
   static const std::map<std::string, Field> fields = {
       {"cluster", Of(&AgentConfig::cluster)},
@@ -109,6 +146,7 @@ const std::map<std::string, Field>& Fields() {
       {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
       {"node_lost_seconds", Of(&AgentConfig::node_lost_seconds, false)},
       {"start_stall_seconds", Of(&AgentConfig::start_stall_seconds, false)},
+      {"etcd", {ReadEtcd, WriteEtcd, false}},
       {"jobs", {ReadLimits, WriteLimits, false}},
       {"decision_seconds", Of(&AgentConfig::decision_seconds, false)},
   };
@@ -130,6 +168,7 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   if (c.lane_security != kCurveLanes && c.lane_security != kPlainLanes) {
     return refuse("lane_security", c.lane_security, "is not curve or plain");
   }
+  if (!c.etcd.endpoints.empty()) TESSERA_RETURN_IF_ERROR(CheckEtcdPlace(c.etcd).Context(path));
   if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
   const std::pair<const char*, std::int64_t> waits[] = {
       {"view_lease_seconds", c.view_lease_seconds},

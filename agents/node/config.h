@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/decision/etcd_place.h"
 #include "agents/node/job_limits.h"
 #include "ptc/base/result.h"
 
@@ -35,6 +36,10 @@ struct AgentConfig {
   std::string agent_keys;                  // key file of this node
   std::string allowed_folder;              // each NAME.pub in it is admitted, with its role
   // The following keys are optional in the file.
+  /// The decision register: {"endpoints": ["https://10.0.0.1:2379"], "prefix": "/tessera/lab",
+  /// "authorities": FILE, "certificate": FILE, "key": FILE}. No endpoints: it is in the journal of
+  /// the registrar.
+  EtcdPlace etcd = {};
   JobLimits jobs = {};        // {"exec": false, "data": ["/srv/data"]}
   std::string registrar_key;  // public key of the registrar's agent; empty: this agent's key
   std::string log_file;       // receives stdout and stderr, rotated; empty: as inherited

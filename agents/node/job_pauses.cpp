@@ -56,6 +56,7 @@ void JobPauses::Report(const std::string& name) {
   if (job->starting) {
     message.mutable_job_ready()->set_job(name);
     message.mutable_job_ready()->set_ok(true);
+    message.mutable_job_ready()->set_start(job->start);
   } else {
     message.mutable_job_paused()->set_job(name);
     message.mutable_job_paused()->set_request(all->request);

@@ -65,6 +65,7 @@ void JobStarts::OnStartJob(const wire::StartJob& message) {
   wire::FromNode reply;
   reply.mutable_job_ready()->set_job(message.job());
   reply.mutable_job_ready()->set_ok(false);
+  reply.mutable_job_ready()->set_start(message.start());
   reply.mutable_job_ready()->set_reason(status.error().ToString());
   world_.uplink.Send(std::move(reply));
 }

@@ -88,6 +88,9 @@ Result<std::unique_ptr<NodeServer>> NodeServer::Start(Loop& loop, NetContext& ne
 
 Status NodeServer::Open() {
   TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
+  if (!config_.etcd.endpoints.empty()) {
+    decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
+  }
   agent_ = std::make_unique<NodeAgent>(loop_, config_, MakeWorld());
   TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, agent_->keeper_handlers()));
   views_ = std::make_unique<StoredViews>(loop_, config_, keys_, *keeper_, *journal_, facts_.machine,
@@ -141,6 +144,7 @@ NodeWorld NodeServer::MakeWorld() {
   NodeWorld world;
   world.facts = facts_;
   world.journal = journal_.get();
+  world.decisions = decisions_.get();
   world.send = [this](const wire::FromNode& message) { Send(message); };
   world.run_query = [this](const wire::NodeQuery& query, NodeQueries::Reply reply) {
     queries_.Run(query, std::move(reply));

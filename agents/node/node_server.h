@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "agents/decision/etcd_register.h"
 #include "agents/job/rank_port.h"
 #include "agents/keeper/keeper_client.h"
 #include "agents/net/lanes.h"
@@ -59,6 +60,7 @@ class NodeServer {
   const NodeFacts facts_;
   NodeQueries queries_;
   std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<EtcdRegister> decisions_;  // null: only the registrar reaches the register
   std::unique_ptr<NodeAgent> agent_;  // maps the arenas, which views and lanes below read
   std::unique_ptr<KeeperClient> keeper_;
   std::unique_ptr<StoredViews> views_;

@@ -205,8 +205,28 @@ void NodeTransaction::Ask(bool write_abort) {
   ask->set_job(prepare().job());
   ask->set_slot(prepare().slot());
   ask->set_transaction(prepare().transaction());
-  if (write_abort) ask->set_value(fmt::format("abort {}", prepare().transaction()));
+  if (write_abort) ask->set_value(ToText(engine::AbortOf(prepare().transaction())));
   world_.uplink.Send(std::move(message));
+  AskRegister(write_abort);
+}
+
+void NodeTransaction::AskRegister(bool write_abort) {
+  engine::DecisionRegister* const decisions = world_.machine.decisions;
+  if (!decisions) return;
+  const auto follow = [this, alive = std::weak_ptr(alive_)](const engine::Decision& decision) {
+    if (!alive.expired()) OnDecision(decision);
+  };
+  if (write_abort) {
+    return decisions->Write(prepare().job(), prepare().slot(),
+                            engine::AbortOf(prepare().transaction()),
+                            [follow](const Result<engine::Decision>& held) {
+                              if (held) follow(*held);
+                            });
+  }
+  decisions->Read(prepare().job(), prepare().slot(),
+                  [follow](const Result<std::optional<engine::Decision>>& held) {
+                    if (held && *held) follow(**held);
+                  });
 }
 
 void NodeTransaction::RepeatReport() {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,7 +113,9 @@ class NodeTransaction {
   void CheckAdopted();
   void CleanUp();
   void CheckCleanedUp();
+  /// Asks the registrar, and the register itself where this node reaches it.
   void Ask(bool write_abort);
+  void AskRegister(bool write_abort);
   /// Ends this agent. Its keeper starts another.
   void Halt(const std::string& why);
 
@@ -125,6 +128,7 @@ class NodeTransaction {
   std::int64_t step_ = 0;  // of the state after the flip
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  // for answers
 };
 
 }  // namespace tessera::agents

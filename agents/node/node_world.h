@@ -20,6 +20,7 @@
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/durable_store.h"
+#include "engine/txn/decision.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
 
@@ -38,10 +39,12 @@ struct NodeFacts {
   std::optional<LaneSecret> lane_secret = {};  // present: lanes are not encrypted
 };
 
-/// All members are set. Functions are called on the loop's thread.
+/// All members but `decisions` are set. Functions are called on the loop's thread.
 struct NodeWorld {
   NodeFacts facts;
   engine::DurableStore* journal = nullptr;  // outlives the agent
+  /// The decision register, if this node reaches it without the registrar; outlives the agent.
+  engine::DecisionRegister* decisions = nullptr;
 
   /// Sends to the registrar. The message is lost if there is no connection.
   std::function<void(const wire::FromNode& message)> send;

@@ -45,6 +45,7 @@ bool OnlyLooks(const wire::Request& request) {
     case wire::Request::kLog:
     case wire::Request::kJobs:
     case wire::Request::kListCheckpoints:
+    case wire::Request::kRegistrar:
     case wire::Request::BODY_NOT_SET:
       return true;
     case wire::Request::kTopology:

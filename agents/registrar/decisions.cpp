@@ -3,56 +3,95 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/utf8.h"
+
 namespace tessera::agents {
 
 // The decisions of earlier jobs with this name stay in the register, because nodes that were away
 // may still read them. The new job starts after them: a written slot would decide a transaction of
 // the new job with the outcome of an old one.
-Result<std::int64_t> Decisions::FirstFreeSlot(const std::string& job, std::int64_t first) {
-  for (std::int64_t slot = first;; ++slot) {
-    TESSERA_TRY(const auto held, register_.Read(job, slot));
-    if (!held) return slot;
-  }
+void Decisions::FindFree(const std::string& job, std::function<void(Result<std::int64_t>)> then) {
+  register_.FindLast(job, [then = std::move(then)](Result<std::int64_t> last) {
+    if (!last) return then(last.error());
+    then(*last + 1);
+  });
 }
 
 // A participant reads the decision, or gives up and writes `abort`.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
-  // Nobody else decides the transaction that runs.
-  if (around_.is_open(m.job(), m.slot()) && !around_.takes_part(node)) return;
-  wire::ToNode answer;
-  answer.mutable_decided()->set_job(m.job());
-  answer.mutable_decided()->set_slot(m.slot());
-  if (!m.value().empty()) {
-    const auto wanted = engine::ParseDecision(m.value());
-    if (wanted && !wanted->commit) {
-      const auto held = register_.Write(m.job(), m.slot(), *wanted);
-      if (held) answer.mutable_decided()->set_value(ToText(*held));
-      if (held && !held->commit) {
-        around_.aborted(wanted->transaction, fmt::format("n{} gave up waiting", node));
-      }
-    }
-  } else if (const auto held = DecisionOf(m.job(), m.slot(), m.transaction()); held && *held) {
-    answer.mutable_decided()->set_value(ToText(**held));
-  }
-  static_cast<void>(SendTo(node, answer));
+  // Nobody else decides the transaction that runs, and nobody one that has not begun.
+  const bool is_open = around_.is_open(m.job(), m.slot());
+  if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;
+  const auto answer = [this, node, job = m.job(), slot = m.slot()](const Held& held) {
+    wire::ToNode out;
+    out.mutable_decided()->set_job(job);
+    out.mutable_decided()->set_slot(slot);
+    if (held) out.mutable_decided()->set_value(ToText(*held));
+    static_cast<void>(SendTo(node, out));
+  };
+  if (m.value().empty()) return Settle(m.job(), m.slot(), m.transaction(), answer);
+  const auto wanted = engine::ParseDecision(m.value());
+  if (!wanted || wanted->commit) return answer(std::nullopt);
+  register_.Write(m.job(), m.slot(), *wanted,
+                  [this, answer, node,
+                   transaction = wanted->transaction](const Result<engine::Decision>& held) {
+                    if (!held) return answer(std::nullopt);
+                    answer(*held);
+                    if (held->commit) return;
+                    around_.aborted(transaction, fmt::format("n{} gave up waiting", node));
+                  });
 }
 
-Result<std::optional<engine::Decision>> Decisions::DecisionOf(const std::string& job,
-                                                              std::int64_t slot,
-                                                              std::int64_t transaction) {
-  TESSERA_TRY(std::optional<engine::Decision> held, register_.Read(job, slot));
-  if (held || around_.is_open(job, slot)) return held;
-  TESSERA_TRY(engine::Decision decided, register_.Write(job, slot, engine::AbortOf(transaction)));
-  return std::optional<engine::Decision>(std::move(decided));
+void Decisions::Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
+                       std::function<void(const Held& held)> then) {
+  const bool is_open = around_.is_open(job, slot);
+  if (!is_open && !around_.retire(job, slot)) return;
+  register_.Read(
+      job, slot,
+      [this, job, slot, transaction, is_open, then = std::move(then)](const Result<Held>& held) {
+        if (!held) return;
+        if (*held || is_open) return then(*held);
+        register_.Write(job, slot, engine::AbortOf(transaction),
+                        [then](const Result<engine::Decision>& decided) {
+                          if (decided) then(*decided);
+                        });
+      });
 }
 
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
-  const auto held = DecisionOf(m.transaction_job(), m.transaction_slot(), m.transaction());
-  if (!held || !*held) return;  // the node asks again
-  wire::ToNode outcome;
-  outcome.mutable_outcome()->set_transaction(m.transaction());
-  outcome.mutable_outcome()->set_value(ToText(**held));
-  static_cast<void>(SendTo(node, outcome));
+  const auto tell = [this, node, transaction = m.transaction()](const Held& held) {
+    if (!held) return;  // the node asks again
+    wire::ToNode outcome;
+    outcome.mutable_outcome()->set_transaction(transaction);
+    outcome.mutable_outcome()->set_value(ToText(*held));
+    static_cast<void>(SendTo(node, outcome));
+  };
+  Settle(m.transaction_job(), m.transaction_slot(), m.transaction(), tell);
+}
+
+void Decisions::OnShow(const ReplyPtr& reply) {
+  register_.Look([this, reply](const engine::RegisterStatus& status) {
+    wire::Reply out;
+    wire::RegistrarReply& shown = *out.mutable_registrar();
+    shown.set_node(config_.node);
+    shown.set_endpoint(config_.endpoint);
+    shown.set_events(config_.events);
+    shown.set_store(status.store);
+    shown.set_problem(Utf8(status.problem));
+    shown.set_prefix(config_.etcd.prefix);
+    for (const engine::RegisterMember& member : status.members) {
+      wire::RegisterMember& row = *shown.add_members();
+      row.set_place(Utf8(member.place));
+      row.set_version(Utf8(member.version));
+      row.set_leads(member.leads);
+      row.set_seconds(member.seconds);
+      row.set_problem(Utf8(member.problem));
+    }
+    reply->Done(std::move(out));
+  });
 }
 
 }  // namespace tessera::agents

@@ -9,8 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "agents/decision/embedded.h"
+#include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
+#include "engine/txn/decision.h"
 
 namespace tessera::agents {
 
@@ -21,30 +22,36 @@ class Decisions : public RegistrarPart {
     std::function<bool(const std::string& job, std::int64_t slot)> is_open;
     /// Whether the node takes part in the transaction that runs.
     std::function<bool(std::int32_t node)> takes_part;
+    /// No transaction that begins later gets this slot. False: none has reached it yet.
+    std::function<bool(const std::string& job, std::int64_t slot)> retire;
     /// A participant has written `abort`, before the registrar has written anything.
     std::function<void(std::int64_t transaction, const std::string& why)> aborted;
   };
   Decisions(const Common& common, World world)
-      : RegistrarPart(common), around_(std::move(world)), register_(journal_) {}
+      : RegistrarPart(common), around_(std::move(world)), register_(world_.decisions) {}
 
-  /// The first empty slot for `job`, from `first` on.
-  Result<std::int64_t> FirstFreeSlot(const std::string& job, std::int64_t first);
+  /// The first slot for a new job with this name, after those of earlier jobs.
+  void FindFree(const std::string& job, std::function<void(Result<std::int64_t>)> then);
   /// A participant reads the decision, or gives up and writes `abort`.
   void OnDecide(std::int32_t node, const wire::Decide& message);
   /// Tells the node the outcome of a transaction that does not run any more.
   void SendPastOutcome(std::int32_t node, const wire::Register& message);
+  /// Where the registrar and the register are, and whether it can be written.
+  void OnShow(const ReplyPtr& reply);
   /// For the transaction that runs.
   engine::DecisionRegister& slots() { return register_; }
 
  private:
-  /// The decision in the slot. An empty slot of a transaction that does not run any more gets
-  /// `abort`: its coordinator never wrote `commit`, and nobody else would decide.
-  /// \error kUnavailable if the register cannot be read
-  Result<std::optional<engine::Decision>> DecisionOf(const std::string& job, std::int64_t slot,
-                                                     std::int64_t transaction);
+  using Held = std::optional<engine::Decision>;
+
+  /// The decision in the slot, nullopt while its transaction runs. An empty slot of one that does
+  /// not run any more gets `abort`: its coordinator never wrote `commit`, and nobody else would
+  /// decide. Errors are dropped: the node asks again.
+  void Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
+              std::function<void(const Held& held)> then);
 
   const World around_;
-  EmbeddedRegister register_;
+  engine::DecisionRegister& register_;
 };
 
 }  // namespace tessera::agents

@@ -120,7 +120,11 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
 void JobStarter::OpenAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
                               const ReplyPtr& reply) {
   const auto start = [this, request, manifest, reply](const engine::DataStatus& data) {
-    ChooseAndStart(request, manifest, data, reply);
+    const auto found = [this, request, manifest, reply, data](const Result<std::int64_t>& slot) {
+      if (!slot) return reply->Fail(slot.error());
+      ChooseAndStart(request, {manifest, data, *slot}, reply);
+    };
+    uses_.decisions.FindFree(NameOf(request), found);
   };
   const auto settings = Check(request);
   if (!settings) return reply->Fail(settings.error());
@@ -136,15 +140,14 @@ void JobStarter::OpenAndStart(const wire::StartJobRequest& request, const Manife
   uses_.openings.Open(NameOf(request), *settings, reply, opened);
 }
 
-void JobStarter::ChooseAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
-                                const engine::DataStatus& data, const ReplyPtr& reply) {
-  Choose(request, [this, request, manifest, data, reply](Result<Choice> choice) {
+void JobStarter::ChooseAndStart(const wire::StartJobRequest& request, const Opened& opened,
+                                const ReplyPtr& reply) {
+  Choose(request, [this, request, opened, reply](Result<Choice> choice) {
     if (!choice) return reply->Fail(choice.error());
     const Status usable = CheckUsable(*choice);
     // Another job has taken a device, or a node is gone.
-    if (!usable && !request.has_mesh()) return ChooseAndStart(request, manifest, data, reply);
-    const Status status =
-        usable ? Start(request, manifest, data, std::move(*choice), reply) : usable;
+    if (!usable && !request.has_mesh()) return ChooseAndStart(request, opened, reply);
+    const Status status = usable ? Start(request, opened, std::move(*choice), reply) : usable;
     if (!status) reply->Fail(status.error());
   });
 }
@@ -235,8 +238,8 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
   return settings;
 }
 
-Status JobStarter::Start(const wire::StartJobRequest& request, const ManifestPtr& manifest,
-                         const engine::DataStatus& data, Choice start, const ReplyPtr& reply) {
+Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& opened, Choice start,
+                         const ReplyPtr& reply) {
   TESSERA_TRY(engine::JobSettings settings, Check(request));
   const std::string name = NameOf(request);
   TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
@@ -249,13 +252,14 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const ManifestPtr
   TESSERA_RETURN_IF_ERROR(engine::NoteDeviceBatch(settings, mesh.shape()));
   const std::string wrong(engine::WrongOnPurpose(settings.at_change));
   std::optional<StoredState> stored;
-  if (manifest) {
-    TESSERA_TRY(stored, StateFor(*manifest, request.from_checkpoint().path(), settings,
+  if (opened.manifest) {
+    TESSERA_TRY(stored, StateFor(*opened.manifest, request.from_checkpoint().path(), settings,
                                  layout.collection(), request.from_checkpoint().parameters_only()));
   }
   Job job(name, std::move(settings), std::move(layout));
   job.options = start.options;
-  job.data = data;
+  job.data = opened.data;
+  job.slot = opened.slot;
   job.starting = reply;
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
@@ -265,7 +269,6 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const ManifestPtr
     job.not_ready = NodesOf(job.layout.mesh());
   }
   job.last_step = timers_.now();
-  TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
   uses_.steps.ForgetRow(name);  // of an earlier job with this name
@@ -293,6 +296,8 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const ManifestPtr
 void JobStarter::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   Job* job = jobs_.Find(m.job());
   if (!job || !job->not_ready.contains(node)) return;
+  // Of an earlier job with this name, on a node that missed its end.
+  if (m.start() != 0 && job->start != 0 && m.start() != job->start) return;
   if (!m.ok()) return around_.interrupt(*job, m.reason());
   job->not_ready.erase(node);
   if (job->start_watch) job->start_watch->NodeReady(node);

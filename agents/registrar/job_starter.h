@@ -81,9 +81,14 @@ class JobStarter : public RegistrarPart {
   using ManifestPtr = std::shared_ptr<const checkpoint::Manifest>;
   void OpenAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
                     const ReplyPtr& reply);
-  /// \pre the data are open
-  void ChooseAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
-                      const engine::DataStatus& data, const ReplyPtr& reply);
+  /// A job of which everything is known but where it runs.
+  struct Opened {
+    ManifestPtr manifest;  // null: it begins at step 0
+    engine::DataStatus data;
+    std::int64_t slot = 1;  // of its first decision
+  };
+  void ChooseAndStart(const wire::StartJobRequest& request, const Opened& opened,
+                      const ReplyPtr& reply);
   /// \error naming a device that cannot be used any more
   Status CheckUsable(const Choice& choice) const;
   /// Where the job starts: as the request wants it, else by a search on the worker.
@@ -92,8 +97,8 @@ class JobStarter : public RegistrarPart {
   Result<ChoiceInput> InputOfChoice(const wire::StartJobRequest& request) const;
   /// Those of the request, else all that are idle.
   Result<std::vector<ptc::DeviceId>> DevicesOf(const wire::StartJobRequest& request) const;
-  Status Start(const wire::StartJobRequest& request, const ManifestPtr& manifest,
-               const engine::DataStatus& data, Choice start, const ReplyPtr& reply);
+  Status Start(const wire::StartJobRequest& request, const Opened& opened, Choice start,
+               const ReplyPtr& reply);
 
   const Uses uses_;
   JobTable& jobs_;

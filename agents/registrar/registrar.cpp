@@ -100,6 +100,13 @@ Decisions::World Registrar::WorldOfDecisions() {
   world.is_open = [this](const std::string& job, std::int64_t slot) {
     return transactions_.Changes(job) && transactions_.running()->slot == slot;
   };
+  world.retire = [this](const std::string& name, std::int64_t slot) {
+    Job* const job = jobs_.Find(name);
+    if (!job || slot < job->slot) return true;
+    if (slot > job->slot) return false;
+    ++job->slot;
+    return jobs_.Journal(*job).has_value();
+  };
   world.takes_part = [this](std::int32_t node) { return transactions_.HasParticipant(node); };
   world.aborted = [this](std::int64_t transaction, const std::string& why) {
     transactions_.OnAborted(transaction, why);
@@ -259,6 +266,8 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
       return links_.OnTopology(request.topology(), reply);
     case wire::Request::kDoctor:
       return inquiries_.OnDoctor(reply);
+    case wire::Request::kRegistrar:
+      return decisions_.OnShow(reply);
     case wire::Request::kLog:
       return inquiries_.OnLog(request.log(), reply);
     case wire::Request::kJobs:

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "agents/decision/embedded.h"
+#include "agents/decision/etcd_register.h"
 #include "agents/node/fault.h"
 #include "agents/registrar/data_thread.h"
 #include "agents/wire/convert.h"
@@ -38,6 +40,11 @@ Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetC
 
 Status RegistrarServer::Open() {
   TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
+  if (config_.etcd.endpoints.empty()) {
+    decisions_ = std::make_unique<EmbeddedRegister>(*journal_, config_.directory + "/registrar.db");
+  } else {
+    decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
+  }
   std::string history_note;
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
@@ -100,6 +107,7 @@ Registrar::World RegistrarServer::MakeWorld() {
           [this](std::function<void()> work, std::function<void()> then) {
             worker_->Run(std::move(work), std::move(then));
           },
+      .decisions = *decisions_,
       .journal = *journal_,
       .history = *history_,
       .reader = *reader_,

@@ -12,9 +12,9 @@
 
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
+#include "agents/net/worker.h"
 #include "agents/node/config.h"
 #include "agents/registrar/registrar.h"
-#include "agents/registrar/worker.h"
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 
@@ -59,6 +59,7 @@ class RegistrarServer {
   std::map<std::string, std::int64_t> dropped_;  // messages, by kind
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<engine::DecisionRegister> decisions_;
   std::unique_ptr<engine::History> history_;
   std::unique_ptr<engine::History> reader_;  // of the same file, for the worker
   std::optional<Registrar> registrar_;

@@ -12,6 +12,7 @@
 #include "agents/wire/messages_fwd.h"
 #include "engine/history/durable_store.h"
 #include "engine/history/history.h"
+#include "engine/txn/decision.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -31,6 +32,7 @@ struct RegistrarWorld {
   /// Runs `work` on another thread, and `then` on that of the timers afterwards, unless the
   /// registrar has ended. In the order of the calls.
   std::function<void(std::function<void()> work, std::function<void()> then)> compute;
+  engine::DecisionRegister& decisions;
   engine::DurableStore& journal;
   engine::History& history;
   engine::History& reader;  // of the same history, for work

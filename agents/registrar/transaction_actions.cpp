@@ -121,8 +121,13 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodeTransferFailed{node, m.reason()});
     case wire::TxnReport::VERIFIED:
       return Feed(engine::NodeVerified{node});
-    case wire::TxnReport::COMMITTED:
     case wire::TxnReport::ABORTED:
+      // It gave up waiting, and wrote that to a register that nodes reach by themselves.
+      if (txn_->run->machine().can_cancel()) {
+        return Feed(engine::CancelRequested{fmt::format("n{} gave up waiting", node)});
+      }
+      return Feed(engine::NodeFollowed{node});
+    case wire::TxnReport::COMMITTED:
       return Feed(engine::NodeFollowed{node});
     default:
       return;

@@ -131,8 +131,6 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   }
 
   TESSERA_TRY(const std::int64_t id, uses_.numbers.Next());
-  // A slot may have been decided for a transaction that this registrar does not know any more.
-  TESSERA_TRY(job.slot, uses_.decisions.FirstFreeSlot(job.name, job.slot));
   engine::HistoryEntry entry;
   entry.id = id;
   entry.job = job.name;

@@ -26,10 +26,7 @@ void TransactionRun::Feed(engine::CoordinatorEvent event) {
   Drain();
 }
 
-void TransactionRun::Recover() {
-  Write(false);
-  Drain();
-}
+void TransactionRun::Recover() { Write(false); }
 
 void TransactionRun::Drain() {
   if (draining_) return;
@@ -80,17 +77,32 @@ void TransactionRun::Write(bool commit) {
     decision.layout_hash = terms_.layout_hash;
     decision.step = terms_.step_after.value_or(machine_.step().value_or(0));
   }
-  Result<engine::Decision> held = decisions_.Write(terms_.job, terms_.slot, decision);
+  decisions_.Write(
+      terms_.job, terms_.slot, decision,
+      [this, commit, alive = std::weak_ptr(alive_)](const Result<engine::Decision>& held) {
+        if (alive.expired()) return;
+        OnWritten(commit, held);
+        Drain();  // may destroy the run
+      });
+}
+
+void TransactionRun::OnWritten(bool commit, const Result<engine::Decision>& held) {
   if (!held) {
-    world_.note(engine::Severity::kError,
-                "the decision register cannot be written: " + held.error().ToString());
+    if (!std::exchange(was_out_of_reach_, true)) {
+      world_.note(engine::Severity::kError,
+                  fmt::format("the decision register cannot be written: {}; this is tried again "
+                              "every second, and ranks wait",
+                              held.error().ToString()));
+    }
     world_.after(kRetry, [this, commit, alive = std::weak_ptr(alive_)] {
-      if (alive.expired()) return;
-      Write(commit);
-      Drain();
+      if (!alive.expired()) Write(commit);
     });
     return;
   }
+  if (std::exchange(was_out_of_reach_, false)) {
+    world_.note(engine::Severity::kInfo, "the decision register answers again");
+  }
+  decision_ = *held;
   const bool ours =
       held->transaction == terms_.id && (!held->commit || held->layout_hash == terms_.layout_hash);
   if (!ours) {
@@ -98,9 +110,8 @@ void TransactionRun::Write(bool commit) {
         engine::Severity::kError,
         fmt::format("slot {} of '{}' holds '{}', not a decision of this transaction: rolling back",
                     terms_.slot, terms_.job, ToText(*held)));
-    held = engine::AbortOf(terms_.id);
+    decision_ = engine::AbortOf(terms_.id);
   }
-  decision_ = *held;
   world_.adopt(*decision_);
   events_.push_back(engine::RegisterAnswered{decision_->commit});
 }

@@ -75,6 +75,7 @@ class TransactionRun {
   void Drain();
   void Perform(const engine::CoordinatorAction& action);
   void Write(bool commit);
+  void OnWritten(bool commit, const Result<engine::Decision>& held);
   void Send(const engine::CoordinatorAction& action);
 
   const Terms terms_;
@@ -82,6 +83,7 @@ class TransactionRun {
   engine::DecisionRegister& decisions_;
   const World world_;
   std::optional<engine::Decision> decision_;
+  bool was_out_of_reach_ = false;  // the register, at the last attempt
   std::deque<engine::CoordinatorEvent> events_;
   bool draining_ = false;
   std::optional<engine::Finish> finish_;

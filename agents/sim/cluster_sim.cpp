@@ -11,6 +11,7 @@
 
 #include "agents/registrar/registrar.h"
 #include "agents/sim/invariants.h"
+#include "agents/sim/remote_register.h"
 #include "agents/sim/sim_faults.h"
 #include "agents/sim/sim_links.h"
 #include "agents/sim/sim_node.h"
@@ -52,10 +53,14 @@ class Cluster {
  public:
   Cluster(std::uint64_t seed, std::function<void(const std::string& line)> trace)
       : sim_(seed, std::move(trace)) {
-    registrar_disk_.before_first = [this](std::string_view, std::string_view value) {
+    decision_rows().before_first = [this](std::string_view, std::string_view value) {
       invariants_.OnDecided(std::string(value));
       faults_.OnRegisterWrite();
     };
+    if (is_remote_ && sim_.Chance(0.7)) {
+      servers_.down_from = sim_.Pick(0, kFaultsEnd);
+      servers_.down_until = std::min(servers_.down_from + sim_.Pick(500, 15'000), kFaultsEnd);
+    }
     sim_.on_decision = [this] { faults_.OnDecision(); };
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(150, 800);
@@ -109,6 +114,10 @@ class Cluster {
     world.send = [this](SimNode& from, const wire::FromNode& message) {
       links_.FromNode(from, message);
     };
+    world.reach_register = [this](Process& process) -> std::unique_ptr<engine::DecisionRegister> {
+      if (!is_remote_) return nullptr;
+      return std::make_unique<RemoteRegister>(sim_, process, servers_);
+    };
     world.killed = [this](const SimRank& rank) { invariants_.OnKill(rank); };
     world.started = [this](SimNode& node) {
       faults_.OnAgentStarted(node);
@@ -133,6 +142,11 @@ class Cluster {
   void StartRegistrar(SimNode& node) {
     Process& process = node.process();
     registrar_disk_.point = [&process] { process.Point(); };
+    if (is_remote_) {
+      decisions_ = std::make_unique<RemoteRegister>(sim_, process, servers_);
+    } else {
+      decisions_ = std::make_unique<EmbeddedRegister>(registrar_disk_);
+    }
     registrar_.emplace(process, node.config(), RegistrarWorld(process));
     if (const Status recovered = registrar_->Recover(); !recovered) {
       if (!registrar_disk_.is_broken()) {
@@ -146,6 +160,7 @@ class Cluster {
     steps_.Ended(kRegistrar);
     registrar_disk_.point = nullptr;
     registrar_.reset();
+    decisions_.reset();
     for (const auto& node : nodes_) links_.Disconnect(node->number());
   }
   Registrar::World RegistrarWorld(Process& process) {
@@ -167,6 +182,7 @@ class Cluster {
               work();
               process.EnterLater(sim_.Pick(0, 50), std::move(then));
             },
+        .decisions = *decisions_,
         .journal = registrar_disk_,
         .history = *history_,
         .reader = *history_,
@@ -203,6 +219,7 @@ class Cluster {
             [this](std::int32_t n) -> SimNode& { return At(n); },
             [this] { return static_cast<std::int32_t>(nodes_.size()); },
             &registrar_disk_,
+            &decision_rows(),
             history_.get(),
             &steps_,
             &faults_,
@@ -226,6 +243,7 @@ class Cluster {
   const bool is_lossy_ = sim_.Chance(0.2);               // single messages are lost
   const bool is_trainer_ = sim_.Chance(0.08);            // else the job is an own program
   const Time update_time_ = sim_.Chance(0.2) ? 400 : 6;  // at most
+  const bool is_remote_ = sim_.Chance(0.3);              // the register is on other machines
   const bool is_watched_ = sim_.Chance(0.2);             // to the end, in any case
   Collectives collectives_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
@@ -234,8 +252,11 @@ class Cluster {
   }};
   std::unique_ptr<engine::History> history_ = OpenHistory();
   MemoryStore registrar_disk_;
+  RemoteRegister::Servers servers_;
+  MemoryStore& decision_rows() { return is_remote_ ? servers_.rows : registrar_disk_; }
   std::vector<std::unique_ptr<SimNode>> nodes_;
-  std::optional<Registrar> registrar_;  // in the process of n0
+  std::unique_ptr<engine::DecisionRegister> decisions_;  // as the registrar reaches it
+  std::optional<Registrar> registrar_;                   // in the process of n0
   SimLinks links_{LinkWorld()};
   SimFaults faults_{FaultWorld()};
   SimOperator operator_{OperatorWorld()};

@@ -78,7 +78,7 @@ void Invariants::OnToNode(const wire::ToNode& m) {
 // decision of another transaction.
 void Invariants::CheckOutcome(std::int64_t transaction, const std::string& value) const {
   bool holds = false;
-  for (const auto& [key, held] : world_.registrar_disk->rows) {
+  for (const auto& [key, held] : world_.decision_rows->rows) {
     const auto decision = key.starts_with("decision/") ? engine::ParseDecision(held) : NotFound("");
     if (!decision || decision->transaction != transaction) continue;
     if (held != value) {

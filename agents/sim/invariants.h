@@ -32,6 +32,7 @@ class Invariants {
     std::function<SimNode&(std::int32_t number)> node;
     std::function<std::int32_t()> num_nodes;
     const MemoryStore* registrar_disk = nullptr;
+    const MemoryStore* decision_rows = nullptr;  // of the register
     engine::History* history = nullptr;
     StepBook* steps = nullptr;
     const SimFaults* faults = nullptr;

@@ -187,11 +187,13 @@ struct SimNode::Agent {
         keeper(node, process),
         links(node, process),
         views(process, {node.world_.sim, node.number(), node.world_.memory_of, &node.kept_,
-                        node.world_.share_of, node.world_.fails}) {}
+                        node.world_.share_of, node.world_.fails}),
+        decisions(node.world_.reach_register(process)) {}
   Process process;
   Keeper keeper;
   Links links;
   SimViews views;
+  std::unique_ptr<engine::DecisionRegister> decisions;
   std::optional<NodeAgent> agent;
 };
 
@@ -203,6 +205,7 @@ SimNode::~SimNode() = default;
 
 void SimNode::Start() {
   has_keeper_ = true;
+  failed_.clear();
   ++keeper_;
   keeper_since_ = world_.sim->wall_clock();
   for (std::int32_t i = 0; i < config_.devices; ++i) {
@@ -259,7 +262,7 @@ std::optional<std::int64_t> SimNode::share(std::uint64_t id) const {
 }
 
 bool SimNode::has_failed(std::int32_t index) const {
-  return disk.rows.contains(fmt::format("failed/{}", index));
+  return failed_.contains(index) || disk.rows.contains(fmt::format("failed/{}", index));
 }
 
 void SimNode::StartAgent() {
@@ -296,6 +299,8 @@ void SimNode::EndAgent() {
 
 void SimNode::Deliver(const wire::ToNode& message) {
   if (!is_up()) return;
+  // The disk may be too full to keep that.
+  if (message.has_fail_device()) failed_.insert(message.fail_device().index());
   agent_->process.Deliver([this, message] { agent_->agent->OnMessage(message); });
 }
 
@@ -309,6 +314,7 @@ NodeWorld SimNode::MakeWorld() {
   world.facts.public_key = "key";
   world.facts.rank_socket = "ranks.sock";
   world.journal = &disk;
+  world.decisions = agent_->decisions.get();
   world.send = [this](const wire::FromNode& message) {
     agent_->process.Point();
     world_.send(*this, message);

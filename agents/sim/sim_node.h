@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class SimNode {
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;
+    /// The register as a process of a node reaches it; null: only through the registrar.
+    std::function<std::unique_ptr<engine::DecisionRegister>(Process& process)> reach_register;
     /// The agent kills a rank.
     std::function<void(const SimRank& rank)> killed;
     /// The agent begins to run in its process: what else runs there may begin as well.
@@ -115,6 +118,7 @@ class SimNode {
   const Time step_time_;
   const World world_;
   bool has_keeper_ = false;
+  std::set<std::int32_t> failed_;  // devices that were made to fail
   std::int64_t keeper_ = 0;  // counts the keepers
   double keeper_since_ = 0;
   std::vector<DeviceMemory> memories_;

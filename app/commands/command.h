@@ -94,6 +94,7 @@ Command keysNewCommand();
 Command keysListCommand();
 Command keysRevokeCommand();
 Command nodeSetupCommand();
+Command registrarShowCommand();
 Command profileAddCommand();
 Command profileListCommand();
 Command profileUseCommand();

@@ -220,6 +220,10 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   };
   Prepared prepared;
   std::string registrarKey;
+  agents::EtcdPlace etcd = options.etcd;
+  // An earlier cluster of this name may have left its decisions there.
+  if (etcd.prefix.empty())
+    etcd.prefix = fmt::format("/tessera/{}-{:08x}", options.name, std::random_device{}());
   for (int node = 0; node < options.nodes; ++node) {
     agents::AgentConfig config;
     config.cluster = options.name;
@@ -234,6 +238,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.devices = options.devices;
     config.device_bytes = options.deviceBytes;
     config.link_bytes_per_second = options.linkBytesPerSecond;
+    config.etcd = etcd;
     if (options.plainLanes) config.lane_security = agents::kPlainLanes;
     config.agent_keys = (nodeFolder(directory, node) / "agent.key").string();
     config.log_file = agentLog(directory.string(), node);

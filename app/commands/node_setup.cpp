@@ -3,6 +3,7 @@
 /// `node setup`: writes the configuration of this machine's agent, for a cluster of real machines.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "agents/node/config.h"
 #include "app/commands/command.h"
 #include "app/commands/endpoint.h"
+#include "app/commands/etcd_options.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
 #include "engine/data/is_url.h"
@@ -91,6 +93,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
   if (const auto text = arguments.value("gpu-memory")) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
+  TESSERA_TRY(config.etcd, readEtcd(arguments, "/tessera/" + config.cluster));
   config.lane_security = arguments.valueOr("lanes", "curve");
   config.jobs.exec = arguments.has("exec");
   config.jobs.data = foldersOf(arguments, "data");
@@ -175,6 +178,9 @@ int runSetup(const Invocation& call) {
              parseEndpoint(config.lanes.back(), 0)->port);
   fmt::print("public    {}\n", setup.publicKey);
   fmt::print("allowed   {}\n", config.allowed_folder);
+  if (!config.etcd.endpoints.empty())
+    fmt::print("decides   in etcd, {}, keys below {}\n", fmt::join(config.etcd.endpoints, ", "),
+               config.etcd.prefix);
   fmt::print("jobs      {}\n\n", ToText(config.jobs));
   fmt::print(
       "copy      {}/n{}.pub into the allowed folder of every other node,\n"
@@ -188,7 +194,7 @@ int runSetup(const Invocation& call) {
 }  // namespace
 
 Command nodeSetupCommand() {
-  return {
+  Command command{
       {.verb = "node setup",
        .summary = "Write the configuration of this machine's agent",
        .options =
@@ -238,8 +244,9 @@ Command nodeSetupCommand() {
              .repeats = true},
             {.name = "checkpoints",
              .value = "DIR|URL",
-             .help = "checkpoints may be written, read and removed below this folder, or read below "
-                     "this URL; may be repeated",
+             .help =
+                 "checkpoints may be written, read and removed below this folder, or read below "
+                 "this URL; may be repeated",
              .fallback = "nowhere",
              .repeats = true},
             {.name = "directory",
@@ -255,6 +262,10 @@ Command nodeSetupCommand() {
                     "tesseractl node setup --cluster lab --node 1 --address 10.0.0.2 --registrar "
                     "10.0.0.1 --registrar-key n0.pub"}},
       runSetup};
+  const auto etcd = etcdOptions();
+  auto& options = command.syntax.options;
+  options.insert(options.end() - 1, etcd.begin(), etcd.end());  // before --force
+  return command;
 }
 
 }  // namespace tessera::app

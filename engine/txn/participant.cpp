@@ -85,8 +85,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kTransferred;
             return {Report{ReportKind::kTransferred, {}, 0}};
           },
-          // Once this is journaled, the participant only reads the register. Before, it writes
-          // `abort` to the register if the registrar is silent.
+          // Once this is journaled, the participant cannot abort by itself: it follows the
+          // register.
           [&](const VerifyRequested&) -> Actions {
             if (state_ == State::kTransferring) return ReportFailure();  // of the journal
             // The journal has it. Another write that failed would take the promise back.
@@ -131,7 +131,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
                 state_ == State::kAborted) {
               return {};
             }
-            return {ReadRegister{state_ != State::kVerified}};
+            return {ReadRegister{true}};
           },
           [&](const NoWord&) -> Actions {
             return state_ == State::kIdle || followed_ ? Actions{} : Actions{ReadRegister{false}};

@@ -91,7 +91,8 @@ class ClientsTest : public QObject {
   void aViewerOnlyLooks() {
     const std::set<std::string> looks = {
         "hello",  "status",  "plan",   "propose", "txn",  "history",  "samples",
-        "events", "changes", "doctor", "log",     "jobs", "topology", "list_checkpoints"};
+        "events", "changes", "doctor", "log",     "jobs", "topology", "list_checkpoints",
+        "registrar"};
     Office office;
     const auto* const type = wire::Request::descriptor();
     std::set<std::string> admitted;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/decision/embedded.h"
 #include "agents/registrar/registrar_part.h"
 #include "agents/sim/memory_store.h"
 #include "agents/sim/process.h"
@@ -27,6 +28,7 @@ class PartOffice {
   using Send = std::function<Status(const std::string& identity, const wire::ToNode& message)>;
   explicit PartOffice(agents::sim::MemoryStore& journal, Reply reply = {}, Send send = {})
       : history_(*engine::History::InMemory()),
+        decisions_(journal),
         world_{std::move(send),
                std::move(reply),
                {},
@@ -35,6 +37,7 @@ class PartOffice {
                {},
                {},
                {},
+               decisions_,
                journal,
                *history_,
                *history_},
@@ -62,6 +65,7 @@ class PartOffice {
 
  private:
   std::unique_ptr<engine::History> history_;
+  agents::EmbeddedRegister decisions_;
   agents::sim::SimWorld sim_{1};
   agents::sim::Process process_{sim_, [] {}};
   const agents::AgentConfig config_;

@@ -148,7 +148,7 @@ class TransactionRunTest : public QObject {
 
   void anAbortOfAParticipantWins() {
     Desk desk;
-    QVERIFY(desk.decisions.Write("job", 3, engine::AbortOf(9)).has_value());
+    desk.decisions.Write("job", 3, engine::AbortOf(9), [](const auto& held) { QVERIFY(held); });
     desk.ToCommit();
     QCOMPARE(desk.run->phase(), TxnPhase::kRollingBack);
     QVERIFY(!desk.adopted[0].commit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/registrar/worker.h"
+#include "agents/net/worker.h"
 
 #include <QTest>
 #include <atomic>

@@ -541,9 +541,12 @@ class TxnTest : public QObject {
     }
   }
 
-  void aParticipantThatVerifiedOnlyAsks() {
+  // Who gives up waiting writes `abort`, and follows what the register then holds.
+  void aParticipantThatVerifiedFollowsTheRegister() {
     Participant verified = Participant::Recovered(ParticipantState::kVerified);
-    QVERIFY(!std::get<ReadRegister>(verified.On(RegistrarSilent{}).at(0)).write_abort);
+    QVERIFY(std::get<ReadRegister>(verified.On(RegistrarSilent{}).at(0)).write_abort);
+    QVERIFY(!std::get<ReadRegister>(verified.On(NoWord{}).at(0)).write_abort);
+    QCOMPARE(verified.state(), ParticipantState::kVerified);
     Participant prepared = Participant::Recovered(ParticipantState::kPrepared);
     QVERIFY(std::get<ReadRegister>(prepared.On(RegistrarSilent{}).at(0)).write_abort);
     QVERIFY(prepared.On(VerifyRequested{}).empty());  // it lost what it had transferred

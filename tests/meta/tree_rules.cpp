@@ -36,7 +36,7 @@ const std::array<Confined, 7> kConfined = {{
     {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
     {"fuse.*\\.h", {"agents/fuse/"}},
     {"qcustomplot\\.h", {"ui/plots/"}},
-    {"curl/.*", {"agents/data/"}},
+    {"curl/.*", {"agents/http/"}},
 }};
 
 std::string FirstFolder(std::string_view path) {

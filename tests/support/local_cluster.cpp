@@ -38,6 +38,7 @@ LocalCluster::LocalCluster(const Options& options)
                        options.memory};
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
+  words << options.more;
   if (options.one_host) words << QStringLiteral("--one-host");
   up_ = Run(words);
   ReadKeepers();

@@ -24,6 +24,7 @@ class LocalCluster final : public Cluster {
     QString link;  // "100MB/s"; empty: none
     bool one_host = false;
     bool plain_lanes = false;
+    QStringList more = {};  // further words of `up`
     QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "agents/data/data_places.h"
-#include "agents/data/http_client.h"
+#include "agents/http/http_client.h"
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"

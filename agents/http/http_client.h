@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// HTTP(S) requests by range. Connections are kept alive and reused.
+/// HTTP(S) requests: ranges, small texts, and JSON. Connections are kept alive and reused.
 
 #include <chrono>
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/data/is_url.h"
@@ -38,10 +39,15 @@ struct HttpFailure {
 
 using engine::ShownUrl;
 
+/// PEM files. Empty: the authorities of this system, and no certificate of its own.
+struct HttpTls {
+  std::string authorities, certificate, key;
+};
+
 /// \threadsafety Any thread; requests run side by side.
 class HttpClient {
  public:
-  HttpClient() = default;
+  explicit HttpClient(HttpTls tls = {}) : tls_(std::move(tls)) {}
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -59,6 +65,12 @@ class HttpClient {
   /// \param max_bytes a longer body is a failure
   Outcome GetText(const std::string& url, std::string& out, std::size_t max_bytes,
                   std::chrono::milliseconds limit, const std::stop_token& cancel = {});
+  /// Sends a POST of JSON, which is not redirected. The body of the reply is JSON too, also that of
+  /// an error.
+  /// \param max_bytes a longer body is a failure
+  Outcome Post(const std::string& url, const std::string& json, std::string& out,
+               std::size_t max_bytes, std::chrono::milliseconds limit,
+               const std::stop_token& cancel = {});
 
  private:
   struct Transfer;
@@ -66,6 +78,7 @@ class HttpClient {
   void Return(void* handle);
   Outcome Run(const std::string& url, Transfer& transfer, std::chrono::milliseconds limit);
 
+  const HttpTls tls_;
   std::mutex mutex_;
   std::vector<void*> idle_;  // guarded by mutex_
 };

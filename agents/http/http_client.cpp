@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/data/http_client.h"
+#include "agents/http/http_client.h"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -8,13 +8,16 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace tessera::agents {
 
 /// One running request, passed to the callbacks of libcurl.
 struct HttpClient::Transfer {
-  std::string range = {};  // "": the whole
+  std::string range = {};               // "": the whole
+  const std::string* posted = nullptr;  // the body of a POST
   std::span<std::byte> out = {};
   std::string* text = nullptr;
   std::size_t max_text = 0;
@@ -137,7 +140,7 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
     const std::size_t bytes = size * count;
     const auto have = static_cast<std::size_t>(to.reply.body_bytes);
     const bool is_text = to.text != nullptr;
-    to.is_refused = to.reply.status != (is_text ? 200 : 206);
+    to.is_refused = to.posted == nullptr && to.reply.status != (is_text ? 200 : 206);
     to.is_too_long = !to.is_refused && bytes > (is_text ? to.max_text : to.out.size()) - have;
     if (to.is_refused || to.is_too_long) return std::size_t{0};  // ends the transfer
     if (is_text) {
@@ -154,8 +157,22 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, transfer.posted == nullptr ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+  const std::pair<CURLoption, const std::string&> files[] = {{CURLOPT_CAINFO, tls_.authorities},
+                                                             {CURLOPT_SSLCERT, tls_.certificate},
+                                                             {CURLOPT_SSLKEY, tls_.key}};
+  for (const auto& [option, file] : files) {
+    if (!file.empty()) curl_easy_setopt(curl, option, file.c_str());
+  }
+  const std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers(
+      curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all);
+  if (transfer.posted != nullptr) {
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer.posted->data());
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(transfer.posted->size()));
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  }
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tessera");
   // A silent connection ends early enough for another attempt.
@@ -175,6 +192,7 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
   Return(curl);
   if (transfer.reply.etag.empty()) transfer.reply.etag = transfer.last_modified;
   Outcome outcome{.reply = transfer.reply};
@@ -203,6 +221,19 @@ HttpClient::Outcome HttpClient::GetText(const std::string& url, std::string& out
                                         const std::stop_token& cancel) {
   out.clear();
   Transfer transfer;
+  transfer.cancel = cancel;
+  transfer.text = &out;
+  transfer.max_text = max_bytes;
+  return Run(url, transfer, limit);
+}
+
+HttpClient::Outcome HttpClient::Post(const std::string& url, const std::string& json,
+                                     std::string& out, std::size_t max_bytes,
+                                     std::chrono::milliseconds limit,
+                                     const std::stop_token& cancel) {
+  out.clear();
+  Transfer transfer;
+  transfer.posted = &json;
   transfer.cancel = cancel;
   transfer.text = &out;
   transfer.max_text = max_bytes;

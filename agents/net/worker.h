@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A thread for what would keep the registrar from its other work: plans, searches and queries of
-/// the history.
+/// A thread for what would keep a loop from its other work: plans, searches, queries of the
+/// history, requests to other servers.
 
 #include <condition_variable>
 #include <deque>
