@@ -57,11 +57,22 @@ EtcdClient::EtcdClient(EtcdPlace place, std::stop_token cancel)
       is_met_(place_.endpoints.size()) {}
 
 Result<std::string> EtcdClient::PutIfAbsent(const std::string& key, const std::string& value) {
+  return PutIf({{"target", "CREATE"}, {"create_revision", "0"}}, key, value);
+}
+
+Result<std::string> EtcdClient::Replace(const std::string& key, const std::string& before,
+                                        const std::string& value) {
+  return PutIf({{"target", "VALUE"}, {"value", EncodeBase64(before)}}, key, value);
+}
+
+Result<std::string> EtcdClient::PutIf(const Json& condition, const std::string& key,
+                                      const std::string& value) {
   const std::string name = EncodeBase64(key);
+  Json compare = condition;
+  compare["key"] = name;
+  compare["result"] = "EQUAL";
   const Json request = {
-      {"compare",
-       Json::array(
-           {{{"key", name}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}}})},
+      {"compare", Json::array({std::move(compare)})},
       {"success",
        Json::array({{{"request_put", {{"key", name}, {"value", EncodeBase64(value)}}}}})},
       {"failure", Json::array({{{"request_range", {{"key", name}}}}})}};

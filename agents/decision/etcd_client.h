@@ -40,6 +40,11 @@ class EtcdClient {
   /// \error kUnavailable naming why each member did not answer; the outcome is then unknown.
   ///     kDataLoss for an answer that is not one of etcd
   Result<std::string> PutIfAbsent(const std::string& key, const std::string& value);
+  /// Stores `value` if the key has the value `before`.
+  /// \return the value of the key after the call
+  /// \error as PutIfAbsent; kDataLoss too if the key has no value
+  Result<std::string> Replace(const std::string& key, const std::string& before,
+                              const std::string& value);
   /// \error as PutIfAbsent
   Result<std::optional<std::string>> Get(const std::string& key);
   /// The last key that begins with `prefix`, in bytewise order.
@@ -51,6 +56,10 @@ class EtcdClient {
  private:
   using Json = nlohmann::json;
 
+  /// Stores `value` if `condition` holds.
+  /// \return the value of the key after the call
+  Result<std::string> PutIf(const Json& condition, const std::string& key,
+                            const std::string& value);
   Result<Json> Ask(const std::string& path, const Json& request);
   /// Compares the cluster of a member with that of the others; before the first request, those of
   /// all members that answer.

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/decision/registrar_record.h"
+#include "agents/decision/registrar_watch.h"
 #include "agents/keeper/keeper.h"
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
@@ -24,6 +26,7 @@
 #include "agents/node/log_file.h"
 #include "agents/node/node_server.h"
 #include "agents/registrar/registrar_server.h"
+#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -47,9 +50,32 @@ int Fail(const std::string& message, int code) {
   return code;
 }
 
-int RunAgent(const AgentConfig& config) {
+// Where the registrar was last, as this node knows. The role can move only if its register is
+// outside of the cluster.
+std::string RecordFile(const AgentConfig& config) { return config.directory + "/registrar.json"; }
+
+Result<RegistrarRecord> KnownRecord(const AgentConfig& config, const CurveKeys& keys) {
+  RegistrarRecord first{1,
+                        config.endpoint == config.registrar_endpoint ? config.node : 0,
+                        config.registrar_endpoint,
+                        {},
+                        config.registrar_key.empty() ? keys.public_key : config.registrar_key};
+  if (first.endpoint == config.endpoint) first.events = config.events;
+  std::error_code ignored;
+  if (config.etcd.endpoints.empty() || !std::filesystem::exists(RecordFile(config), ignored)) {
+    return first;
+  }
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile(RecordFile(config)));
+  return ParseRegistrarRecord(text).Context(RecordFile(config));
+}
+
+int RunAgent(AgentConfig config) {
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
+  const auto record = KnownRecord(config, *keys);
+  if (!record) return Fail(record.error().ToString(), 1);
+  config.registrar_endpoint = record->endpoint;
+  config.registrar_key = record->key;
 
   // SIGTERM stops the loop through a descriptor. It is blocked before any thread starts.
   sigset_t signals;
@@ -96,12 +122,24 @@ int RunAgent(const AgentConfig& config) {
   });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
   if (config.registrar_endpoint == config.endpoint) {
-    auto started = RegistrarServer::Start(loop, net, config, *keys);
+    auto started = RegistrarServer::Start(loop, net, config, *keys, record->generation);
     if (!started) return Fail(started.error().ToString(), 1);
     registrar = std::move(*started);
   }
   auto node = NodeServer::Start(loop, net, config, *keys);
   if (!node) return Fail(node.error().ToString(), 1);
+  std::optional<RegistrarWatch> watch;
+  if (!config.etcd.endpoints.empty()) {
+    const auto moved = [&config](const RegistrarRecord& now) {
+      const Status kept = engine::WriteWholeFile(RecordFile(config), ToText(now) + '\n', 0600);
+      std::fprintf(stderr, "the registrar is n%d now%s%s\n", now.node,
+                   kept ? "; the agent restarts" : ": ",
+                   kept ? "" : kept.error().ToString().c_str());
+      // The keeper starts the next agent, which knows it from its beginning. Ranks train on.
+      if (kept) std::_Exit(1);
+    };
+    watch.emplace(loop, config.etcd, *record, registrar != nullptr, moved);
+  }
   loop.Run();
   return 0;
 }

@@ -62,6 +62,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .jobs = jobs_,
                .pauses = pauses_,
                .transactions = transactions_}),
+      kept_rows_(*world_.journal),
       last_message_(timers.now()) {}
 
 NodeAgent::~NodeAgent() = default;
@@ -98,6 +99,7 @@ Status NodeAgent::Recover(KeeperLink& keeper, NodeViews& views) {
   links_.keeper = &keeper;
   links_.views = &views;
   TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
+  TESSERA_RETURN_IF_ERROR(kept_rows_.Recover());
   TESSERA_RETURN_IF_ERROR(RecoverDevices());
   TESSERA_RETURN_IF_ERROR(views.Recover());
   TESSERA_RETURN_IF_ERROR(jobs_.Recover(devices_));
@@ -217,9 +219,18 @@ void NodeAgent::OnWelcome(const wire::Welcome& message) {
     return world_.log_line(
         fmt::format("the registrar refused n{}: {}", config_.node, message.error()));
   }
+  if (message.wants_rows()) return SendKeptRows();
   welcomed_ = true;
   for (const auto& [job, recorded] : message.steps()) steps_.Repeat(job, recorded);
   rendezvous_.Repeat();
+}
+
+void NodeAgent::SendKeptRows() {
+  auto rows = kept_rows_.All();
+  if (!rows) return world_.log_line("rows for the registrar: " + rows.error().ToString());
+  wire::FromNode message;
+  *message.mutable_kept_rows() = std::move(*rows);
+  uplink_.Send(std::move(message));
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
@@ -332,6 +343,11 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return OnQuery(m.query());
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
+    case wire::ToNode::kKeepRow:
+      if (const Status kept = kept_rows_.Keep(m.keep_row()); !kept) {
+        uplink_.ReportNodeEvent(engine::Severity::kError, kept.error().ToString());
+      }
+      return;
     case wire::ToNode::kDie:
       return OnDie(m.die().clean());
     case wire::ToNode::BODY_NOT_SET:

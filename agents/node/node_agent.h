@@ -19,6 +19,7 @@
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
 #include "agents/node/job_starts.h"
+#include "agents/node/kept_rows.h"
 #include "agents/node/node_links.h"
 #include "agents/node/node_report.h"
 #include "agents/node/node_transactions.h"
@@ -79,6 +80,8 @@ class NodeAgent {
   /// received.
   void Beat();
   void OnWelcome(const wire::Welcome& message);
+  /// To a registrar that takes over.
+  void SendKeptRows();
   void OnStopJob(const wire::StopJob& message);
   /// Kills the ranks of the job and frees what this node holds of it.
   void DropJob(const std::string& job);
@@ -111,6 +114,7 @@ class NodeAgent {
   DigestRuns digests_;
   ViewRequests view_requests_;
   const NodeReport report_;
+  KeptRows kept_rows_;
   bool welcomed_ = false;  // the registrar knows this agent
   Timers::Clock::time_point last_message_;
   int beats_ = 0;

@@ -81,6 +81,7 @@ void Decisions::OnShow(const ReplyPtr& reply) {
     shown.set_events(config_.events);
     shown.set_store(status.store);
     shown.set_problem(Utf8(status.problem));
+    shown.set_generation(world_.generation);
     shown.set_prefix(config_.etcd.prefix);
     for (const engine::RegisterMember& member : status.members) {
       wire::RegisterMember& row = *shown.add_members();

@@ -368,6 +368,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kSnapshot:
       return states_.snapshots().OnReport(m.node(), m.snapshot(), timers_.now());
     case wire::FromNode::kRegister:
+    case wire::FromNode::kKeptRows:  // for a registrar that takes over
     case wire::FromNode::BODY_NOT_SET:
       return;
   }

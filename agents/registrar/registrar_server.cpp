@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,34 +33,72 @@ Status SendTo(Socket& socket, const std::string& identity, std::string bytes) {
 
 Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetContext& net,
                                                                 const AgentConfig& config,
-                                                                const CurveKeys& keys) {
-  std::unique_ptr<RegistrarServer> server(new RegistrarServer(loop, net, config, keys));
+                                                                const CurveKeys& keys,
+                                                                std::int64_t generation) {
+  std::unique_ptr<RegistrarServer> server(new RegistrarServer(loop, net, config, keys, generation));
   TESSERA_RETURN_IF_ERROR(server->Open());
   return server;
 }
 
 Status RegistrarServer::Open() {
-  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
+  // A journal of an earlier time as the registrar says nothing about the present jobs.
+  const std::string journal =
+      config_.directory +
+      (generation_ == 1 ? "/registrar.db" : fmt::format("/registrar-{}.db", generation_));
+  TESSERA_TRY(journal_, engine::Journal::Open(journal));
   if (config_.etcd.endpoints.empty()) {
-    decisions_ = std::make_unique<EmbeddedRegister>(*journal_, config_.directory + "/registrar.db");
+    decisions_ = std::make_unique<EmbeddedRegister>(*journal_, journal);
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
+    const auto clock = [] { return static_cast<std::int64_t>(WallClock() * 1e6); };
+    mirrored_.emplace(*journal_, clock,
+                      [this](const std::string& identity, const wire::ToNode& message) {
+                        static_cast<void>(SendTo(*router_, identity, message.SerializeAsString()));
+                      });
   }
-  std::string history_note;
   TESSERA_TRY(history_,
-              engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
+              engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note_));
   TESSERA_TRY(reader_, engine::History::OpenReadOnly(config_.directory + "/history.db"));
   worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
   TESSERA_RETURN_IF_ERROR(OpenEvents());
-  registrar_.emplace(loop_, config_, MakeWorld());
-  TESSERA_RETURN_IF_ERROR(registrar_->Recover());
-  if (!history_note.empty()) {
-    registrar_->AddEvent(engine::Severity::kError, "history", history_note);
+  TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
+  if (generation_ > 1 && !is_complete) {
+    TakeOver();
+  } else {
+    TESSERA_RETURN_IF_ERROR(Begin());
   }
   loop_.Watch(*router_, [this] { OnReady(); });
+  return OkStatus();
+}
+
+void RegistrarServer::TakeOver() {
+  Takeover::World world;
+  world.send = [this](const std::string& identity, const wire::ToNode& message) {
+    static_cast<void>(SendTo(*router_, identity, message.SerializeAsString()));
+  };
+  world.print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  world.done = [this] {
+    const std::string how = takeover_->Text();
+    takeover_.reset();
+    if (const Status begun = Begin(); !begun) {
+      std::fprintf(stderr, "tessera-agent: %s\n", begun.error().ToString().c_str());
+      std::_Exit(1);  // the next agent tries again
+    }
+    registrar_->AddEvent(engine::Severity::kWarning, "registrar", how);
+  };
+  takeover_.emplace(loop_, config_, generation_, *journal_, std::move(world));
+}
+
+Status RegistrarServer::Begin() {
+  if (mirrored_) TESSERA_RETURN_IF_ERROR(mirrored_->Recover());
+  registrar_.emplace(loop_, config_, MakeWorld());
+  TESSERA_RETURN_IF_ERROR(registrar_->Recover());
+  if (!history_note_.empty()) {
+    registrar_->AddEvent(engine::Severity::kError, "history", history_note_);
+  }
   return OkStatus();
 }
 
@@ -108,9 +147,10 @@ Registrar::World RegistrarServer::MakeWorld() {
             worker_->Run(std::move(work), std::move(then));
           },
       .decisions = *decisions_,
-      .journal = *journal_,
+      .journal = mirrored_ ? static_cast<engine::DurableStore&>(*mirrored_) : *journal_,
       .history = *history_,
       .reader = *reader_,
+      .generation = generation_,
   };
 }
 
@@ -148,11 +188,20 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
       return Dropped{"another key, " + of_key,
                      fmt::format("n{}, which names another public key than its own", node)};
     }
+    if (takeover_) {
+      takeover_->OnNode(identity, message);
+      return std::nullopt;
+    }
+    if (mirrored_ && message.has_register_()) mirrored_->OnRegister(node, identity);
     registrar_->OnNode(identity, message);
     return std::nullopt;
   }
   wire::Request request;
   if (frames.size() != 2 || !parse(request, 1)) return malformed;
+  if (takeover_) {
+    Answer(identity, request, Unavailable(takeover_->Text()));
+    return std::nullopt;
+  }
   registrar_->OnRequest(identity, *owner, request);
   return std::nullopt;
 }
@@ -163,10 +212,15 @@ void RegistrarServer::Refuse(const std::string& identity, const Message& frames)
       !request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
     return;
   }
+  Answer(identity, request, PermissionDenied("this key has been revoked"));
+}
+
+void RegistrarServer::Answer(const std::string& identity, const wire::Request& request,
+                             const Error& error) {
   wire::Reply reply;
   reply.set_id(request.id());
   reply.set_sequence(request.sequence());
-  Encode(PermissionDenied("this key has been revoked"), reply.mutable_error());
+  Encode(error, reply.mutable_error());
   static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
 }
 
@@ -174,7 +228,7 @@ void RegistrarServer::NoteDropped(const Dropped& dropped) {
   const std::int64_t count = ++dropped_[dropped.kind];
   std::int64_t power = 1;
   while (power < count) power *= 10;
-  if (power != count) return;
+  if (power != count || !registrar_) return;
   registrar_->AddEvent(engine::Severity::kWarning, "registrar",
                        fmt::format("dropped {}{}", dropped.text,
                                    count == 1 ? "" : fmt::format(", {} times", count)));

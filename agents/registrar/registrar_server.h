@@ -14,7 +14,9 @@
 #include "agents/net/socket.h"
 #include "agents/net/worker.h"
 #include "agents/node/config.h"
+#include "agents/registrar/mirrored_journal.h"
 #include "agents/registrar/registrar.h"
+#include "agents/registrar/takeover.h"
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 
@@ -26,7 +28,8 @@ class RegistrarServer {
   /// \error `port in use: tcp://…`; or naming the file that cannot be opened
   static Result<std::unique_ptr<RegistrarServer>> Start(Loop& loop, NetContext& net,
                                                         const AgentConfig& config,
-                                                        const CurveKeys& keys);
+                                                        const CurveKeys& keys,
+                                                        std::int64_t generation = 1);
   RegistrarServer(const RegistrarServer&) = delete;
   RegistrarServer& operator=(const RegistrarServer&) = delete;
 
@@ -34,9 +37,14 @@ class RegistrarServer {
   void OnKeysRevoked();
 
  private:
-  RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys)
-      : loop_(loop), net_(net), config_(config), keys_(keys) {}
+  RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys,
+                  std::int64_t generation)
+      : loop_(loop), net_(net), config_(config), keys_(keys), generation_(generation) {}
   Status Open();
+  /// Of an earlier registrar, from the nodes.
+  void TakeOver();
+  /// \pre the journal has what an earlier registrar knew
+  Status Begin();
   Status OpenEvents();
   Registrar::World MakeWorld();
   void OnReady();
@@ -47,6 +55,7 @@ class RegistrarServer {
   };
   /// Passes a message on, if its sender may send it.
   std::optional<Dropped> Accept(const Message& frames);
+  void Answer(const std::string& identity, const wire::Request& request, const Error& error);
   /// Tells a client whose key was revoked after it had connected.
   void Refuse(const std::string& identity, const Message& frames);
   /// Adds an event for the first, 10th, 100th, … message of a kind.
@@ -56,13 +65,17 @@ class RegistrarServer {
   NetContext& net_;
   const AgentConfig config_;
   const CurveKeys keys_;
+  const std::int64_t generation_;                // as of RegistrarRecord
   std::map<std::string, std::int64_t> dropped_;  // messages, by kind
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::DecisionRegister> decisions_;
+  std::optional<MirroredJournal> mirrored_;  // if another node can become the registrar
+  std::string history_note_;
   std::unique_ptr<engine::History> history_;
   std::unique_ptr<engine::History> reader_;  // of the same file, for the worker
-  std::optional<Registrar> registrar_;
+  std::optional<Takeover> takeover_;
+  std::optional<Registrar> registrar_;  // absent during a takeover
   std::optional<Worker> worker_;
 };
 

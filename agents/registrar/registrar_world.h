@@ -36,6 +36,7 @@ struct RegistrarWorld {
   engine::DurableStore& journal;
   engine::History& history;
   engine::History& reader;  // of the same history, for work
+  std::int64_t generation = 1;  // as of RegistrarRecord
 };
 
 }  // namespace tessera::agents

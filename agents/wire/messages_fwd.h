@@ -116,6 +116,8 @@ class Heartbeat;
 class HeartbeatAck;
 class JobPaused;
 class JobReady;
+class KeptRow;
+class KeptRows;
 class LaneFaults;
 class LinksAnswer;
 class LinksQuery;

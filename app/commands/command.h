@@ -95,6 +95,7 @@ Command keysListCommand();
 Command keysRevokeCommand();
 Command nodeSetupCommand();
 Command registrarShowCommand();
+Command registrarMoveCommand();
 Command profileAddCommand();
 Command profileListCommand();
 Command profileUseCommand();

@@ -14,7 +14,7 @@ std::vector<OptionSpec> etcdOptions() {
       {.name = "etcd",
        .value = "URL",
        .help = "decide transactions in this etcd cluster instead of in the registrar's journal; "
-               "repeat it for each member",
+               "one for each member",
        .repeats = true},
       {.name = "etcd-ca",
        .value = "FILE",
@@ -27,7 +27,7 @@ std::vector<OptionSpec> etcdOptions() {
       {.name = "etcd-prefix",
        .value = "KEY",
        .help = "where the keys of this cluster begin; the same on all its nodes",
-       .fallback = "/tessera/ and the cluster's name"}};
+       .fallback = "/tessera/ and the cluster's name; `up` adds a random number"}};
 }
 
 Result<agents::EtcdPlace> readEtcd(const Arguments& arguments, const std::string& prefix) {

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `registrar show`: the node that coordinates the cluster, and where transactions are decided.
+/// `registrar move`: another node takes the role over.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
 
+#include "agents/client/cluster.h"
+#include "agents/decision/registrar_record.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
-#include "engine/data/is_url.h"
+#include "engine/files/absolute_path.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -32,6 +45,7 @@ Json registrarToJson(const wire::RegistrarReply& reply) {
                        {"seconds", member.seconds()},
                        {"problem", member.problem()}});
   return {{"node", fmt::format("n{}", reply.node())},
+          {"generation", reply.generation()},
           {"endpoint", reply.endpoint()},
           {"events", reply.events()},
           {"register",
@@ -54,7 +68,10 @@ int runRegistrarShow(const Invocation& call) {
     printLine(registrarToJson(shown));
     return decides ? kDone : kFailed;
   }
-  fmt::print("registrar  n{} of '{}', {}\n", shown.node(), session.profile.name, shown.endpoint());
+  fmt::print("registrar  n{} of '{}', {}{}\n", shown.node(), session.profile.name, shown.endpoint(),
+             shown.generation() > 1
+                 ? fmt::format(", moved {}", Counted(shown.generation() - 1, "time"))
+                 : "");
   fmt::print("register   {}\n", shown.store() == "etcd"
                                     ? fmt::format("etcd, keys below {}", shown.prefix())
                                     : "embedded: in the journal of the registrar");
@@ -66,7 +83,154 @@ int runRegistrarShow(const Invocation& call) {
   return decides ? kDone : kFailed;
 }
 
+/// The configuration of the node's agent.
+Result<agents::AgentConfig> configOfNode(const Arguments& arguments, const agents::Profile& profile,
+                                         const std::string& node) {
+  std::string file = "/etc/tessera/agent.json";
+  if (!profile.directory.empty()) file = fmt::format("{}/{}/agent.json", profile.directory, node);
+  TESSERA_TRY(auto config,
+              agents::LoadAgentConfig(engine::AbsolutePath(arguments.valueOr("config", file))));
+  if (fmt::format("n{}", config.node) != node)
+    return InvalidArgument(
+        fmt::format("the configuration is that of n{}: run this on the machine of {}, or give "
+                    "--config FILE",
+                    config.node, node));
+  if (config.etcd.endpoints.empty())
+    return FailedPrecondition(
+        fmt::format("the registrar of '{}' cannot move: transactions are decided in its journal, "
+                    "not in etcd",
+                    config.cluster));
+  return config;
+}
+
+Result<engine::ClusterSnapshot> askStatus(const agents::Profile& profile,
+                                           std::chrono::milliseconds timeout) {
+  TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
+  wire::Request request;
+  request.mutable_status();
+  TESSERA_TRY(const auto reply, client->CallAndWait(std::move(request), timeout));
+  return agents::Decode(reply.status());
+}
+
+/// Whoever moves the role says that the earlier registrar is off.
+/// \return nullopt to continue, else the exit code
+std::optional<int> attest(const Invocation& call, const std::string& cluster,
+                          const std::string& question) {
+  std::string typed;
+  if (const auto given = call.arguments.value("attest")) {
+    typed = *given;
+  } else if (call.json || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+    return wrongUsage(
+        InvalidArgument(fmt::format("{} Say so with --attest {}", question, cluster)));
+  } else {
+    fmt::print(stderr, "{} Type the name of the cluster: ", question);
+    std::getline(std::cin, typed);
+  }
+  if (typed == cluster) return std::nullopt;
+  return failed(InvalidArgument(fmt::format(
+      "'{}' is not the name of the cluster, '{}': nothing was changed", typed, cluster)));
+}
+
+/// Waits until the registrar of the profile answers, and shows why it does not yet.
+Result<engine::ClusterSnapshot> waitForRegistrar(const Invocation& call,
+                                                 const agents::Profile& profile) {
+  constexpr std::chrono::seconds kPatience{120}, kTry{2};
+  constexpr std::chrono::milliseconds kAgain{200};
+  ProgressLine progress(call.json || call.quiet);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    auto snapshot = askStatus(profile, kTry);
+    if (snapshot || std::chrono::steady_clock::now() > end) {
+      progress.clear();
+      return snapshot;
+    }
+    progress.show(snapshot.error().message);
+    std::this_thread::sleep_for(kAgain);
+  }
+}
+
+int runRegistrarMove(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  TESSERA_OR_USAGE(const auto device,
+                   ptc::ParseDevice(name + "g0").Context(fmt::format("node '{}'", name)));
+  TESSERA_OR_FAILED(auto profile, findProfile(call.cluster));
+  TESSERA_OR_FAILED(const auto config, configOfNode(call.arguments, profile, name));
+  TESSERA_OR_FAILED(const auto keys, agents::LoadKeys(config.agent_keys));
+  agents::EtcdClient etcd(config.etcd);
+  TESSERA_OR_FAILED(const auto text, etcd.Get(config.etcd.prefix + "/registrar"));
+  if (!text)
+    return failed(
+        NotFound(fmt::format("no registrar of '{}' has ever run: etcd has no key {}/registrar",
+                             config.cluster, config.etcd.prefix)));
+  TESSERA_OR_FAILED(const auto before, agents::ParseRegistrarRecord(*text));
+  agents::RegistrarRecord next = before;
+  if (before.node != device.node) {
+    constexpr std::chrono::seconds kAnswer{3};
+    agents::Profile old = profile;
+    old.registrar_endpoint = before.endpoint;
+    old.events_endpoint = before.events;
+    old.server_key = before.key;
+    if (askStatus(old, kAnswer))
+      return failed(FailedPrecondition(
+          fmt::format("n{} answers as the registrar: the role moves only from a node that is off",
+                      before.node)));
+    const std::string question = fmt::format(
+        "{} becomes the registrar of '{}'. n{} must be off, and stay off until it has "
+        "heard of this.",
+        name, config.cluster, before.node);
+    if (const auto refused = attest(call, config.cluster, question)) return *refused;
+    next = {before.generation + 1, device.node, config.endpoint, config.events, keys.public_key};
+    TESSERA_OR_FAILED(const auto held,
+                      agents::ReplaceRecord(etcd, config.etcd.prefix, before, next));
+    if (held != next)
+      return failed(
+          FailedPrecondition(fmt::format("n{} became the registrar at the same time", held.node)));
+  }
+  profile.registrar_endpoint = next.endpoint;
+  profile.events_endpoint = next.events;
+  profile.server_key = next.key;
+  if (const auto saved = agents::SaveProfile(profile); !saved) return failed(saved.error());
+  TESSERA_OR_FAILED(const auto snapshot, waitForRegistrar(call, profile));
+  if (call.json) {
+    Json jobs = Json::array();
+    for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(job.name);
+    printLine({{"node", name},
+               {"generation", next.generation},
+               {"endpoint", next.endpoint},
+               {"moved", before.node != device.node},
+               {"jobs", std::move(jobs)}});
+  } else if (!call.quiet) {
+    fmt::print("{} {} the registrar of '{}', {}: {}\n", name,
+               before.node == device.node ? "is" : "has become", config.cluster, next.endpoint,
+               Counted(std::ssize(snapshot.jobs), "job"));
+  }
+  return kDone;
+}
+
 }  // namespace
+
+Command registrarMoveCommand() {
+  return {
+      {.verb = "registrar move",
+       .summary = "Make another node the registrar when the present one is gone",
+       .words = {{"NODE", "the node that takes over, such as n1"}},
+       .options = {{.name = "config",
+                    .value = "FILE",
+                    .help = "the configuration of that node's agent",
+                    .fallback = "/etc/tessera/agent.json, or that of the local cluster"},
+                   {.name = "attest",
+                    .value = "NAME",
+                    .help = "the name of the cluster, instead of typing it: the node that was "
+                            "the registrar is off"},
+                   quietOption()},
+       .notes = {"The cluster must decide in etcd. The new registrar collects what the nodes "
+                 "keep of their jobs, asks etcd for the outcome of a change that was running, and "
+                 "goes on. History and events of the earlier one stay on its node.",
+                 "Run it on the machine of NODE. The profile of this user then names the new "
+                 "registrar; others add it with `tesseractl profile add`."},
+       .examples = {"tesseractl registrar move n1", "tesseractl registrar move n1 --attest lab"}},
+      runRegistrarMove};
+}
 
 Command registrarShowCommand() {
   return {{.verb = "registrar show",

@@ -67,6 +67,8 @@ std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
   return StartProgram(QStringLiteral("tesseractl"), words, Environment());
 }
 
+void LocalCluster::Reconnect() const { client_.reset(); }
+
 Json LocalCluster::Status() const {
   // The first try is shorter than the back-off of a client: when the registrar has been killed, a
   // new client connects sooner than the old one tries again.

@@ -38,6 +38,8 @@ class LocalCluster final : public Cluster {
   /// The environment with this TESSERA_HOME, for programs that a test starts itself.
   QStringList Environment() const { return EnvironmentWithHome(home()); }
   std::unique_ptr<QProcess> Start(const QStringList& words) const override;
+  /// Status() reads the profile again: the registrar has moved.
+  void Reconnect() const;
   /// Over a connection of this process, which waits for at most 10 s.
   Json Status() const override;
   int num_nodes() const override { return static_cast<int>(keepers_.size()); }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/takeover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agents/node/job_row.h"
+#include "agents/registrar/job.h"
+#include "agents/registrar/txn_row.h"
+#include "agents/wire/convert.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{200};
+// Of nodes that restart one after the other.
+constexpr std::chrono::seconds kPause{2};
+constexpr const char* kComplete = "taken-over";
+// No registrar begins so many transactions, so numbers are not used twice.
+constexpr std::int64_t kNumbersPerGeneration = 1'000'000;
+
+std::string NamesOf(const std::set<std::int32_t>& nodes) {
+  std::string names;
+  for (const std::int32_t node : nodes)
+    names += fmt::format("{}n{}", names.empty() ? "" : ", ", node);
+  return names;
+}
+
+}  // namespace
+
+Takeover::Takeover(Timers& timers, const AgentConfig& config, std::int64_t generation,
+                   engine::DurableStore& journal, World world)
+    : timers_(timers),
+      config_(config),
+      generation_(generation),
+      journal_(journal),
+      world_(std::move(world)),
+      last_arrival_(timers.now()) {
+  period_ = timers_.Every(kTick, [this] { Tick(); });
+}
+
+Takeover::~Takeover() { timers_.Cancel(period_); }
+
+Result<bool> Takeover::IsComplete(engine::DurableStore& journal) {
+  TESSERA_TRY(const auto mark, journal.Get(kComplete));
+  return mark.has_value();
+}
+
+void Takeover::OnNode(const std::string& identity, const wire::FromNode& m) {
+  if (m.has_kept_rows()) return Note(m.node(), m.kept_rows());
+  if (!m.has_register_()) return;
+  wire::ToNode welcome;
+  welcome.mutable_welcome()->set_cluster(config_.cluster);
+  welcome.mutable_welcome()->set_wants_rows(true);
+  world_.send(identity, welcome);
+}
+
+void Takeover::Note(std::int32_t node, const wire::KeptRows& rows) {
+  if (reported_.insert(node).second) {
+    last_arrival_ = timers_.now();
+    world_.print(fmt::format("n{} keeps {} rows of the earlier registrar", node, rows.rows_size()));
+  }
+  for (const wire::KeptRow& row : rows.rows()) {
+    const auto [known, is_new] = rows_.try_emplace(row.key(), row);
+    if (!is_new && known->second.revision() < row.revision()) known->second = row;
+  }
+  awaited_ = Awaited();
+}
+
+std::set<std::int32_t> Takeover::Awaited() const {
+  std::set<std::int32_t> nodes;
+  for (const auto& [key, row] : rows_) {
+    if (row.erased()) continue;
+    if (key.starts_with("job/")) {
+      if (const auto job = ParseJobTableRow(key, row.value())) {
+        nodes.merge(NodesOf(job->job.layout.mesh()));
+      }
+    } else if (key == "txn") {
+      if (const auto txn = ParseTxnRow(row.value())) nodes.merge(NodesOf(txn->to.mesh()));
+    }
+  }
+  return nodes;
+}
+
+std::string Takeover::Text() const {
+  std::set<std::int32_t> missing;
+  std::ranges::set_difference(awaited_, reported_, std::inserter(missing, missing.end()));
+  return fmt::format(
+      "n{} takes over as the registrar: {}{}", config_.node,
+      reported_.empty() ? "no node has reported yet" : NamesOf(reported_) + " reported",
+      missing.empty() ? "" : ", waiting for " + NamesOf(missing));
+}
+
+void Takeover::Tick() {
+  const auto silence = timers_.now() - last_arrival_;
+  const bool has_all =
+      !awaited_.empty() && std::ranges::includes(reported_, awaited_) && silence >= kPause;
+  if (!has_all && silence < std::chrono::seconds(config_.node_lost_seconds)) return;
+  if (const Status written = Write(); !written) {
+    world_.print("the takeover cannot be journaled: " + written.error().ToString());
+    last_arrival_ = timers_.now();  // again later
+    return;
+  }
+  timers_.Cancel(period_);
+  world_.print(Text() + ": done");
+  const auto done = world_.done;
+  done();
+}
+
+Status Takeover::Write() {
+  for (const auto& [key, row] : rows_) {
+    if (row.erased()) continue;
+    TESSERA_RETURN_IF_ERROR(journal_.Put(key, row.value()));
+  }
+  const std::int64_t first = (generation_ - 1) * kNumbersPerGeneration + 1;
+  TESSERA_RETURN_IF_ERROR(journal_.Put("next_number", std::to_string(first)));
+  return journal_.Put(kComplete, std::to_string(generation_));
+}
+
+}  // namespace tessera::agents
