@@ -146,6 +146,7 @@ engine::RegisterStatus EtcdClient::Look() {
 Result<nlohmann::json> EtcdClient::Ask(const std::string& path, const Json& request) {
   const std::string text = request.dump();
   std::string problems;
+  std::optional<Error> wrong;  // of a member that answers
   const std::size_t count = place_.endpoints.size();
   for (std::size_t i = 0; i < count && !cancel_.stop_requested(); ++i) {
     const std::size_t which = (preferred_ + i) % count;
@@ -155,13 +156,17 @@ Result<nlohmann::json> EtcdClient::Ask(const std::string& path, const Json& requ
     } else {
       reply = met.error();
     }
-    if (reply || reply.error().code != ErrorCode::kUnavailable) {
+    if (reply) {
       preferred_ = which;
       return reply;
     }
+    // Nothing is asked of anybody while it is not known which cluster is the right one.
+    if (cluster_.empty() && reply.error().code == ErrorCode::kFailedPrecondition) return reply;
+    if (reply.error().code != ErrorCode::kUnavailable && !wrong) wrong = reply.error();
     is_met_[which] = false;  // what answers there next may be another one
     problems += fmt::format("{}{}", problems.empty() ? "" : "; ", reply.error().message);
   }
+  if (wrong) return *wrong;
   return Unavailable("etcd does not answer: " + problems);
 }
 

@@ -26,12 +26,20 @@ Result<RegistrarRecord> ParseRegistrarRecord(const std::string& text) {
     json.at("endpoint").get_to(record.endpoint);
     json.at("events").get_to(record.events);
     json.at("key").get_to(record.key);
+    record.text = text;
     if (record.generation < 1 || record.node < 0)
       return DataLoss("the registrar's record is damaged");
     return record;
   } catch (const nlohmann::json::exception& e) {
     return DataLoss(std::string("the registrar's record is damaged: ") + e.what());
   }
+}
+
+Result<std::optional<RegistrarRecord>> GetRecord(EtcdClient& client, const std::string& prefix) {
+  TESSERA_TRY(const auto text, client.Get(RecordKey(prefix)));
+  if (!text) return std::optional<RegistrarRecord>();
+  TESSERA_TRY(RegistrarRecord record, ParseRegistrarRecord(*text));
+  return std::optional(std::move(record));
 }
 
 Result<RegistrarRecord> FetchRecord(EtcdClient& client, const std::string& prefix,
@@ -42,8 +50,7 @@ Result<RegistrarRecord> FetchRecord(EtcdClient& client, const std::string& prefi
 
 Result<RegistrarRecord> ReplaceRecord(EtcdClient& client, const std::string& prefix,
                                       const RegistrarRecord& before, const RegistrarRecord& next) {
-  TESSERA_TRY(const std::string text,
-              client.Replace(RecordKey(prefix), ToText(before), ToText(next)));
+  TESSERA_TRY(const std::string text, client.Replace(RecordKey(prefix), before.text, ToText(next)));
   return ParseRegistrarRecord(text);
 }
 

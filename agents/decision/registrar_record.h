@@ -6,6 +6,7 @@
 /// record is there, as PREFIX/registrar.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "agents/decision/etcd_client.h"
@@ -19,12 +20,19 @@ struct RegistrarRecord {
   std::string endpoint;  // its ROUTER
   std::string events;    // its PUB
   std::string key;       // public key of its agent
-  friend bool operator==(const RegistrarRecord&, const RegistrarRecord&) = default;
+  bool operator==(const RegistrarRecord& other) const {
+    return generation == other.generation && node == other.node && endpoint == other.endpoint &&
+           events == other.events && key == other.key;
+  }
+  std::string text = {};  // as it was read: later versions may say more
 };
 std::string ToText(const RegistrarRecord& record);
 /// \error kDataLoss naming what is wrong with the text
 Result<RegistrarRecord> ParseRegistrarRecord(const std::string& text);
 
+/// The record in etcd; nullopt if no registrar has ever run.
+/// \error those of EtcdClient; kDataLoss
+Result<std::optional<RegistrarRecord>> GetRecord(EtcdClient& client, const std::string& prefix);
 /// The record in etcd. If there is none, `first` becomes it.
 /// \error those of EtcdClient; kDataLoss
 Result<RegistrarRecord> FetchRecord(EtcdClient& client, const std::string& prefix,

@@ -39,8 +39,8 @@ void RegistrarWatch::Look() {
           *found = FetchRecord(client_, prefix_, known_);
           return;
         }
-        const auto text = client_.Get(prefix_ + "/registrar");
-        if (text && *text) *found = ParseRegistrarRecord(**text);
+        const auto record = GetRecord(client_, prefix_);
+        if (record && *record) *found = **record;
       },
       [this, found] {
         is_looking_ = false;

@@ -165,9 +165,12 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   for (const auto& [option, file] : files) {
     if (!file.empty()) curl_easy_setopt(curl, option, file.c_str());
   }
+  // Only the authorities that are named count.
+  if (!tls_.authorities.empty()) curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
   const std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers(
       curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all);
   if (transfer.posted != nullptr) {
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // the peer is a server of the cluster
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer.posted->data());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(transfer.posted->size()));

@@ -1,47 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/kept_rows.h"
 
-#include <fmt/format.h>
-
-#include "agents/wire/tessera/wire/node.pb.h"
+#include <utility>
 
 namespace tessera::agents {
 namespace {
-
-constexpr const char* kPrefix = "kept/";
-
-Result<wire::KeptRow> Parse(const std::string& key, const std::string& text) {
-  wire::KeptRow row;
-  if (row.ParseFromString(text)) return row;
-  return DataLoss(fmt::format("journal row '{}' is damaged", key));
-}
-
+constexpr const char* kKey = "kept-rows";
 }  // namespace
 
 Status KeptRows::Recover() {
-  TESSERA_TRY(const auto rows, journal_.List(kPrefix));
-  for (const auto& [key, text] : rows) {
-    TESSERA_TRY(const wire::KeptRow row, Parse(key, text));
-    revisions_[row.key()] = row.revision();
-  }
+  TESSERA_TRY(const auto text, journal_.Get(kKey));
+  if (text && !all_.ParseFromString(*text)) return DataLoss("journal row 'kept-rows' is damaged");
   return OkStatus();
 }
 
-Status KeptRows::Keep(const wire::KeptRow& row) {
-  const auto known = revisions_.find(row.key());
-  if (known != revisions_.end() && known->second >= row.revision()) return OkStatus();
-  TESSERA_RETURN_IF_ERROR(journal_.Put(kPrefix + row.key(), row.SerializeAsString()));
-  revisions_[row.key()] = row.revision();
-  return OkStatus();
+Result<bool> KeptRows::Keep(const wire::KeptRow& row) {
+  if (row.revision() <= all_.revision()) return true;
+  if (row.revision() != all_.revision() + 1) return false;
+  wire::KeptRows next;
+  next.set_revision(row.revision());
+  for (const wire::KeptRow& other : all_.rows()) {
+    if (other.key() != row.key()) *next.add_rows() = other;
+  }
+  if (!row.erased()) *next.add_rows() = row;
+  TESSERA_RETURN_IF_ERROR(Journal(std::move(next)));
+  return true;
 }
 
-Result<wire::KeptRows> KeptRows::All() const {
-  TESSERA_TRY(const auto rows, journal_.List(kPrefix));
-  wire::KeptRows all;
-  for (const auto& [key, text] : rows) {
-    TESSERA_TRY(*all.add_rows(), Parse(key, text));
-  }
-  return all;
+Status KeptRows::Replace(const wire::KeptRows& rows) {
+  if (rows.revision() < all_.revision()) return OkStatus();
+  return Journal(rows);
+}
+
+Status KeptRows::Journal(wire::KeptRows rows) {
+  TESSERA_RETURN_IF_ERROR(journal_.Put(kKey, rows.SerializeAsString()));
+  all_ = std::move(rows);
+  return OkStatus();
 }
 
 }  // namespace tessera::agents

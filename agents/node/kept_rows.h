@@ -2,36 +2,38 @@
 #pragma once
 
 /// \file
-/// What a node keeps of the registrar's journal about its jobs, so that another node can become the
-/// registrar when the first one is gone for good.
+/// What a node keeps of the registrar's journal, so that another node can become the registrar when
+/// the first one is gone for good.
 
-#include <cstdint>
-#include <map>
-#include <string>
-
-#include "agents/wire/messages_fwd.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
 
+/// A copy of all rows at one revision, which is one row of the node's journal: it is never in
+/// between.
 /// \threadsafety The loop's thread.
 class KeptRows {
  public:
   /// \pre the journal outlives it
   explicit KeptRows(engine::DurableStore& journal) : journal_(journal) {}
-  /// \error those of the journal; kDataLoss naming a row
+  /// \error those of the journal; kDataLoss
   Status Recover();
-  /// Keeps the row, unless a later revision of it is here. An erased one stays, as a mark against
-  /// older copies on other nodes.
+  /// Makes the next change. Earlier ones are ignored.
+  /// \return false if changes between are missing: the node needs all rows
   /// \error of the journal
-  Status Keep(const wire::KeptRow& row);
-  /// All of them.
-  Result<wire::KeptRows> All() const;
+  Result<bool> Keep(const wire::KeptRow& row);
+  /// Replaces all rows, unless those here are of a later revision.
+  /// \error of the journal
+  Status Replace(const wire::KeptRows& rows);
+  const wire::KeptRows& all() const { return all_; }
 
  private:
+  Status Journal(wire::KeptRows rows);
+
   engine::DurableStore& journal_;
-  std::map<std::string, std::int64_t> revisions_;  // by key
+  wire::KeptRows all_;
 };
 
 }  // namespace tessera::agents

@@ -66,7 +66,10 @@ Result<RegistrarRecord> KnownRecord(const AgentConfig& config, const CurveKeys& 
     return first;
   }
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(RecordFile(config)));
-  return ParseRegistrarRecord(text).Context(RecordFile(config));
+  // The first line names the cluster: the node may have been set up for another one since.
+  const std::string line = config.etcd.prefix + '\n';
+  if (!text.starts_with(line)) return first;
+  return ParseRegistrarRecord(text.substr(line.size())).Context(RecordFile(config));
 }
 
 int RunAgent(AgentConfig config) {
@@ -74,7 +77,8 @@ int RunAgent(AgentConfig config) {
   if (!keys) return Fail(keys.error().ToString(), 1);
   const auto record = KnownRecord(config, *keys);
   if (!record) return Fail(record.error().ToString(), 1);
-  config.registrar_endpoint = record->endpoint;
+  // The address of this node may have changed since.
+  config.registrar_endpoint = record->node == config.node ? config.endpoint : record->endpoint;
   config.registrar_key = record->key;
 
   // SIGTERM stops the loop through a descriptor. It is blocked before any thread starts.
@@ -131,7 +135,8 @@ int RunAgent(AgentConfig config) {
   std::optional<RegistrarWatch> watch;
   if (!config.etcd.endpoints.empty()) {
     const auto moved = [&config](const RegistrarRecord& now) {
-      const Status kept = engine::WriteWholeFile(RecordFile(config), ToText(now) + '\n', 0600);
+      const Status kept = engine::WriteWholeFile(
+          RecordFile(config), config.etcd.prefix + '\n' + ToText(now) + '\n', 0600);
       std::fprintf(stderr, "the registrar is n%d now%s%s\n", now.node,
                    kept ? "; the agent restarts" : ": ",
                    kept ? "" : kept.error().ToString().c_str());

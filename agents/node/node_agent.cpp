@@ -226,10 +226,8 @@ void NodeAgent::OnWelcome(const wire::Welcome& message) {
 }
 
 void NodeAgent::SendKeptRows() {
-  auto rows = kept_rows_.All();
-  if (!rows) return world_.log_line("rows for the registrar: " + rows.error().ToString());
   wire::FromNode message;
-  *message.mutable_kept_rows() = std::move(*rows);
+  *message.mutable_kept_rows() = kept_rows_.all();
   uplink_.Send(std::move(message));
 }
 
@@ -343,8 +341,14 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return OnQuery(m.query());
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
-    case wire::ToNode::kKeepRow:
-      if (const Status kept = kept_rows_.Keep(m.keep_row()); !kept) {
+    case wire::ToNode::kKeepRow: {
+      const auto kept = kept_rows_.Keep(m.keep_row());
+      if (!kept) uplink_.ReportNodeEvent(engine::Severity::kError, kept.error().ToString());
+      if (kept && !*kept) SendRegister();
+      return;
+    }
+    case wire::ToNode::kKeepRows:
+      if (const Status kept = kept_rows_.Replace(m.keep_rows()); !kept) {
         uplink_.ReportNodeEvent(engine::Severity::kError, kept.error().ToString());
       }
       return;

@@ -213,20 +213,19 @@ void NodeTransaction::Ask(bool write_abort) {
 void NodeTransaction::AskRegister(bool write_abort) {
   engine::DecisionRegister* const decisions = world_.machine.decisions;
   if (!decisions) return;
-  const auto follow = [this, alive = std::weak_ptr(alive_)](const engine::Decision& decision) {
-    if (!alive.expired()) OnDecision(decision);
-  };
-  if (write_abort) {
-    return decisions->Write(prepare().job(), prepare().slot(),
-                            engine::AbortOf(prepare().transaction()),
-                            [follow](const Result<engine::Decision>& held) {
-                              if (held) follow(*held);
-                            });
-  }
-  decisions->Read(prepare().job(), prepare().slot(),
-                  [follow](const Result<std::optional<engine::Decision>>& held) {
-                    if (held && *held) follow(**held);
-                  });
+  if (std::exchange(asks_register_, true)) return;  // the last answer is not there yet
+  const auto follow =
+      [this, alive = std::weak_ptr(alive_)](const Result<std::optional<engine::Decision>>& held) {
+        if (alive.expired()) return;
+        asks_register_ = false;
+        if (held && *held) OnDecision(**held);
+      };
+  if (!write_abort) return decisions->Read(prepare().job(), prepare().slot(), follow);
+  decisions->Write(prepare().job(), prepare().slot(), engine::AbortOf(prepare().transaction()),
+                   [follow](const Result<engine::Decision>& held) {
+                     if (!held) return follow(held.error());
+                     follow(std::optional(*held));
+                   });
 }
 
 void NodeTransaction::RepeatReport() {

@@ -128,6 +128,7 @@ class NodeTransaction {
   std::int64_t step_ = 0;  // of the state after the flip
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
+  bool asks_register_ = false;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  // for answers
 };
 

@@ -9,6 +9,10 @@
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {
+namespace {
+// More than any job has changes. Nodes name slots, and the next one must be a number, too.
+constexpr std::int64_t kLastSlot = std::int64_t{1} << 53;
+}  // namespace
 
 // The decisions of earlier jobs with this name stay in the register, because nodes that were away
 // may still read them. The new job starts after them: a written slot would decide a transaction of
@@ -16,6 +20,8 @@ namespace tessera::agents {
 void Decisions::FindFree(const std::string& job, std::function<void(Result<std::int64_t>)> then) {
   register_.FindLast(job, [then = std::move(then)](Result<std::int64_t> last) {
     if (!last) return then(last.error());
+    if (*last >= kLastSlot)
+      return then(DataLoss(fmt::format("slot {} is no slot of a job", *last)));
     then(*last + 1);
   });
 }
@@ -23,6 +29,7 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
 // A participant reads the decision, or gives up and writes `abort`.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
   // Nobody else decides the transaction that runs, and nobody one that has not begun.
+  if (m.slot() < 1 || m.slot() > kLastSlot) return;
   const bool is_open = around_.is_open(m.job(), m.slot());
   if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;
   const auto answer = [this, node, job = m.job(), slot = m.slot()](const Held& held) {
@@ -47,6 +54,7 @@ void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
 
 void Decisions::Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
                        std::function<void(const Held& held)> then) {
+  if (slot < 1 || slot > kLastSlot) return;
   const bool is_open = around_.is_open(job, slot);
   if (!is_open && !around_.retire(job, slot)) return;
   register_.Read(
@@ -73,7 +81,10 @@ void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
 }
 
 void Decisions::OnShow(const ReplyPtr& reply) {
-  register_.Look([this, reply](const engine::RegisterStatus& status) {
+  // Members that are down take their time, and decisions wait for it.
+  shows_.push_back(reply);
+  if (shows_.size() > 1) return;
+  register_.Look([this](const engine::RegisterStatus& status) {
     wire::Reply out;
     wire::RegistrarReply& shown = *out.mutable_registrar();
     shown.set_node(config_.node);
@@ -91,7 +102,7 @@ void Decisions::OnShow(const ReplyPtr& reply) {
       row.set_seconds(member.seconds);
       row.set_problem(Utf8(member.problem));
     }
-    reply->Done(std::move(out));
+    for (const ReplyPtr& asked : std::exchange(shows_, {})) asked->Done(wire::Reply(out));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
@@ -52,6 +53,7 @@ class Decisions : public RegistrarPart {
 
   const World around_;
   engine::DecisionRegister& register_;
+  std::vector<ReplyPtr> shows_;  // that wait for one look
 };
 
 }  // namespace tessera::agents

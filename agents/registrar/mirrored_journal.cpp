@@ -3,100 +3,84 @@
 
 #include <algorithm>
 #include <array>
-
-#include "agents/node/job_row.h"
-#include "agents/registrar/job.h"
-#include "agents/registrar/txn_row.h"
+#include <cstdlib>
 
 namespace tessera::agents {
 namespace {
 
-constexpr std::string_view kJobRows = "job/", kTxnRow = "txn";
 // `decision/` is in the register, `act/` matters to clients of this registrar only, and what is
 // measured or recorded of steps can be measured and reported again.
-constexpr std::array<std::string_view, 7> kMirrored = {kJobRows,
-                                                       "ended-job/",
-                                                       kTxnRow,
-                                                       "snapshot/",
-                                                       "checkpoint/",
-                                                       "checkpoint-schedule/",
-                                                       "checkpoint-lineage/"};
-
-bool IsMirrored(std::string_view key) {
-  return std::ranges::any_of(kMirrored,
-                             [&](std::string_view prefix) { return key.starts_with(prefix); });
-}
+constexpr std::string_view kTxnRow = "txn";
+constexpr std::array<std::string_view, 6> kPrefixes = {
+    "job/",        "ended-job/",           "snapshot/",
+    "checkpoint/", "checkpoint-schedule/", "checkpoint-lineage/"};
+// A revision has the generation, the number of the process in it, and the number of the change.
+// None of them is a time: clocks of machines differ.
+constexpr int kGenerationBit = 48, kStartBit = 32;
+constexpr const char* kStarts = "mirror-starts";
 
 }  // namespace
 
+bool IsMirrored(std::string_view key) {
+  return key == kTxnRow || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
+           return key.starts_with(prefix);
+         });
+}
+
+std::int64_t MirroredJournal::GenerationOf(std::int64_t revision) {
+  return revision >> kGenerationBit;
+}
+
 Status MirroredJournal::Recover() {
-  for (const std::string_view prefix : kMirrored) {
-    TESSERA_TRY(const auto rows, journal_.List(prefix));
-    for (const auto& [key, value] : rows) Mirror(key, value);
+  TESSERA_TRY(const auto starts, journal_.Get(kStarts));
+  const std::int64_t start = 1 + (starts ? std::strtoll(starts->c_str(), nullptr, 10) : 0);
+  TESSERA_RETURN_IF_ERROR(journal_.Put(kStarts, std::to_string(start)));
+  revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
+  TESSERA_TRY(auto rows, journal_.List(""));
+  for (auto& [key, value] : rows) {
+    if (IsMirrored(key)) rows_.insert_or_assign(key, std::move(value));
   }
   return OkStatus();
 }
 
 void MirroredJournal::OnRegister(std::int32_t node, const std::string& identity) {
   routes_[node] = identity;
-  for (const auto& [key, row] : rows_) {
-    if (row.nodes.contains(node)) SendRow(node, row.row);
+  wire::ToNode message;
+  wire::KeptRows& all = *message.mutable_keep_rows();
+  all.set_revision(revision_);
+  for (const auto& [key, value] : rows_) {
+    wire::KeptRow& row = *all.add_rows();
+    row.set_key(key);
+    row.set_value(value);
   }
+  send_(identity, message);
 }
 
 Status MirroredJournal::Put(std::string_view key, std::string_view value) {
   Status put = journal_.Put(key, value);
-  if (put) Mirror(key, value);
+  if (put && IsMirrored(key)) Mirror(key, value);
   return put;
 }
 
 Status MirroredJournal::Erase(std::string_view key) {
   Status erased = journal_.Erase(key);
-  if (erased && rows_.contains(std::string(key))) Mirror(key, std::nullopt);
+  if (erased && rows_.contains(key)) Mirror(key, std::nullopt);
   return erased;
 }
 
-// Nodes that have left a job learn of its newest row as well: an older one must not count later.
 void MirroredJournal::Mirror(std::string_view key, std::optional<std::string_view> value) {
-  if (!IsMirrored(key)) return;
-  Row& row = rows_[std::string(key)];
-  revision_ = std::max(revision_ + 1, clock_());
-  row.row.set_key(std::string(key));
-  row.row.set_value(std::string(value.value_or(std::string_view())));
-  row.row.set_erased(!value.has_value());
-  row.row.set_revision(revision_);
-  if (value) row.nodes.merge(NodesFor(row.row.key(), row.row.value()));
-  for (const std::int32_t node : row.nodes) SendRow(node, row.row);
-}
-
-std::set<std::int32_t> MirroredJournal::NodesFor(const std::string& key,
-                                                 const std::string& value) const {
-  std::set<std::int32_t> nodes;
-  if (key.starts_with(kJobRows)) {
-    if (const auto row = ParseJobTableRow(key, value)) nodes = NodesOf(row->job.layout.mesh());
-    return nodes;
-  }
-  if (key == kTxnRow) {
-    const auto row = ParseTxnRow(value);
-    if (!row) return nodes;
-    nodes = NodesOf(row->to.mesh());
-    const auto job = rows_.find(std::string(kJobRows) + row->job);
-    if (job != rows_.end()) nodes.insert(job->second.nodes.begin(), job->second.nodes.end());
-    return nodes;
-  }
-  // Few and small.
-  for (const auto& [other, row] : rows_) {
-    if (other.starts_with(kJobRows)) nodes.insert(row.nodes.begin(), row.nodes.end());
-  }
-  return nodes;
-}
-
-void MirroredJournal::SendRow(std::int32_t node, const wire::KeptRow& row) const {
-  const auto route = routes_.find(node);
-  if (route == routes_.end()) return;  // it gets the row when it registers
   wire::ToNode message;
-  *message.mutable_keep_row() = row;
-  send_(route->second, message);
+  wire::KeptRow& row = *message.mutable_keep_row();
+  row.set_revision(++revision_);
+  row.set_key(std::string(key));
+  row.set_erased(!value.has_value());
+  if (value) {
+    row.set_value(std::string(*value));
+    rows_.insert_or_assign(std::string(key), std::string(*value));
+  } else {
+    rows_.erase(rows_.find(key));
+  }
+  for (const auto& [node, identity] : routes_) send_(identity, message);
 }
 
 }  // namespace tessera::agents

@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// The journal of a registrar whose role can move: the nodes of a job keep its rows, too.
+/// The journal of a registrar whose role can move: the nodes keep copies of what it says about
+/// jobs.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,21 +20,27 @@
 
 namespace tessera::agents {
 
-/// Writes to the journal first, and then sends what a later registrar needs: the rows of jobs, of
+/// Whether nodes keep rows with this key.
+bool IsMirrored(std::string_view key);
+
+/// Writes to the journal first, and then sends the change to all connected nodes: rows of jobs, of
 /// the running transaction, of snapshots and checkpoints. The row of a transaction is sent before
 /// its Prepare, over the same connections, so no participant has prepared what it could not tell. A
-/// node that connects again gets all that it should have.
+/// node that registers gets all rows. So what a node has is what the registrar had at some
+/// revision, and of two copies the one of the later revision is right.
 /// \threadsafety The thread of the journal.
 class MirroredJournal : public engine::DurableStore {
  public:
   using Send = std::function<void(const std::string& identity, const wire::ToNode& message)>;
-  /// The journal outlives it. `clock`: grows, also from one registrar to the next; for revisions.
-  MirroredJournal(engine::DurableStore& journal, std::function<std::int64_t()> clock, Send send)
-      : journal_(journal), clock_(std::move(clock)), send_(std::move(send)) {}
-  /// Reads what an earlier registrar on this node has journaled.
+  /// The journal outlives it.
+  MirroredJournal(engine::DurableStore& journal, std::int64_t generation, Send send)
+      : journal_(journal), generation_(generation), send_(std::move(send)) {}
+  /// Reads what an earlier process has journaled. Revisions of this one are later.
   /// \error those of the journal
   Status Recover();
   void OnRegister(std::int32_t node, const std::string& identity);
+  /// Of a registrar's generation, which is the first part of a revision.
+  static std::int64_t GenerationOf(std::int64_t revision);
 
   Status Put(std::string_view key, std::string_view value) override;
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
@@ -50,21 +56,14 @@ class MirroredJournal : public engine::DurableStore {
   Status Reserve() override { return journal_.Reserve(); }
 
  private:
-  struct Row {
-    wire::KeptRow row;
-    std::set<std::int32_t> nodes;  // that have had it, too
-  };
   void Mirror(std::string_view key, std::optional<std::string_view> value);
-  /// The nodes that need the row.
-  std::set<std::int32_t> NodesFor(const std::string& key, const std::string& value) const;
-  void SendRow(std::int32_t node, const wire::KeptRow& row) const;
 
   engine::DurableStore& journal_;
-  const std::function<std::int64_t()> clock_;
+  const std::int64_t generation_;
   const Send send_;
-  std::map<std::string, Row> rows_;
-  std::map<std::int32_t, std::string> routes_;  // identities of connected nodes
-  std::int64_t revision_ = 0;                   // the last one
+  std::map<std::string, std::string, std::less<>> rows_;
+  std::map<std::int32_t, std::string> routes_;  // identities of nodes that have registered
+  std::int64_t revision_ = 0;                   // of the last change
 };
 
 }  // namespace tessera::agents

@@ -50,8 +50,7 @@ Status RegistrarServer::Open() {
     decisions_ = std::make_unique<EmbeddedRegister>(*journal_, journal);
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
-    const auto clock = [] { return static_cast<std::int64_t>(WallClock() * 1e6); };
-    mirrored_.emplace(*journal_, clock,
+    mirrored_.emplace(*journal_, generation_,
                       [this](const std::string& identity, const wire::ToNode& message) {
                         static_cast<void>(SendTo(*router_, identity, message.SerializeAsString()));
                       });

@@ -7,19 +7,42 @@
 #include <utility>
 
 #include "agents/node/job_row.h"
+#include "agents/registrar/checkpoint_row.h"
 #include "agents/registrar/job.h"
+#include "agents/registrar/mirrored_journal.h"
 #include "agents/registrar/txn_row.h"
-#include "agents/wire/convert.h"
+#include "agents/views/snapshot_row.h"
+#include "engine/model/job_layout.h"
 
 namespace tessera::agents {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{200};
-// Of nodes that restart one after the other.
-constexpr std::chrono::seconds kPause{2};
+// Nodes look for another registrar every 3 s, and then restart.
+constexpr std::chrono::seconds kPause{5};
 constexpr const char* kComplete = "taken-over";
 // No registrar begins so many transactions, so numbers are not used twice.
 constexpr std::int64_t kNumbersPerGeneration = 1'000'000;
+
+/// Nodes send these rows, so each is read before it counts.
+Status Check(const wire::KeptRow& row) {
+  const std::string& key = row.key();
+  if (!IsMirrored(key)) return InvalidArgument(fmt::format("row '{}' is not of a job", key));
+  const auto status = [](const auto& parsed) -> Status {
+    if (!parsed) return parsed.error();
+    return OkStatus();
+  };
+  if (key.starts_with("job/")) {
+    TESSERA_TRY(const JobTableRow job, ParseJobTableRow(key, row.value()));
+    return status(engine::ParseJobSettings(job.job.settings));
+  }
+  if (key == "txn") return status(ParseTxnRow(row.value()));
+  if (key.starts_with("snapshot/")) return status(ParseSnapshotRow(key, row.value()));
+  if (key.starts_with("checkpoint/")) return status(ParseCheckpointRow(key, row.value()));
+  if (key.starts_with("checkpoint-lineage/")) return status(ParseLineageRow(key, row.value()));
+  if (key.starts_with("checkpoint-schedule/")) return status(ParseScheduleRow(key, row.value()));
+  return OkStatus();
+}
 
 std::string NamesOf(const std::set<std::int32_t>& nodes) {
   std::string names;
@@ -62,22 +85,29 @@ void Takeover::Note(std::int32_t node, const wire::KeptRows& rows) {
     last_arrival_ = timers_.now();
     world_.print(fmt::format("n{} keeps {} rows of the earlier registrar", node, rows.rows_size()));
   }
+  // Nobody has a revision of this generation or a later one.
+  const bool is_possible = MirroredJournal::GenerationOf(rows.revision()) < generation_;
+  if (!is_possible || rows.revision() <= rows_.revision()) return;
+  rows_.Clear();
+  rows_.set_revision(rows.revision());
   for (const wire::KeptRow& row : rows.rows()) {
-    const auto [known, is_new] = rows_.try_emplace(row.key(), row);
-    if (!is_new && known->second.revision() < row.revision()) known->second = row;
+    if (const Status good = Check(row); good) {
+      *rows_.add_rows() = row;
+    } else {
+      world_.print(fmt::format("dropped a row of n{}: {}", node, good.error().ToString()));
+    }
   }
   awaited_ = Awaited();
 }
 
 std::set<std::int32_t> Takeover::Awaited() const {
   std::set<std::int32_t> nodes;
-  for (const auto& [key, row] : rows_) {
-    if (row.erased()) continue;
-    if (key.starts_with("job/")) {
-      if (const auto job = ParseJobTableRow(key, row.value())) {
+  for (const wire::KeptRow& row : rows_.rows()) {
+    if (row.key().starts_with("job/")) {
+      if (const auto job = ParseJobTableRow(row.key(), row.value())) {
         nodes.merge(NodesOf(job->job.layout.mesh()));
       }
-    } else if (key == "txn") {
+    } else if (row.key() == "txn") {
       if (const auto txn = ParseTxnRow(row.value())) nodes.merge(NodesOf(txn->to.mesh()));
     }
   }
@@ -109,10 +139,14 @@ void Takeover::Tick() {
   done();
 }
 
+// An attempt that was cut off may have left rows of another copy.
 Status Takeover::Write() {
-  for (const auto& [key, row] : rows_) {
-    if (row.erased()) continue;
-    TESSERA_RETURN_IF_ERROR(journal_.Put(key, row.value()));
+  TESSERA_TRY(const auto before, journal_.List(""));
+  for (const auto& [key, value] : before) {
+    if (IsMirrored(key)) TESSERA_RETURN_IF_ERROR(journal_.Erase(key));
+  }
+  for (const wire::KeptRow& row : rows_.rows()) {
+    TESSERA_RETURN_IF_ERROR(journal_.Put(row.key(), row.value()));
   }
   const std::int64_t first = (generation_ - 1) * kNumbersPerGeneration + 1;
   TESSERA_RETURN_IF_ERROR(journal_.Put("next_number", std::to_string(first)));

@@ -20,10 +20,10 @@
 
 namespace tessera::agents {
 
-/// Of each row the newest revision counts. Ends as soon as all nodes of the jobs have reported, or
-/// when no node has come for `node_lost_seconds`: those that are missing then count as lost, like
-/// any silent node. No transaction is decided by that: the register holds the outcome of the one
-/// that ran.
+/// Of the copies that nodes have, that of the latest revision counts. Ends as soon as all nodes of
+/// its jobs have reported, or when no node has come for `node_lost_seconds`: those that are missing
+/// then count as lost, like any silent node. No transaction is decided by that: the register holds
+/// the outcome of the one that ran.
 /// \threadsafety The thread of the timers.
 class Takeover {
  public:
@@ -45,14 +45,14 @@ class Takeover {
   static Result<bool> IsComplete(engine::DurableStore& journal);
   /// \pre the sender has connected with the key of the node that the message names
   void OnNode(const std::string& identity, const wire::FromNode& message);
-  /// "n1 takes over as the registrar: n1, n2 have reported, n0 has not".
+  /// "n1 takes over as the registrar: n1, n2 reported, waiting for n0".
   std::string Text() const;
 
  private:
   void Note(std::int32_t node, const wire::KeptRows& rows);
   void Tick();
   Status Write();
-  /// The nodes of the jobs in the rows.
+  /// The nodes of the jobs and of the transaction in the rows.
   std::set<std::int32_t> Awaited() const;
 
   Timers& timers_;
@@ -60,7 +60,7 @@ class Takeover {
   const std::int64_t generation_;
   engine::DurableStore& journal_;
   const World world_;
-  std::map<std::string, wire::KeptRow> rows_;  // by key
+  wire::KeptRows rows_;  // of the latest revision
   std::set<std::int32_t> reported_;
   std::set<std::int32_t> awaited_;
   Timers::Clock::time_point last_arrival_;

@@ -41,7 +41,8 @@ class TransactionRun {
     std::function<Status(const engine::CoordinatorAction& action)> send;
     /// Compares the digests of the sides that the transfers have read.
     std::function<engine::DigestsCompared()> compare;
-    /// The job follows `decision`. Called before any node learns it.
+    /// The job follows `decision`. Called before the registrar tells any
+    /// node.
     std::function<void(const engine::Decision& decision)> adopt;
     std::function<void(engine::TxnPhase before)> phase_changed;
     /// The transaction is over. The last call; the run may be destroyed in it.

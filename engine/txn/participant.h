@@ -111,7 +111,7 @@ struct CleanUp {};
 struct ReleaseRanks {};
 /// Release ranks of the old epoch to take steps again.
 struct ResumeOld {};
-/// Read the register, or write `abort` to it if this node may still abort alone. OutcomeReceived is
+/// Read the register, or write `abort` to it because this node gives up waiting. OutcomeReceived is
 /// the result if the register holds a decision.
 struct ReadRegister {
   bool write_abort;

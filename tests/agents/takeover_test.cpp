@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes keep of the registrar's journal, and how the next registrar collects it.
+#include "agents/registrar/takeover.h"
+
+#include <QTest>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "agents/decision/registrar_record.h"
+#include "agents/node/job_row.h"
+#include "agents/node/kept_rows.h"
+#include "agents/registrar/mirrored_journal.h"
+#include "agents/sim/memory_store.h"
+#include "engine/model/job_layout.h"
+#include "tests/agents/part_office.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+/// The registrar's row of a job with a data-parallel rank on each of these nodes.
+std::string JobRowOn(const std::vector<std::int32_t>& nodes, std::int64_t epoch = 1) {
+  const engine::JobSettings settings{.model = *engine::FindModel("gpt-nano")};
+  const auto tensors = engine::MakeCollection(settings, false);
+  std::vector<ptc::DeviceId> devices;
+  for (const std::int32_t node : nodes) devices.push_back({node, 0});
+  const auto shape = ptc::ParseMeshShape("dp=" + std::to_string(nodes.size()) + ",tp=1,pp=1");
+  ptc::DeviceMesh mesh = *ptc::DeviceMesh::Make(*shape, devices);
+  return ToText(JobTableRow{
+      {engine::ToJson(settings), *ptc::Layout::Make(std::move(mesh), *tensors), epoch, 0}});
+}
+
+wire::KeptRow Row(const std::string& key, const std::string& value, std::int64_t revision = 0,
+                  bool erased = false) {
+  wire::KeptRow row;
+  row.set_key(key);
+  row.set_value(value);
+  row.set_revision(revision);
+  row.set_erased(erased);
+  return row;
+}
+
+/// A revision of the registrar of a generation.
+std::int64_t Revision(std::int64_t generation, std::int64_t change) {
+  return (generation << 48) + (std::int64_t{1} << 32) + change;
+}
+
+/// A journal that is mirrored to nodes, which keep what they get.
+struct Mirror {
+  explicit Mirror(std::int64_t generation = 1)
+      : journal(disk, generation, [this](const std::string& identity, const wire::ToNode& m) {
+          Node& node = nodes.try_emplace(identity).first->second;
+          if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
+          if (m.has_keep_row()) QCOMPARE(*node.kept.Keep(m.keep_row()), true);
+          ++node.messages;
+        }) {}
+  struct Node {
+    sim::MemoryStore disk;
+    KeptRows kept{disk};
+    int messages = 0;
+  };
+  /// What a node keeps, by key.
+  std::map<std::string, std::string> At(const std::string& identity) {
+    std::map<std::string, std::string> rows;
+    for (const wire::KeptRow& row : nodes.at(identity).kept.all().rows()) {
+      rows[row.key()] = row.value();
+    }
+    return rows;
+  }
+  sim::MemoryStore disk;
+  std::map<std::string, Node> nodes;  // by identity
+  MirroredJournal journal;
+};
+
+/// A takeover of n1, whose nodes answer as told.
+struct Desk {
+  explicit Desk(sim::MemoryStore& disk) : office(disk), takeover(Make(disk)) {}
+
+  std::unique_ptr<Takeover> Make(sim::MemoryStore& disk) {
+    config.cluster = "lab";
+    config.node = 1;
+    config.node_lost_seconds = 10;
+    return std::make_unique<Takeover>(
+        office.common().timers, config, 3, disk,
+        Takeover::World{[this](const std::string& identity, const wire::ToNode& m) {
+                          asked[identity] = m.welcome().wants_rows();
+                        },
+                        [](const std::string&) {}, [this] { ++done; }});
+  }
+  void Register(std::int32_t node) {
+    wire::FromNode message;
+    message.set_node(node);
+    message.mutable_register_()->set_node(node);
+    takeover->OnNode("id" + std::to_string(node), message);
+  }
+  void Report(std::int32_t node, std::int64_t revision, const std::vector<wire::KeptRow>& rows) {
+    wire::FromNode message;
+    message.set_node(node);
+    message.mutable_kept_rows()->set_revision(revision);
+    for (const wire::KeptRow& row : rows) *message.mutable_kept_rows()->add_rows() = row;
+    takeover->OnNode("id" + std::to_string(node), message);
+  }
+
+  test::PartOffice office;
+  AgentConfig config;
+  std::map<std::string, bool> asked;
+  int done = 0;
+  std::unique_ptr<Takeover> takeover;
+};
+
+}  // namespace
+
+class TakeoverTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  // ---- what a node keeps
+
+  void changesAreMadeInTheirOrder() {
+    sim::MemoryStore disk;
+    KeptRows kept(disk);
+    wire::KeptRows all;
+    all.set_revision(10);
+    *all.add_rows() = Row("job/a", "1");
+    QVERIFY(kept.Replace(all));
+    QCOMPARE(*kept.Keep(Row("job/b", "2", 11)), true);
+    QCOMPARE(*kept.Keep(Row("job/b", "late", 11)), true);  // repeated: ignored
+    QCOMPARE(*kept.Keep(Row("job/c", "3", 13)), false);    // one is missing
+    QCOMPARE(*kept.Keep(Row("job/a", "", 12, true)), true);
+    KeptRows next(disk);  // of the next agent
+    QVERIFY(next.Recover());
+    QCOMPARE(next.all().revision(), std::int64_t{12});
+    QCOMPARE(next.all().rows_size(), 1);
+    QCOMPARE(next.all().rows(0).value(), std::string("2"));
+    // A registrar of an earlier time has nothing to say.
+    QVERIFY(next.Replace(all));
+    QCOMPARE(next.all().revision(), std::int64_t{12});
+  }
+
+  void whatCannotBeWrittenIsNotKept() {
+    sim::MemoryStore disk;
+    KeptRows kept(disk);
+    disk.refused = "";
+    QVERIFY(!kept.Keep(Row("job/a", "1", 1)));
+    disk.refused.reset();
+    QCOMPARE(*kept.Keep(Row("job/b", "2", 2)), false);  // it asks for all
+  }
+
+  void aDamagedCopyIsNamed() {
+    sim::MemoryStore disk;
+    disk.rows["kept-rows"] = "\xff\xff";
+    KeptRows kept(disk);
+    const Status recovered = kept.Recover();
+    QVERIFY(!recovered);
+    QVERIFY(recovered.error().message.find("kept-rows") != std::string::npos);
+  }
+
+  // ---- what a registrar sends
+
+  void nodesHaveWhatTheJournalHas() {
+    Mirror mirror;
+    QVERIFY(mirror.journal.Recover());
+    mirror.journal.OnRegister(1, "one");
+    QVERIFY(mirror.journal.Put("job/a", "1"));
+    QVERIFY(mirror.journal.Put("txn", "2"));
+    QCOMPARE(mirror.At("one"), (std::map<std::string, std::string>{{"job/a", "1"}, {"txn", "2"}}));
+    mirror.journal.OnRegister(2, "two");  // it was away
+    QCOMPARE(mirror.At("two"), mirror.At("one"));
+    QVERIFY(mirror.journal.Put("ended-job/a", ""));
+    QVERIFY(mirror.journal.Erase("job/a"));
+    QVERIFY(mirror.journal.Erase("txn"));
+    QVERIFY(mirror.journal.Erase("txn"));
+    QCOMPARE(mirror.At("two"), (std::map<std::string, std::string>{{"ended-job/a", ""}}));
+    QCOMPARE(mirror.At("one"), mirror.At("two"));
+  }
+
+  void whatIsNotOfJobsStays() {
+    Mirror mirror;
+    QVERIFY(mirror.journal.Recover());
+    mirror.journal.OnRegister(1, "one");
+    QVERIFY(mirror.journal.Put("act/1", "2"));
+    QVERIFY(mirror.journal.Put("next_number", "8"));
+    QVERIFY(mirror.journal.Put("txnumbers", "8"));
+    QVERIFY(mirror.journal.PutIfAbsent("decision/a/1", "abort 1"));
+    QCOMPARE(mirror.nodes.at("one").messages, 1);
+    QVERIFY(mirror.At("one").empty());
+  }
+
+  void whatIsNotWrittenIsNotSent() {
+    Mirror mirror;
+    QVERIFY(mirror.journal.Recover());
+    mirror.journal.OnRegister(1, "one");
+    mirror.disk.refused = "job/";
+    QVERIFY(!mirror.journal.Put("job/a", "1"));
+    QVERIFY(mirror.At("one").empty());
+  }
+
+  // Whatever the clocks say, and whoever was away: what it says later is of a later revision.
+  void revisionsGrow() {
+    std::int64_t last = 0;
+    sim::MemoryStore disk;
+    for (const std::int64_t generation : {1, 1, 2, 3}) {
+      if (generation > 1) disk.rows.clear();  // another node
+      std::int64_t revision = 0;
+      MirroredJournal journal(disk, generation, [&](const std::string&, const wire::ToNode& m) {
+        revision = m.has_keep_rows() ? m.keep_rows().revision() : m.keep_row().revision();
+      });
+      QVERIFY(journal.Recover());
+      journal.OnRegister(1, "one");
+      QVERIFY(revision > last);
+      for (int i = 0; i < 3; ++i) QVERIFY(journal.Put("job/a", std::to_string(i)));
+      QCOMPARE(MirroredJournal::GenerationOf(revision), generation);
+      last = revision;
+    }
+  }
+
+  // ---- the next registrar
+
+  void itTakesTheLatestCopy() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.Register(2);
+    QVERIFY(desk.asked["id2"]);
+    const std::string now = JobRowOn({1, 2}, 2);
+    desk.Report(1, Revision(1, 10), {Row("job/a", JobRowOn({0, 1})), Row("job/b", JobRowOn({1}))});
+    QVERIFY(desk.takeover->Text().find("waiting for n0") != std::string::npos);
+    desk.Report(2, Revision(2, 3), {Row("job/a", now), Row("ended-job/b", "")});
+    desk.Report(0, Revision(1, 900), {Row("job/c", JobRowOn({0}))});  // of an earlier generation
+    desk.office.Pass(std::chrono::seconds(4));
+    QCOMPARE(desk.done, 0);  // others may come at the same time
+    desk.office.Pass(std::chrono::seconds(2));
+    QCOMPARE(desk.done, 1);
+    QCOMPARE(disk.rows["job/a"], now);
+    QVERIFY(!disk.rows.contains("job/b") && !disk.rows.contains("job/c"));
+    QVERIFY(disk.rows.contains("ended-job/b"));
+    QCOMPARE(disk.rows["next_number"], std::string("2000001"));
+    QVERIFY(*Takeover::IsComplete(disk));
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 1);
+  }
+
+  void itDoesNotWaitForLostNodes() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.Report(1, Revision(2, 1), {Row("job/a", JobRowOn({0, 1}))});
+    desk.office.Pass(std::chrono::seconds(8));
+    QCOMPARE(desk.done, 0);
+    desk.Report(2, 0, {});  // each arrival gives the others time
+    desk.office.Pass(std::chrono::seconds(8));
+    QCOMPARE(desk.done, 0);
+    desk.office.Pass(std::chrono::seconds(3));
+    QCOMPARE(desk.done, 1);
+    QVERIFY(disk.rows.contains("job/a"));
+  }
+
+  // What an attempt that was cut off has left is gone afterwards.
+  void aFullDiskOnlyDelaysIt() {
+    sim::MemoryStore disk;
+    disk.rows["job/old"] = "?";
+    Desk desk(disk);
+    desk.Report(1, Revision(2, 1), {Row("job/a", JobRowOn({1}))});
+    disk.refused = "";
+    desk.office.Pass(std::chrono::seconds(30));
+    QCOMPARE(desk.done, 0);
+    QVERIFY(!*Takeover::IsComplete(disk));
+    disk.refused.reset();
+    desk.office.Pass(std::chrono::seconds(30));
+    QCOMPARE(desk.done, 1);
+    QVERIFY(disk.rows.contains("job/a") && !disk.rows.contains("job/old"));
+  }
+
+  // A registrar that could not read its journal would not start.
+  void whatNoRegistrarHasWrittenIsDropped() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    std::vector<wire::KeptRow> rows{Row("job/b", JobRowOn({2}))};
+    for (const char* key :
+         {"job/a", "txn", "snapshot/a", "checkpoint//a", "checkpoint-lineage/a",
+          "checkpoint-schedule/a", "act/1", "next_number", "taken-over", "decision/a/1", ""}) {
+      rows.push_back(Row(key, "?"));
+    }
+    desk.Report(2, Revision(2, 1), rows);
+    // Nobody can have a copy of this registrar, or of a later one.
+    desk.Report(1, Revision(3, 1), {Row("ended-job/b", "")});
+    desk.office.Pass(std::chrono::seconds(11));
+    QCOMPARE(desk.done, 1);
+    QCOMPARE(disk.rows["next_number"], std::string("2000001"));
+    QVERIFY(disk.rows.contains("job/b"));
+    QCOMPARE(disk.rows.size(), std::size_t{3});  // and the mark
+  }
+
+  // ---- which node it is
+
+  void theRecordRoundTrips() {
+    const RegistrarRecord record{3, 1, "tcp://10.0.0.2:7400", "tcp://10.0.0.2:7401", "key"};
+    QCOMPARE(*ParseRegistrarRecord(ToText(record)), record);
+    for (const char* text : {"", "{}", "[]", R"({"generation":0})", "null"}) {
+      const auto parsed = ParseRegistrarRecord(text);
+      QVERIFY2(!parsed, text);
+      QCOMPARE(parsed.error().code, ErrorCode::kDataLoss);
+    }
+    std::string wrong = ToText(record);
+    wrong.replace(wrong.find("\"generation\":3"), 14, "\"generation\":0");
+    QVERIFY(!ParseRegistrarRecord(wrong));
+  }
+};
+
+TESSERA_TEST_APPLESS(TakeoverTest)
+#include "takeover_test.moc"
