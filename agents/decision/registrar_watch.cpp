@@ -12,12 +12,14 @@ constexpr std::chrono::seconds kLookPeriod{3};
 
 RegistrarWatch::RegistrarWatch(Timers& timers, EtcdPlace place, RegistrarRecord known,
                                bool is_registrar,
-                               std::function<void(const RegistrarRecord& record)> moved)
+                               std::function<void(const RegistrarRecord& record)> moved,
+                               std::function<void(const std::string& line)> print)
     : timers_(timers),
       prefix_(place.prefix),
       known_(std::move(known)),
       is_registrar_(is_registrar),
       moved_(std::move(moved)),
+      print_(std::move(print)),
       client_(std::move(place), stop_.get_token()),
       worker_(timers) {
   period_ = timers_.Every(kLookPeriod, [this] { Look(); });
@@ -40,10 +42,18 @@ void RegistrarWatch::Look() {
           return;
         }
         const auto record = GetRecord(client_, prefix_);
-        if (record && *record) *found = **record;
+        if (!record) {
+          *found = record.error();
+        } else {
+          *found = record->value_or(known_);
+        }
       },
       [this, found] {
         is_looking_ = false;
+        if (!*found && !has_failed_) {
+          print_("where the registrar is cannot be read: " + found->error().ToString());
+        }
+        has_failed_ = !found->has_value();
         if (*found && (*found)->generation > known_.generation) moved_(**found);
       });
 }

@@ -21,10 +21,12 @@ namespace tessera::agents {
 /// \threadsafety The thread of the timers.
 class RegistrarWatch {
  public:
-  /// `moved` gets a record of a later generation than `known`; it may be called again.
+  /// `moved` gets a record of a later generation than `known`; it may be called again. `print` gets
+  /// the first failure of a series.
   /// \pre the timers outlive the watch
   RegistrarWatch(Timers& timers, EtcdPlace place, RegistrarRecord known, bool is_registrar,
-                 std::function<void(const RegistrarRecord& record)> moved);
+                 std::function<void(const RegistrarRecord& record)> moved,
+                 std::function<void(const std::string& line)> print);
   ~RegistrarWatch();
   RegistrarWatch(const RegistrarWatch&) = delete;
   RegistrarWatch& operator=(const RegistrarWatch&) = delete;
@@ -37,7 +39,8 @@ class RegistrarWatch {
   const RegistrarRecord known_;
   const bool is_registrar_;
   const std::function<void(const RegistrarRecord& record)> moved_;
-  bool is_looking_ = false;
+  const std::function<void(const std::string& line)> print_;
+  bool is_looking_ = false, has_failed_ = false;
   Timers::TimerId period_ = 0;
   std::stop_source stop_;
   EtcdClient client_;  // on the worker's thread

@@ -143,7 +143,8 @@ int RunAgent(AgentConfig config) {
       // The keeper starts the next agent, which knows it from its beginning. Ranks train on.
       if (kept) std::_Exit(1);
     };
-    watch.emplace(loop, config.etcd, *record, registrar != nullptr, moved);
+    watch.emplace(loop, config.etcd, *record, registrar != nullptr, moved,
+                  [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
   }
   loop.Run();
   return 0;

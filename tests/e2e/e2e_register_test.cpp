@@ -41,13 +41,8 @@ class E2eRegisterTest : public QObject {
     options.nodes = 3;
     options.devices = 1;
     options.memory = QStringLiteral("128M");
-    for (const std::string& url : m_place.endpoints) {
-      options.more << QStringLiteral("--etcd") << QString::fromStdString(url);
-    }
-    options.more << QStringLiteral("--etcd-ca") << QString::fromStdString(m_place.authorities)
-                 << QStringLiteral("--etcd-cert") << QString::fromStdString(m_place.certificate)
-                 << QStringLiteral("--etcd-key") << QString::fromStdString(m_place.key)
-                 << QStringLiteral("--etcd-prefix") << QString::fromStdString(m_place.prefix);
+    options.more = m_servers->words()
+                   << QStringLiteral("--etcd-prefix") << QString::fromStdString(m_place.prefix);
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     const Outcome start = m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh",
@@ -153,6 +148,12 @@ class E2eRegisterTest : public QObject {
                             << "etcd endpoint '10.0.0.1:2379' is not of the form https://HOST:PORT";
     QTest::newRow("a path") << QStringList{"--etcd", "https://h:2379/v3"}
                             << "etcd endpoint 'https://h:2379/v3' is not of the form";
+    QTest::newRow("a user") << QStringList{"--etcd", "http://127.0.0.1:2379@evil.example:80"}
+                            << "is not of the form https://HOST:PORT";
+    QTest::newRow("no port") << QStringList{"--etcd", "https://h"}
+                             << "etcd endpoint 'https://h' is not of the form https://HOST:PORT";
+    QTest::newRow("like the loopback")
+        << QStringList{"--etcd", "http://localhost.evil.example:2379"} << "is not encrypted";
     QTest::newRow("not encrypted") << QStringList{"--etcd", "http://10.0.0.1:2379"}
                                    << "etcd endpoint 'http://10.0.0.1:2379' is not encrypted";
     QTest::newRow("no such file") << QStringList{"--etcd", "https://h:1", "--etcd-ca", "/none.pem"}

@@ -29,17 +29,11 @@ class E2eRegistrarMoveTest : public QObject {
   }
   // A cluster of its own for each: its first registrar is lost in it.
   void init() {
-    const tessera::agents::EtcdPlace place = m_servers->place();
     LocalCluster::Options options;
     options.nodes = 3;
     options.devices = 2;
     options.memory = QStringLiteral("64M");
-    for (const std::string& url : place.endpoints) {
-      options.more << QStringLiteral("--etcd") << QString::fromStdString(url);
-    }
-    options.more << QStringLiteral("--etcd-ca") << QString::fromStdString(place.authorities)
-                 << QStringLiteral("--etcd-cert") << QString::fromStdString(place.certificate)
-                 << QStringLiteral("--etcd-key") << QString::fromStdString(place.key);
+    options.more = m_servers->words();
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", 3}, {"decision_seconds", 2}}));

@@ -37,21 +37,24 @@ MUTANTS = [
     ("a participant that never returns is waited for", [
         (ACTIONS, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
     ("a node in doubt gets abort without a look at the register", [
-        (DECISIONS, "  if (held || around_.is_open(job, slot)) return held;",
-         "  if (around_.is_open(job, slot)) return held;\n  if (held) return std::optional<engine::Decision>(engine::AbortOf(transaction));")]),
+        (DECISIONS, "        if (*held || is_open) return then(*held);",
+         "        if (is_open) return then(*held);\n        if (*held) return then(engine::AbortOf(transaction));")]),
     ("a promise that the journal refuses is made", [
         (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
          "  return true;"),
         (NODE_TXN, "  TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());", "")]),
     ("an old decision of the slot counts for a new transaction", [
         (OUTCOME, "  job->slot = txn_->slot + 1;", "  job->slot = txn_->slot;"),
-        (DECISIONS, "    if (!held) return slot;", "    return slot;"),
+        (DECISIONS, "    then(*last + 1);", "    then(1);"),
         (RUN, "      held->transaction == terms_.id && (!held->commit || held->layout_hash == terms_.layout_hash);",
          "      true;"),
         (PART, "decision.commit && decision.transaction == terms_.id;", "decision.commit;"),
         (PART, "  if (commit && decision.layout_hash != terms_.layout_hash) {", "  if (false) {")]),
     ("the outcome is published before the register holds it", [
-        (RUN, "  if (!held) {\n", "  if (!held) held = decision;\n  if (!held) {\n"),
+        (RUN, "      [this, commit, alive = std::weak_ptr(alive_)](const Result<engine::Decision>& held) {",
+         "      [this, commit, decision, alive = std::weak_ptr(alive_)](const Result<engine::Decision>& held) {"),
+        (RUN, "        OnWritten(commit, held);",
+         "        OnWritten(commit, held ? held : Result<engine::Decision>(decision));"),
         (TXN, "    return journal_.Reserve();", "    return OkStatus();")]),
     ("commit before all have verified", [
         (COORDINATOR, "return compared_ && Answered(e.node, TxnPhase::kVerifying) ? Decide(true) : Actions{};",
@@ -63,7 +66,7 @@ MUTANTS = [
         (PARTICIPANT, "            return {Report{ReportKind::kCommitted, {}, 0}};\n          },\n          [&](const CleanedUp&)",
          "            return {Report{ReportKind::kCommitted, {}, 0}, ReleaseRanks{}, Forget{}};\n          },\n          [&](const CleanedUp&)")]),
     ("a node that has verified aborts alone", [
-        (PARTICIPANT, "            return {ReadRegister{state_ != State::kVerified}};",
+        (PARTICIPANT, "            return {ReadRegister{true}};",
          "            state_ = State::kAborted;\n            return {JournalState{state_}, CleanUp{}};")]),
     ("a node flips when it has verified", [
         (PARTICIPANT, "            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};",

@@ -106,6 +106,17 @@ agents::EtcdPlace EtcdServers::place(const std::string& prefix) const {
   return place;
 }
 
+QStringList EtcdServers::words() const {
+  const agents::EtcdPlace here = place();
+  QStringList words;
+  for (const std::string& url : here.endpoints) {
+    words << QStringLiteral("--etcd") << QString::fromStdString(url);
+  }
+  return words << QStringLiteral("--etcd-ca") << QString::fromStdString(here.authorities)
+               << QStringLiteral("--etcd-cert") << QString::fromStdString(here.certificate)
+               << QStringLiteral("--etcd-key") << QString::fromStdString(here.key);
+}
+
 void EtcdServers::Start(int member) {
   Member& m = members_[static_cast<std::size_t>(member)];
   std::string cluster;

@@ -6,6 +6,7 @@
 
 #include <QProcess>
 #include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
 #include <memory>
 #include <string>
@@ -34,6 +35,9 @@ class EtcdServers {
   const QString& problem() const { return problem_; }
   /// With a client's certificate.
   agents::EtcdPlace place(const std::string& prefix = "/tessera/test") const;
+
+  /// The words of `up` and `node setup` for a cluster that decides here.
+  QStringList words() const;
 
   void Kill(int member);
   /// Starts a killed member again, with what it had.
