@@ -50,7 +50,7 @@ class EtcdClient {
   /// The last key that begins with `prefix`, in bytewise order.
   /// \error as PutIfAbsent
   Result<std::optional<std::string>> LastKey(const std::string& prefix);
-  /// Asks each member for itself, and whether a majority answers.
+  /// Queries the status of each member, and reads a key, which needs a majority.
   engine::RegisterStatus Look();
 
  private:

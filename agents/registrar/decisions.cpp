@@ -28,7 +28,7 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
 
 // A participant reads the decision, or gives up and writes `abort`.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
-  // Nobody else decides the transaction that runs, and nobody one that has not begun.
+  // Only its participants decide the running transaction. The slot of a later one stays empty.
   if (m.slot() < 1 || m.slot() > kLastSlot) return;
   const bool is_open = around_.is_open(m.job(), m.slot());
   if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;

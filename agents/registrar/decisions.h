@@ -45,9 +45,9 @@ class Decisions : public RegistrarPart {
  private:
   using Held = std::optional<engine::Decision>;
 
-  /// The decision in the slot, nullopt while its transaction runs. An empty slot of one that does
-  /// not run any more gets `abort`: its coordinator never wrote `commit`, and nobody else would
-  /// decide. Errors are dropped: the node asks again.
+  /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot
+  /// `abort` is written: its coordinator has ended without writing `commit`, and nobody else would
+  /// decide. After an error `then` is not called, and the node asks again.
   void Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
               std::function<void(const Held& held)> then);
 

@@ -20,16 +20,6 @@
 #include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
-namespace {
-
-Status SendTo(Socket& socket, const std::string& identity, std::string bytes) {
-  std::vector<Frame> frames;
-  frames.push_back(Frame::Of(identity));
-  frames.push_back(Frame::Of(std::move(bytes)));
-  return socket.Send(std::move(frames));
-}
-
-}  // namespace
 
 Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetContext& net,
                                                                 const AgentConfig& config,
@@ -50,10 +40,9 @@ Status RegistrarServer::Open() {
     decisions_ = std::make_unique<EmbeddedRegister>(*journal_, journal);
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
-    mirrored_.emplace(*journal_, generation_,
-                      [this](const std::string& identity, const wire::ToNode& message) {
-                        static_cast<void>(SendTo(*router_, identity, message.SerializeAsString()));
-                      });
+    mirrored_.emplace(*journal_, generation_, [this](const auto& identity, const auto& message) {
+      static_cast<void>(SendTo(identity, message));
+    });
   }
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note_));
@@ -76,7 +65,7 @@ Status RegistrarServer::Open() {
 void RegistrarServer::TakeOver() {
   Takeover::World world;
   world.send = [this](const std::string& identity, const wire::ToNode& message) {
-    static_cast<void>(SendTo(*router_, identity, message.SerializeAsString()));
+    static_cast<void>(SendTo(identity, message));
   };
   world.print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   world.done = [this] {
@@ -122,14 +111,12 @@ void RegistrarServer::OnKeysRevoked() {
 
 Registrar::World RegistrarServer::MakeWorld() {
   return {
-      .send =
-          [this](const std::string& identity, const wire::ToNode& message) {
-            return SendTo(*router_, identity, message.SerializeAsString());
-          },
+      .send = [this](const std::string& identity,
+                     const wire::ToNode& message) { return SendTo(identity, message); },
       .reply =
           [this](const std::string& identity, const wire::Reply& reply) {
             // A client that misses it sends its request again.
-            static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
+            static_cast<void>(SendTo(identity, reply));
           },
       .publish =
           [this](const wire::Published& message) {
@@ -151,6 +138,14 @@ Registrar::World RegistrarServer::MakeWorld() {
       .reader = *reader_,
       .generation = generation_,
   };
+}
+
+Status RegistrarServer::SendTo(const std::string& identity,
+                               const google::protobuf::Message& message) {
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of(identity));
+  frames.push_back(Frame::Of(message.SerializeAsString()));
+  return router_->Send(std::move(frames));
 }
 
 void RegistrarServer::OnReady() {
@@ -220,7 +215,7 @@ void RegistrarServer::Answer(const std::string& identity, const wire::Request& r
   reply.set_id(request.id());
   reply.set_sequence(request.sequence());
   Encode(error, reply.mutable_error());
-  static_cast<void>(SendTo(*router_, identity, reply.SerializeAsString()));
+  static_cast<void>(SendTo(identity, reply));
 }
 
 void RegistrarServer::NoteDropped(const Dropped& dropped) {

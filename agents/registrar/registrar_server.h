@@ -20,6 +20,10 @@
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 
+namespace google::protobuf {
+class Message;
+}  // namespace google::protobuf
+
 namespace tessera::agents {
 
 /// \threadsafety The loop's thread.
@@ -47,6 +51,8 @@ class RegistrarServer {
   Status Begin();
   Status OpenEvents();
   Registrar::World MakeWorld();
+  /// To the connection of a node or of a client.
+  Status SendTo(const std::string& identity, const google::protobuf::Message& message);
   void OnReady();
   /// Why a message is dropped.
   struct Dropped {

@@ -23,7 +23,7 @@ namespace tessera::agents {
 /// Of the copies that nodes have, that of the latest revision counts. Ends as soon as all nodes of
 /// its jobs have reported, or when no node has come for `node_lost_seconds`: those that are missing
 /// then count as lost, like any silent node. No transaction is decided by that: the register holds
-/// the outcome of the one that ran.
+/// the outcome of the transaction in progress.
 /// \threadsafety The thread of the timers.
 class Takeover {
  public:

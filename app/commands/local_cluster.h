@@ -36,8 +36,8 @@ struct LocalClusterOptions {
   std::int64_t deviceBytes = 512LL << 20;  // memory of each emulated device
   std::int64_t linkBytesPerSecond = 0;     // 0: no limit
   bool oneHost = false;                    // all nodes share memory
-  agents::EtcdPlace etcd = {};             // with endpoints: transactions are decided there. An
-                                           // empty prefix becomes one that no other cluster has
+  agents::EtcdPlace etcd = {};             // with endpoints: transactions are decided there; an
+                                           // empty prefix is replaced by a unique one
   bool plainLanes = false;                 // bulk data between nodes is not encrypted
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // a folder given here; no profile is saved for it

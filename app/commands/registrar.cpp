@@ -16,7 +16,6 @@
 #include "agents/decision/registrar_record.h"
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
-#include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -105,11 +104,8 @@ Result<agents::AgentConfig> configOfNode(const Arguments& arguments, const agent
 
 Result<engine::ClusterSnapshot> askStatus(const agents::Profile& profile,
                                           std::chrono::milliseconds timeout) {
-  TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
-  wire::Request request;
-  request.mutable_status();
-  TESSERA_TRY(const auto reply, client->CallAndWait(std::move(request), timeout));
-  return agents::Decode(reply.status());
+  TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(profile));
+  return Session{profile, std::move(client)}.snapshot(timeout);
 }
 
 /// Whoever moves the role says that the earlier registrar is off.

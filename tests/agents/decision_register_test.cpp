@@ -90,6 +90,23 @@ class User {
   std::thread thread_;
 };
 
+/// Writes slots 1 to `count`, a commit of `transaction` to each, with pauses between.
+/// \return the value of each slot, as the register answered
+std::map<int, Decision> WriteSlots(User& user, std::int64_t transaction, int count,
+                                   std::chrono::milliseconds pause) {
+  Decision wanted = kCommit;
+  wanted.transaction = transaction;
+  std::map<int, Decision> told;
+  for (int slot = 1; slot <= count; ++slot) {
+    // The register may be busy or out of reach: without an answer the writer repeats the write.
+    auto held = user.Write("job", slot, wanted);
+    while (!held) held = user.Write("job", slot, wanted);
+    told[slot] = *held;
+    std::this_thread::sleep_for(pause);
+  }
+  return told;
+}
+
 }  // namespace
 
 class DecisionRegisterTest : public QObject {
@@ -185,16 +202,8 @@ class DecisionRegisterTest : public QObject {
       for (int w = 0; w < kWriters; ++w) users.push_back(NewUser());
       std::vector<std::jthread> threads;
       for (std::size_t w = 0; w < kWriters; ++w) {
-        threads.emplace_back([&, w] {
-          for (int slot = 1; slot <= kSlots; ++slot) {
-            Decision wanted = kCommit;
-            wanted.transaction = static_cast<std::int64_t>(w);
-            // An embedded register may be busy; whoever is not answered asks again.
-            auto held = users[w]->Write("job", slot, wanted);
-            while (!held) held = users[w]->Write("job", slot, wanted);
-            told[w][slot] = *held;
-          }
-        });
+        threads.emplace_back(
+            [&, w] { told[w] = WriteSlots(*users[w], static_cast<std::int64_t>(w), kSlots, {}); });
       }
     }
     std::set<std::int64_t> winners;
@@ -299,7 +308,7 @@ class DecisionRegisterTest : public QObject {
     QVERIFY(m_servers->WaitUntilItAnswers());
   }
 
-  // Each slot has one value, whoever is told it and whenever, while members come and go.
+  // While members end and return, every answer about a slot is the same value.
   void writersAgreeWhileMembersAreKilled() {
     constexpr int kSlots = 150, kWriters = 2;
     std::array<std::map<int, Decision>, kWriters> told;
@@ -309,14 +318,8 @@ class DecisionRegisterTest : public QObject {
       std::vector<std::jthread> threads;
       for (std::size_t w = 0; w < kWriters; ++w) {
         threads.emplace_back([&, w] {
-          for (int slot = 1; slot <= kSlots; ++slot) {
-            Decision wanted = kCommit;
-            wanted.transaction = static_cast<std::int64_t>(w);
-            auto held = users[w]->Write("job", slot, wanted);
-            while (!held) held = users[w]->Write("job", slot, wanted);
-            told[w][slot] = *held;
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-          }
+          constexpr std::chrono::milliseconds kPause{10};
+          told[w] = WriteSlots(*users[w], static_cast<std::int64_t>(w), kSlots, kPause);
           --running;
         });
       }
@@ -353,7 +356,7 @@ class DecisionRegisterTest : public QObject {
     QCOMPARE(*User(other.place(), {}).FindLast("strange"), std::int64_t{0});
     QCOMPARE(*User(m_servers->place(), {}).FindLast("strange"), std::int64_t{0});
     QVERIFY(!user.Look().problem.empty());
-    // One that was not there at first is refused when it is asked.
+    // A member that is down at first is refused at its first request.
     other.Kill(0);
     QVERIFY(user.Write("strange", 2, kCommit));
     other.Start(0);
