@@ -213,6 +213,11 @@ std::optional<int> DeviceMesh::RankOf(DeviceId device) const {
   return *it;
 }
 
+bool DeviceMesh::HasNode(std::int32_t node) const {
+  const auto node_of = [this](int rank) { return devices_[At(rank)].node; };
+  return std::ranges::binary_search(*by_device_, node, {}, node_of);
+}
+
 std::string ToString(const DeviceMesh& mesh) {
   return ToString(mesh.shape()) + " on " + ToString(mesh.devices());
 }

@@ -75,6 +75,8 @@ class DeviceMesh {
   std::int64_t Coordinate(int rank, Axis axis) const;
   /// The rank on `device`, or nullopt. O(log ranks).
   std::optional<int> RankOf(DeviceId device) const;
+  /// Whether it has a device of the node. O(log ranks).
+  bool HasNode(std::int32_t node) const;
   friend bool operator==(const DeviceMesh& a, const DeviceMesh& b) {
     return a.shape_ == b.shape_ && a.devices_ == b.devices_;
   }

@@ -21,6 +21,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
+#include "engine/cluster/snapshot_change.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents {
@@ -33,6 +34,8 @@ constexpr milliseconds kConnectTimeout{5000};
 constexpr milliseconds kInternalTimeout{10000};  // of the client's own requests
 constexpr std::int64_t kFirstEvents = 200;
 constexpr std::int64_t kMissedEvents = 10000;
+constexpr std::size_t kMostHeldChanges = 1000;
+constexpr milliseconds kAskAgain{1000};  // for the state
 
 /// "tesseractl 0.1.0"
 std::string ProgramOfThisProcess() {
@@ -119,14 +122,15 @@ struct ClusterClient::Impl {
   std::string problem;  // why the last attempt failed
   std::string note;     // the last malformed message, for error texts
   Backoff backoff;
-  Loop::TimerId attempt_timer = 0;
+  Loop::TimerId attempt_timer = 0, ask_snapshot_timer = 0;
   std::map<std::uint64_t, PendingCall> calls;    // by order of Call
   std::map<std::string, InternalCall> internal;  // by request id
   std::uint64_t next_call = 1;
   std::uint64_t last_sequence = 0;
   // The stream.
   std::optional<std::uint64_t> last_published;
-  std::int64_t newest_snapshot = 0;
+  std::optional<engine::ClusterSnapshot> cluster;  // as the last publication says
+  std::map<std::uint64_t, engine::SnapshotChange> held_changes;  // by sequence, until it is there
   std::int64_t last_event = 0;
   bool asked_snapshot = false, ask_snapshot_again = false;
   bool asked_events = false, ask_events_again = false;
@@ -174,6 +178,7 @@ struct ClusterClient::Impl {
 
   void CloseLink() {
     loop.Cancel(attempt_timer);
+    loop.Cancel(ask_snapshot_timer);
     if (link.commands) {
       loop.Unwatch(*link.commands);
       loop.Unwatch(link.commands->monitor());
@@ -184,7 +189,8 @@ struct ClusterClient::Impl {
     }
     link = Link{};
     last_published.reset();
-    newest_snapshot = 0;
+    cluster.reset();
+    held_changes.clear();
     held_events.clear();  // they are requested again, with the older ones
     asked_snapshot = ask_snapshot_again = asked_events = ask_events_again = false;
   }
@@ -463,8 +469,8 @@ struct ClusterClient::Impl {
       AskSnapshot();
       AskEvents();  // before TakeEvent below, which then holds the event back
     }
-    if (published.has_snapshot()) {
-      if (auto snapshot = Decode(published.snapshot())) TakeSnapshot(*snapshot);
+    if (published.has_change()) {
+      TakeChange(published);
     } else if (published.has_event()) {
       if (auto event = Decode(published.event())) TakeEvent(*event);
     } else if (published.has_sample()) {
@@ -474,11 +480,40 @@ struct ClusterClient::Impl {
     }
   }
 
-  /// A reply may be older than a snapshot that was published after its request.
-  void TakeSnapshot(const engine::ClusterSnapshot& snapshot) {
-    if (snapshot.sequence < newest_snapshot) return;
-    newest_snapshot = snapshot.sequence;
-    if (handlers.snapshot) handlers.snapshot(snapshot);
+  /// Changes that overtake the whole state are held until it is there.
+  void TakeChange(const wire::Published& published) {
+    auto change = Decode(published.change());
+    if (!change) {
+      note = "malformed change of the state: " + change.error().ToString();
+      return AskSnapshot();
+    }
+    if (!cluster || asked_snapshot) {
+      if (held_changes.size() >= kMostHeldChanges) held_changes.clear();  // a gap: it asks again
+      held_changes.emplace(published.sequence(), std::move(*change));
+      return;
+    }
+    if (Advance(published.sequence(), *change) && handlers.snapshot) handlers.snapshot(*cluster);
+  }
+
+  /// \return whether the change was made; one that the state has already is ignored
+  bool Advance(std::uint64_t sequence, const engine::SnapshotChange& change) {
+    if (static_cast<std::int64_t>(sequence) <= cluster->sequence) return false;
+    if (const Status applied = engine::Apply(change, *cluster); !applied) {
+      note = applied.error().ToString();
+      cluster.reset();
+      AskSnapshot();
+      return false;
+    }
+    cluster->sequence = static_cast<std::int64_t>(sequence);
+    return true;
+  }
+
+  void TakeSnapshot(engine::ClusterSnapshot whole) {
+    cluster = std::move(whole);
+    for (const auto& [sequence, change] : std::exchange(held_changes, {})) {
+      if (cluster) static_cast<void>(Advance(sequence, change));
+    }
+    if (cluster && handlers.snapshot) handlers.snapshot(*cluster);
   }
 
   void AskSnapshot() {
@@ -491,12 +526,14 @@ struct ClusterClient::Impl {
     request.mutable_status();
     CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
       asked_snapshot = false;
-      if (reply) {
-        if (auto snapshot = Decode(reply->status())) {
-          TakeSnapshot(*snapshot);
-        } else {
-          note = "malformed snapshot: " + snapshot.error().ToString();
-        }
+      auto whole = reply ? Decode(reply->status()) : Result<engine::ClusterSnapshot>(reply.error());
+      if (whole) {
+        TakeSnapshot(std::move(*whole));
+      } else {
+        note = "no state of the cluster: " + whole.error().ToString();
+        ask_snapshot_timer = loop.After(kAskAgain, [this] {
+          if (link.commands && !cluster) AskSnapshot();
+        });
       }
       if (std::exchange(ask_snapshot_again, false) && link.commands) AskSnapshot();
     });

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "agents/move/mover.h"
@@ -18,11 +19,17 @@ namespace {
 using engine::CellView;
 using engine::PieceTable;
 
-// Maps an arena of another node of this host through the descriptor of its agent.
-Result<engine::Arena> MapPeer(const std::string& path) {
+// Maps an arena of another node of this host through the descriptor of its agent. The token shows
+// that it is the arena which that node means: host and path alone are what a peer claims, and would
+// fit an arena of another cluster of this machine.
+Result<engine::Arena> MapPeer(const std::string& path, std::uint64_t token) {
   TESSERA_TRY(const int fd, engine::OpenSealedMemory(path));
   Result<engine::Arena> arena = engine::Arena::Map(fd, false);
   close(fd);
+  if (!arena) return arena;
+  if (token == 0 || arena->header().token.load() != token) {
+    return PermissionDenied(fmt::format("'{}' is not the arena that its node names", path));
+  }
   return arena;
 }
 
@@ -53,12 +60,14 @@ class HostPeers {
  public:
   Status Add(const MoveContext& c, ptc::DeviceId id) {
     if (c.local.contains(id) || peers_.contains(id)) return OkStatus();
-    const auto& paths = c.nodes.at(id.node).arena_paths;
-    if (id.index >= std::ssize(paths)) {
+    const MoveContext::Remote& node = c.nodes.at(id.node);
+    const auto index = static_cast<std::size_t>(id.index);
+    if (index >= std::min(node.arena_paths.size(), node.arena_tokens.size())) {
       return NotFound(fmt::format("no arena path is known for {}", ToString(id)));
     }
-    TESSERA_TRY(engine::Arena arena,
-                MapPeer(paths[static_cast<std::size_t>(id.index)]).Context(ToString(id)));
+    TESSERA_TRY(
+        engine::Arena arena,
+        MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
     TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
     peers_.emplace(id, std::pair{std::move(arena), std::move(table)});
     return OkStatus();

@@ -1,19 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/allow_list.h"
 
+#include <sys/stat.h>
+#include <time.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "agents/net/socket.h"
 
 namespace tessera::agents {
+namespace {
+
+std::int64_t Now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec;
+}
+
+}  // namespace
 
 AllowList::AllowList(const AgentConfig& config) : folder_(config.allowed_folder) { Refresh(); }
+
+AllowList::Stamp AllowList::StampOf(const std::filesystem::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return {file.filename().string(), 0, 0, 0, 0};
+  return {file.filename().string(), static_cast<std::uint64_t>(info.st_ino), info.st_size,
+          info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+}
+
+// A file may change twice within one tick of the clock that stamps it.
+bool AllowList::IsOld(const std::vector<Stamp>& stamps) {
+  constexpr std::int64_t kTicks = 2;  // seconds
+  const std::int64_t now = Now();
+  return std::ranges::all_of(stamps, [now](const Stamp& stamp) {
+    return stamp.seconds != 0 && stamp.seconds < now - kTicks;
+  });
+}
 
 bool AllowList::Refresh() {
   KeyOwners keys;
   std::vector<std::string> problems;
   std::vector<std::filesystem::path> files;
+  std::vector<Stamp> stamps;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
@@ -21,10 +51,15 @@ bool AllowList::Refresh() {
   }
   // The keys stay valid if the folder cannot be listed once.
   if (error) {
+    stamps_.reset();
     problems_ = {"cannot list " + folder_ + ": " + error.message()};
     return false;
   }
   std::sort(files.begin(), files.end());
+  // Thousands of files, read each second, would cost more than the cluster's heartbeats.
+  for (const std::filesystem::path& file : files) stamps.push_back(StampOf(file));
+  if (stamps_ == stamps && IsOld(stamps)) return false;
+  stamps_ = std::move(stamps);
   for (const std::filesystem::path& file : files) {
     auto key = LoadOwnedKey(file.string());
     if (!key) {

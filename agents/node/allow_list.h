@@ -4,6 +4,9 @@
 /// \file
 /// The public keys that a node admits, and whose they are: the files NAME.pub of its folder.
 
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +27,19 @@ class AllowList {
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
+  /// Says whether a file is another than before.
+  struct Stamp {
+    std::string name;
+    std::uint64_t inode = 0;
+    std::int64_t size = 0;
+    std::int64_t seconds = 0, nanoseconds = 0;  // of its last change; 0: it cannot be looked at
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  static Stamp StampOf(const std::filesystem::path& file);
+  static bool IsOld(const std::vector<Stamp>& stamps);
+
   const std::string folder_;
+  std::optional<std::vector<Stamp>> stamps_;  // of the files that were read
   KeyOwners keys_;
   std::vector<std::string> problems_;
 };

@@ -35,6 +35,8 @@ Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&
   }
   const MoveMode mode =
       change_.prepare().verify_full() ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved;
+  reported_.clear();
+  reported_storage_ = 0;
   move_ = world_.start_move(
       context_, mode,
       [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
@@ -56,19 +58,28 @@ void ChangeTransfer::Cancel() {
   if (move_) move_->Cancel();
 }
 
-void ChangeTransfer::SendProgress() const {
+void ChangeTransfer::SendProgress(bool all) {
   if (!move_) return;
+  const auto& flows = move_->flows();
+  reported_.resize(flows.size(), 0);
   wire::FromNode message;
   auto* progress = message.mutable_progress();
   progress->set_transaction(change_.prepare().transaction());
-  for (const auto& flow : move_->flows()) {
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const MoveFlow* const flow = flows[i].get();
+    const std::int64_t done = flow->done.load();
+    if (!all && done == reported_[i]) continue;
+    reported_[i] = done;
     auto* row = progress->add_flows();
     Encode(flow->source, row->mutable_source());
     Encode(flow->destination, row->mutable_destination());
     row->set_bytes_total(flow->total);
-    row->set_bytes_done(flow->done.load());
+    row->set_bytes_done(done);
   }
-  progress->set_storage_done(move_->storage_done());
+  const std::int64_t storage = move_->storage_done();
+  if (!all && progress->flows_size() == 0 && storage == reported_storage_) return;
+  reported_storage_ = storage;
+  progress->set_storage_done(storage);
   uplink_.Send(std::move(message));
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "agents/move/device_store.h"
 #include "agents/move/move.h"
@@ -54,8 +55,9 @@ class ChangeTransfer {
   /// Ends the transfer. Afterwards it writes no more.
   void Stop() { move_.reset(); }
 
-  /// Sends what has been copied so far. Does nothing without a transfer.
-  void SendProgress() const;
+  /// Reports the flows that have grown since the last report, or all of them. Does nothing without
+  /// a transfer.
+  void SendProgress(bool all);
   /// Fills in what the transfer that has ended has compared, and the digests that it has taken.
   void Describe(wire::TxnReport* report) const;
   /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
@@ -73,6 +75,8 @@ class ChangeTransfer {
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;
+  std::vector<std::int64_t> reported_;  // by flow, bytes
+  std::int64_t reported_storage_ = 0;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.
   const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);

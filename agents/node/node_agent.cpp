@@ -63,6 +63,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .pauses = pauses_,
                .transactions = transactions_}),
       kept_rows_(*world_.journal),
+      inbox_(WorldOfInbox()),
       last_message_(timers.now()) {}
 
 NodeAgent::~NodeAgent() = default;
@@ -76,6 +77,17 @@ RankTable::World NodeAgent::WorldOfRanks() {
   world.after = [this](std::chrono::seconds delay, std::function<void()> run) {
     timers_.After(delay, std::move(run));
   };
+  return world;
+}
+
+Inbox::World NodeAgent::WorldOfInbox() {
+  Inbox::World world;
+  world.ask = [this](const std::vector<std::uint64_t>& hashes) {
+    wire::FromNode message;
+    message.mutable_want_documents()->mutable_hashes()->Add(hashes.begin(), hashes.end());
+    uplink_.Send(std::move(message));
+  };
+  world.deliver = [this](const wire::ToNode& message) { Handle(message); };
   return world;
 }
 
@@ -185,8 +197,11 @@ std::optional<RankExits::Joining> NodeAgent::FindJoining(const RankId& id) const
 // ---- registrar
 
 // Register gives the registrar the state of this node, and the registrar repeats what is still
-// valid.
-void NodeAgent::OnReconnected() { SendRegister(); }
+// valid. The first one was sent before there was a connection, and the socket has kept it.
+void NodeAgent::OnConnected() {
+  is_connected_ = true;
+  if (std::exchange(was_connected_, true)) SendRegister();
+}
 
 void NodeAgent::SendRegister() {
   wire::FromNode message;
@@ -201,16 +216,18 @@ void NodeAgent::SendHeartbeat() {
 }
 
 void NodeAgent::Beat() {
-  if (welcomed_) {
+  // What it says without a connection would be old when there is one again, and then it registers.
+  if (is_connected_ && welcomed_) {
     SendHeartbeat();
+    inbox_.AskAgain();
     exits_.Repeat();
-    transactions_.Beat();
     if (++beats_ % kBeatsToRendezvous == 0) rendezvous_.Repeat();
     pauses_.RepeatReady();
     transactions_.RepeatReport();
-  } else {
+  } else if (is_connected_) {
     SendRegister();
   }
+  if (welcomed_) transactions_.Beat();
   transactions_.AskAfterSilence(last_message_);
 }
 
@@ -273,8 +290,12 @@ void NodeAgent::OnDie(bool clean) {
   static_cast<void>(clean ? links_.keeper->Shutdown() : links_.keeper->Die());
 }
 
-void NodeAgent::OnMessage(const wire::ToNode& m) {
+void NodeAgent::OnMessage(wire::ToNode message) {
   last_message_ = timers_.now();
+  inbox_.Take(std::move(message));
+}
+
+void NodeAgent::Handle(const wire::ToNode& m) {
   switch (m.body_case()) {
     case wire::ToNode::kWelcome:
       return OnWelcome(m.welcome());
@@ -351,6 +372,8 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       if (const Status kept = kept_rows_.Replace(m.keep_rows()); !kept) {
         uplink_.ReportNodeEvent(engine::Severity::kError, kept.error().ToString());
       }
+      return;
+    case wire::ToNode::kDocument:  // the inbox keeps it
       return;
     case wire::ToNode::kDie:
       return OnDie(m.die().clean());

@@ -19,6 +19,7 @@
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
 #include "agents/node/job_starts.h"
+#include "agents/node/inbox.h"
 #include "agents/node/kept_rows.h"
 #include "agents/node/node_links.h"
 #include "agents/node/node_report.h"
@@ -63,13 +64,16 @@ class NodeAgent {
   /// other nodes fetch cells.
   void Start(RankLinks& ranks, std::vector<std::string> lanes);
 
-  void OnMessage(const wire::ToNode& message);
+  void OnMessage(wire::ToNode message);
   /// The connection to the registrar was lost, and messages with it. Now it is there again.
-  void OnReconnected();
+  void OnConnected();
+  void OnDisconnected() { is_connected_ = false; }
 
  private:
   RankTable::World WorldOfRanks();
   NodeTransaction::World WorldOfTransactions();
+  Inbox::World WorldOfInbox();
+  void Handle(const wire::ToNode& message);
   Status ForgetOtherKeepers();
   Status RecoverDevices();
   Status RecoverRanks();
@@ -115,6 +119,8 @@ class NodeAgent {
   ViewRequests view_requests_;
   const NodeReport report_;
   KeptRows kept_rows_;
+  Inbox inbox_;
+  bool is_connected_ = false, was_connected_ = false;
   bool welcomed_ = false;  // the registrar knows this agent
   Timers::Clock::time_point last_message_;
   int beats_ = 0;

@@ -56,6 +56,7 @@ void NodeReport::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice
     row->set_capacity(device.arena->capacity());
     row->set_failed(device.failed);
     row->set_arena_path(device.path);
+    row->set_arena_token(device.arena->header().token.load());
     if (!device.table) continue;
     row->set_used(device.table->used_bytes());
     row->set_job(device.table->job());

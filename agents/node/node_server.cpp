@@ -254,15 +254,14 @@ void NodeServer::ReadMessages() {
       std::fprintf(stderr, "dropped a malformed message from the registrar\n");
       continue;
     }
-    agent_->OnMessage(message);
+    agent_->OnMessage(std::move(message));
   }
 }
 
-// The agent sends its first message before there is a connection, and the socket keeps it.
 void NodeServer::ReadLinkEvents() {
   while (const auto event = registrar_->NextLinkEvent()) {
-    if (event->kind != LinkEvent::Kind::kReady) continue;
-    if (std::exchange(was_connected_, true)) agent_->OnReconnected();
+    if (event->kind == LinkEvent::Kind::kReady) agent_->OnConnected();
+    if (event->kind == LinkEvent::Kind::kDisconnected) agent_->OnDisconnected();
   }
 }
 

@@ -67,7 +67,6 @@ class NodeServer {
   std::unique_ptr<ServedCells> served_;
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
-  bool was_connected_ = false;         // to the registrar, at least once
   std::unique_ptr<LaneServer> lanes_;  // its threads read views and arenas
 };
 

@@ -193,7 +193,7 @@ void NodeTransaction::SendReport(const engine::Report& report) {
   out->set_reason(Utf8(report.reason));
   out->set_step(report.step);
   if (report.kind == engine::ReportKind::kTransferred) {
-    transfer_.SendProgress();
+    transfer_.SendProgress(true);
     transfer_.Describe(out);
   }
   world_.uplink.Send(std::move(message));

@@ -96,7 +96,7 @@ class NodeTransaction {
   void Beat();
   /// Reports again what this node has done last, if nothing was heard since.
   void RepeatReport();
-  void SendProgress() const { transfer_.SendProgress(); }
+  void SendProgress() { transfer_.SendProgress(false); }
 
  private:
   TransactionPart MakePart(std::optional<engine::ParticipantState> recovered);

@@ -145,7 +145,7 @@ void NodeTransactions::RepeatReport() {
   if (txn_) txn_->RepeatReport();
 }
 
-void NodeTransactions::SendProgress() const {
+void NodeTransactions::SendProgress() {
   if (txn_) txn_->SendProgress();
 }
 

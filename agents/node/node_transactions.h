@@ -68,7 +68,7 @@ class NodeTransactions {
   /// registrar last sent anything.
   void AskAfterSilence(Timers::Clock::time_point last_message);
   /// Called ten times a second.
-  void SendProgress() const;
+  void SendProgress();
 
  private:
   struct Waiting {

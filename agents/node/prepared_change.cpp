@@ -151,6 +151,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
     context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
                                    peer.public_key(),
                                    {peer.arena_paths().begin(), peer.arena_paths().end()},
+                                   {peer.arena_tokens().begin(), peer.arena_tokens().end()},
                                    TicketsFrom(peer.lane_tickets())};
   }
   if (p.has_checkpoint()) {

@@ -20,6 +20,15 @@ std::map<std::uint64_t, wire::HeldSnapshot> SharesById(
   for (const wire::HeldSnapshot& share : held) shares.emplace(share.view(), share);
   return shares;
 }
+
+/// Whether the devices are as those who watch see them already.
+bool IsShownSame(const std::vector<wire::NodeDevice>& held, const wire::Heartbeat& m) {
+  return std::ranges::equal(held, m.devices(), [](const auto& a, const auto& b) {
+    return a.index() == b.index() && a.used() == b.used() && a.capacity() == b.capacity() &&
+           a.failed() == b.failed() && a.busy_seconds() == b.busy_seconds();
+  });
+}
+
 }  // namespace
 
 std::chrono::duration<double> Membership::suspect_after() const {
@@ -49,7 +58,11 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.lane_secret.reset();
   if (const auto secret = TicketFromBytes(m.lane_secret())) node.lane_secret = *secret;
   node.peer.clear_arena_paths();
-  for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
+  node.peer.clear_arena_tokens();
+  for (const wire::NodeDevice& device : m.devices()) {
+    node.peer.add_arena_paths(device.arena_path());
+    node.peer.add_arena_tokens(device.arena_token());
+  }
   node.peer.set_master_port(m.master_port());
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.machine = m.machine();
@@ -58,6 +71,8 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.snapshots = SharesById(m.snapshots());
   node.awaited_order = 0;
   node.transaction = m.transaction();
+  changed_.insert(m.node());
+  ++peers_revision_;
   return arrival;
 }
 
@@ -79,10 +94,14 @@ std::set<std::int32_t> Membership::Alive() const {
 }
 
 void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time_point now) {
+  const auto lanes = Decode(m.lanes());
+  const bool is_same = node.state == engine::NodeState::kAlive && IsShownSame(node.devices, m) &&
+                       node.view_bytes == m.view_bytes() && lanes && node.lanes == *lanes;
+  if (!is_same) changed_.insert(node.number);
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
-  if (auto lanes = Decode(m.lanes())) node.lanes = *lanes;
+  if (lanes) node.lanes = *lanes;
   node.memory_available = m.memory_available();
   node.transaction = m.transaction();
   const bool is_late = now - node.ordered > kToAcknowledge;
@@ -96,6 +115,7 @@ void Membership::Expect(std::int32_t number, Clock::time_point now) {
   it->second.number = number;
   it->second.state = engine::NodeState::kSuspect;
   it->second.last_seen = now;
+  changed_.insert(number);
 }
 
 std::vector<Membership::Change> Membership::Tick(Clock::time_point now) {
@@ -104,6 +124,7 @@ std::vector<Membership::Change> Membership::Tick(Clock::time_point now) {
     const std::chrono::duration<double> silent = now - node.last_seen;
     const auto become = [&](engine::NodeState state) {
       node.state = state;
+      changed_.insert(number);
       changes.push_back({number, state});
     };
     if (node.state == engine::NodeState::kAlive && silent > suspect_after()) {

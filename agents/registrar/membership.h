@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/net/lane_ticket.h"
@@ -32,6 +33,7 @@ class Membership {
     std::int64_t incarnation = 0;  // of its agent; 0: it has not registered
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
+    Clock::time_point last_sent;
     bool killed = false;    // or given up, on request: dead as soon as it is silent
     std::string machine;    // nodes with equal machines share cores
     std::string version;    // of the agent
@@ -77,6 +79,13 @@ class Membership {
   /// \return the nodes that have become alive, suspect, or, after too long a silence, dead or
   ///     unmanaged
   std::vector<Change> Tick(Clock::time_point now);
+  /// The node is another than the last state that was published says.
+  void MarkChanged(std::int32_t number) { changed_.insert(number); }
+  /// The nodes that have been marked since the last call, as they are by what they report too.
+  std::set<std::int32_t> TakeChanged() { return std::exchange(changed_, {}); }
+  bool has_changed() const { return !changed_.empty(); }
+  /// Changes whenever peers() does.
+  std::int64_t peers_revision() const { return peers_revision_; }
 
   const std::map<std::int32_t, Node>& nodes() const { return nodes_; }
   /// nullptr if there is no such node.
@@ -106,6 +115,8 @@ class Membership {
 
   const std::chrono::seconds lost_after_;
   std::map<std::int32_t, Node> nodes_;
+  std::set<std::int32_t> changed_;
+  std::int64_t peers_revision_ = 0;
 };
 
 /// Adds the tickets for a transfer over the node's lanes to a message that names the lanes. Adds

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 namespace tessera::agents {
 namespace {
@@ -53,7 +54,7 @@ void MirroredJournal::OnRegister(std::int32_t node, const std::string& identity)
     row.set_key(key);
     row.set_value(value);
   }
-  send_(identity, message);
+  send_(identity, std::make_shared<const wire::ToNode>(std::move(message)));
 }
 
 Status MirroredJournal::Put(std::string_view key, std::string_view value) {
@@ -80,7 +81,8 @@ void MirroredJournal::Mirror(std::string_view key, std::optional<std::string_vie
   } else {
     rows_.erase(rows_.find(key));
   }
-  for (const auto& [node, identity] : routes_) send_(identity, message);
+  const auto shared = std::make_shared<const wire::ToNode>(std::move(message));
+  for (const auto& [node, identity] : routes_) send_(identity, shared);
 }
 
 }  // namespace tessera::agents

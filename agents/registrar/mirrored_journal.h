@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ bool IsMirrored(std::string_view key);
 /// \threadsafety The thread of the journal.
 class MirroredJournal : public engine::DurableStore {
  public:
-  using Send = std::function<void(const std::string& identity, const wire::ToNode& message)>;
+  using Send = std::function<void(const std::string& identity,
+                                  const std::shared_ptr<const wire::ToNode>& message)>;
   /// The journal outlives it.
   MirroredJournal(engine::DurableStore& journal, std::int64_t generation, Send send)
       : journal_(journal), generation_(generation), send_(std::move(send)) {}

@@ -56,7 +56,7 @@ void PauseDesk::Begin(Kind kind, Job& job, const ReplyPtr& reply) {
 void PauseDesk::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
   Job* job = jobs_.Find(m.job());
   if (!job || job->state == engine::JobState::kSuspended) return;
-  if (!NodesOf(job->layout.mesh()).contains(node)) return;
+  if (!job->layout.mesh().HasNode(node)) return;
   job->paused_nodes[node] = {m.step(), m.request(), m.reason()};
   if (operation_ && operation_->job == job->name && !operation_->digesting) {
     operation_->waiting.erase(node);

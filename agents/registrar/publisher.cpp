@@ -7,6 +7,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/cluster/snapshot_change.h"
 
 namespace tessera::agents {
 
@@ -31,16 +32,25 @@ void Publisher::Publish(const engine::Sample& sample) {
   Send(std::move(message));
 }
 
-void Publisher::PublishSnapshot(Clock::time_point now) {
+const engine::ClusterSnapshot& Publisher::Publish(Clock::time_point now, bool also_nothing) {
   is_dirty_ = false;
-  last_snapshot_ = now;
+  engine::ClusterSnapshot rows = world_.state(!std::exchange(has_published_, true));
+  rows.sequence = static_cast<std::int64_t>(sequence_) + 1;
+  const engine::SnapshotChange change = Advance(state_, std::move(rows));
+  if (!change.differs && !also_nothing) {
+    state_.sequence = static_cast<std::int64_t>(sequence_);
+    return state_;
+  }
+  last_change_ = now;
   wire::Published message;
-  Encode(world_.snapshot(), message.mutable_snapshot());
+  Encode(change, message.mutable_change());
   Send(std::move(message));
+  return state_;
 }
 
 void Publisher::Tick(Clock::time_point now) {
-  if (is_dirty_ || now - last_snapshot_ > kLongestPause) PublishSnapshot(now);
+  const bool is_old = now - last_change_ > kLongestPause;
+  if (is_dirty_ || is_old) Publish(now, is_old);
 }
 
 void Publisher::Record(const engine::HistoryEntry& entry) {

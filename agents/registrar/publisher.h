@@ -24,11 +24,12 @@ class Publisher {
   struct World {
     /// Sends one message to all subscribers.
     std::function<void(const wire::Published& message)> send;
-    std::function<engine::ClusterSnapshot()> snapshot;
+    /// The state with all jobs; unless `all_nodes`, without nodes that are as in the last call.
+    std::function<engine::ClusterSnapshot(bool all_nodes)> state;
     std::function<double()> wall_clock;
     std::function<void(const std::string& line)> print;
   };
-  /// A snapshot is published at least this often.
+  /// Something is published at least this often.
   static constexpr std::chrono::seconds kLongestPause{1};
 
   /// \param history outlives the publisher
@@ -38,10 +39,12 @@ class Publisher {
   /// is published with sequence 0.
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
   void Publish(const engine::Sample& sample);
-  /// The snapshot has changed.
+  /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }
-  void PublishSnapshot(Clock::time_point now);
-  /// Publishes a snapshot if it has changed or the last one is old.
+  /// Publishes how the state differs from what was published last, if it does.
+  /// \return the state now, with the number of the last message
+  const engine::ClusterSnapshot& PublishState(Clock::time_point now) { return Publish(now, false); }
+  /// The same if it is marked or if nothing was published for a while: then also no difference.
   void Tick(Clock::time_point now);
 
   /// Writes the record of a transaction, or keeps it until the history is writable.
@@ -62,6 +65,7 @@ class Publisher {
   std::uint64_t sequence() const { return sequence_; }
 
  private:
+  const engine::ClusterSnapshot& Publish(Clock::time_point now, bool also_nothing);
   void Send(wire::Published message);
 
   const World world_;
@@ -69,8 +73,10 @@ class Publisher {
   std::map<std::int64_t, engine::HistoryEntry> kept_;  // by id
   std::string problem_, journal_problem_;
   std::uint64_t sequence_ = 0;
+  engine::ClusterSnapshot state_;  // as subscribers have it
   bool is_dirty_ = true;
-  Clock::time_point last_snapshot_{};
+  bool has_published_ = false;
+  Clock::time_point last_change_{};
 };
 
 }  // namespace tessera::agents

@@ -29,6 +29,7 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       rendezvous_([this](std::int32_t node, const wire::ToNode& message) {
         static_cast<void>(common_.Send(node, message));
       }),
+      documents_(common_),
       node_queries_(timers,
                     [this](std::int32_t node, const wire::ToNode& message) {
                       return common_.Send(node, message);
@@ -40,7 +41,7 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       slow_ranks_(common_),
       states_(common_, jobs_, WorldOfStateRequests()),
       stops_(common_, jobs_, rendezvous_),
-      sender_(common_, jobs_),
+      sender_(common_, jobs_, documents_),
       steps_(common_, jobs_,
              [this](const Job& job) {
                states_.ConsiderSnapshot(job);
@@ -58,7 +59,7 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
                {openings_, plans_, decisions_, steps_, sender_, stops_, rendezvous_},
                WorldOfStarts()),
       transactions_(common_, jobs_,
-                    {numbers_, decisions_, plans_, links_, steps_, rendezvous_, replicas_},
+                    {numbers_, decisions_, documents_, plans_, links_, steps_, rendezvous_, replicas_},
                     WorldOfTransactions()),
       losses_(common_, jobs_, 
               {plans_, states_.snapshots(), checkpoints_, steps_, stops_, transactions_},
@@ -90,7 +91,7 @@ Publisher::World Registrar::WorldOfPublisher() {
   Publisher::World world;
   world.send = world_.publish;
   world.print = world_.print;
-  world.snapshot = [this] { return Snapshot(); };
+  world.state = [this](bool all_nodes) { return State(all_nodes); };
   world.wall_clock = world_.wall_clock;
   return world;
 }
@@ -221,13 +222,11 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
                           const wire::Request& request) {
   const ReplyPtr reply = clients_.Admit(identity, owner, request);
   if (!reply) return;
-  wire::Reply out;
   switch (request.body_case()) {
     case wire::Request::kHello:
       return clients_.OnHello(identity, owner, request.hello(), reply);
     case wire::Request::kStatus:
-      Encode(Snapshot(), out.mutable_status());
-      return reply->Done(std::move(out));
+      return OnStatus(reply);
     case wire::Request::kStartJob:
       return starter_.OnStartJob(request.start_job(), reply);
     case wire::Request::kJob:
@@ -298,7 +297,7 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
 bool Registrar::IsPartOf(const std::string& name, std::int32_t node) const {
   const Job* const job = jobs_.Find(name);
   if (!job) return false;
-  if (NodesOf(job->layout.mesh()).contains(node)) return true;
+  if (job->layout.mesh().HasNode(node)) return true;
   return transactions_.Changes(name) && transactions_.HasParticipant(node);
 }
 
@@ -359,6 +358,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return;
     case wire::FromNode::kDecide:
       return decisions_.OnDecide(m.node(), m.decide());
+    case wire::FromNode::kWantDocuments:
+      return documents_.OnWanted(m.node(), m.want_documents());
     case wire::FromNode::kAnswer:
       return node_queries_.OnAnswer(m.node(), m.answer());
     case wire::FromNode::kView:

@@ -15,6 +15,7 @@
 #include "agents/registrar/clients.h"
 #include "agents/registrar/data_openings.h"
 #include "agents/registrar/decisions.h"
+#include "agents/registrar/documents.h"
 #include "agents/registrar/inquiries.h"
 #include "agents/registrar/job_starter.h"
 #include "agents/registrar/job_stops.h"
@@ -80,7 +81,16 @@ class Registrar {
   Status CheckIdle() const;
   /// The same for links that are being measured too.
   Status CheckFree() const;
-  engine::ClusterSnapshot Snapshot() const;
+  // ---- the state as clients see it (registrar_status.cpp)
+  /// As Publisher::World::state.
+  engine::ClusterSnapshot State(bool all_nodes);
+  /// The same with everything, for one client.
+  void OnStatus(const ReplyPtr& reply);
+  engine::NodeStatus StatusOf(const Node& node) const;
+  engine::JobStatus StatusOf(const Job& job) const;
+  /// What the rows of nodes depend on besides the nodes themselves.
+  std::string ShownLayouts() const;
+
 
   // ---- requests
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
@@ -125,6 +135,7 @@ class Registrar {
   Publisher publisher_;
   const RegistrarPart::Common common_;
   Rendezvous rendezvous_;
+  Documents documents_;
   NodeQueryClient node_queries_;
   TransactionNumbers numbers_;
   JobTable jobs_;
@@ -148,6 +159,7 @@ class Registrar {
   LossDesk losses_;
   Restarter restarter_;
   std::vector<Timers::TimerId> periodic_;
+  std::string shown_layouts_;  // when the state was published last
 };
 
 }  // namespace tessera::agents

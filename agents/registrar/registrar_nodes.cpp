@@ -12,6 +12,10 @@
 #include "ptc/base/counted.h"
 
 namespace tessera::agents {
+namespace {
+/// Nodes that hear nothing for 15 s take the registrar for gone.
+constexpr auto kAcknowledgePeriod = std::chrono::seconds(4);
+}  // namespace
 
 void Registrar::OnRegister(const std::string& identity, const wire::Register& m) {
   wire::ToNode welcome;
@@ -55,7 +59,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   // Before, nothing could be heard of the steps of its jobs: FindLostNode begins to wait now.
   if (arrival.was_away) {
     for (auto& [job_name, job] : jobs_) {
-      if (NodesOf(job.layout.mesh()).contains(m.node())) job.last_step = timers_.now();
+      if (job.layout.mesh().HasNode(m.node())) job.last_step = timers_.now();
     }
   }
   RepeatToArrival(m);
@@ -66,14 +70,15 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
   stops_.Resend(m.node(), m.jobs());
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
-    if (!NodesOf(job.layout.mesh()).contains(m.node())) continue;
+    if (!job.layout.mesh().HasNode(m.node())) continue;
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
     }
     if (job.starting) {
-      if (job.not_ready.contains(m.node()))
+      if (job.not_ready.contains(m.node())) {
         static_cast<void>(common_.Send(m.node(), sender_.MessageOf(job)));
+      }
       continue;
     }
     if (job.state == engine::JobState::kSuspended) {
@@ -108,13 +113,15 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     job->heard_step = device.end();
     job->last_step = timers_.now();
   }
-  publisher_.MarkDirty();
+  if (members_.has_changed()) publisher_.MarkDirty();
   if (m.transaction() == 0) {
     ForgetStaleState(node);
     CheckHeld(node);
   }
   RepeatMissed(node, m.jobs());
   restarter_.RestartJobs();
+  // It only has to hear something in time.
+  if (timers_.now() - node.last_sent < kAcknowledgePeriod) return;
   wire::ToNode ack;
   ack.mutable_heartbeat();
   static_cast<void>(common_.Send(node.number, ack));

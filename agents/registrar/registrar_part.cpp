@@ -6,13 +6,8 @@
 namespace tessera::agents {
 namespace {
 
-Status Send(const Membership& members, const RegistrarWorld& world, std::int32_t node,
-            const wire::ToNode& message) {
-  const Membership::Node* const to = members.Find(node);
-  if (!to || to->identity.empty()) {
-    return Unavailable(fmt::format("n{} is not connected", node));
-  }
-  return world.send(to->identity, message).Context(fmt::format("n{}", node));
+Status NotConnected(std::int32_t node) {
+  return Unavailable(fmt::format("n{} is not connected", node));
 }
 
 }  // namespace
@@ -26,11 +21,28 @@ RegistrarPart::RegistrarPart(const Common& common)
       publisher_(common.publisher) {}
 
 Status RegistrarPart::Common::Send(std::int32_t node, const wire::ToNode& message) const {
-  return agents::Send(members, world, node, message);
+  Membership::Node* const to = members.Find(node);
+  if (!to || to->identity.empty()) return NotConnected(node);
+  to->last_sent = timers.now();
+  return world.send(to->identity, message).Context(fmt::format("n{}", node));
+}
+
+Status RegistrarPart::Common::Send(std::int32_t node,
+                                   const std::shared_ptr<const wire::ToNode>& message) const {
+  if (!world.send_shared) return Send(node, *message);
+  Membership::Node* const to = members.Find(node);
+  if (!to || to->identity.empty()) return NotConnected(node);
+  to->last_sent = timers.now();
+  return world.send_shared(to->identity, message).Context(fmt::format("n{}", node));
 }
 
 Status RegistrarPart::SendTo(std::int32_t node, const wire::ToNode& message) const {
-  return Send(members_, world_, node, message);
+  return common().Send(node, message);
+}
+
+Status RegistrarPart::SendTo(std::int32_t node,
+                             const std::shared_ptr<const wire::ToNode>& message) const {
+  return common().Send(node, message);
 }
 
 void RegistrarPart::AddEvent(engine::Severity severity, const std::string& source,

@@ -5,6 +5,7 @@
 /// What the parts of the registrar have in common: clock, nodes, journal, and what they say.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "agents/net/timers.h"
@@ -30,6 +31,8 @@ class RegistrarPart {
 
     /// \error kUnavailable if the node is not connected
     Status Send(std::int32_t node, const wire::ToNode& message) const;
+    /// The same for a message that many nodes get.
+    Status Send(std::int32_t node, const std::shared_ptr<const wire::ToNode>& message) const;
   };
   RegistrarPart(const RegistrarPart&) = delete;
   RegistrarPart& operator=(const RegistrarPart&) = delete;
@@ -40,8 +43,12 @@ class RegistrarPart {
 
   /// As Common::Send.
   Status SendTo(std::int32_t node, const wire::ToNode& message) const;
+  Status SendTo(std::int32_t node, const std::shared_ptr<const wire::ToNode>& message) const;
   void AddEvent(engine::Severity severity, const std::string& source,
                 const std::string& text) const;
+  Common common() const {
+    return {timers_, config_, world_, members_, publisher_};
+  }
   /// The snapshot has changed.
   void MarkDirty() const { publisher_.MarkDirty(); }
 

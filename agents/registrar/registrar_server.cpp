@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <google/protobuf/message.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +44,7 @@ Status RegistrarServer::Open() {
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
     mirrored_.emplace(*journal_, generation_, [this](const auto& identity, const auto& message) {
-      static_cast<void>(SendTo(identity, message));
+      static_cast<void>(SendShared(identity, message));
     });
   }
   TESSERA_TRY(history_,
@@ -137,15 +140,39 @@ Registrar::World RegistrarServer::MakeWorld() {
       .history = *history_,
       .reader = *reader_,
       .generation = generation_,
+      .send_shared = [this](const std::string& identity,
+                            const std::shared_ptr<const wire::ToNode>&
+                                message) { return SendShared(identity, message); },
   };
 }
 
 Status RegistrarServer::SendTo(const std::string& identity,
                                const google::protobuf::Message& message) {
+  return SendBytes(identity, Frame::Of(message.SerializeAsString()));
+}
+
+Status RegistrarServer::SendBytes(const std::string& identity, Frame bytes) {
   std::vector<Frame> frames;
   frames.push_back(Frame::Of(identity));
-  frames.push_back(Frame::Of(message.SerializeAsString()));
+  frames.push_back(std::move(bytes));
   return router_->Send(std::move(frames));
+}
+
+Status RegistrarServer::SendShared(const std::string& identity,
+                                   const std::shared_ptr<const wire::ToNode>& message) {
+  constexpr std::size_t kKept = 8;  // Prepare or StartJob, and the documents that it names
+  auto found = std::ranges::find(shared_, message, &Shared::message);
+  if (found == shared_.end()) {
+    if (shared_.size() >= kKept) shared_.pop_front();
+    shared_.push_back(
+        {message, std::make_shared<const std::string>(message->SerializeAsString())});
+    found = std::prev(shared_.end());
+  }
+  const std::shared_ptr<const std::string>& bytes = found->bytes;
+  Frame frame;
+  frame.borrowed = std::as_bytes(std::span(*bytes));
+  frame.owner = std::const_pointer_cast<std::string>(bytes);
+  return SendBytes(identity, std::move(frame));
 }
 
 void RegistrarServer::OnReady() {

@@ -5,6 +5,7 @@
 /// The registrar in its agent: sockets, files, and the loop's clock.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,10 @@ class RegistrarServer {
   Registrar::World MakeWorld();
   /// To the connection of a node or of a client.
   Status SendTo(const std::string& identity, const google::protobuf::Message& message);
+  Status SendBytes(const std::string& identity, Frame bytes);
+  /// The same for a message that many get.
+  Status SendShared(const std::string& identity,
+                    const std::shared_ptr<const wire::ToNode>& message);
   void OnReady();
   /// Why a message is dropped.
   struct Dropped {
@@ -83,6 +88,11 @@ class RegistrarServer {
   std::optional<Takeover> takeover_;
   std::optional<Registrar> registrar_;  // absent during a takeover
   std::optional<Worker> worker_;
+  struct Shared {
+    std::shared_ptr<const wire::ToNode> message;
+    std::shared_ptr<const std::string> bytes;
+  };
+  std::deque<Shared> shared_;  // the last ones
 };
 
 }  // namespace tessera::agents

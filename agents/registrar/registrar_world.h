@@ -4,6 +4,7 @@
 /// \file
 /// What the registrar acts on: its agent gives it the real things, the simulator simulated ones.
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,6 +38,11 @@ struct RegistrarWorld {
   engine::History& history;
   engine::History& reader;  // of the same history, for work
   std::int64_t generation = 1;  // as of RegistrarRecord
+  /// As `send`, for a message that many nodes get: it is serialised once. Empty: `send` does it.
+  std::function<Status(const std::string& identity,
+                       const std::shared_ptr<const wire::ToNode>& message)>
+      send_shared = {};
+  std::size_t longest_value = 4096;  // in messages to nodes, bytes; longer ones become documents
 };
 
 }  // namespace tessera::agents

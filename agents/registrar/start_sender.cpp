@@ -17,6 +17,7 @@ wire::ToNode StartSender::MessageOf(const Job& job) const {
   out->set_timeline(job.timeline);
   out->set_micro_batch(job.options.micro_batch);
   *out->mutable_peers() = members_.peers();
+  documents_.Shorten(message);
   return message;
 }
 
@@ -24,7 +25,7 @@ void StartSender::Send(Job& job, wire::ToNode message) {
   job.start_message = std::make_shared<const wire::ToNode>(std::move(message));
   job.start_repeats = Repetition(timers_.now());
   for (const std::int32_t node : job.not_ready) {
-    static_cast<void>(SendTo(node, *job.start_message));
+    static_cast<void>(SendTo(node, job.start_message));
   }
 }
 
@@ -32,7 +33,7 @@ void StartSender::Repeat(Clock::time_point now) {
   for (auto& [name, job] : jobs_) {
     if (!job.start_message || !job.start_repeats.IsDue(now)) continue;
     for (const std::int32_t node : job.not_ready) {
-      static_cast<void>(SendTo(node, *job.start_message));
+      static_cast<void>(SendTo(node, job.start_message));
     }
   }
 }

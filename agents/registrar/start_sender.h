@@ -4,6 +4,7 @@
 /// \file
 /// The messages that start the ranks of jobs.
 
+#include "agents/registrar/documents.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/registrar_part.h"
 
@@ -11,7 +12,8 @@ namespace tessera::agents {
 
 class StartSender : public RegistrarPart {
  public:
-  StartSender(const Common& common, JobTable& jobs) : RegistrarPart(common), jobs_(jobs) {}
+  StartSender(const Common& common, JobTable& jobs, Documents& documents)
+      : RegistrarPart(common), jobs_(jobs), documents_(documents) {}
 
   wire::ToNode MessageOf(const Job& job) const;
   /// Sends the message to the nodes of the job that are not ready.
@@ -21,6 +23,7 @@ class StartSender : public RegistrarPart {
 
  private:
   JobTable& jobs_;
+  Documents& documents_;
 };
 
 }  // namespace tessera::agents

@@ -76,6 +76,8 @@ struct Txn {
   bool cancelled = false;           // by a user
   std::int64_t throttle = 0;        // bytes per second and node; 0: no limit
   std::unique_ptr<TransactionRun> run;
+  std::shared_ptr<const wire::ToNode> prepare;  // its message, with the peers of this revision
+  std::int64_t peers_revision = -1;
   engine::HistoryEntry entry;
   Timers::Clock::time_point phase_began;
   std::optional<StartWatch> start_watch;  // while it prepares

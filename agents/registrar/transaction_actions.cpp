@@ -254,7 +254,21 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
     AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->run->machine().reason());
   }
   MarkDirty();
-  publisher_.PublishSnapshot(timers_.now());
+  publisher_.PublishState(timers_.now());
+}
+
+std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
+  if (txn_->prepare && txn_->peers_revision == members_.peers_revision()) return txn_->prepare;
+  wire::ToNode m = PrepareMessage(*txn_, *jobs_.Find(txn_->job),
+                                  members_.PeersFor({txn_->job, txn_->id, txn_->id}));
+  if (const engine::LaneUse use = uses_.links.use(); use.lanes > 0) {
+    m.mutable_prepare()->mutable_lane_use()->set_lanes(use.lanes);
+    m.mutable_prepare()->mutable_lane_use()->set_frame_bytes(use.frame_bytes);
+  }
+  uses_.documents.Shorten(m);
+  txn_->prepare = std::make_shared<const wire::ToNode>(std::move(m));
+  txn_->peers_revision = members_.peers_revision();
+  return txn_->prepare;
 }
 
 Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
@@ -262,15 +276,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
   wire::ToNode m;
   const std::int32_t node =
       std::visit(Overloaded{
-                     [&](const engine::SendPrepare& a) {
-                       m = PrepareMessage(*txn_, *jobs_.Find(txn_->job),
-                                          members_.PeersFor({txn_->job, txn_->id, txn_->id}));
-                       if (const engine::LaneUse use = uses_.links.use(); use.lanes > 0) {
-                         m.mutable_prepare()->mutable_lane_use()->set_lanes(use.lanes);
-                         m.mutable_prepare()->mutable_lane_use()->set_frame_bytes(use.frame_bytes);
-                       }
-                       return a.node;
-                     },
+                     [&](const engine::SendPrepare& a) { return a.node; },
                      [&](const engine::SendPause& a) {
                        m.mutable_pause_txn()->set_transaction(id);
                        m.mutable_pause_txn()->set_at_step(txn_->at_step);
@@ -304,7 +310,8 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
                      [&](const auto&) { return -1; },  // TransactionRun carries these out itself
                  },
                  action);
-  const Status sent = SendTo(node, m);
+  const bool is_prepare = std::holds_alternative<engine::SendPrepare>(action);
+  const Status sent = is_prepare ? SendTo(node, Prepared()) : SendTo(node, m);
   if (!sent) {
     world_.print(fmt::format("txn {}: {}", id, sent.error().ToString()));
   }

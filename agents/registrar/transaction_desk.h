@@ -12,6 +12,7 @@
 #include <string>
 
 #include "agents/registrar/decisions.h"
+#include "agents/registrar/documents.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/link_survey.h"
 #include "agents/registrar/pending_reply.h"
@@ -31,6 +32,7 @@ class TransactionDesk : public RegistrarPart {
   struct Uses {
     TransactionNumbers& numbers;
     Decisions& decisions;
+    Documents& documents;
     PlanDesk& plans;
     const LinkSurvey& links;
     StepRecorder& steps;
@@ -144,6 +146,8 @@ class TransactionDesk : public RegistrarPart {
   /// \pre txn_ has all but `run`
   std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
   Status SendRequest(const engine::CoordinatorAction& action);
+  /// Prepare of the running transaction, for all of its nodes.
+  std::shared_ptr<const wire::ToNode> Prepared();
   void OnPhaseChanged(engine::TxnPhase before);
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();

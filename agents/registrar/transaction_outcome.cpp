@@ -109,7 +109,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   txn_.reset();
   around_.settled(*job);
   MarkDirty();
-  publisher_.PublishSnapshot(timers_.now());
+  publisher_.PublishState(timers_.now());
   if (!fail.empty()) around_.interrupt(*job, fail);
 }
 

@@ -23,10 +23,12 @@ void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, dou
     if (row.bytes_done() > flow.bytes_done) grew = seconds;
     flow.source = *source;
     flow.destination = *destination;
+    bytes_ += std::max<std::int64_t>(row.bytes_done() - flow.bytes_done, 0);
     flow.bytes_done = std::max(flow.bytes_done, row.bytes_done());
     if (seconds > 0) flow.bytes_per_second = static_cast<double>(flow.bytes_done) / seconds;
   }
   std::int64_t& handed_in = handed_in_[node];
+  bytes_ += std::max<std::int64_t>(report.storage_done() - handed_in, 0);
   handed_in = std::max(handed_in, report.storage_done());
 }
 
@@ -45,13 +47,6 @@ std::vector<engine::FlowStatus> TransferCount::flows(double seconds) const {
     }
   }
   return out;
-}
-
-std::int64_t TransferCount::bytes() const {
-  std::int64_t bytes = 0;
-  for (const auto& [ends, flow] : flows_) bytes += flow.status.bytes_done;
-  for (const auto& [node, done] : handed_in_) bytes += done;
-  return bytes;
 }
 
 }  // namespace tessera::agents

@@ -34,7 +34,7 @@ class TransferCount {
   /// \param seconds since the transfer began, for the states; 0: no flow is stalled
   std::vector<engine::FlowStatus> flows(double seconds = 0) const;
   /// Bytes that have arrived, of all flows and of a hand-in.
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return bytes_; }
 
  private:
   struct Flow {
@@ -43,6 +43,7 @@ class TransferCount {
   };
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, Flow> flows_;
   std::map<std::int32_t, std::int64_t> handed_in_;  // bytes by node
+  std::int64_t bytes_ = 0;                          // the sum of both
 };
 
 }  // namespace tessera::agents

@@ -186,6 +186,7 @@ class Cluster {
         .journal = registrar_disk_,
         .history = *history_,
         .reader = *history_,
+        .longest_value = longest_value_,
     };
   }
 
@@ -245,6 +246,7 @@ class Cluster {
   const Time update_time_ = sim_.Chance(0.2) ? 400 : 6;  // at most
   const bool is_remote_ = sim_.Chance(0.3);              // the register is on other machines
   const bool is_watched_ = sim_.Chance(0.2);             // to the end, in any case
+  const std::size_t longest_value_ = sim_.Chance(0.5) ? 4096 : 0;  // 0: all are documents
   Collectives collectives_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
     const auto row = history_->Samples({.job = job, .after_step = step - 1, .limit = 1});

@@ -22,8 +22,7 @@ void SimLinks::Connect(std::int32_t n) {
   link.is_connected = true;
   ++link.connection;
   for (const wire::FromNode& message : std::exchange(link.waiting, {})) ToRegistrar(n, message);
-  if (!std::exchange(link.was_connected, true)) return;
-  world_.node(n).process().EnterLater(0, [this, n] { world_.node(n).agent().OnReconnected(); });
+  world_.node(n).process().EnterLater(0, [this, n] { world_.node(n).agent().OnConnected(); });
 }
 
 void SimLinks::Disconnect(std::int32_t n) {
@@ -31,12 +30,13 @@ void SimLinks::Disconnect(std::int32_t n) {
   if (!link.is_connected) return;
   link.is_connected = false;
   ++link.connection;
+  if (!world_.node(n).is_up()) return;
+  world_.node(n).process().EnterLater(0, [this, n] { world_.node(n).agent().OnDisconnected(); });
 }
 
 void SimLinks::OnAgentEnded(std::int32_t n) {
   Disconnect(n);
   LinkOf(n).waiting.clear();
-  LinkOf(n).was_connected = false;
 }
 
 void SimLinks::Cut(std::int32_t n, Time length) {

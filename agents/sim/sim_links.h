@@ -48,7 +48,7 @@ class SimLinks {
  private:
   struct Link {
     bool is_cut = false;
-    bool is_connected = false, was_connected = false;
+    bool is_connected = false;
     std::int64_t connection = 0;  // counts them
     Time arrives_at_node = 0, arrives_at_registrar = 0;
     Time node_stalls_until = 0, registrar_stalls_until = 0;  // towards them

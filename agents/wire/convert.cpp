@@ -493,6 +493,25 @@ struct Fields<wire::Snapshot> {
 };
 
 template <>
+struct Fields<wire::SnapshotChange> {
+  using Value = engine::SnapshotChange;
+  static constexpr std::string_view kName = "change";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_MESSAGE(rows);
+    if constexpr (kEncodes<decltype(m)>) {
+      for (const std::string& name : v.jobs) m.add_jobs(Utf8(name));
+      for (const std::string& name : v.same_devices) m.add_same_devices(Utf8(name));
+    } else {
+      v.jobs.assign(m.jobs().begin(), m.jobs().end());
+      v.same_devices.insert(m.same_devices().begin(), m.same_devices().end());
+    }
+    TESSERA_FIELD(Any, same_transaction);
+    TESSERA_FIELD(Any, transaction_goes_on);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::EventInfo> {
   using Value = engine::Event;
   static constexpr std::string_view kName = "event";
@@ -697,6 +716,8 @@ void Encode(const engine::StepOptions& options, wire::StepOptions* out) { Put(op
 Result<engine::StepOptions> Decode(const wire::StepOptions& in) { return Get(in); }
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) { Put(snapshot, out); }
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in) { return Get(in); }
+void Encode(const engine::SnapshotChange& change, wire::SnapshotChange* out) { Put(change, out); }
+Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in) { return Get(in); }
 void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out) { Put(lanes, out); }
 Result<engine::LaneFaults> Decode(const wire::LaneFaults& in) { return Get(in); }
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) { Put(txn, out); }

@@ -11,6 +11,7 @@
 
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
+#include "engine/cluster/snapshot_change.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -23,6 +24,7 @@ void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
 void Encode(const engine::StepOptions& options, wire::StepOptions* out);
 void Encode(engine::SnapshotEvery every, wire::SnapshotEvery* out);
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
+void Encode(const engine::SnapshotChange& change, wire::SnapshotChange* out);
 void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out);
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
 void Encode(const engine::Event& event, wire::EventInfo* out);
@@ -40,6 +42,7 @@ Result<ptc::DeviceId> Decode(const wire::Device& in);
 Result<ptc::MeshShape> Decode(const wire::Mesh& in);
 Result<engine::StepOptions> Decode(const wire::StepOptions& in);
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
+Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in);
 Result<engine::LaneFaults> Decode(const wire::LaneFaults& in);
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
 Result<engine::Event> Decode(const wire::EventInfo& in);

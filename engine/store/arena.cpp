@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -16,6 +17,17 @@ namespace tessera::engine {
 namespace {
 
 constexpr std::size_t kArenaPageBytes = 4096;
+
+/// Never 0, which stands for no token.
+Result<std::uint64_t> NewToken() {
+  std::uint64_t token = 0;
+  while (token == 0) {
+    if (::getrandom(&token, sizeof token, 0) != static_cast<ssize_t>(sizeof token)) {
+      return Unavailable(fmt::format("arena: no random bytes: {}", std::strerror(errno)));
+    }
+  }
+  return token;
+}
 
 }  // namespace
 
@@ -32,6 +44,8 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
   const Arena arena(memory.bytes, true);
   arena.header().version.store(kArenaVersion);
   arena.header().capacity_bytes.store(size);
+  TESSERA_TRY(const std::uint64_t token, NewToken());
+  arena.header().token.store(token);
   arena.header().magic.store(kArenaMagic, std::memory_order_release);
   return memory.fd;
 }

@@ -78,6 +78,12 @@ class FakeRegistrar {
     message.set_sequence(++published);
     Send(*events_, {}, message.SerializeAsString());
   }
+  /// How `snapshot` differs from what was published last.
+  void PublishSnapshot() {
+    wire::Published message;
+    agents::Encode(engine::Advance(published_state_, snapshot), message.mutable_change());
+    Publish(std::move(message));
+  }
   void PublishEvent(engine::Event event) {
     history.push_back(event);
     wire::Published message;
@@ -149,7 +155,9 @@ class FakeRegistrar {
   wire::Reply Default(const wire::Request& request) const {
     wire::Reply reply;
     if (request.has_status()) {
-      agents::Encode(snapshot, reply.mutable_status());
+      engine::ClusterSnapshot now = snapshot;
+      now.sequence = std::max(now.sequence, static_cast<std::int64_t>(published));
+      agents::Encode(now, reply.mutable_status());
     } else if (request.has_events()) {
       std::vector<engine::Event> found;
       for (const auto& event : history) {
@@ -183,6 +191,7 @@ class FakeRegistrar {
   agents::NetContext context_;
   const agents::CurveKeys keys_ = agents::NewCurveKeys();
   agents::Loop loop_;
+  engine::ClusterSnapshot published_state_;
   std::optional<agents::Socket> commands_;
   std::optional<agents::Socket> events_;
   std::string commands_endpoint_;

@@ -47,7 +47,7 @@ struct Office {
     snapshot.cluster = "lab";
     Publisher::World world;
     world.send = [this](const wire::Published& message) { sent.push_back(message); };
-    world.snapshot = [this] { return snapshot; };
+    world.state = [this](bool) { return snapshot; };
     world.wall_clock = [] { return 1000.0; };
     world.print = [](const std::string&) {};
     publisher = std::make_unique<Publisher>(std::move(world), *history);
@@ -76,27 +76,47 @@ class PublisherTest : public QObject {
     sample.job = "nano";
     sample.step = 3;
     office.publisher->Publish(sample);
-    office.publisher->PublishSnapshot(at(0));
+    office.publisher->PublishState(at(0));
     QCOMPARE(office.sent.size(), std::size_t{3});
     for (std::size_t i = 0; i < 3; ++i) QCOMPARE(office.sent[i].sequence(), i + 1);
     QCOMPARE(office.publisher->sequence(), std::uint64_t{3});
     QCOMPARE(office.sent[0].event().text(), std::string("suspect"));
     QVERIFY(office.sent[0].event().sequence() > 0 && office.sent[0].event().time() == 1000);
     QCOMPARE(office.sent[1].sample().step(), 3);
-    QCOMPARE(office.sent[2].snapshot().cluster(), std::string("lab"));
+    QCOMPARE(office.sent[2].change().rows().cluster(), std::string("lab"));
     QCOMPARE(office.NumEvents(), std::size_t{1});
   }
 
-  void aSnapshotIsPublishedWhenItChangesOrIsOld() {
+  void theStateIsPublishedWhenItDiffersOrIsOld() {
     Office office;
     office.publisher->Tick(at(0));  // the first
     office.publisher->Tick(at(0) + milliseconds(100));
     QCOMPARE(office.sent.size(), std::size_t{1});
-    office.publisher->MarkDirty();
+    office.publisher->MarkDirty();  // without a difference
     office.publisher->Tick(at(0) + milliseconds(200));
+    QCOMPARE(office.sent.size(), std::size_t{1});
+    office.publisher->MarkDirty();
+    office.snapshot.plain_lanes = true;
     office.publisher->Tick(at(0) + milliseconds(300));
+    office.publisher->Tick(at(0) + milliseconds(400));
     QCOMPARE(office.sent.size(), std::size_t{2});
-    office.publisher->Tick(at(0) + milliseconds(1201));
+    QVERIFY(office.sent[1].change().rows().plain_lanes());
+    office.publisher->Tick(at(0) + milliseconds(1301));
+    QCOMPARE(office.sent.size(), std::size_t{3});
+    QVERIFY(office.sent[2].change().same_transaction());
+  }
+
+  // Who gets this state has all messages up to its number.
+  void aReplyHasWhatWasPublished() {
+    Office office;
+    QCOMPARE(office.publisher->PublishState(at(0)).sequence, std::int64_t{1});
+    QCOMPARE(office.publisher->PublishState(at(0)).sequence, std::int64_t{1});
+    office.publisher->AddEvent(engine::Severity::kInfo, "n1", "joined");
+    QCOMPARE(office.publisher->PublishState(at(0)).sequence, std::int64_t{2});
+    office.snapshot.nodes.resize(1);
+    const engine::ClusterSnapshot& now = office.publisher->PublishState(at(0));
+    QCOMPARE(now.sequence, std::int64_t{3});
+    QCOMPARE(now.nodes.size(), std::size_t{1});
     QCOMPARE(office.sent.size(), std::size_t{3});
   }
 

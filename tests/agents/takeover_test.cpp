@@ -51,7 +51,8 @@ std::int64_t Revision(std::int64_t generation, std::int64_t change) {
 /// A journal that is mirrored to nodes, which keep what they get.
 struct Mirror {
   explicit Mirror(std::int64_t generation = 1)
-      : journal(disk, generation, [this](const std::string& identity, const wire::ToNode& m) {
+      : journal(disk, generation, [this](const std::string& identity, const auto& message) {
+          const wire::ToNode& m = *message;
           Node& node = nodes.try_emplace(identity).first->second;
           if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
           if (m.has_keep_row()) QCOMPARE(*node.kept.Keep(m.keep_row()), true);
