@@ -28,6 +28,8 @@ struct Source {
   short events = 0;
   std::function<void(short)> ready;
   bool active = true;
+  std::chrono::milliseconds gather{0};
+  Loop::Clock::time_point not_before{};  // `ready` is not called
 };
 
 struct Timer {
@@ -70,10 +72,9 @@ struct Loop::Impl {
     });
   }
 
-  long PollTimeout() const {
-    if (timers.empty()) return -1;
-    auto due = Clock::time_point::max();
+  long PollTimeout(Clock::time_point due) const {
     for (const auto& [id, timer] : timers) due = std::min(due, timer->due);
+    if (due == Clock::time_point::max()) return -1;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now());
     return std::max<long>(0, static_cast<long>(wait.count()));
   }
@@ -123,6 +124,7 @@ struct Loop::Impl {
       if (revents == 0 || !source->active) continue;
       if (source->socket != nullptr) {
         source->ready(POLLIN);
+        if (source->gather.count() > 0) source->not_before = Clock::now() + source->gather;
         continue;
       }
       // zmq_poll reports hang-up and error as one bit; poll returns the exact ones.
@@ -150,7 +152,15 @@ void Loop::Run() {
   while (!impl.stop) {
     items.clear();
     items.push_back({nullptr, impl.wake, ZMQ_POLLIN, 0});
+    std::vector<std::shared_ptr<Source>> polled;
+    auto due = Clock::time_point::max();
+    const auto now = Clock::now();
     for (const auto& source : impl.sources) {
+      if (source->not_before > now) {
+        due = std::min(due, source->not_before);
+        continue;
+      }
+      polled.push_back(source);
       short events = ZMQ_POLLIN;
       if (source->socket == nullptr) {
         events =
@@ -159,8 +169,7 @@ void Loop::Run() {
       }
       items.push_back({source->socket, source->fd, events, 0});
     }
-    const std::vector<std::shared_ptr<Source>> polled = impl.sources;
-    const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), impl.PollTimeout());
+    const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), impl.PollTimeout(due));
     if (ready < 0 && zmq_errno() != EINTR) break;  // the context is gone
     if (ready > 0 && items[0].revents != 0) {
       std::uint64_t count = 0;
@@ -202,6 +211,12 @@ void Loop::Watch(Socket& socket, std::function<void()> ready) {
   source->socket = socket.handle();
   source->ready = [ready = std::move(ready)](short) { ready(); };
   impl_->Add(std::move(source));
+}
+
+void Loop::Gather(Socket& socket, std::chrono::milliseconds time) {
+  for (const auto& source : impl_->sources) {
+    if (source->socket != nullptr && source->socket == socket.handle()) source->gather = time;
+  }
 }
 
 void Loop::Unwatch(Socket& socket) {

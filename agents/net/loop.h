@@ -37,6 +37,9 @@ class Loop : public Timers {
   /// leaves messages unread, it is called again in the next round, after all other sources.
   /// \pre Unwatch() comes before the destruction of the socket
   void Watch(Socket& socket, std::function<void()> ready);
+  /// Calls `ready` of a watched socket at most once in this time, so that messages of many peers
+  /// are read together: waking up for each costs more than reading it. 0: at once, as before.
+  void Gather(Socket& socket, std::chrono::milliseconds time);
   void Unwatch(Socket& socket);
   /// Calls `ready(revents)` when poll(2) reports any of `events` (POLLIN, POLLOUT) or an error.
   void WatchFd(int fd, short events, std::function<void(short)> ready);

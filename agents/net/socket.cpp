@@ -18,6 +18,7 @@ constexpr std::size_t kCopyBytes = 4096;
 constexpr int kHeartbeatMs = 500;
 constexpr int kHeartbeatTimeoutMs = 1500;
 constexpr int kHandshakeMs = 10000;
+constexpr int kKeepAliveIdle = 30, kKeepAliveInterval = 10, kKeepAliveCount = 3;  // seconds
 constexpr int kReconnectMs = 250;
 constexpr int kReconnectMaxMs = 30000;
 
@@ -247,9 +248,19 @@ Status Socket::SetIdentity(const std::string& identity) {
   return impl_->Set(ZMQ_ROUTING_ID, identity);
 }
 
-Status Socket::SetHighWater(int messages) {
-  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_RCVHWM, messages));
-  return impl_->Set(ZMQ_SNDHWM, messages);
+Status Socket::SetHighWater(int sent, int received) {
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_RCVHWM, received));
+  return impl_->Set(ZMQ_SNDHWM, sent);
+}
+
+Status Socket::SetHeartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout) {
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_IVL, static_cast<int>(interval.count())));
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_TIMEOUT, static_cast<int>(timeout.count())));
+  if (interval.count() > 0) return OkStatus();
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE, 1));
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveIdle));
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveInterval));
+  return impl_->Set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAliveCount);
 }
 
 Status Socket::Subscribe(const std::string& prefix) { return impl_->Set(ZMQ_SUBSCRIBE, prefix); }

@@ -5,6 +5,7 @@
 /// ZeroMQ sockets with CurveZMQ. A socket belongs to one thread from its first use on. Only this
 /// folder includes ZeroMQ.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -157,9 +158,17 @@ class Socket {
   /// Sets the routing id of a DEALER.
   /// \pre before Connect
   Status SetIdentity(const std::string& identity);
-  /// Sets how many messages may queue before Send fails with kUnavailable (default 1000).
+  /// Sets how many messages may queue per peer before Send fails with kUnavailable, and how many
+  /// before no more are taken from it (default 1000 each).
   /// \pre before Bind or Connect
-  Status SetHighWater(int messages);
+  Status SetHighWater(int messages) { return SetHighWater(messages, messages); }
+  Status SetHighWater(int sent, int received);
+  /// Sets how often a connection asks whether its peer is there, and after which silence it is
+  /// closed and made again. 0: it never asks, only answers; then the kernel notices after a minute
+  /// that a peer's machine is gone. Each question costs a server time in proportion to its
+  /// connections (libzmq searches its timers one by one), so a server of many does not ask.
+  /// \pre before Bind or Connect
+  Status SetHeartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout);
   Status Subscribe(const std::string& prefix);
   /// Sends one message of one or more frames, whole or not at all. Never blocks.
   /// \error kUnavailable if the queue is full or there is no route

@@ -13,6 +13,10 @@
 namespace tessera::agents {
 namespace {
 
+constexpr std::int64_t kTicks = 2;  // seconds
+constexpr std::size_t kManyFiles = 256;
+constexpr int kLooksAtFolder = 10;  // then at the files too
+
 std::int64_t Now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -32,7 +36,6 @@ AllowList::Stamp AllowList::StampOf(const std::filesystem::path& file) {
 
 // A file may change twice within one tick of the clock that stamps it.
 bool AllowList::IsOld(const std::vector<Stamp>& stamps) {
-  constexpr std::int64_t kTicks = 2;  // seconds
   const std::int64_t now = Now();
   return std::ranges::all_of(stamps, [now](const Stamp& stamp) {
     return stamp.seconds != 0 && stamp.seconds < now - kTicks;
@@ -40,6 +43,13 @@ bool AllowList::IsOld(const std::vector<Stamp>& stamps) {
 }
 
 bool AllowList::Refresh() {
+  // Thousands of files would cost more than the heartbeats of their nodes. A file that comes, goes
+  // or is replaced is seen by the folder.
+  const Stamp folder = StampOf(folder_);
+  const bool is_large = stamps_ && stamps_->size() > kManyFiles;
+  if (is_large && folder == folder_stamp_ && ++looks_ % kLooksAtFolder != 0) return false;
+  folder_stamp_ = folder.seconds < Now() - kTicks ? folder : Stamp();
+
   KeyOwners keys;
   std::vector<std::string> problems;
   std::vector<std::filesystem::path> files;
@@ -56,7 +66,6 @@ bool AllowList::Refresh() {
     return false;
   }
   std::sort(files.begin(), files.end());
-  // Thousands of files, read each second, would cost more than the cluster's heartbeats.
   for (const std::filesystem::path& file : files) stamps.push_back(StampOf(file));
   if (stamps_ == stamps && IsOld(stamps)) return false;
   stamps_ = std::move(stamps);

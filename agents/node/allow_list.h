@@ -39,6 +39,8 @@ class AllowList {
   static bool IsOld(const std::vector<Stamp>& stamps);
 
   const std::string folder_;
+  Stamp folder_stamp_;
+  int looks_ = 0;
   std::optional<std::vector<Stamp>> stamps_;  // of the files that were read
   KeyOwners keys_;
   std::vector<std::string> problems_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr auto kHeartbeat = std::chrono::seconds(1);
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
 constexpr int kBeatsToRendezvous = 5;
+constexpr std::int64_t kLongestBeat = 3;  // seconds
 }  // namespace
 
 NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
@@ -217,11 +219,12 @@ void NodeAgent::SendHeartbeat() {
 
 void NodeAgent::Beat() {
   // What it says without a connection would be old when there is one again, and then it registers.
+  ++beats_;
   if (is_connected_ && welcomed_) {
-    SendHeartbeat();
+    if (beats_ % beat_every_ == 0) SendHeartbeat();
     inbox_.AskAgain();
     exits_.Repeat();
-    if (++beats_ % kBeatsToRendezvous == 0) rendezvous_.Repeat();
+    if (beats_ % kBeatsToRendezvous == 0) rendezvous_.Repeat();
     pauses_.RepeatReady();
     transactions_.RepeatReport();
   } else if (is_connected_) {
@@ -303,6 +306,7 @@ void NodeAgent::Handle(const wire::ToNode& m) {
       welcomed_ = false;
       return SendRegister();
     case wire::ToNode::kHeartbeat:
+      beat_every_ = std::clamp<std::int64_t>(m.heartbeat().beat_seconds(), 1, kLongestBeat);
       return;
     case wire::ToNode::kRepeatSteps:
       return steps_.Repeat(m.repeat_steps().job(), m.repeat_steps().after());

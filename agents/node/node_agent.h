@@ -123,7 +123,7 @@ class NodeAgent {
   bool is_connected_ = false, was_connected_ = false;
   bool welcomed_ = false;  // the registrar knows this agent
   Timers::Clock::time_point last_message_;
-  int beats_ = 0;
+  std::int64_t beats_ = 0, beat_every_ = 1;
 };
 
 }  // namespace tessera::agents

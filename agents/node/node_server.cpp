@@ -29,6 +29,8 @@
 namespace tessera::agents {
 namespace {
 constexpr std::int64_t kPortBurst = 1 << 20;
+/// A registrar that answers says something every few seconds.
+constexpr std::chrono::seconds kLongestSilence{12};
 
 std::int64_t NewIncarnation() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -122,6 +124,7 @@ Status NodeServer::Open() {
                                   return served->Resolve(key, cell);
                                 }));
   TESSERA_RETURN_IF_ERROR(Connect());
+  loop_.Every(std::chrono::seconds(1), [this] { ConnectAgainAfterSilence(); });
   agent_->Start(*rank_port_, lanes_->endpoints());
   return OkStatus();
 }
@@ -227,12 +230,27 @@ Status NodeServer::Connect() {
   TESSERA_RETURN_IF_ERROR(socket.SetIdentity(
       fmt::format("n{}-{}-{:08x}{:08x}", config_.node, facts_.incarnation, random(), random())));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
+  // The registrar answers heartbeats, so the connection needs none of its own.
+  TESSERA_RETURN_IF_ERROR(socket.SetHeartbeat({}, {}));
   TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
   registrar_ = std::move(socket);
+  heard_ = std::chrono::steady_clock::now();
   loop_.Watch(*registrar_, [this] { ReadMessages(); });
   loop_.Watch(registrar_->monitor(), [this] { ReadLinkEvents(); });
   return OkStatus();
+}
+
+// A machine that is gone, or a path that is cut, closes no connection.
+void NodeServer::ConnectAgainAfterSilence() {
+  if (!registrar_ || std::chrono::steady_clock::now() - heard_ < kLongestSilence) return;
+  agent_->OnDisconnected();
+  loop_.Unwatch(*registrar_);
+  loop_.Unwatch(registrar_->monitor());
+  registrar_.reset();
+  if (const Status connected = Connect(); !connected) {
+    std::fprintf(stderr, "tessera-agent: %s\n", connected.error().ToString().c_str());
+  }
 }
 
 void NodeServer::Send(const wire::FromNode& message) {
@@ -254,6 +272,7 @@ void NodeServer::ReadMessages() {
       std::fprintf(stderr, "dropped a malformed message from the registrar\n");
       continue;
     }
+    heard_ = std::chrono::steady_clock::now();
     agent_->OnMessage(std::move(message));
   }
 }

@@ -5,6 +5,7 @@
 /// The agent of a node on a real machine: connects NodeAgent with the registrar, the keeper, the
 /// ranks, the lanes, the journal and the clock.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,7 @@ class NodeServer {
                                   std::function<void(MoveResult)> done);
   /// To the registrar.
   Status Connect();
+  void ConnectAgainAfterSilence();
   void Send(const wire::FromNode& message);
   void ReadMessages();
   void ReadLinkEvents();
@@ -67,6 +69,7 @@ class NodeServer {
   std::unique_ptr<ServedCells> served_;
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
+  std::chrono::steady_clock::time_point heard_;  // of the registrar, or connected to it
   std::unique_ptr<LaneServer> lanes_;  // its threads read views and arenas
 };
 

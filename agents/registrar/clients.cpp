@@ -12,7 +12,7 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::size_t kMaxReplies = 2000;
+constexpr std::size_t kMaxReplies = 500;  // of one key
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
@@ -94,7 +94,8 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
                       request.has_decision() || request.has_hand_in() ||
                       (request.has_topology() && request.topology().measure());
   if (is_act && !request.id().empty()) {
-    if (const auto known = replies_.find(request.id()); known != replies_.end()) {
+    const auto& replies = kept_[owner.name].replies;
+    if (const auto known = replies.find(request.id()); known != replies.end()) {
       known->second->Join(identity, request.sequence());
       return nullptr;
     }
@@ -105,11 +106,12 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
       [this](const std::string& to, const wire::Reply& out) { world_.reply(to, out); });
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
-    replies_[request.id()] = reply;
-    reply_order_.push_back(request.id());
-    if (reply_order_.size() > kMaxReplies) {
-      replies_.erase(reply_order_.front());
-      reply_order_.pop_front();
+    Kept& kept = kept_[owner.name];
+    kept.replies[request.id()] = reply;
+    kept.order.push_back(request.id());
+    if (kept.order.size() > kMaxReplies) {
+      kept.replies.erase(kept.order.front());
+      kept.order.pop_front();
     }
   }
   return reply;

@@ -25,8 +25,12 @@ class Clients : public RegistrarPart {
                const ReplyPtr& reply);
 
  private:
-  std::map<std::string, ReplyPtr> replies_;  // by request id
-  std::deque<std::string> reply_order_;
+  /// Of one key, so that no other key can push them out.
+  struct Kept {
+    std::map<std::string, ReplyPtr> replies;  // by request id
+    std::deque<std::string> order;
+  };
+  std::map<std::string, Kept> kept_;            // by the name of the key
   std::map<std::string, std::string> clients_;  // what they claim, by identity of a connection
   std::deque<std::string> client_order_;
 };

@@ -11,8 +11,10 @@ namespace tessera::agents {
 namespace {
 /// A node is suspect after this fraction of the time until it is lost, but never because of a
 /// single heartbeat that is late.
+constexpr std::chrono::seconds kBeat{1};
 constexpr double kSuspectFraction = 0.3;
 constexpr std::chrono::duration<double> kLeastSuspect(2);
+constexpr std::size_t kNodesOfASecond = 1024;
 
 std::map<std::uint64_t, wire::HeldSnapshot> SharesById(
     const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
@@ -31,8 +33,14 @@ bool IsShownSame(const std::vector<wire::NodeDevice>& held, const wire::Heartbea
 
 }  // namespace
 
+std::chrono::seconds Membership::beat() const {
+  return nodes_.size() > kNodesOfASecond ? 2 * kBeat : kBeat;
+}
+
 std::chrono::duration<double> Membership::suspect_after() const {
-  return std::max<std::chrono::duration<double>>(kSuspectFraction * lost_after_, kLeastSuspect);
+  const std::chrono::duration<double> least =
+      beat() > kBeat ? std::chrono::duration<double>(3 * beat()) : kLeastSuspect;
+  return std::max<std::chrono::duration<double>>(kSuspectFraction * lost_after_, least);
 }
 
 Membership::Arrival Membership::Register(const std::string& identity, const wire::Register& m,

@@ -104,6 +104,9 @@ class Membership {
   static bool IsSilent(const Node& node);
   /// "n1 was silent for 10 s".
   std::string SilentText(const Node& node) const;
+  /// How often nodes send heartbeats. In clusters of more than a thousand nodes they do so less
+  /// often: else the registrar would do little else.
+  std::chrono::seconds beat() const;
   /// The silence after which a node is suspect.
   std::chrono::duration<double> suspect_after() const;
   /// For the marks of measured bandwidths.

@@ -327,7 +327,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kRankExited:
       return OnRankExited(m.node(), m.rank_exited());
     case wire::FromNode::kStep:
-      return steps_.OnStep(m.step());
+      if (IsPartOf(m.step().job(), m.node())) steps_.OnStep(m.step());
+      return;
     case wire::FromNode::kJobReady:
       return starter_.OnJobReady(m.node(), m.job_ready());
     case wire::FromNode::kJobPaused:

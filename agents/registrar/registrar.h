@@ -62,6 +62,8 @@ class Registrar {
   /// \pre the sender has connected with the key of the node that the message names
   void OnNode(const std::string& identity, const wire::FromNode& message);
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  /// That are known, alive or not.
+  std::size_t num_nodes() const { return members_.nodes().size(); }
 
  private:
   using Clock = Timers::Clock;

@@ -119,11 +119,11 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     CheckHeld(node);
   }
   RepeatMissed(node, m.jobs());
-  restarter_.RestartJobs();
+  restarter_.RestartJobsSoon();
   // It only has to hear something in time.
   if (timers_.now() - node.last_sent < kAcknowledgePeriod) return;
   wire::ToNode ack;
-  ack.mutable_heartbeat();
+  ack.mutable_heartbeat()->set_beat_seconds(members_.beat().count());
   static_cast<void>(common_.Send(node.number, ack));
 }
 

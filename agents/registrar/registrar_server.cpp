@@ -23,6 +23,20 @@
 #include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
+namespace {
+
+/// Messages that wait for one peer, or that wait to be read from it.
+constexpr int kMostWaiting = 10'000;
+constexpr int kMostUnread = 1000;
+
+Frame ShareBytes(const std::shared_ptr<const std::string>& bytes) {
+  Frame frame;
+  frame.borrowed = std::as_bytes(std::span(*bytes));
+  frame.owner = std::const_pointer_cast<std::string>(bytes);
+  return frame;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetContext& net,
                                                                 const AgentConfig& config,
@@ -52,7 +66,8 @@ Status RegistrarServer::Open() {
   TESSERA_TRY(reader_, engine::History::OpenReadOnly(config_.directory + "/history.db"));
   worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
-  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
+  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
+  TESSERA_RETURN_IF_ERROR(router_->SetHeartbeat({}, {}));
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
   TESSERA_RETURN_IF_ERROR(OpenEvents());
   TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
@@ -95,6 +110,7 @@ Status RegistrarServer::Begin() {
 
 Status RegistrarServer::OpenEvents() {
   TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
+  TESSERA_RETURN_IF_ERROR(events_->SetHeartbeat({}, {}));
   if (const auto bound = events_->Bind(config_.events); !bound) {
     events_.reset();
     return bound.error();
@@ -152,6 +168,16 @@ Status RegistrarServer::SendTo(const std::string& identity,
 }
 
 Status RegistrarServer::SendBytes(const std::string& identity, Frame bytes) {
+  // A peer that does not read must not fill the memory. Short messages are bounded by their number.
+  constexpr std::size_t kCounted = 4096;
+  if (bytes.borrowed.empty() && bytes.bytes.size() >= kCounted) {
+    bytes = ShareBytes(std::make_shared<const std::string>(std::move(bytes.bytes)));
+  }
+  if (!bytes.borrowed.empty()) {
+    bytes.owner = waiting_.Add(identity, static_cast<std::int64_t>(bytes.borrowed.size()),
+                               std::move(bytes.owner));
+    if (!bytes.owner) return Unavailable("the peer does not read what it gets");
+  }
   std::vector<Frame> frames;
   frames.push_back(Frame::Of(identity));
   frames.push_back(std::move(bytes));
@@ -168,45 +194,66 @@ Status RegistrarServer::SendShared(const std::string& identity,
         {message, std::make_shared<const std::string>(message->SerializeAsString())});
     found = std::prev(shared_.end());
   }
-  const std::shared_ptr<const std::string>& bytes = found->bytes;
-  Frame frame;
-  frame.borrowed = std::as_bytes(std::span(*bytes));
-  frame.owner = std::const_pointer_cast<std::string>(bytes);
-  return SendBytes(identity, std::move(frame));
+  return SendBytes(identity, ShareBytes(found->bytes));
 }
 
 void RegistrarServer::OnReady() {
-  for (;;) {
+  // Fair between peers, since ZeroMQ reads from each in turn. What is not read stays with the
+  // sender once a short queue is full.
+  constexpr int kMessagesOfATurn = 256;
+  constexpr std::chrono::milliseconds kGather{2}, kSlow{20};
+  constexpr std::size_t kManyNodes = 256;
+  int num_above = 0;
+  for (int n = 0; n < kMessagesOfATurn; ++n) {
     auto received = router_->Receive();
-    if (!received || !*received) return;
-    if (const auto dropped = Accept(**received)) NoteDropped(*dropped);
+    if (!received || !*received) break;
+    const auto dropped = Accept(**received);
+    if (!dropped) continue;
+    num_above += dropped->is_above_limit ? 1 : 0;
+    NoteDropped(*dropped);
   }
+  const bool has_many = registrar_ && registrar_->num_nodes() > kManyNodes;
+  const bool is_flooded = num_above > kMessagesOfATurn / 4;
+  loop_.Gather(*router_, is_flooded ? kSlow : has_many ? kGather : std::chrono::milliseconds(0));
 }
 
 std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& frames) {
   const std::string identity(frames.Text(0));
   const auto owner = net_.OwnerOf(frames.sender_key());
+  const auto now = loop_.now();
+  const bool is_admitted = limits_.Admit(owner ? &*owner : nullptr, now);
   if (!owner) {
-    Refuse(identity, frames);
-    return Dropped{"revoked", "a message from a key that has been revoked"};
+    if (is_admitted) Refuse(identity, frames);
+    return Dropped{"revoked", "a message from a key that has been revoked", !is_admitted};
   }
-  const std::string of_key = fmt::format("key '{}'", owner->name);
+  const auto of_key = [&] { return fmt::format("key '{}'", owner->name); };
   const auto parse = [&](google::protobuf::Message& out, std::size_t i) {
     return out.ParseFromArray(frames[i].data(), static_cast<int>(frames[i].size()));
   };
-  const Dropped malformed{"malformed, " + of_key,
-                          fmt::format("a message from {} that cannot be read", of_key)};
+  const auto malformed = [&] {
+    return Dropped{"malformed, " + of_key(),
+                   fmt::format("a message from {} that cannot be read", of_key())};
+  };
+  if (!is_admitted) {
+    if (frames.size() == 2 && limits_.MayAnswer(*owner, now)) {
+      AnswerUnread(identity, frames,
+                   ResourceExhausted(fmt::format("{} sends more than {:.0f} requests a second",
+                                                 of_key(), MessageLimits::kClient.per_second)));
+    }
+    return Dropped{"too many, " + of_key(),
+                   fmt::format("a message from {}, which sends too many", of_key()), true};
+  }
   if (frames.size() == 3 && frames.Text(1) == "node") {
     wire::FromNode message;
-    if (!parse(message, 2)) return malformed;
+    if (!parse(message, 2)) return malformed();
     const std::int32_t node = message.has_register_() ? message.register_().node() : message.node();
     if (owner->role != Role::kNode || owner->node != node) {
-      return Dropped{
-          "another node, " + of_key,
-          fmt::format("a message of n{} with {}, which is a {}'s", node, of_key, RoleText(*owner))};
+      return Dropped{"another node, " + of_key(),
+                     fmt::format("a message of n{} with {}, which is a {}'s", node, of_key(),
+                                 RoleText(*owner))};
     }
     if (message.has_register_() && message.register_().public_key() != frames.sender_key()) {
-      return Dropped{"another key, " + of_key,
+      return Dropped{"another key, " + of_key(),
                      fmt::format("n{}, which names another public key than its own", node)};
     }
     if (takeover_) {
@@ -218,7 +265,7 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
     return std::nullopt;
   }
   wire::Request request;
-  if (frames.size() != 2 || !parse(request, 1)) return malformed;
+  if (frames.size() != 2 || !parse(request, 1)) return malformed();
   if (takeover_) {
     Answer(identity, request, Unavailable(takeover_->Text()));
     return std::nullopt;
@@ -228,12 +275,17 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
 }
 
 void RegistrarServer::Refuse(const std::string& identity, const Message& frames) {
+  AnswerUnread(identity, frames, PermissionDenied("this key has been revoked"));
+}
+
+void RegistrarServer::AnswerUnread(const std::string& identity, const Message& frames,
+                                   const Error& error) {
   wire::Request request;
   if (frames.size() != 2 ||
       !request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
     return;
   }
-  Answer(identity, request, PermissionDenied("this key has been revoked"));
+  Answer(identity, request, error);
 }
 
 void RegistrarServer::Answer(const std::string& identity, const wire::Request& request,

@@ -12,9 +12,11 @@
 #include <string>
 
 #include "agents/net/loop.h"
+#include "agents/net/outstanding.h"
 #include "agents/net/socket.h"
 #include "agents/net/worker.h"
 #include "agents/node/config.h"
+#include "agents/registrar/message_limits.h"
 #include "agents/registrar/mirrored_journal.h"
 #include "agents/registrar/registrar.h"
 #include "agents/registrar/takeover.h"
@@ -63,12 +65,15 @@ class RegistrarServer {
   struct Dropped {
     std::string kind;  // nothing that a sender may choose, so that there are few
     std::string text;  // of an event
+    bool is_above_limit = false;  // the peer sends more than is read
   };
   /// Passes a message on, if its sender may send it.
   std::optional<Dropped> Accept(const Message& frames);
   void Answer(const std::string& identity, const wire::Request& request, const Error& error);
   /// Tells a client whose key was revoked after it had connected.
   void Refuse(const std::string& identity, const Message& frames);
+  /// Answers a request that is not carried out.
+  void AnswerUnread(const std::string& identity, const Message& frames, const Error& error);
   /// Adds an event for the first, 10th, 100th, … message of a kind.
   void NoteDropped(const Dropped& dropped);
 
@@ -77,6 +82,8 @@ class RegistrarServer {
   const AgentConfig config_;
   const CurveKeys keys_;
   const std::int64_t generation_;                // as of RegistrarRecord
+  MessageLimits limits_;
+  Outstanding waiting_{kMaxMessageBytes};        // by identity
   std::map<std::string, std::int64_t> dropped_;  // messages, by kind
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;

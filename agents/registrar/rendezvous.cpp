@@ -23,7 +23,12 @@ Rendezvous::Store& Rendezvous::At(Key key) {
 
 void Rendezvous::Set(const wire::StoreSet& m) {
   Store& store = At({m.job(), m.epoch(), m.attempt()});
-  store.values[m.key()] = m.value();
+  const auto size = static_cast<std::int64_t>(m.key().size() + m.value().size());
+  if (store.values.size() >= kMostKeys || store.bytes + size > kMostBytes) return;
+  const auto [value, is_new] = store.values.try_emplace(m.key());
+  store.bytes +=
+      is_new ? size : size - static_cast<std::int64_t>(m.key().size() + value->second.size());
+  value->second = m.value();
   const auto [first, last] = store.waits.equal_range(m.key());
   for (auto it = first; it != last; ++it) Answer(it->second.first, it->second.second, m.value());
   store.waits.erase(first, last);
@@ -37,7 +42,8 @@ void Rendezvous::Get(std::int32_t node, const wire::StoreGet& m) {
   const std::pair wait(node, m.ticket());
   const bool known =
       std::any_of(first, last, [&](const auto& entry) { return entry.second == wait; });
-  if (!known) store.waits.emplace(m.key(), wait);  // else the request is repeated
+  // Else the request is repeated.
+  if (!known && store.waits.size() < kMostKeys) store.waits.emplace(m.key(), wait);
 }
 
 void Rendezvous::Answer(std::int32_t node, std::uint64_t ticket, const std::string& value) {

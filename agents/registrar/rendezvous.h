@@ -26,8 +26,13 @@ class Rendezvous {
   /// oldest attempts are dropped.
   static constexpr std::ptrdiff_t kMostAttempts = 16;
 
+  /// Of one attempt. A job has as many values and questions as ranks, times the groups of a rank.
+  static constexpr std::size_t kMostKeys = 200'000;
+  static constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+
   explicit Rendezvous(Send send) : send_(std::move(send)) {}
 
+  /// Ignored above the limits: the ranks then give up.
   void Set(const wire::StoreSet& message);
   /// Answers at once, or as soon as the key is set.
   void Get(std::int32_t node, const wire::StoreGet& message);
@@ -38,6 +43,7 @@ class Rendezvous {
  private:
   struct Store {
     std::map<std::string, std::string> values;
+    std::int64_t bytes = 0;                                                    // of keys and values
     std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>> waits;  // node, ticket
   };
   using Key = std::tuple<std::string, std::int64_t, std::int64_t>;  // job, epoch, attempt

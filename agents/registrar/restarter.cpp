@@ -81,6 +81,17 @@ void Restarter::RestartJobs() {
   }
 }
 
+void Restarter::RestartJobsSoon() {
+  const bool waits = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& entry) {
+    return entry.second.state == engine::JobState::kSuspended;
+  });
+  if (!waits || std::exchange(is_posted_, true)) return;
+  timers_.Post([this] {
+    is_posted_ = false;
+    RestartJobs();
+  });
+}
+
 std::optional<std::int64_t> Restarter::RestsAt(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.not_ready.empty()) return std::nullopt;
   const engine::ConsistentCut cut = CutOf(job);

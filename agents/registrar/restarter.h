@@ -47,6 +47,8 @@ class Restarter : public RegistrarPart {
   void Suspend(Job& job, const std::string& reason);
   /// Starts suspended jobs again where nothing stands in the way.
   void RestartJobs();
+  /// The same after all messages that have arrived: many nodes may report at once.
+  void RestartJobsSoon();
   /// A user wants a suspended job to go on.
   void OnResume(Job& job, const ReplyPtr& reply);
   /// All its ranks are there again.
@@ -68,6 +70,7 @@ class Restarter : public RegistrarPart {
   JobTable& jobs_;
   const World around_;
   std::uint64_t last_order_ = 0;  // that was sent
+  bool is_posted_ = false;        // RestartJobsSoon
 };
 
 }  // namespace tessera::agents

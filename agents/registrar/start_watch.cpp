@@ -43,7 +43,7 @@ void StartWatch::Note(ptc::DeviceId rank, const RankLoading& loading, Time now) 
 }
 
 void StartWatch::NodeReady(std::int32_t node) {
-  std::erase_if(rows_, [&](const auto& row) { return row.first.node == node; });
+  rows_.erase(rows_.lower_bound({node, 0}), rows_.lower_bound({node + 1, 0}));
 }
 
 std::string StartWatch::Text() const {

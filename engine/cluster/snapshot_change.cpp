@@ -84,9 +84,9 @@ Status ApplyTransaction(const TxnStatus& change, TxnStatus& state) {
 
 SnapshotChange Advance(ClusterSnapshot& state, ClusterSnapshot now) {
   SnapshotChange change;
-  change.differs = FieldsDiffer(state, now) || !std::ranges::equal(state.jobs, now.jobs, {},
-                                                                   &JobStatus::name,
-                                                                   &JobStatus::name);
+  change.differs =
+      FieldsDiffer(state, now) ||
+      !std::ranges::equal(state.jobs, now.jobs, {}, &JobStatus::name, &JobStatus::name);
   CopyFields(now, state);
   CopyFields(now, change.rows);
 

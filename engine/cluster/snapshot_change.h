@@ -17,7 +17,7 @@ struct SnapshotChange {
   /// The fields of the new state, with the nodes and the jobs that differ, and of a transaction
   /// that goes on with the flows that differ.
   ClusterSnapshot rows;
-  std::vector<std::string> jobs;      // the names of all jobs, in order
+  std::vector<std::string> jobs;       // the names of all jobs, in order
   std::set<std::string> same_devices;  // jobs in `rows` without their devices, which are as before
   bool same_transaction = false;       // it is not in `rows`
   bool transaction_goes_on = false;    // it is there without its devices, which are as before

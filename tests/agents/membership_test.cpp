@@ -43,6 +43,47 @@ class MembershipTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // What is published costs in proportion to what has changed.
+  void onlyWhatIsShownCountsAsAChange() {
+    Membership members(seconds(10));
+    members.Register("a", RegisterOf(1), at(0));
+    members.Register("b", RegisterOf(2), at(0));
+    QCOMPARE(members.TakeChanged(), (std::set<std::int32_t>{1, 2}));
+    wire::Heartbeat beat;
+    *beat.mutable_devices() = RegisterOf(1).devices();
+    Membership::Node& node = *members.Find(1);
+    beat.mutable_devices(0)->set_end(5);  // a step
+    members.NoteHeartbeat(node, beat, at(1));
+    QVERIFY(!members.has_changed());
+    beat.mutable_devices(0)->set_used(5);
+    members.NoteHeartbeat(node, beat, at(2));
+    members.NoteHeartbeat(node, beat, at(3));
+    QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{1});
+    members.Tick(at(3) + milliseconds(1));
+    QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{2});  // suspect
+    members.NoteHeartbeat(*members.Find(2), beat, at(4));
+    QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{2});
+  }
+
+  void aThousandNodesSendHeartbeatsLessOften() {
+    Membership members(seconds(10));
+    for (std::int32_t node = 0; node < 1024; ++node) {
+      members.Register("a", RegisterOf(node), at(0));
+    }
+    QCOMPARE(members.beat(), seconds(1));
+    QCOMPARE(members.suspect_after().count(), 3.0);
+    members.Register("a", RegisterOf(1024), at(0));
+    QCOMPARE(members.beat(), seconds(2));
+    QCOMPARE(members.suspect_after().count(), 6.0);  // three missed ones
+  }
+
+  void aNodeThatRegistersIsAPeerAgain() {
+    Membership members(seconds(10));
+    const std::int64_t before = members.peers_revision();
+    members.Register("a", RegisterOf(1), at(0));
+    QVERIFY(members.peers_revision() != before);
+  }
+
   void aNodeMustRegisterFirst() {
     Membership members(seconds(10));
     QVERIFY(!members.Accept("a", From(1), at(0)));

@@ -3,6 +3,7 @@
 // and without relay, and forward only verified cells.
 #include "agents/move/mover.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ class Nodes {
     for (const DeviceId device : ptc::DevicesOf(from, to)) {
       const int fd = *engine::Arena::CreateMemfd("mover_test", kCapacity);
       arenas_.emplace(device, *engine::Arena::Map(fd, true));
-      ::close(fd);
+      fds_.emplace(device, fd);
       const auto rank = from.mesh().RankOf(device);
       PieceTable old = rank ? *engine::AllocateInitial("job", 1, from, *rank, kCapacity)
                             : *PieceTable::Make(1, from.hash(), "job", {}, kCapacity);
@@ -101,6 +102,30 @@ class Nodes {
     for (const auto& [node, context] : contexts_) {
       for (const auto& [other, server] : servers_) {
         context->nodes[other] = {server->endpoints(), AgentKeys().public_key, {}};
+      }
+    }
+  }
+
+  ~Nodes() {
+    for (const auto& [device, fd] : fds_) ::close(fd);
+  }
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+
+  /// All nodes are on one host, and map each other's arenas.
+  /// \param tokens_differ they name tokens of other arenas
+  void ShareHost(bool tokens_differ) {
+    for (const auto& [node, context] : contexts_) {
+      for (const auto& [device, arena] : arenas_) {
+        context->topology.host_of_node[device.node] = 0;
+        auto& remote = context->nodes[device.node];
+        const auto index = static_cast<std::size_t>(device.index);
+        if (remote.arena_paths.size() <= index) {
+          remote.arena_paths.resize(index + 1);
+          remote.arena_tokens.resize(index + 1);
+        }
+        remote.arena_paths[index] = fmt::format("/proc/{}/fd/{}", ::getpid(), fds_.at(device));
+        remote.arena_tokens[index] = arena.header().token.load() + (tokens_differ ? 1 : 0);
       }
     }
   }
@@ -227,6 +252,7 @@ class Nodes {
 
   const ptc::Layout& from_;
   std::map<DeviceId, engine::Arena> arenas_;
+  std::map<DeviceId, int> fds_;  // of these
   std::map<DeviceId, std::pair<PieceTable, PieceTable>> tables_;  // old, next
   std::map<std::int32_t, std::shared_ptr<MoveContext>> contexts_;
   NetContext net_{2};
@@ -386,6 +412,31 @@ class MoverTest : public QObject {
       for (const DeviceId device : after.mesh().devices()) {
         QCOMPARE(nodes.HoldOf(device), std::uint64_t{0});
       }
+    }
+  }
+
+  // What a node says of its host and its arenas is a claim: the path may lead to an arena of
+  // another cluster.
+  void onlyTheArenaThatIsMeantIsMapped() {
+    std::mt19937_64 rng(test::Seed() + 11);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("tp=2 on n0g0,n0g1", tensors);
+    const ptc::Layout after = On("tp=2 on n1g0,n1g1", tensors);
+    ptc::Topology one_host;
+    one_host.host_of_node = {{0, 0}, {1, 0}};
+    const ptc::Plan plan = *ptc::MakePlan(before, after, one_host);
+    for (const bool differ : {false, true}) {
+      Nodes nodes(before, after, plan);
+      nodes.ShareHost(differ);
+      const MoveResult result = nodes.Run(1);
+      if (differ) {
+        VERIFY_ERROR(result.status, ErrorCode::kPermissionDenied,
+                     "is not the arena that its node names");
+        continue;
+      }
+      VERIFY_OK(result.status);
+      QCOMPARE(nodes.CountWrong(), 0);
+      QCOMPARE(nodes.sent(), std::int64_t{0});
     }
   }
 

@@ -43,7 +43,7 @@ class PartOffice {
                *history_},
         publisher_({
                        .send = [](const wire::Published&) {},
-                       .snapshot = [] { return engine::ClusterSnapshot(); },
+                       .state = [](bool) { return engine::ClusterSnapshot(); },
                        .wall_clock = [] { return 1e9; },
                        .print = [](const std::string&) {},
                    },

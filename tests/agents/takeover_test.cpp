@@ -206,7 +206,8 @@ class TakeoverTest : public QObject {
     for (const std::int64_t generation : {1, 1, 2, 3}) {
       if (generation > 1) disk.rows.clear();  // another node
       std::int64_t revision = 0;
-      MirroredJournal journal(disk, generation, [&](const std::string&, const wire::ToNode& m) {
+      MirroredJournal journal(disk, generation, [&](const std::string&, const auto& message) {
+        const wire::ToNode& m = *message;
         revision = m.has_keep_rows() ? m.keep_rows().revision() : m.keep_row().revision();
       });
       QVERIFY(journal.Recover());

@@ -85,9 +85,8 @@ struct Panel {
   ~Panel() { client.reset(); }
   std::int64_t num_alive() {
     const std::lock_guard lock(mutex);
-    return std::count_if(snapshot.nodes.begin(), snapshot.nodes.end(), [](const auto& node) {
-      return node.state == engine::NodeState::kAlive;
-    });
+    return std::count_if(snapshot.nodes.begin(), snapshot.nodes.end(),
+                         [](const auto& node) { return node.state == engine::NodeState::kAlive; });
   }
 };
 
@@ -95,8 +94,8 @@ Result<wire::Reply> Ask(ClusterClient& client, wire::Request request) {
   return client.CallAndWait(std::move(request), kLongest);
 }
 
-/// All devices, data-parallel: StartJobRequest or PlanRequest. Ranks 0 and 1 may change places: they
-/// hold the same, so nothing moves.
+/// All devices, data-parallel: StartJobRequest or PlanRequest. Ranks 0 and 1 may change places:
+/// they hold the same, so nothing moves.
 template <typename Request>
 void AskForAll(int agents, bool swapped, Request* out) {
   for (const int size : {1, agents * kDevices, 1, 1, 1}) out->mutable_mesh()->add_sizes(size);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -29,18 +30,17 @@ class ScriptedAgents::Agent {
       : loop_(loop), counts_(counts), node_(node), devices_(devices), keys_(std::move(keys)) {}
 
   Status Connect(NetContext& net, const Profile& cluster) {
-    TESSERA_TRY(Socket socket,
-                Socket::Client(net, SocketKind::kDealer, keys_, cluster.server_key));
+    TESSERA_TRY(Socket socket, Socket::Client(net, SocketKind::kDealer, keys_, cluster.server_key));
     TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-bench", node_)));
     TESSERA_RETURN_IF_ERROR(socket.SetHighWater(1000));
+    TESSERA_RETURN_IF_ERROR(socket.SetHeartbeat({}, {}));
     TESSERA_RETURN_IF_ERROR(socket.Connect(cluster.registrar_endpoint));
     socket_.emplace(std::move(socket));
     loop_.Watch(*socket_, [this] { Read(); });
     SendRegister();
     // Spread over the second, as those of machines that were started one by one.
-    loop_.After(std::chrono::milliseconds(node_ * 997 % 1000), [this] {
-      loop_.Every(kBeat, [this] { welcomed_ ? SendHeartbeat() : SendRegister(); });
-    });
+    loop_.After(std::chrono::milliseconds(node_ * 997 % 1000),
+                [this] { loop_.Every(kBeat, [this] { Beat(); }); });
     return OkStatus();
   }
 
@@ -98,6 +98,11 @@ class ScriptedAgents::Agent {
     Send(std::move(message));
   }
 
+  void Beat() {
+    if (!welcomed_) return SendRegister();
+    if (++beats_ % beat_every_ == 0) SendHeartbeat();
+  }
+
   void SendHeartbeat() {
     wire::FromNode message;
     auto* const m = message.mutable_heartbeat();
@@ -136,6 +141,9 @@ class ScriptedAgents::Agent {
         if (!std::exchange(ever_welcomed_, true)) ++counts_.welcomed;
         ++counts_.welcomes;
         welcomed_ = true;
+        return;
+      case wire::ToNode::kHeartbeat:
+        beat_every_ = std::max<std::int64_t>(m.heartbeat().beat_seconds(), 1);
         return;
       case wire::ToNode::kUnknown:
         welcomed_ = false;
@@ -201,6 +209,7 @@ class ScriptedAgents::Agent {
   const CurveKeys keys_;
   std::optional<Socket> socket_;
   bool welcomed_ = false, ever_welcomed_ = false;
+  std::int64_t beats_ = node_, beat_every_ = 1;
   std::string job_;
   std::int64_t epoch_ = 0, next_epoch_ = 0, step_ = 0, transaction_ = 0;
 };

@@ -39,6 +39,21 @@ struct Fd {
 class ArenaTest : public QObject {
   Q_OBJECT
  private slots:
+  // By which others know that it is the arena that was named to them.
+  void eachArenaHasAToken() {
+    std::vector<std::uint64_t> tokens;
+    for (int i = 0; i < 3; ++i) {
+      const auto made = Arena::CreateMemfd("test", kCapacity);
+      VERIFY_OK(made);
+      const Fd fd(*made);
+      const auto arena = Arena::Map(fd.fd, false);
+      VERIFY_OK(arena);
+      tokens.push_back(arena->header().token.load());
+      QVERIFY(tokens.back() != 0);
+    }
+    QVERIFY(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
+  }
+
   // Paths come from other nodes, and are claims.
   void onlySealedMemoryIsOpened() {
     const auto made = Arena::CreateMemfd("test", kCapacity);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long values of messages to nodes: each node gets them once, and messages keep their order.
+#include "agents/registrar/documents.h"
+
+#include <QTest>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "agents/node/inbox.h"
+#include "tests/agents/part_office.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+const std::string kLong(10'000, 'x');
+
+wire::ToNode PrepareOf(std::int64_t transaction, const std::string& layout = kLong) {
+  wire::ToNode message;
+  wire::Prepare& p = *message.mutable_prepare();
+  p.set_transaction(transaction);
+  p.set_from_layout(layout + "from");
+  p.set_to_layout(layout);
+  p.set_topology("short");
+  p.set_settings(layout + "settings");
+  for (std::int32_t node = 0; node < 200; ++node) {
+    p.add_peers()->set_node(node);
+    p.mutable_peers(node)->set_address("10.0.0." + std::to_string(node) + " or another long name");
+  }
+  return message;
+}
+
+/// A registrar and one node. Messages travel when the test says so.
+struct Pair {
+  Pair()
+      : office(disk, {},
+               [this](const auto&, const wire::ToNode& message) {
+                 to_node.push_back(message);
+                 return OkStatus();
+               }),
+        documents(office.common()),
+        inbox({[this](const std::vector<std::uint64_t>& hashes) { asked.push_back(hashes); },
+               [this](const wire::ToNode& message) { delivered.push_back(message); }}) {
+    wire::Register message;
+    message.set_node(1);
+    office.members().Register("one", message, {});
+  }
+  void Send(wire::ToNode message) {
+    documents.Shorten(message);
+    inbox.Take(std::move(message));
+  }
+  void Answer() {
+    for (const auto& hashes : std::exchange(asked, {})) {
+      wire::WantDocuments wanted;
+      wanted.mutable_hashes()->Add(hashes.begin(), hashes.end());
+      documents.OnWanted(1, wanted);
+    }
+    for (; !to_node.empty(); to_node.pop_front()) inbox.Take(to_node.front());
+  }
+
+  sim::MemoryStore disk;
+  test::PartOffice office;
+  Documents documents;
+  Inbox inbox;
+  std::deque<wire::ToNode> to_node;
+  std::vector<std::vector<std::uint64_t>> asked;
+  std::vector<wire::ToNode> delivered;
+};
+
+wire::ToNode OutcomeOf(std::int64_t transaction) {
+  wire::ToNode message;
+  message.mutable_outcome()->set_transaction(transaction);
+  return message;
+}
+
+}  // namespace
+
+class DocumentsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aMessageArrivesAsItWas() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    QCOMPARE(pair.asked.size(), std::size_t{1});
+    QCOMPARE(pair.asked[0].size(), std::size_t{4});  // not the short one
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+    QCOMPARE(pair.delivered[0].SerializeAsString(), PrepareOf(1).SerializeAsString());
+    // What the node has already is not sent again.
+    pair.Send(PrepareOf(2));
+    QVERIFY(pair.asked.empty());
+    QCOMPARE(pair.delivered.size(), std::size_t{2});
+    QCOMPARE(pair.delivered[1].SerializeAsString(), PrepareOf(2).SerializeAsString());
+  }
+
+  void startsAreShortenedToo() {
+    Pair pair;
+    wire::ToNode message;
+    wire::StartJob& start = *message.mutable_finish_update()->mutable_job();
+    start.set_layout(kLong);
+    start.set_settings(kLong + "settings");
+    message.mutable_finish_update()->set_order(5);
+    const std::string whole = message.SerializeAsString();
+    wire::ToNode begin;
+    *begin.mutable_start_job() = start;
+    pair.Send(message);
+    pair.Answer();
+    QCOMPARE(pair.delivered.at(0).SerializeAsString(), whole);
+    pair.Send(begin);
+    QCOMPARE(pair.delivered.at(1).SerializeAsString(), begin.SerializeAsString());
+  }
+
+  void shortMessagesNeedNothing() {
+    Pair pair;
+    wire::ToNode message = PrepareOf(1, "short");
+    message.mutable_prepare()->mutable_peers()->DeleteSubrange(5, 195);
+    pair.documents.Shorten(message);
+    QVERIFY(message.prepare().documents().empty());
+    pair.inbox.Take(message);
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+  }
+
+  // Else a participant would prepare what is decided already.
+  void theOutcomeDoesNotOvertakePrepare() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    pair.Send(OutcomeOf(1));
+    QVERIFY(pair.delivered.empty());
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{2});
+    QVERIFY(pair.delivered[0].has_prepare() && pair.delivered[1].has_outcome());
+  }
+
+  void lostQuestionsAreAskedAgain() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    pair.asked.clear();
+    pair.inbox.AskAgain();
+    QCOMPARE(pair.asked.size(), std::size_t{1});
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+    pair.inbox.AskAgain();
+    QVERIFY(pair.asked.empty());
+  }
+
+  // Of a registrar that has restarted. It repeats what still holds.
+  void messagesOfForgottenDocumentsAreDropped() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    pair.Send(OutcomeOf(1));
+    wire::ToNode unknown;
+    unknown.mutable_document()->set_hash(pair.asked[0][0]);
+    unknown.mutable_document()->set_unknown(true);
+    pair.inbox.Take(unknown);
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+    QVERIFY(pair.delivered[0].has_outcome());
+
+    wire::WantDocuments strange;
+    strange.add_hashes(123);
+    pair.documents.OnWanted(1, strange);
+    QVERIFY(pair.to_node.at(0).document().unknown());
+  }
+
+  void anAlteredDocumentIsIgnored() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    wire::ToNode altered;
+    altered.mutable_document()->set_hash(pair.asked[0][0]);
+    altered.mutable_document()->set_text("something else");
+    pair.inbox.Take(altered);
+    QVERIFY(pair.delivered.empty());
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+  }
+
+  void bothSidesForgetTheOldest() {
+    Pair pair;
+    for (int i = 0; i < 100; ++i) {
+      pair.Send(PrepareOf(i, kLong + std::to_string(i)));
+      pair.Answer();
+    }
+    QCOMPARE(pair.delivered.size(), std::size_t{100});
+    pair.Send(PrepareOf(200, kLong + "0"));  // both have forgotten it
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{101});
+    QCOMPARE(pair.delivered.back().SerializeAsString(),
+             PrepareOf(200, kLong + "0").SerializeAsString());
+  }
+};
+
+TESSERA_TEST(DocumentsTest)
+#include "documents_test.moc"

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real cluster whose sockets get rubbish, floods, connections that say nothing and peers that do
+// not read, from every kind of key. Nothing happens, nothing crashes, nothing grows.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <QFile>
+#include <QTest>
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agents/client/cluster.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/tessera/wire/view.pb.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const QString kJob = QStringLiteral("nano");
+constexpr int kMessages = 10'000;  // from each key to each socket
+constexpr std::int64_t kMostGrowth = std::int64_t{48} << 20;
+
+/// Requests that look, and messages of nodes, some of them altered.
+class Rubbish {
+ public:
+  explicit Rubbish(unsigned seed) : random_(seed) {}
+
+  std::vector<std::string> Next() {
+    std::vector<std::string> frames;
+    if (random_() % 2 == 0) {
+      frames = {Altered(SomeRequest().SerializeAsString())};
+    } else {
+      frames = {"node", Altered(SomeNodeMessage().SerializeAsString())};
+    }
+    if (random_() % 20 == 0) frames.insert(frames.begin(), std::string(random_() % 300, 'x'));
+    if (random_() % 20 == 0) frames.emplace_back();
+    return IsAct(frames) ? std::vector<std::string>{"\xff"} : frames;
+  }
+
+ private:
+  /// An operator may act, and a node may register: that is no attack.
+  static bool IsAct(const std::vector<std::string>& frames) {
+    wire::FromNode node;
+    wire::Request request;
+    if (frames.size() == 2 && node.ParseFromString(frames[1])) return node.has_register_();
+    if (frames.size() != 1 || !request.ParseFromString(frames[0])) return false;
+    switch (request.body_case()) {
+      case wire::Request::kHello:
+      case wire::Request::kStatus:
+      case wire::Request::kPlan:
+      case wire::Request::kTxn:
+      case wire::Request::kHistory:
+      case wire::Request::kSamples:
+      case wire::Request::kEvents:
+      case wire::Request::BODY_NOT_SET:
+        return false;
+      default:
+        return true;
+    }
+  }
+  wire::Request SomeRequest() {
+    wire::Request request;
+    request.set_id(std::to_string(random_()));
+    switch (random_() % 6) {
+      case 0:
+        request.mutable_status();
+        break;
+      case 1:
+        request.mutable_plan()->set_job(kJob.toStdString());
+        request.mutable_plan()->add_devices()->set_index(static_cast<std::int32_t>(random_()));
+        for (int i = 0; i < 5; ++i) {
+          request.mutable_plan()->mutable_mesh()->add_sizes(static_cast<std::int64_t>(random_()));
+        }
+        break;
+      case 2:
+        request.mutable_history()->set_limit(static_cast<std::int64_t>(random_()));
+        break;
+      case 3:
+        request.mutable_events()->set_after_sequence(-1);
+        break;
+      case 4:
+        request.mutable_samples()->set_job(std::string(random_() % 2000, 'j'));
+        break;
+      default:
+        request.mutable_hello()->set_program("tesseractl");
+    }
+    return request;
+  }
+  wire::FromNode SomeNodeMessage() {
+    wire::FromNode message;
+    message.set_node(7);
+    message.set_incarnation(1);
+    const std::string job = kJob.toStdString();
+    switch (random_() % 10) {
+      case 0:
+        message.mutable_heartbeat()->add_devices()->set_index(static_cast<std::int32_t>(random_()));
+        message.mutable_heartbeat()->set_transaction(static_cast<std::int64_t>(random_()));
+        break;
+      case 1:
+        message.mutable_step()->set_job(job);
+        message.mutable_step()->set_step(1'000'000);
+        message.mutable_step()->set_loss(1e308);
+        break;
+      case 2:
+        message.mutable_txn()->set_transaction(2);
+        message.mutable_txn()->set_kind(wire::TxnReport::COMMITTED);
+        break;
+      case 3:
+        message.mutable_store_set()->set_job(job);
+        message.mutable_store_set()->set_value(std::string(random_() % 4000, 'v'));
+        break;
+      case 4:
+        message.mutable_decide()->set_job(job);
+        message.mutable_decide()->set_slot(static_cast<std::int64_t>(random_() % 5));
+        message.mutable_decide()->set_value("abort 2");
+        break;
+      case 5:
+        message.mutable_want_documents()->add_hashes(random_());
+        break;
+      case 6:
+        message.mutable_rank_exited()->set_job(job);
+        message.mutable_rank_exited()->set_attempt(1 << 30);
+        break;
+      case 7:
+        message.mutable_job_paused()->set_job(job);
+        message.mutable_job_paused()->set_request(random_());
+        break;
+      case 8:
+        message.mutable_kept_rows()->set_revision(-1);
+        break;
+      default:
+        message.mutable_progress()->set_transaction(2);
+        message.mutable_progress()->add_flows()->set_bytes_done(-1);
+    }
+    return message;
+  }
+  std::string Altered(std::string bytes) {
+    for (auto times = random_() % 4; times > 0 && !bytes.empty(); --times) {
+      bytes[random_() % bytes.size()] = static_cast<char>(random_());
+    }
+    if (random_() % 10 == 0) bytes.resize(random_() % (bytes.size() + 1));
+    if (random_() % 10 == 0) bytes += bytes;
+    return bytes;
+  }
+
+  std::mt19937 random_;
+};
+
+std::int64_t MemoryOf(std::int64_t pid) {
+  QFile file(QStringLiteral("/proc/%1/statm").arg(pid));
+  if (!file.open(QIODevice::ReadOnly)) return -1;
+  return file.readAll().split(' ').value(1).toLongLong() * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+class E2eHostileTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    const Outcome start = m_cluster->StartJob(kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
+    QVERIFY2(start.code == 0, start.Text());
+    for (const auto& [name, role] : {std::pair("guest", "viewer"), std::pair("lena", "operator"),
+                                     std::pair("n7", "node 7"), std::pair("gone", "operator")}) {
+      const agents::CurveKeys keys = agents::NewCurveKeys();
+      m_keys[name] = keys;
+      VERIFY_OK(agents::SavePublicKey(
+          keys.public_key,
+          (Folder() + QStringLiteral("/allowed/%1.pub").arg(QLatin1String(name))).toStdString(),
+          role));
+    }
+    m_keys["nobody"] = agents::NewCurveKeys();
+    for (int node = 0; node < 2; ++node) {
+      const auto config = agents::LoadAgentConfig(m_cluster->ConfigOf(node).toStdString());
+      VERIFY_OK(config);
+      m_configs.push_back(*config);
+      m_pids.push_back(m_cluster->Agent(node)->pid);
+    }
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    QTest::qWait(4000);  // the agents read the keys
+    Note();
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+  void cleanup() { CheckUnharmed(); }
+
+  void rubbish_data() {
+    QTest::addColumn<QString>("key");
+    for (const char* key : {"nobody", "guest", "lena", "n7", "gone"}) {
+      QTest::newRow(key) << QString::fromLatin1(key);
+    }
+  }
+  void rubbish() {
+    QFETCH(QString, key);
+    std::vector<std::string> endpoints = {m_configs[0].registrar_endpoint};
+    for (const agents::AgentConfig& config : m_configs) {
+      if (!config.lanes.empty()) endpoints.push_back(config.lanes[0]);
+    }
+    agents::NetContext net;
+    std::vector<agents::Socket> sockets;
+    for (const std::string& endpoint : endpoints) {
+      auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, m_keys.at(key),
+                                           m_configs[0].registrar_key);
+      VERIFY_OK(socket);
+      VERIFY_OK(socket->SetHighWater(200'000));
+      VERIFY_OK(socket->Connect(endpoint));
+      sockets.push_back(std::move(*socket));
+    }
+    if (key == "n7") Register(sockets[0]);
+    if (key == "gone") {
+      // Its connections are open when it is revoked.
+      Send(sockets[0], {"\xff"});
+      QTest::qWait(500);
+      QVERIFY(QFile::remove(Folder() + "/allowed/gone.pub"));
+      QTest::qWait(4000);
+    }
+    Rubbish rubbish(static_cast<unsigned>(QTest::currentDataTag()[0]));
+    for (int i = 0; i < kMessages; ++i) {
+      const std::vector<std::string> frames = rubbish.Next();
+      for (agents::Socket& socket : sockets) Send(socket, frames);
+    }
+    const std::int64_t step = m_cluster->Step(kJob);
+    QVERIFY(m_cluster->WaitStep(kJob, step + 10));
+  }
+
+  void bytesThatAreNoProtocol() {
+    std::mt19937 random(5);
+    for (const std::string& endpoint :
+         {m_configs[0].endpoint, m_configs[0].events, m_configs[0].lanes.at(0)}) {
+      for (int i = 0; i < 100; ++i) {
+        const int fd = ConnectTo(endpoint);
+        QVERIFY(fd >= 0);
+        std::string bytes(random() % 2000, '\0');
+        for (char& byte : bytes) byte = static_cast<char>(random());
+        static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+        ::close(fd);
+      }
+    }
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  void connectionsThatSayNothing() {
+    std::vector<int> fds;
+    for (int i = 0; i < 1000; ++i) fds.push_back(ConnectTo(m_configs[0].registrar_endpoint));
+    QVERIFY(std::ranges::count(fds, -1) < 10);
+    const Outcome status = m_cluster->Run({"status"}, 10);
+    QVERIFY2(status.code == 0, status.Text());
+    QVERIFY(m_cluster->GoesOn(kJob, 10));
+    for (const int fd : fds) ::close(fd);
+  }
+
+  // Others are answered meanwhile, and it is told.
+  void aFlood() {
+    std::atomic<bool> ends = false;
+    std::thread flooder([&] {
+      agents::NetContext net;
+      auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, m_keys.at("guest"),
+                                           m_configs[0].registrar_key);
+      if (!socket || !socket->Connect(m_configs[0].registrar_endpoint)) return;
+      wire::Request request;
+      request.mutable_status();
+      request.set_id("flood");
+      const std::string bytes = request.SerializeAsString();
+      while (!ends) {
+        Send(*socket, {bytes});
+        while (const auto reply = socket->Receive()) {
+          if (!*reply) break;
+          wire::Reply answer;
+          const auto frame = (**reply)[0];
+          if (answer.ParseFromArray(frame.data(), static_cast<int>(frame.size())) &&
+              answer.has_error()) {
+            m_refusal = answer.error().message();
+          }
+        }
+      }
+    });
+    QTest::qWait(3000);
+    bool is_answered = true;
+    for (int i = 0; i < 5; ++i) is_answered &= m_cluster->Run({"status"}, 10).code == 0;
+    const bool goes_on = m_cluster->GoesOn(kJob, 10);
+    ends = true;
+    flooder.join();
+    QVERIFY(is_answered);
+    QVERIFY(goes_on);
+    QVERIFY2(
+        m_refusal.find("key 'guest' sends more than 200 requests a second") != std::string::npos,
+        m_refusal.c_str());
+    QVERIFY(m_cluster->Run({"events", "--limit", "50"})
+                .output.contains("from key 'guest', which sends too many"));
+  }
+
+  void aPeerThatDoesNotRead() {
+    agents::NetContext net;
+    auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, m_keys.at("guest"),
+                                         m_configs[0].registrar_key);
+    VERIFY_OK(socket);
+    VERIFY_OK(socket->SetHighWater(200'000, 1));
+    VERIFY_OK(socket->Connect(m_configs[0].registrar_endpoint));
+    wire::Request request;
+    request.mutable_events()->set_limit(10'000);
+    for (int i = 0; i < 2000; ++i) {
+      request.set_id(std::to_string(i));
+      Send(*socket, {request.SerializeAsString()});
+    }
+    QVERIFY(m_cluster->GoesOn(kJob, 10));
+  }
+
+ private:
+  QString Folder() const { return m_cluster->home() + "/clusters/t"; }
+
+  static void Send(agents::Socket& socket, const std::vector<std::string>& parts) {
+    std::vector<agents::Frame> frames;
+    for (const std::string& part : parts) frames.push_back(agents::Frame::Of(part));
+    static_cast<void>(socket.Send(std::move(frames)));
+  }
+  void Register(agents::Socket& socket) {
+    wire::FromNode message;
+    auto* const own = message.mutable_register_();
+    own->set_major(agents::kProtocolMajor);
+    own->set_minor(agents::kProtocolMinor);
+    own->set_node(7);
+    own->set_incarnation(1);
+    own->set_host("elsewhere");
+    own->set_public_key(m_keys.at("n7").public_key);
+    own->add_devices();
+    Send(socket, {"node", message.SerializeAsString()});
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Status()["nodes"].size() == 3; }, 20));
+  }
+  static int ConnectTo(const std::string& endpoint) {
+    const std::size_t colon = endpoint.rfind(':');
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(colon + 1))));
+    ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      ::close(fd);
+      return -1;
+    }
+    return fd;
+  }
+
+  void Note() {
+    m_memory.clear();
+    for (const std::int64_t pid : m_pids) m_memory.push_back(MemoryOf(pid));
+    m_epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
+  }
+  void CheckUnharmed() {
+    const Json status = m_cluster->Status();
+    QCOMPARE(status["jobs"].size(), std::size_t{1});
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("running"));
+    QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), m_epoch);
+    QVERIFY(m_cluster->Ask({"history"})["transactions"].empty());
+    for (std::size_t node = 0; node < 2; ++node) {
+      QCOMPARE(m_cluster->Agent(static_cast<int>(node))->pid, m_pids[node]);
+      const std::int64_t grown = MemoryOf(m_pids[node]) - m_memory[node];
+      QVERIFY2(grown < kMostGrowth,
+               qPrintable(QStringLiteral("n%1 has grown by %2 bytes").arg(node).arg(grown)));
+    }
+    const QString events = m_cluster->Run({"events", "--limit", "1000"}).output;
+    QVERIFY2(events.count(u'\n') < 150, qPrintable(events));
+  }
+
+  std::unique_ptr<LocalCluster> m_cluster;
+  std::map<QString, agents::CurveKeys> m_keys;
+  std::vector<agents::AgentConfig> m_configs;
+  std::vector<std::int64_t> m_pids, m_memory;
+  std::int64_t m_epoch = 0;
+  std::string m_refusal;
+};
+
+TESSERA_TEST(E2eHostileTest)
+#include "e2e_hostile_test.moc"
