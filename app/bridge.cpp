@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/bridge.h"
 
+#include <QDeadlineTimer>
+#include <QEventLoop>
+#include <QTimer>
 #include <utility>
 
 #include "agents/client/cluster_view.h"
@@ -15,6 +18,7 @@ constexpr std::int64_t kEventBacklog = 500;
 constexpr std::int64_t kHistoryRows = 500;
 constexpr std::int64_t kSamplesPage = 4096;
 constexpr std::int64_t kCandidates = 32;
+constexpr std::chrono::milliseconds kLookForAnswers{5};
 constexpr std::chrono::seconds kDoctorTimeout{30};  // every node examines itself
 
 ui::LinkState toUi(agents::LinkState state) {
@@ -41,6 +45,18 @@ wire::JobRequest::Act toWire(ui::JobAct act) {
       return wire::JobRequest::STOP;
   }
   return wire::JobRequest::PAUSE;
+}
+
+wire::OperateRequest::Act toWire(ui::OperateAct act) {
+  switch (act) {
+    case ui::OperateAct::Take:
+      return wire::OperateRequest::TAKE;
+    case ui::OperateAct::TakeOver:
+      return wire::OperateRequest::TAKE_OVER;
+    case ui::OperateAct::Release:
+      return wire::OperateRequest::RELEASE;
+  }
+  return wire::OperateRequest::TAKE;
 }
 
 void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
@@ -211,14 +227,29 @@ void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<
         Qt::QueuedConnection);
     return;
   }
+  ++m_unanswered;
   m_client->Call(std::move(request), timeout,
                  [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
                    Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
                    QMetaObject::invokeMethod(
                        this,
-                       [done, result = std::move(result)]() mutable { done(std::move(result)); },
+                       [this, done, result = std::move(result)]() mutable {
+                         --m_unanswered;
+                         done(std::move(result));
+                       },
                        Qt::QueuedConnection);
                  });
+}
+
+void Bridge::waitForAnswers(std::chrono::milliseconds most) {
+  const QDeadlineTimer end(most);
+  QEventLoop loop;
+  QTimer look;
+  connect(&look, &QTimer::timeout, &loop, [&] {
+    if (m_unanswered == 0 || end.hasExpired()) loop.quit();
+  });
+  look.start(kLookForAnswers);
+  if (m_unanswered > 0) loop.exec();
 }
 
 void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
@@ -259,6 +290,20 @@ void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
   message.mutable_job()->set_job(job.toStdString());
   message.mutable_job()->set_act(toWire(act));
   ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
+}
+
+void Bridge::operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) {
+  wire::Request message;
+  message.mutable_operate()->set_panel(panel.toStdString());
+  message.mutable_operate()->set_act(toWire(act));
+  ask<ui::OperateAnswer>(std::move(message), kAnswerTimeout, std::move(done),
+                         [](const wire::Reply& reply) -> Result<ui::OperateAnswer> {
+                           ui::OperateAnswer answer{.granted = reply.operate().granted()};
+                           if (reply.operate().has_lease()) {
+                             TESSERA_TRY(answer.lease, agents::Decode(reply.operate().lease()));
+                           }
+                           return answer;
+                         });
 }
 
 void Bridge::decide(const QString& job, engine::LossChoice choice, Done<void> done) {

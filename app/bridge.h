@@ -44,6 +44,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
              Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
+  void operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
@@ -61,6 +62,10 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void setMirror(bool on, const engine::Retention& retention);
   /// That copy; null before the first open() and while it is switched off.
   HistoryMirror* mirror() const { return m_mirror.get(); }
+
+  /// Waits until all requests are answered, so that what a closing panel sends is not lost with its
+  /// connection.
+  void waitForAnswers(std::chrono::milliseconds most);
 
   /// Kills a node of an emulated cluster, for the demo.
   void killNode(std::int32_t node, Done<void> done);
@@ -91,6 +96,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   std::unique_ptr<HistoryMirror> m_mirror;
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
+  int m_unanswered = 0;  // requests
   bool m_fetchingEvents = false;
   std::vector<engine::Event> m_heldEvents;  // received while older ones are being fetched
 };

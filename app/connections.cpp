@@ -282,6 +282,12 @@ void AppConnections::jobAct(const QString& job, ui::JobAct act,
   m_bridge.jobAct(job, act, std::move(done));
 }
 
+void AppConnections::operate(const QString& panel, ui::OperateAct act,
+                             ui::ClusterCommands::Done<ui::OperateAnswer> done) {
+  if (m_file) return later<ui::OperateAnswer>(std::move(done), onlyAFile());
+  m_bridge.operate(panel, act, std::move(done));
+}
+
 void AppConnections::decide(const QString& job, engine::LossChoice choice,
                             ui::ClusterCommands::Done<void> done) {
   if (m_file) return later<void>(std::move(done), onlyAFile());

@@ -61,6 +61,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
              ui::ClusterCommands::Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) override;
   void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;
+  void operate(const QString& panel, ui::OperateAct act,
+               ui::ClusterCommands::Done<ui::OperateAnswer> done) override;
   void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice,
               ui::ClusterCommands::Done<void> done) override;

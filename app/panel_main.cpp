@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +39,7 @@ namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
 constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
+constexpr std::chrono::milliseconds kFarewell{300};  // for what a closing panel sends
 constexpr int kRestart = 1000;  // exit code of the event loop that requests a restart
 
 bool g_trace = false;
@@ -341,7 +343,9 @@ int run(int argc, char** argv) {
       QCoreApplication::exit(player.play(options->script) ? 0 : 1);
     });
   }
-  return QApplication::exec();
+  const int code = QApplication::exec();
+  bridge.waitForAnswers(kFarewell);
+  return code;
 }
 
 /// As `run`. A panel that requests a restart replaces its process by a new one.

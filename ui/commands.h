@@ -32,6 +32,15 @@ enum class Unrecorded { Refuse, Allow };
 
 enum class JobAct { Pause, Resume, Stop };
 
+/// Take: if no other panel operates the cluster.
+enum class OperateAct { Take, TakeOver, Release };
+
+/// Whether this panel operates the cluster now, and which panel does.
+struct OperateAnswer {
+  bool granted = false;
+  std::optional<engine::OperatorLease> lease = {};
+};
+
 /// All calls are asynchronous: they return at once, and the callback runs exactly once, later, on
 /// the GUI thread. The callback may run after the caller was destroyed; the caller guards against
 /// that. plan(), propose(), doctor(), history(), samples() and states() do not change the cluster.
@@ -53,6 +62,9 @@ class ClusterCommands {
   virtual void cancel(std::int64_t txn, Done<void> done) = 0;
   /// Returns the finished transactions, newest first.
   virtual void history(Done<std::vector<engine::HistoryEntry>> done) = 0;
+  /// Takes, renews or releases the operator lease. `panel` is this panel's own name, chosen at
+  /// random.
+  virtual void operate(const QString& panel, OperateAct act, Done<OperateAnswer> done) = 0;
   virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
   /// Decides about the lost GPUs of a job.
   /// \error kFailedPrecondition if there is nothing to decide, or the job cannot do this

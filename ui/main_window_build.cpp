@@ -88,6 +88,7 @@ void MainWindow::Impl::buildCentre() {
   errorNotice = new NoticeBar(centre);
   recordNotice = new NoticeBar(centre);
   draftNotice = new NoticeBar(centre);
+  operatorNotice = new NoticeBar(centre);
   countdown = new CountdownBar(control, centre);
   canvas = new QStackedWidget(centre);
   mesh = new MeshView(canvas);
@@ -101,7 +102,8 @@ void MainWindow::Impl::buildCentre() {
   views->setObjectName(QStringLiteral("views"));
   views->addPage(tr("Mesh"), canvas, buildMeshCorner());
   views->addNotice(new Rule(views));
-  for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(jobNotice),
+  for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
+                          static_cast<QWidget*>(jobNotice),
                           static_cast<QWidget*>(recordNotice), static_cast<QWidget*>(errorNotice),
                           static_cast<QWidget*>(draftNotice), static_cast<QWidget*>(countdown)}) {
     views->addNotice(notice);

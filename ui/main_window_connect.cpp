@@ -41,6 +41,8 @@ void MainWindow::Impl::connectAll() {
     refreshNotices();
     mesh->setReadOnly(!control.editBlockedReason().isEmpty());
   });
+  // Others may then operate the cluster at once.
+  connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });
   connect(&control, &MoveControl::failed, this, &Impl::showError);
   connect(&control, &MoveControl::applied, this, [this] { setSource(HeaderBar::LiveSource); });
   connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
@@ -150,6 +152,11 @@ void MainWindow::Impl::connectAll() {
   });
   connect(jobNotice, &NoticeBar::actionTriggered, this, [this] {
     if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
+  });
+  connect(operatorNotice, &NoticeBar::actionTriggered, this, [this] { seat.takeOver(); });
+  connect(&seat, &OperatorSeat::changed, this, [this] {
+    refreshNotices();
+    refreshStatus();
   });
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
   connect(recordNotice, &NoticeBar::actionTriggered, this,

@@ -20,6 +20,7 @@
 #include "ui/models/draft_plan.h"
 #include "ui/models/draft_proposal.h"
 #include "ui/models/move_control.h"
+#include "ui/models/operator_seat.h"
 #include "ui/pages/header_bar.h"
 #include "ui/palette/palette_items.h"
 #include "ui/settings/settings.h"
@@ -77,6 +78,7 @@ struct MainWindow::Impl : QObject {
         plan(draft, m, c),
         proposal(draft, m, c),
         control(m, draft, plan, c),
+        seat(m, control, c),
         actions(new ActionRegistry(&w)) {}
 
   /// Restarts the relock timer on any user input.
@@ -163,6 +165,7 @@ struct MainWindow::Impl : QObject {
   DraftPlan plan;
   DraftProposal proposal;
   MoveControl control;
+  OperatorSeat seat;
   ActionRegistry* actions;
   Source source = HeaderBar::LiveSource;
   std::optional<Source> wantedSource = {};  // from the last run, until it can be shown
@@ -184,7 +187,7 @@ struct MainWindow::Impl : QObject {
   Surface* centre = nullptr;
   TabbedPane* views = nullptr;  // of the centre: mesh, data, files
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
-            *recordNotice = nullptr, *draftNotice = nullptr;
+            *recordNotice = nullptr, *draftNotice = nullptr, *operatorNotice = nullptr;
   CountdownBar* countdown = nullptr;
   QStackedWidget* canvas = nullptr;
   MeshView* mesh = nullptr;

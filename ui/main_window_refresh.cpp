@@ -117,6 +117,11 @@ void MainWindow::Impl::refreshNotices() {
   } else {
     refreshLink(shown, detail);
   }
+  if (const QString notice = seat.notice(); shown && !notice.isEmpty()) {
+    operatorNotice->say(Surface::Tone::Warning, notice, tr("Take over"));
+  } else {
+    operatorNotice->hide();
+  }
   refreshJobNotice(shown);
   const QString unrecorded = model.recordProblem();
   if (unrecorded.isEmpty()) {
@@ -227,6 +232,9 @@ void MainWindow::Impl::refreshStatus() {
       }
       left =
           nodes == 1 ? tr("%1 of 1 agent").arg(alive) : tr("%1 of %2 agents").arg(alive).arg(nodes);
+      if (const engine::OperatorLease* lease = seat.other()) {
+        left += tr(" · operated by %1").arg(leaseText(*lease));
+      }
       if (!model.viewerKey().isEmpty()) {
         left += tr(" · viewer's key '%1': changes need an operator's").arg(model.viewerKey());
       }

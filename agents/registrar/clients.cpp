@@ -104,6 +104,7 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
   const auto reply = std::make_shared<PendingReply>(
       request.id(), RequesterOf(owner, client == clients_.end() ? std::string() : client->second),
       [this](const std::string& to, const wire::Reply& out) { world_.reply(to, out); });
+  if (is_act || request.has_plan()) reply->SetOperatedBy(lease_.OtherThan(identity));
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
     Kept& kept = kept_[owner.name];

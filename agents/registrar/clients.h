@@ -9,6 +9,7 @@
 #include <string>
 
 #include "agents/net/key_owner.h"
+#include "agents/registrar/operator_lease.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
 
@@ -16,7 +17,8 @@ namespace tessera::agents {
 
 class Clients : public RegistrarPart {
  public:
-  explicit Clients(const Common& common) : RegistrarPart(common) {}
+  Clients(const Common& common, const OperatorLease& lease)
+      : RegistrarPart(common), lease_(lease) {}
 
   /// The reply to the request; nullptr if the request was made before, or if its owner may not make
   /// it. Its client then gets the same reply, or that it lacks the role.
@@ -30,6 +32,7 @@ class Clients : public RegistrarPart {
     std::map<std::string, ReplyPtr> replies;  // by request id
     std::deque<std::string> order;
   };
+  const OperatorLease& lease_;
   std::map<std::string, Kept> kept_;            // by the name of the key
   std::map<std::string, std::string> clients_;  // what they claim, by identity of a connection
   std::deque<std::string> client_order_;

@@ -29,6 +29,9 @@ class PendingReply {
   /// " (tesseractl, user@host)", for the end of an event.
   std::string RequesterText() const { return requester_.empty() ? "" : " (" + requester_ + ")"; }
 
+  /// Says with the reply whose panel operates the cluster.
+  void SetOperatedBy(std::string who) { operated_by_ = std::move(who); }
+
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
     waiting_.emplace_back(identity, sequence);
@@ -37,6 +40,7 @@ class PendingReply {
   void Done(wire::Reply reply) {
     if (reply_) return;
     reply.set_id(id_);
+    reply.set_operated_by(operated_by_);
     reply_ = std::move(reply);
     for (const auto& [identity, sequence] : waiting_) SendTo(identity, sequence);
     waiting_.clear();
@@ -55,6 +59,7 @@ class PendingReply {
   }
   std::string id_;
   std::string requester_;
+  std::string operated_by_;
   Sender send_;
   std::optional<wire::Reply> reply_;
   std::vector<std::pair<std::string, std::uint64_t>> waiting_;

@@ -36,7 +36,8 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
                     }),
       numbers_(world_.journal),
       jobs_(common_, [this](const std::string& name) { return openings_.CheckNotOpening(name); }),
-      clients_(common_),
+      lease_(common_),
+      clients_(common_, lease_),
       node_acts_(common_, [this] { steps_.Flush(); }),
       slow_ranks_(common_),
       states_(common_, jobs_, WorldOfStateRequests()),
@@ -227,6 +228,8 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
       return clients_.OnHello(identity, owner, request.hello(), reply);
     case wire::Request::kStatus:
       return OnStatus(reply);
+    case wire::Request::kOperate:
+      return lease_.OnOperate(identity, owner, request.operate(), reply);
     case wire::Request::kStartJob:
       return starter_.OnStartJob(request.start_job(), reply);
     case wire::Request::kJob:

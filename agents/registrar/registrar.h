@@ -141,6 +141,7 @@ class Registrar {
   NodeQueryClient node_queries_;
   TransactionNumbers numbers_;
   JobTable jobs_;
+  OperatorLease lease_;
   Clients clients_;
   NodeActs node_acts_;
   SlowRankWatch slow_ranks_;

@@ -177,6 +177,7 @@ void Registrar::ForgetStaleState(Node& node) {
 
 void Registrar::OnTick() {
   const auto now = timers_.now();
+  lease_.OnTick();
   for (const Membership::Change& change : members_.Tick(now)) {
     publisher_.MarkDirty();
     if (change.state == engine::NodeState::kSuspect) {

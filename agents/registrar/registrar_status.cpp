@@ -70,6 +70,7 @@ engine::ClusterSnapshot Registrar::State(bool all_nodes) {
   for (const auto& [name, job] : jobs_) out.jobs.push_back(StatusOf(job));
   for (engine::JobStatus& row : openings_.Rows()) out.jobs.push_back(std::move(row));
   out.transaction = transactions_.status();
+  out.lease = lease_.current();
   return out;
 }
 

@@ -471,6 +471,18 @@ struct Fields<wire::TxnInfo> {
 };
 
 template <>
+struct Fields<wire::OperatorLease> {
+  using Value = engine::OperatorLease;
+  static constexpr std::string_view kName = "lease";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(Any, panel);
+    TESSERA_FIELD(Any, who);
+    TESSERA_FIELD(Finite, since);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::Snapshot> {
   using Value = engine::ClusterSnapshot;
   static constexpr std::string_view kName = "snapshot";
@@ -488,6 +500,11 @@ struct Fields<wire::Snapshot> {
     }
     TESSERA_FIELD(Any, history_problem);
     TESSERA_FIELD(Any, plain_lanes);
+    if constexpr (kEncodes<decltype(m)>) {
+      if (v.lease) Put(*v.lease, m.mutable_lease());
+    } else if (m.has_lease()) {
+      TESSERA_TRY(v.lease, Get(m.lease()));
+    }
     return OkStatus();
   }
 };
@@ -718,6 +735,8 @@ void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) { Put(
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in) { return Get(in); }
 void Encode(const engine::SnapshotChange& change, wire::SnapshotChange* out) { Put(change, out); }
 Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in) { return Get(in); }
+void Encode(const engine::OperatorLease& lease, wire::OperatorLease* out) { Put(lease, out); }
+Result<engine::OperatorLease> Decode(const wire::OperatorLease& in) { return Get(in); }
 void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out) { Put(lanes, out); }
 Result<engine::LaneFaults> Decode(const wire::LaneFaults& in) { return Get(in); }
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) { Put(txn, out); }

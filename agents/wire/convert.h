@@ -36,6 +36,7 @@ void Encode(const engine::CheckpointEntry& checkpoint, wire::CheckpointInfo* out
 void Encode(const engine::Proposal& proposal, wire::ProposeReply* out);
 void Encode(const engine::Check& check, wire::CheckInfo* out);
 void Encode(const std::vector<engine::Check>& checks, wire::DoctorReply* out);
+void Encode(const engine::OperatorLease& lease, wire::OperatorLease* out);
 void Encode(const Error& error, wire::ErrorReply* out);
 
 Result<ptc::DeviceId> Decode(const wire::Device& in);
@@ -43,6 +44,7 @@ Result<ptc::MeshShape> Decode(const wire::Mesh& in);
 Result<engine::StepOptions> Decode(const wire::StepOptions& in);
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
 Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in);
+Result<engine::OperatorLease> Decode(const wire::OperatorLease& in);
 Result<engine::LaneFaults> Decode(const wire::LaneFaults& in);
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
 Result<engine::Event> Decode(const wire::EventInfo& in);

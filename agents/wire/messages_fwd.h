@@ -16,6 +16,8 @@ class ApplyReply;
 class ApplyRequest;
 class CancelReply;
 class CancelRequest;
+class OperateRequest;
+class OperatorLease;
 class ThrottleRequest;
 class CandidateInfo;
 class ChangesReply;

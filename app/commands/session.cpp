@@ -37,7 +37,10 @@ Result<Session> openSession(const Invocation& call) {
 }
 
 Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
-  return client->CallAndWait(std::move(request), timeout);
+  auto reply = client->CallAndWait(std::move(request), timeout);
+  if (reply && !reply->operated_by().empty() && !std::exchange(noted, true))
+    fmt::print(stderr, "note: a panel operates this cluster ({})\n", reply->operated_by());
+  return reply;
 }
 
 Result<engine::ClusterSnapshot> Session::snapshot(std::chrono::milliseconds timeout) {

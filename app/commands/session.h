@@ -27,7 +27,9 @@ Result<agents::Profile> findProfile(const std::string& named);
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
+  bool noted = false;  // whose panel operates the cluster
 
+  /// Prints a note, once, if another user's panel operates the cluster.
   /// \error as ClusterClient::Call
   Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);

@@ -131,6 +131,9 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
       snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));
   if (const std::string faults = laneFaultLines(snapshot); !faults.empty()) text += "\n" + faults;
+  if (snapshot.lease)
+    text += fmt::format("\noperated in a panel by {}, since {}\n", snapshot.lease->who,
+                        formatClock(snapshot.lease->since));
   if (!snapshot.history_problem.empty())
     text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);

@@ -194,6 +194,14 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
+/// Which panel operates the cluster: a courtesy among operators, which refuses nobody.
+struct OperatorLease {
+  std::string panel;  // chosen by it at random
+  std::string who;    // "lena: tessera, lena@lab3", as in events
+  double since = 0;   // seconds, Unix time
+  friend bool operator==(const OperatorLease&, const OperatorLease&) = default;
+};
+
 struct ClusterSnapshot {
   std::string cluster;
   std::int64_t sequence = 0;
@@ -204,6 +212,7 @@ struct ClusterSnapshot {
   std::optional<TxnStatus> transaction;  // the running one, or the last one
   std::string history_problem = {};      // why the history is not recorded; empty if it is
   bool plain_lanes = false;              // bulk data of some node is not encrypted
+  std::optional<OperatorLease> lease = {};
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 

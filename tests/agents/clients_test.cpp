@@ -26,7 +26,8 @@ struct Office {
   test::PartOffice around{journal, [this](const std::string& identity, const wire::Reply& reply) {
                             replies.emplace_back(identity, reply);
                           }};
-  Clients clients{around.common()};
+  OperatorLease lease{around.common()};
+  Clients clients{around.common(), lease};
 };
 
 wire::Request RequestOf(const std::string& id, std::uint64_t sequence) {

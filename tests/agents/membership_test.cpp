@@ -59,6 +59,7 @@ class MembershipTest : public QObject {
     members.NoteHeartbeat(node, beat, at(2));
     members.NoteHeartbeat(node, beat, at(3));
     QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{1});
+    QVERIFY(members.Accept("a", From(1), at(3)));
     members.Tick(at(3) + milliseconds(1));
     QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{2});  // suspect
     members.NoteHeartbeat(*members.Find(2), beat, at(4));

@@ -115,6 +115,11 @@ class Nodes {
   /// All nodes are on one host, and map each other's arenas.
   /// \param tokens_differ they name tokens of other arenas
   void ShareHost(bool tokens_differ) {
+    for (const auto& [device, tables] : tables_) {
+      engine::Arena& arena = arenas_.at(device);
+      VERIFY_OK(tables.first.Write(arena, PieceTable::SlotOf(tables.first.epoch())));
+      arena.header().epoch.store(static_cast<std::uint64_t>(tables.first.epoch()));
+    }
     for (const auto& [node, context] : contexts_) {
       for (const auto& [device, arena] : arenas_) {
         context->topology.host_of_node[device.node] = 0;

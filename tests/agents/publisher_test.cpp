@@ -47,7 +47,11 @@ struct Office {
     snapshot.cluster = "lab";
     Publisher::World world;
     world.send = [this](const wire::Published& message) { sent.push_back(message); };
-    world.state = [this](bool) { return snapshot; };
+    world.state = [this](bool) {
+      engine::ClusterSnapshot now = snapshot;
+      now.history_problem = publisher->problem();
+      return now;
+    };
     world.wall_clock = [] { return 1000.0; };
     world.print = [](const std::string&) {};
     publisher = std::make_unique<Publisher>(std::move(world), *history);

@@ -73,6 +73,7 @@ class Any {
     snapshot.sequence = Count();
     snapshot.link_bytes_per_second = Real();
     snapshot.plain_lanes = Flip();
+    if (Flip()) snapshot.lease = engine::OperatorLease{Text(), Text(), Real()};
     snapshot.one_host = Flip();
     for (std::uint64_t n = Below(4); n > 0; --n) {
       engine::NodeStatus node{static_cast<std::int32_t>(Below(100)),

@@ -10,7 +10,6 @@
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
-#include <QThread>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "ptc/base/median.h"
 #include "tests/bench/held_job.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/step_seconds.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/temporary_folder.h"
 
@@ -148,27 +148,6 @@ bool MeasureFiles(int rows, int rounds, const QString& python) {
       "its rate\n",
       load, UpperMedian(transferred), reshard, reshard / load);
   return true;
-}
-
-/// Waits for the end of a step.
-void WaitForStepEnd(const LocalCluster& cluster, const QString& job) {
-  const std::int64_t now = cluster.Step(job);
-  while (cluster.Step(job) == now) QThread::msleep(10);
-}
-
-/// The mean time of the steps that begin and end within about `seconds`.
-double StepSeconds(const LocalCluster& cluster, const QString& job, double seconds) {
-  WaitForStepEnd(cluster, job);
-  const std::int64_t first = cluster.Step(job);
-  std::int64_t last = first;
-  const double passed = Seconds([&] {
-    const auto begin = std::chrono::steady_clock::now();
-    do {
-      WaitForStepEnd(cluster, job);
-      last = cluster.Step(job);
-    } while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(seconds));
-  });
-  return passed / static_cast<double>(last - first);
 }
 
 bool MeasureSteps(int rounds) {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real cluster whose sockets get rubbish, floods, connections that say nothing and peers that do
 // not read, from every kind of key. Nothing happens, nothing crashes, nothing grows.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <QFile>
 #include <QTest>
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "agents/client/cluster.h"
@@ -22,6 +18,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/tessera/wire/view.pb.h"
+#include "tests/support/hostile_peers.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -259,68 +256,32 @@ class E2eHostileTest : public QObject {
   }
 
   void connectionsThatSayNothing() {
-    std::vector<int> fds;
-    for (int i = 0; i < 1000; ++i) fds.push_back(ConnectTo(m_configs[0].registrar_endpoint));
-    QVERIFY(std::ranges::count(fds, -1) < 10);
+    const SilentConnections silent(m_configs[0].registrar_endpoint, 1000);
+    QVERIFY(silent.num_open() > 990);
     const Outcome status = m_cluster->Run({"status"}, 10);
     QVERIFY2(status.code == 0, status.Text());
     QVERIFY(m_cluster->GoesOn(kJob, 10));
-    for (const int fd : fds) ::close(fd);
   }
 
   // Others are answered meanwhile, and it is told.
   void aFlood() {
-    std::atomic<bool> ends = false;
-    std::thread flooder([&] {
-      agents::NetContext net;
-      auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, m_keys.at("guest"),
-                                           m_configs[0].registrar_key);
-      if (!socket || !socket->Connect(m_configs[0].registrar_endpoint)) return;
-      wire::Request request;
-      request.mutable_status();
-      request.set_id("flood");
-      const std::string bytes = request.SerializeAsString();
-      while (!ends) {
-        Send(*socket, {bytes});
-        while (const auto reply = socket->Receive()) {
-          if (!*reply) break;
-          wire::Reply answer;
-          const auto frame = (**reply)[0];
-          if (answer.ParseFromArray(frame.data(), static_cast<int>(frame.size())) &&
-              answer.has_error()) {
-            m_refusal = answer.error().message();
-          }
-        }
-      }
-    });
+    const Flooder flooder(TargetAs("guest"));
     QTest::qWait(3000);
     bool is_answered = true;
     for (int i = 0; i < 5; ++i) is_answered &= m_cluster->Run({"status"}, 10).code == 0;
     const bool goes_on = m_cluster->GoesOn(kJob, 10);
-    ends = true;
-    flooder.join();
     QVERIFY(is_answered);
     QVERIFY(goes_on);
-    QVERIFY2(
-        m_refusal.find("key 'guest' sends more than 200 requests a second") != std::string::npos,
-        m_refusal.c_str());
+    const std::string refusal = flooder.refusal();
+    QVERIFY2(refusal.find("key 'guest' sends more than 200 requests a second") != std::string::npos,
+             refusal.c_str());
     QVERIFY(m_cluster->Run({"events", "--limit", "50"})
                 .output.contains("from key 'guest', which sends too many"));
   }
 
   void aPeerThatDoesNotRead() {
-    agents::NetContext net;
-    auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, m_keys.at("guest"),
-                                         m_configs[0].registrar_key);
-    VERIFY_OK(socket);
-    VERIFY_OK(socket->SetHighWater(200'000, 1));
-    VERIFY_OK(socket->Connect(m_configs[0].registrar_endpoint));
-    wire::Request request;
-    request.mutable_events()->set_limit(10'000);
-    for (int i = 0; i < 2000; ++i) {
-      request.set_id(std::to_string(i));
-      Send(*socket, {request.SerializeAsString()});
-    }
+    const StalledReader stalled(TargetAs("guest"), 2000);
+    QVERIFY(stalled.is_open());
     QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
 
@@ -345,18 +306,8 @@ class E2eHostileTest : public QObject {
     Send(socket, {"node", message.SerializeAsString()});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Status()["nodes"].size() == 3; }, 20));
   }
-  static int ConnectTo(const std::string& endpoint) {
-    const std::size_t colon = endpoint.rfind(':');
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(colon + 1))));
-    ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-      ::close(fd);
-      return -1;
-    }
-    return fd;
+  Target TargetAs(const char* key) const {
+    return {m_configs[0].registrar_endpoint, m_configs[0].registrar_key, m_keys.at(key)};
   }
 
   void Note() {
@@ -385,7 +336,6 @@ class E2eHostileTest : public QObject {
   std::vector<agents::AgentConfig> m_configs;
   std::vector<std::int64_t> m_pids, m_memory;
   std::int64_t m_epoch = 0;
-  std::string m_refusal;
 };
 
 TESSERA_TEST(E2eHostileTest)

@@ -46,6 +46,10 @@ TxnStatus SomeTransaction() {
 
 /// One of the things that happen to a cluster.
 void Disturb(ClusterSnapshot& state, std::mt19937& random) {
+  if (random() % 4 == 0) {
+    state.lease.reset();
+    if (random() % 2 == 0) state.lease = OperatorLease{"p", "lena", static_cast<double>(random())};
+  }
   const auto pick = [&](std::size_t count) { return random() % count; };
   switch (pick(9)) {
     case 0:

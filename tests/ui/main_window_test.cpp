@@ -309,6 +309,64 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.window->isOperating());
   }
 
+  // The operator lease: one panel operates, and sees who else wants to.
+  void anotherPanelThatOperatesIsShownAndCanBeTakenOver() {
+    Panel panel;
+    const engine::OperatorLease lease{"other", "lena: tessera, lena@lab3", 1.6e9};
+    panel.commands.otherLease = lease;
+    engine::ClusterSnapshot snapshot = test::PanelCluster();
+    snapshot.lease = lease;
+    panel.setSnapshot(snapshot);
+    const auto labels = [&](const QString& text) {
+      const auto all = panel.window->findChildren<QLabel*>();
+      return std::any_of(all.begin(), all.end(), [&](const QLabel* label) {
+        return label->isVisible() && label->text().contains(text);
+      });
+    };
+    QVERIFY(labels(QStringLiteral("operated by lena: tessera, lena@lab3, since ")));
+    QVERIFY(!labels(QStringLiteral("This panel is in Monitor.")));
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    test::settle();
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(labels(QStringLiteral("operates this cluster. This panel is in Monitor.")));
+    QPushButton* takeOver = nullptr;
+    for (auto* notice : panel.window->findChildren<ui::NoticeBar*>()) {
+      if (notice->actionButton()->text() == QLatin1String("Take over")) {
+        takeOver = notice->actionButton();
+      }
+    }
+    QVERIFY(takeOver != nullptr && takeOver->isVisible());
+    takeOver->click();
+    test::settle();
+    QVERIFY(panel.window->isOperating());
+    QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::TakeOver);
+    const QString own = panel.commands.operated.back().first;
+    snapshot.lease = engine::OperatorLease{own.toStdString(), "omar: tessera, omar@lab3", 1.6e9};
+    panel.setSnapshot(snapshot);
+    QVERIFY(panel.window->isOperating());
+    QVERIFY(!takeOver->isVisible());
+    QVERIFY(!labels(QStringLiteral("operated by")));
+
+    // Now it is taken over itself.
+    snapshot.lease = lease;
+    panel.setSnapshot(snapshot);
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(labels(QStringLiteral("has taken over. This panel is in Monitor.")));
+    // What is not its own is not released.
+    QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::TakeOver);
+    // The other one leaves: nothing to take over.
+    snapshot.lease.reset();
+    panel.commands.otherLease.reset();
+    panel.setSnapshot(snapshot);
+    QVERIFY(!takeOver->isVisible());
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    test::settle();
+    QVERIFY(panel.window->isOperating());
+    QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::Take);
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::Release);
+  }
+
   void operateIsArmedByKeysAndLockedAgain() {
     Panel panel;
     QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);

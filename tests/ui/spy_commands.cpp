@@ -101,6 +101,15 @@ void SpyCommands::history(Done<std::vector<engine::HistoryEntry>> done) {
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(entries); });
 }
 
+void SpyCommands::operate(const QString& panel, ui::OperateAct act,
+                          Done<ui::OperateAnswer> done) {
+  operated.emplace_back(panel, act);
+  if (act == ui::OperateAct::TakeOver) otherLease.reset();
+  ui::OperateAnswer answer{.granted = !otherLease && act != ui::OperateAct::Release,
+                           .lease = otherLease};
+  QTimer::singleShot(0, this, [done = std::move(done), answer] { done(answer); });
+}
+
 void SpyCommands::jobAct(const QString&, ui::JobAct act, Done<void> done) {
   acts.push_back(act);
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });

@@ -28,6 +28,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
              Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
+  void operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
@@ -53,6 +54,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<std::pair<ui::PlanRequest, QString>> applied;
   std::vector<std::int64_t> cancelled;
   std::vector<ui::JobAct> acts;
+  std::vector<std::pair<QString, ui::OperateAct>> operated;  // panel, act
   std::vector<engine::LossChoice> decided;
   std::vector<engine::OnFailure> onFailures;
   std::vector<engine::SnapshotEvery> snapshots;
@@ -64,6 +66,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   int doctorCalls = 0;
   int stateCalls = 0;
 
+  std::optional<engine::OperatorLease> otherLease;  // of another panel, until it is taken over
   std::vector<engine::HistoryEntry> entries;
   std::function<Result<engine::PlanSummary>(engine::PlanSummary)> adjustPlan;
   Result<std::int64_t> applyAnswer = 7;

@@ -11,6 +11,7 @@
 #include "ui/format.h"
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
+#include "ui/models/operator_seat.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/meter.h"
 #include "ui/widgets/scrolled.h"
@@ -365,6 +366,7 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
   std::vector<KeyValues::Row> rows{
       {tr("nodes"), tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
       {tr("GPUs"), tr("%1, %2 idle").arg(devices).arg(idle)}};
+  if (snapshot.lease) rows.push_back({tr("operator"), leaseText(*snapshot.lease)});
   if (snapshot.link_bytes_per_second > 0) {
     rows.push_back(
         {tr("limit"), tr("%1 (emulated link)").arg(format::rate(snapshot.link_bytes_per_second))});

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/operator_seat.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <QPointer>
+#include <QUuid>
+#include <utility>
+
+namespace tessera::ui {
+
+QString leaseText(const engine::OperatorLease& lease) {
+  const auto since = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(lease.since * 1000));
+  const QString who = QString::fromStdString(lease.who);
+  return OperatorSeat::tr("%1, since %2")
+      .arg(who, QLocale().toString(since.time(), QLocale::ShortFormat));
+}
+
+OperatorSeat::OperatorSeat(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
+                           QObject* parent)
+    : QObject(parent),
+      m_model(model),
+      m_control(control),
+      m_commands(commands),
+      m_panel(QUuid::createUuid().toString(QUuid::WithoutBraces)) {
+  connect(&m_renew, &QTimer::timeout, this, [this] { send(OperateAct::Take); });
+  connect(&m_control, &MoveControl::changed, this, &OperatorSeat::follow);
+  connect(&m_model, &ClusterModel::changed, this, &OperatorSeat::followSnapshot);
+  connect(&m_model, &ClusterModel::cleared, this, [this] {
+    m_held = false;
+    m_notice.clear();
+  });
+  follow();
+}
+
+const engine::OperatorLease* OperatorSeat::other() const {
+  const auto& lease = m_model.snapshot().lease;
+  return lease && QString::fromStdString(lease->panel) != m_panel ? &*lease : nullptr;
+}
+
+QString OperatorSeat::notice() const { return other() == nullptr ? QString() : m_notice; }
+
+void OperatorSeat::takeOver() {
+  m_takesOver = true;
+  m_notice.clear();
+  if (m_control.isOperating()) follow();
+  m_control.setOperating(true);
+  m_takesOver = m_takesOver && m_control.isOperating();
+}
+
+void OperatorSeat::follow() {
+  const bool wants = m_control.isOperating() && m_model.link() == LinkState::Connected &&
+                     m_model.hasSnapshot();
+  if (wants && !m_held && !m_asked) {
+    send(std::exchange(m_takesOver, false) ? OperateAct::TakeOver : OperateAct::Take);
+    m_renew.start(kRenewMs);
+  } else if (!m_control.isOperating()) {
+    m_renew.stop();
+    if (std::exchange(m_held, false)) send(OperateAct::Release);
+  }
+}
+
+void OperatorSeat::followSnapshot() {
+  follow();
+  if (!m_held || m_model.link() != LinkState::Connected) return;
+  if (const engine::OperatorLease* lease = other()) {
+    giveWay(tr("%1 has taken over. This panel is in Monitor.").arg(leaseText(*lease)));
+  }
+}
+
+void OperatorSeat::send(OperateAct act) {
+  if (act != OperateAct::Release && m_model.link() != LinkState::Connected) return;
+  m_asked = act != OperateAct::Release;
+  m_commands.operate(m_panel, act,
+                     [self = QPointer<OperatorSeat>(this), act](Result<OperateAnswer> answer) {
+                       if (self) self->onAnswer(act, answer);
+                     });
+}
+
+void OperatorSeat::onAnswer(OperateAct act, const Result<OperateAnswer>& answer) {
+  if (act == OperateAct::Release) return;
+  m_asked = false;
+  if (!answer) return;  // with the next renewal
+  if (!m_control.isOperating()) {
+    // It was left meanwhile.
+    if (answer->granted) send(OperateAct::Release);
+    return;
+  }
+  if (answer->granted) {
+    m_held = true;
+    m_notice.clear();
+    emit changed();
+  } else if (answer->lease) {
+    giveWay((m_held ? tr("%1 has taken over. This panel is in Monitor.")
+                    : tr("%1 operates this cluster. This panel is in Monitor."))
+                .arg(leaseText(*answer->lease)));
+  }
+}
+
+void OperatorSeat::giveWay(const QString& notice) {
+  m_held = false;
+  m_notice = notice;
+  m_control.setOperating(false);
+  emit changed();
+}
+
+}  // namespace tessera::ui
