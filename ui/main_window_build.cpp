@@ -103,9 +103,9 @@ void MainWindow::Impl::buildCentre() {
   views->addPage(tr("Mesh"), canvas, buildMeshCorner());
   views->addNotice(new Rule(views));
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
-                          static_cast<QWidget*>(jobNotice),
-                          static_cast<QWidget*>(recordNotice), static_cast<QWidget*>(errorNotice),
-                          static_cast<QWidget*>(draftNotice), static_cast<QWidget*>(countdown)}) {
+                          static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(recordNotice),
+                          static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
+                          static_cast<QWidget*>(countdown)}) {
     views->addNotice(notice);
   }
 

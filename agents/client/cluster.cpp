@@ -129,7 +129,7 @@ struct ClusterClient::Impl {
   std::uint64_t last_sequence = 0;
   // The stream.
   std::optional<std::uint64_t> last_published;
-  std::optional<engine::ClusterSnapshot> cluster;  // as the last publication says
+  std::optional<engine::ClusterSnapshot> cluster;                // as the last publication says
   std::map<std::uint64_t, engine::SnapshotChange> held_changes;  // by sequence, until it is there
   std::int64_t last_event = 0;
   bool asked_snapshot = false, ask_snapshot_again = false;

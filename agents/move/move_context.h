@@ -41,7 +41,7 @@ struct MoveContext {
   struct Remote {
     std::vector<std::string> lanes;
     std::string public_key;                // of its lanes
-    std::vector<std::string> arena_paths;         // by device index
+    std::vector<std::string> arena_paths;  // by device index
     std::vector<std::uint64_t> arena_tokens = {};  // likewise
     std::vector<LaneTicket> tickets = {};  // of its lanes; empty: they are encrypted
   };

@@ -65,9 +65,8 @@ class HostPeers {
     if (index >= std::min(node.arena_paths.size(), node.arena_tokens.size())) {
       return NotFound(fmt::format("no arena path is known for {}", ToString(id)));
     }
-    TESSERA_TRY(
-        engine::Arena arena,
-        MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
+    TESSERA_TRY(engine::Arena arena,
+                MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
     TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
     peers_.emplace(id, std::pair{std::move(arena), std::move(table)});
     return OkStatus();

@@ -47,6 +47,10 @@ void Set(wire::DocumentRef::Kind kind, const std::string& text, wire::Prepare* p
 
 void Inbox::Take(wire::ToNode message) {
   if (message.has_document()) return OnDocument(message.document());
+  if (message.has_unknown()) {
+    Clear();  // it gets no documents before it has registered
+    return world_.deliver(message);
+  }
   const std::vector<std::uint64_t> missing = MissingOf(message);
   if (waiting_.empty() && missing.empty() && !delivers_) {
     Fill(message);

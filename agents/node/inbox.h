@@ -29,6 +29,8 @@ class Inbox {
   explicit Inbox(World world) : world_(std::move(world)) {}
 
   void Take(wire::ToNode message);
+  /// Drops what waits: the node registers again, and the registrar then repeats what still holds.
+  void Clear() { waiting_.clear(); }
   /// Asks again for what is still missing. The question or the answer may have been lost.
   void AskAgain() const;
 

@@ -2,6 +2,7 @@
 // tessera-agent: the daemon of a node. Started with --config, it becomes the keeper, which starts
 // the same program again as the agent.
 #include <fmt/format.h>
+#include <google/protobuf/message.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -73,6 +74,10 @@ Result<RegistrarRecord> KnownRecord(const AgentConfig& config, const CurveKeys& 
 }
 
 int RunAgent(AgentConfig config) {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  // It would print a line for each bad text that a peer sends.
+  google::protobuf::SetLogHandler(nullptr);
+#endif
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
   const auto record = KnownRecord(config, *keys);

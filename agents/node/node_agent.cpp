@@ -202,7 +202,9 @@ std::optional<RankExits::Joining> NodeAgent::FindJoining(const RankId& id) const
 // valid. The first one was sent before there was a connection, and the socket has kept it.
 void NodeAgent::OnConnected() {
   is_connected_ = true;
-  if (std::exchange(was_connected_, true)) SendRegister();
+  if (!std::exchange(was_connected_, true)) return;
+  inbox_.Clear();
+  SendRegister();
 }
 
 void NodeAgent::SendRegister() {
@@ -317,6 +319,8 @@ void NodeAgent::Handle(const wire::ToNode& m) {
     case wire::ToNode::kPauseJob:
       return pauses_.OnPauseJob(m.pause_job());
     case wire::ToNode::kResumeJob:
+      // Ranks that wait for the outcome of a transaction go on with its Go.
+      if (transactions_.Changes(m.resume_job().job())) return;
       return pauses_.OnResumeJob(m.resume_job());
     case wire::ToNode::kStopJob:
       return OnStopJob(m.stop_job());

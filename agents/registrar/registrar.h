@@ -93,7 +93,6 @@ class Registrar {
   /// What the rows of nodes depend on besides the nodes themselves.
   std::string ShownLayouts() const;
 
-
   // ---- requests
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);

@@ -89,7 +89,8 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
       }
       continue;
     }
-    if (!here || transactions_.Changes(job_name)) continue;
+    // A node of an earlier epoch still has to follow the outcome of its transaction.
+    if (!here || here->epoch() != job.epoch || transactions_.Changes(job_name)) continue;
     const bool wanted = pauses_.IsFor(job);
     const bool runs = job.state == engine::JobState::kRunning;
     if (runs && !wanted && !here->paused()) {

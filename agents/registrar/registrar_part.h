@@ -46,9 +46,7 @@ class RegistrarPart {
   Status SendTo(std::int32_t node, const std::shared_ptr<const wire::ToNode>& message) const;
   void AddEvent(engine::Severity severity, const std::string& source,
                 const std::string& text) const;
-  Common common() const {
-    return {timers_, config_, world_, members_, publisher_};
-  }
+  Common common() const { return {timers_, config_, world_, members_, publisher_}; }
   /// The snapshot has changed.
   void MarkDirty() const { publisher_.MarkDirty(); }
 

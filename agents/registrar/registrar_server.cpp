@@ -156,9 +156,10 @@ Registrar::World RegistrarServer::MakeWorld() {
       .history = *history_,
       .reader = *reader_,
       .generation = generation_,
-      .send_shared = [this](const std::string& identity,
-                            const std::shared_ptr<const wire::ToNode>&
-                                message) { return SendShared(identity, message); },
+      .send_shared =
+          [this](const std::string& identity, const std::shared_ptr<const wire::ToNode>& message) {
+            return SendShared(identity, message);
+          },
   };
 }
 
@@ -190,8 +191,7 @@ Status RegistrarServer::SendShared(const std::string& identity,
   auto found = std::ranges::find(shared_, message, &Shared::message);
   if (found == shared_.end()) {
     if (shared_.size() >= kKept) shared_.pop_front();
-    shared_.push_back(
-        {message, std::make_shared<const std::string>(message->SerializeAsString())});
+    shared_.push_back({message, std::make_shared<const std::string>(message->SerializeAsString())});
     found = std::prev(shared_.end());
   }
   return SendBytes(identity, ShareBytes(found->bytes));

@@ -78,8 +78,7 @@ void Registrar::OnStatus(const ReplyPtr& reply) {
   const auto now = timers_.now();
   engine::ClusterSnapshot state = publisher_.PublishState(now);
   for (engine::NodeStatus& row : state.nodes) {
-    row.last_seen =
-        std::chrono::duration<double>(now - members_.Find(row.node)->last_seen).count();
+    row.last_seen = std::chrono::duration<double>(now - members_.Find(row.node)->last_seen).count();
   }
   wire::Reply out;
   Encode(state, out.mutable_status());

@@ -235,9 +235,9 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
           {"link_bytes_per_second", snapshot.link_bytes_per_second},
           {"plain_lanes", snapshot.plain_lanes},
-          {"operator", snapshot.lease ? Json{{"who", snapshot.lease->who},
-                                             {"since", snapshot.lease->since}}
-                                      : Json()},
+          {"operator", snapshot.lease
+                           ? Json{{"who", snapshot.lease->who}, {"since", snapshot.lease->since}}
+                           : Json()},
           {"history_problem",
            snapshot.history_problem.empty() ? Json() : Json(snapshot.history_problem)}};
 }

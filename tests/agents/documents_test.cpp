@@ -165,6 +165,23 @@ class DocumentsTest : public QObject {
     QVERIFY(pair.to_node.at(0).document().unknown());
   }
 
+  // The registrar answers nothing else to a node that it does not know, so what waits would wait
+  // for ever.
+  void aNodeThatIsNotKnownRegistersAtOnce() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    pair.Send(OutcomeOf(1));
+    wire::ToNode unknown;
+    unknown.mutable_unknown();
+    pair.inbox.Take(unknown);
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+    QVERIFY(pair.delivered[0].has_unknown());
+    pair.Answer();
+    QCOMPARE(pair.delivered.size(), std::size_t{1});  // of before
+    pair.Send(OutcomeOf(2));
+    QCOMPARE(pair.delivered.size(), std::size_t{2});
+  }
+
   void anAlteredDocumentIsIgnored() {
     Pair pair;
     pair.Send(PrepareOf(1));

@@ -257,7 +257,7 @@ class Nodes {
 
   const ptc::Layout& from_;
   std::map<DeviceId, engine::Arena> arenas_;
-  std::map<DeviceId, int> fds_;  // of these
+  std::map<DeviceId, int> fds_;                                   // of these
   std::map<DeviceId, std::pair<PieceTable, PieceTable>> tables_;  // old, next
   std::map<std::int32_t, std::shared_ptr<MoveContext>> contexts_;
   NetContext net_{2};

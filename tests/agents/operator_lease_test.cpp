@@ -25,8 +25,8 @@ const KeyOwner kOmar{"omar", Role::kOperator};
 struct Office {
   wire::Reply last;
   sim::MemoryStore journal;
-  test::PartOffice around{
-      journal, [this](const std::string&, const wire::Reply& reply) { last = reply; }};
+  test::PartOffice around{journal,
+                          [this](const std::string&, const wire::Reply& reply) { last = reply; }};
   OperatorLease lease{around.common()};
 
   wire::Reply Operate(const KeyOwner& owner, const std::string& panel, Act::Act act,
@@ -36,7 +36,8 @@ struct Office {
     request.set_act(act);
     const std::string at = identity.empty() ? "of " + panel : identity;
     const auto reply = std::make_shared<PendingReply>(
-        "", owner.name + ": tessera", [this](const std::string&, const wire::Reply& out) { last = out; });
+        "", owner.name + ": tessera",
+        [this](const std::string&, const wire::Reply& out) { last = out; });
     reply->Join(at, 1);
     lease.OnOperate(at, owner, request, reply);
     return last;

@@ -62,16 +62,29 @@ int Measure(int rounds) {
   if (!agents::SavePublicKey(target.keys.public_key, allowed.toStdString(), "viewer")) return 1;
 
   const auto flood = [](const Target& at) { return std::make_unique<Flooder>(at); };
-  const auto stalled = [](const Target& at) { return std::make_unique<StalledReader>(at, kRequests); };
+  const auto stalled = [](const Target& at) {
+    return std::make_unique<StalledReader>(at, kRequests);
+  };
   const auto silent = [](const Target& at) {
     return std::make_unique<SilentConnections>(at.endpoint, kConnections);
   };
   std::vector<Case> cases = {
-      {"a flood of requests", [&](const Target& at) { return Peers{flood(at), {}, {}}; }},
-      {"a client that does not read", [&](const Target& at) { return Peers{{}, stalled(at), {}}; }},
-      {"1,000 silent connections", [&](const Target& at) { return Peers{{}, {}, silent(at)}; }},
+      {"a flood of requests",
+       [&](const Target& at) {
+         return Peers{flood(at), {}, {}};
+       }},
+      {"a client that does not read",
+       [&](const Target& at) {
+         return Peers{{}, stalled(at), {}};
+       }},
+      {"1,000 silent connections",
+       [&](const Target& at) {
+         return Peers{{}, {}, silent(at)};
+       }},
       {"all of them",
-       [&](const Target& at) { return Peers{flood(at), stalled(at), silent(at)}; }},
+       [&](const Target& at) {
+         return Peers{flood(at), stalled(at), silent(at)};
+       }},
   };
   StepSeconds(cluster, job, kSeconds);  // the agents read the key meanwhile
   for (int round = 0; round < rounds; ++round) {

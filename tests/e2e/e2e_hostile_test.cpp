@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <QFile>
+#include <QFileInfo>
 #include <QTest>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -327,6 +328,9 @@ class E2eHostileTest : public QObject {
       QVERIFY2(grown < kMostGrowth,
                qPrintable(QStringLiteral("n%1 has grown by %2 bytes").arg(node).arg(grown)));
     }
+    // Nor one line of the log for each of them.
+    const qint64 log = QFileInfo(Folder() + "/n0/agent.log").size();
+    QVERIFY2(log > 0 && log < 100'000, qPrintable(QString::number(log)));
     const QString events = m_cluster->Run({"events", "--limit", "1000"}).output;
     QVERIFY2(events.count(u'\n') < 150, qPrintable(events));
   }

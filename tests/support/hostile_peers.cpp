@@ -24,8 +24,7 @@ void Send(agents::Socket& socket, const wire::Request& request) {
 
 }  // namespace
 
-Flooder::Flooder(Target target)
-    : thread_([this, target = std::move(target)] { Run(target); }) {}
+Flooder::Flooder(Target target) : thread_([this, target = std::move(target)] { Run(target); }) {}
 
 Flooder::~Flooder() {
   ends_ = true;
@@ -41,8 +40,8 @@ void Flooder::Run(const Target& target) {
   const sched_param none{};
   ::pthread_setschedparam(::pthread_self(), SCHED_IDLE, &none);
   agents::NetContext net;  // whose threads inherit that
-  auto socket = agents::Socket::Client(net, agents::SocketKind::kDealer, target.keys,
-                                       target.server_key);
+  auto socket =
+      agents::Socket::Client(net, agents::SocketKind::kDealer, target.keys, target.server_key);
   if (!socket || !socket->Connect(target.endpoint)) return;
   wire::Request request;
   request.mutable_status();
@@ -63,8 +62,8 @@ void Flooder::Run(const Target& target) {
 }
 
 StalledReader::StalledReader(const Target& target, int requests) {
-  auto socket = agents::Socket::Client(net_, agents::SocketKind::kDealer, target.keys,
-                                       target.server_key);
+  auto socket =
+      agents::Socket::Client(net_, agents::SocketKind::kDealer, target.keys, target.server_key);
   if (!socket || !socket->SetHighWater(kQueued, 1) || !socket->Connect(target.endpoint)) return;
   socket_ = std::make_unique<agents::Socket>(std::move(*socket));
   wire::Request request;

@@ -101,8 +101,7 @@ void SpyCommands::history(Done<std::vector<engine::HistoryEntry>> done) {
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(entries); });
 }
 
-void SpyCommands::operate(const QString& panel, ui::OperateAct act,
-                          Done<ui::OperateAnswer> done) {
+void SpyCommands::operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) {
   operated.emplace_back(panel, act);
   if (act == ui::OperateAct::TakeOver) otherLease.reset();
   ui::OperateAnswer answer{.granted = !otherLease && act != ui::OperateAct::Release,

@@ -49,8 +49,8 @@ void OperatorSeat::takeOver() {
 }
 
 void OperatorSeat::follow() {
-  const bool wants = m_control.isOperating() && m_model.link() == LinkState::Connected &&
-                     m_model.hasSnapshot();
+  const bool wants =
+      m_control.isOperating() && m_model.link() == LinkState::Connected && m_model.hasSnapshot();
   if (wants && !m_held && !m_asked) {
     send(std::exchange(m_takesOver, false) ? OperateAct::TakeOver : OperateAct::Take);
     m_renew.start(kRenewMs);
