@@ -7,8 +7,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 
 #include "agents/net/key_owner.h"
 
@@ -41,7 +41,7 @@ class MessageLimits {
     double tokens = 0;
     Clock::time_point filled;
   };
-  using Buckets = std::map<std::string, Bucket>;
+  using Buckets = std::unordered_map<std::string, Bucket>;
   static bool Take(Buckets& buckets, const std::string& name, Limit limit, Clock::time_point now);
 
   Buckets messages_, answers_;  // by the name of the key, of which there are as many as key files

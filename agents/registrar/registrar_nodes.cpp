@@ -14,7 +14,7 @@
 namespace tessera::agents {
 namespace {
 /// Nodes that hear nothing for 15 s take the registrar for gone.
-constexpr auto kAcknowledgePeriod = std::chrono::seconds(4);
+constexpr auto kAcknowledgePeriod = std::chrono::seconds(8);
 }  // namespace
 
 void Registrar::OnRegister(const std::string& identity, const wire::Register& m) {

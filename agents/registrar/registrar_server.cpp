@@ -199,12 +199,13 @@ Status RegistrarServer::SendShared(const std::string& identity,
 
 void RegistrarServer::OnReady() {
   // Fair between peers, since ZeroMQ reads from each in turn. What is not read stays with the
-  // sender once a short queue is full.
+  // sender once a short queue is full: so a flood costs what is read of it.
   constexpr int kMessagesOfATurn = 256;
-  constexpr std::chrono::milliseconds kGather{2}, kSlow{20};
-  constexpr std::size_t kManyNodes = 256;
-  int num_above = 0;
-  for (int n = 0; n < kMessagesOfATurn; ++n) {
+  constexpr int kAboveLimitsOfATurn = 16;
+  constexpr std::chrono::milliseconds kSlow{20};
+  constexpr std::size_t kNodesOfAMillisecond = 256;
+  int num_above = 0, n = 0;
+  for (; n < kMessagesOfATurn && num_above < kAboveLimitsOfATurn; ++n) {
     auto received = router_->Receive();
     if (!received || !*received) break;
     const auto dropped = Accept(**received);
@@ -212,9 +213,11 @@ void RegistrarServer::OnReady() {
     num_above += dropped->is_above_limit ? 1 : 0;
     NoteDropped(*dropped);
   }
-  const bool has_many = registrar_ && registrar_->num_nodes() > kManyNodes;
-  const bool is_flooded = num_above > kMessagesOfATurn / 4;
-  loop_.Gather(*router_, is_flooded ? kSlow : has_many ? kGather : std::chrono::milliseconds(0));
+  const std::size_t num_nodes = registrar_ ? registrar_->num_nodes() : 0;
+  // With some left there is nothing to wait for.
+  const std::size_t gather = n < kMessagesOfATurn ? num_nodes / kNodesOfAMillisecond : 0;
+  const bool is_flooded = num_above == kAboveLimitsOfATurn;
+  loop_.Gather(*router_, is_flooded ? kSlow : std::chrono::milliseconds(gather));
 }
 
 std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& frames) {

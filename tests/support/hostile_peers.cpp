@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -16,10 +17,10 @@ namespace tessera::test {
 namespace {
 constexpr int kQueued = 200'000;  // messages
 
-void Send(agents::Socket& socket, const wire::Request& request) {
+bool Send(agents::Socket& socket, const wire::Request& request) {
   std::vector<agents::Frame> frames;
   frames.push_back(agents::Frame::Of(request.SerializeAsString()));
-  static_cast<void>(socket.Send(std::move(frames)));
+  return socket.Send(std::move(frames)).has_value();
 }
 
 }  // namespace
@@ -47,8 +48,11 @@ void Flooder::Run(const Target& target) {
   request.mutable_status();
   request.set_id("flood");
   while (!ends_) {
-    Send(*socket, request);
-    ++num_sent_;
+    if (Send(*socket, request)) {
+      ++num_sent_;
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // its queue is full
+    }
     while (const auto reply = socket->Receive()) {
       if (!*reply) break;
       wire::Reply answer;
@@ -70,7 +74,7 @@ StalledReader::StalledReader(const Target& target, int requests) {
   request.mutable_events()->set_limit(10'000);
   for (int i = 0; i < requests; ++i) {
     request.set_id(std::to_string(i));
-    Send(*socket_, request);
+    static_cast<void>(Send(*socket_, request));
   }
 }
 
