@@ -101,6 +101,11 @@ std::set<std::int32_t> Membership::Alive() const {
   return out;
 }
 
+bool Membership::Fits(const Node& node, const wire::Heartbeat& m) {
+  return std::ranges::equal(node.devices, m.devices(), {}, &wire::NodeDevice::index,
+                            &wire::NodeDevice::index);
+}
+
 void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time_point now) {
   const auto lanes = Decode(m.lanes());
   const bool is_same = node.state == engine::NodeState::kAlive && IsShownSame(node.devices, m) &&

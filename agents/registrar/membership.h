@@ -67,6 +67,8 @@ class Membership {
   Node* Accept(const std::string& identity, const wire::FromNode& message, Clock::time_point now);
   /// The numbers of the nodes that are alive.
   std::set<std::int32_t> Alive() const;
+  /// Whether a heartbeat is about the devices with which the node has registered.
+  static bool Fits(const Node& node, const wire::Heartbeat& message);
   void NoteHeartbeat(Node& node, const wire::Heartbeat& message, Clock::time_point now);
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.

@@ -305,6 +305,12 @@ bool Registrar::IsPartOf(const std::string& name, std::int32_t node) const {
   return transactions_.Changes(name) && transactions_.HasParticipant(node);
 }
 
+// Nodes that have left the job since may be the only ones that know a step which is missing.
+bool Registrar::MayReport(std::int32_t node, const wire::StepReport& m) const {
+  const Job* const job = jobs_.Find(m.job());
+  return job && (m.step() <= job->step || IsPartOf(m.job(), node));
+}
+
 std::string Registrar::SourceOf(const wire::FromNode& m) const {
   const std::string own = fmt::format("n{}", m.node());
   const std::string& source = m.event().source();
@@ -331,7 +337,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kRankExited:
       return OnRankExited(m.node(), m.rank_exited());
     case wire::FromNode::kStep:
-      if (IsPartOf(m.step().job(), m.node())) steps_.OnStep(m.step());
+      if (MayReport(m.node(), m.step())) steps_.OnStep(m.step());
       return;
     case wire::FromNode::kJobReady:
       return starter_.OnJobReady(m.node(), m.job_ready());

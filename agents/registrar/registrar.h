@@ -104,6 +104,8 @@ class Registrar {
   // ---- nodes (registrar_nodes.cpp)
   /// Whether the node is of the job, or takes part in its change.
   bool IsPartOf(const std::string& job, std::int32_t node) const;
+  /// Whether a step counts that the node reports.
+  bool MayReport(std::int32_t node, const wire::StepReport& message) const;
   /// Whom an event of a node is about: itself, one of its devices, or a job that it is part of.
   std::string SourceOf(const wire::FromNode& message) const;
   void OnRegister(const std::string& identity, const wire::Register& message);

@@ -102,6 +102,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
 }
 
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
+  if (!Membership::Fits(node, m)) return;
   members_.NoteHeartbeat(node, m, timers_.now());
   states_.snapshots().OnHeld(node.number, m.snapshots());
   if (node.awaited_order == 0) {

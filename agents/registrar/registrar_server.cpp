@@ -18,6 +18,7 @@
 #include "agents/decision/etcd_register.h"
 #include "agents/node/fault.h"
 #include "agents/registrar/data_thread.h"
+#include "agents/registrar/node_claims.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/wall_clock.h"
@@ -258,6 +259,10 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
     if (message.has_register_() && message.register_().public_key() != frames.sender_key()) {
       return Dropped{"another key, " + of_key(),
                      fmt::format("n{}, which names another public key than its own", node)};
+    }
+    if (const Status claims = CheckClaims(message); !claims) {
+      return Dropped{"impossible, " + of_key(),
+                     fmt::format("a message from {}: {}", of_key(), claims.error().message)};
     }
     if (takeover_) {
       takeover_->OnNode(identity, message);

@@ -8,7 +8,8 @@
 
 namespace tessera::agents {
 
-TransferCount::TransferCount(const std::vector<engine::FlowStatus>& planned) {
+TransferCount::TransferCount(const std::vector<engine::FlowStatus>& planned)
+    : most_flows_(2 * planned.size() + kMostOthers) {
   for (const engine::FlowStatus& flow : planned) {
     flows_[{flow.source, flow.destination}].status = flow;
   }
@@ -19,7 +20,9 @@ void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, dou
     const auto source = Decode(row.source());
     const auto destination = Decode(row.destination());
     if (!source || !destination || destination->node != node) continue;
-    auto& [flow, grew] = flows_[{*source, *destination}];
+    const std::pair ends(*source, *destination);
+    if (flows_.size() >= most_flows_ && !flows_.contains(ends)) continue;
+    auto& [flow, grew] = flows_[ends];
     if (row.bytes_done() > flow.bytes_done) grew = seconds;
     flow.source = *source;
     flow.destination = *destination;

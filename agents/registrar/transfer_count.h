@@ -26,8 +26,8 @@ class TransferCount {
 
   /// Takes over the counts of one node. Counts are cumulative and reports may arrive out of order,
   /// so the largest count of each flow is kept. Flows to devices of other nodes and malformed rows
-  /// are ignored. A flow that is not in the plan is added with a total of 0. `seconds`: since the
-  /// transfer began, for the rates; 0: the rates are kept.
+  /// are ignored. A flow that is not in the plan is added with a total of 0, unless there are many
+  /// already. `seconds`: since the transfer began, for the rates; 0: the rates are kept.
   void Note(std::int32_t node, const wire::TxnProgress& report, double seconds);
 
   /// In order of source and destination.
@@ -41,6 +41,10 @@ class TransferCount {
     engine::FlowStatus status;
     double grew = 0;  // seconds, when bytes arrived last
   };
+  /// Flows from other sources than planned, beside one for each planned.
+  static constexpr std::size_t kMostOthers = 1000;
+
+  std::size_t most_flows_;
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, Flow> flows_;
   std::map<std::int32_t, std::int64_t> handed_in_;  // bytes by node
   std::int64_t bytes_ = 0;                          // the sum of both

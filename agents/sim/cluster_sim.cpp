@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/registrar/node_claims.h"
 #include "agents/registrar/registrar.h"
 #include "agents/sim/invariants.h"
 #include "agents/sim/remote_register.h"
@@ -233,6 +234,9 @@ class Cluster {
             [this] { return registrar_.has_value(); },
             [this](const std::string& identity, const wire::FromNode& message) {
               At(0).process().Deliver([this, identity, message] {
+                if (const Status claims = CheckClaims(message); !claims) {
+                  sim_.Violate("a node says what cannot be: " + claims.error().message);
+                }
                 if (registrar_) registrar_->OnNode(identity, message);
               });
             },
