@@ -40,7 +40,11 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
     add(rank_variable::kSettingsFile, spec.settings_file);
   }
   add(rank_variable::kInitialise, spec.initialise ? "1" : "0");
-  add(rank_variable::kView, ToJson(spec.view));
+  if (spec.view_file.empty()) {
+    add(rank_variable::kView, ToJson(spec.view));
+  } else {
+    add(rank_variable::kViewFile, spec.view_file);
+  }
   add(rank_variable::kLayoutFile, spec.layout_file);
   add(rank_variable::kCollectiveTimeout, std::to_string(spec.collective_timeout));
   return environment;

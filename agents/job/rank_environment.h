@@ -20,6 +20,7 @@ inline constexpr const char* kSettings = "TESSERA_SETTINGS";
 inline constexpr const char* kSettingsFile = "TESSERA_SETTINGS_FILE";
 inline constexpr const char* kInitialise = "TESSERA_INITIALISE";
 inline constexpr const char* kView = "TESSERA_VIEW";
+inline constexpr const char* kViewFile = "TESSERA_VIEW_FILE";
 inline constexpr const char* kLayoutFile = "TESSERA_LAYOUT_FILE";
 inline constexpr const char* kCollectiveTimeout = "TESSERA_COLLECTIVE_TIMEOUT";
 }  // namespace rank_variable
@@ -33,6 +34,7 @@ struct RankEnvironmentSpec {
   std::string settings_file;  // path of a file with the settings; if not empty, replaces `settings`
   bool initialise = false;    // the pieces hold no data yet
   RankView view;              // the view that the process is started for
+  std::string view_file;      // path of a file with the view; if not empty, replaces `view`
   std::string layout_file;    // JSON of a layout of the job: names its tensors
   std::int64_t collective_timeout = 0;  // seconds; 0: it follows from the length of the steps
 };

@@ -12,7 +12,7 @@
 
 namespace tessera::agents {
 
-inline constexpr std::uint32_t kRankProtocol = 1;
+inline constexpr std::uint32_t kRankProtocol = 2;
 
 /// One attempt to reach an epoch. Groups, rendezvous entries and shared memory belong to an
 /// attempt.

@@ -5,6 +5,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "agents/wire/tessera/wire/rank.pb.h"
 
@@ -21,9 +23,19 @@ void ToWire(const RankView& view, wire::RankView* out) {
   out->mutable_axis_size()->Assign(view.axis_size.begin(), view.axis_size.end());
   out->mutable_axis_coord()->Assign(view.axis_coord.begin(), view.axis_coord.end());
   out->set_micro_batch(view.micro_batch);
-  out->mutable_node_of_rank()->Assign(view.node_of_rank.begin(), view.node_of_rank.end());
-  out->mutable_host_of_rank()->Assign(view.host_of_rank.begin(), view.host_of_rank.end());
-  for (const std::string& address : view.address_of_rank) out->add_address_of_rank(address);
+  std::map<std::tuple<std::int32_t, std::int32_t, std::string>, std::uint32_t> places;
+  for (std::size_t rank = 0; rank < view.node_of_rank.size(); ++rank) {
+    const auto [place, is_new] = places.try_emplace(
+        {view.node_of_rank[rank], view.host_of_rank[rank], view.address_of_rank[rank]},
+        static_cast<std::uint32_t>(places.size()));
+    if (is_new) {
+      wire::RankView::Place* const added = out->add_places();
+      added->set_node(view.node_of_rank[rank]);
+      added->set_host(view.host_of_rank[rank]);
+      added->set_address(view.address_of_rank[rank]);
+    }
+    out->add_place_of_rank(place->second);
+  }
 }
 
 Result<RankView> FromWire(const wire::RankView& in) {
@@ -31,12 +43,13 @@ Result<RankView> FromWire(const wire::RankView& in) {
     return InvalidArgument(
         fmt::format("rank view: rank {} of a world of {}", in.rank(), in.world()));
   }
-  for (const auto& [name, size] : {std::pair("node_of_rank", in.node_of_rank_size()),
-                                   std::pair("host_of_rank", in.host_of_rank_size()),
-                                   std::pair("address_of_rank", in.address_of_rank_size())}) {
-    if (size != in.world()) {
-      return InvalidArgument(
-          fmt::format("rank view: {} has {} entries, the world is {}", name, size, in.world()));
+  if (in.place_of_rank_size() != in.world()) {
+    return InvalidArgument(fmt::format("rank view: place_of_rank has {} entries, the world is {}",
+                                       in.place_of_rank_size(), in.world()));
+  }
+  for (const std::uint32_t place : in.place_of_rank()) {
+    if (place >= static_cast<std::uint32_t>(in.places_size())) {
+      return InvalidArgument(fmt::format("rank view: place {} of {}", place, in.places_size()));
     }
   }
   if (in.axis_size_size() != ptc::kNumAxes || in.axis_coord_size() != ptc::kNumAxes) {
@@ -62,9 +75,12 @@ Result<RankView> FromWire(const wire::RankView& in) {
   std::copy(in.axis_size().begin(), in.axis_size().end(), view.axis_size.begin());
   std::copy(in.axis_coord().begin(), in.axis_coord().end(), view.axis_coord.begin());
   view.micro_batch = in.micro_batch();
-  view.node_of_rank.assign(in.node_of_rank().begin(), in.node_of_rank().end());
-  view.host_of_rank.assign(in.host_of_rank().begin(), in.host_of_rank().end());
-  view.address_of_rank.assign(in.address_of_rank().begin(), in.address_of_rank().end());
+  for (const std::uint32_t index : in.place_of_rank()) {
+    const wire::RankView::Place& place = in.places(static_cast<int>(index));
+    view.node_of_rank.push_back(place.node());
+    view.host_of_rank.push_back(place.host());
+    view.address_of_rank.push_back(place.address());
+  }
   return view;
 }
 

@@ -50,7 +50,7 @@ void ToWire(const RankView& view, wire::RankView* out);
 ///     the world, a degree below 1, a coordinate outside its degree, or a micro-batch below 0
 Result<RankView> FromWire(const wire::RankView& view);
 
-/// One line of JSON, for the environment of a process.
+/// One line of JSON, for the environment or a file of a process.
 std::string ToJson(const RankView& view);
 /// \error as FromWire; kInvalidArgument for other text
 Result<RankView> ParseRankView(std::string_view json);

@@ -49,10 +49,10 @@ Result<std::string> Variable(const char* name) {
   return std::string(value);
 }
 
-Result<std::string> ReadSettings() {
-  if (const char* path = std::getenv(rank_variable::kSettingsFile))
-    return engine::ReadWholeFile(path);
-  return Variable(rank_variable::kSettings);
+/// The text of a variable, or of the file that another one names.
+Result<std::string> ReadVariable(const char* name, const char* file_name) {
+  if (const char* path = std::getenv(file_name)) return engine::ReadWholeFile(path);
+  return Variable(name);
 }
 
 Result<int> ArenaFd() {
@@ -112,10 +112,12 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   TESSERA_TRY(std::string socket, Variable(rank_variable::kSocket));
   TESSERA_TRY(std::string name, Variable(rank_variable::kJob));
   TESSERA_TRY(const std::string device_text, Variable(rank_variable::kDevice));
-  TESSERA_TRY(const std::string view_text, Variable(rank_variable::kView));
+  TESSERA_TRY(const std::string view_text,
+              ReadVariable(rank_variable::kView, rank_variable::kViewFile));
   TESSERA_TRY(const std::string layout_file, Variable(rank_variable::kLayoutFile));
   TESSERA_TRY(const std::string initialise, Variable(rank_variable::kInitialise));
-  TESSERA_TRY(std::string settings, ReadSettings());
+  TESSERA_TRY(std::string settings,
+              ReadVariable(rank_variable::kSettings, rank_variable::kSettingsFile));
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(device_text));
   TESSERA_TRY(RankView view, ParseRankView(view_text));
   TESSERA_TRY(const std::string layout_text, engine::ReadWholeFile(layout_file));

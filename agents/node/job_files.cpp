@@ -13,6 +13,13 @@ namespace {
 std::string FolderOf(const std::string& directory, const std::string& job) {
   return directory + "/jobs/" + job;
 }
+
+Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return OkStatus();
+  return Unavailable(fmt::format("cannot make '{}': {}", folder, error.message()));
+}
 }  // namespace
 
 std::string SettingsPath(const std::string& directory, const std::string& job) {
@@ -25,12 +32,18 @@ std::string LayoutPath(const std::string& directory, const std::string& job) {
 
 Status WriteJobFiles(const std::string& directory, const std::string& job,
                      const std::string& settings, const ptc::Layout& layout) {
-  const std::string folder = FolderOf(directory, job);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Unavailable(fmt::format("cannot make '{}': {}", folder, error.message()));
+  TESSERA_RETURN_IF_ERROR(MakeFolder(FolderOf(directory, job)));
   TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(SettingsPath(directory, job), settings, 0644));
   return engine::WriteWholeFile(LayoutPath(directory, job), ptc::ToJson(layout), 0644);
+}
+
+Result<std::string> WriteViewFile(const std::string& directory, const std::string& job,
+                                  std::int32_t device, const std::string& view) {
+  const std::string folder = FolderOf(directory, job);
+  TESSERA_RETURN_IF_ERROR(MakeFolder(folder));
+  std::string path = fmt::format("{}/view-g{}.json", folder, device);
+  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(path, view, 0644));
+  return path;
 }
 
 void RemoveJobFiles(const std::string& directory, const std::string& job) {

@@ -5,6 +5,7 @@
 /// The files from which the ranks of a job read its settings and its layout. `directory` is that of
 /// the node.
 
+#include <cstdint>
 #include <string>
 
 #include "ptc/base/result.h"
@@ -18,6 +19,12 @@ std::string LayoutPath(const std::string& directory, const std::string& job);
 /// \error kUnavailable naming the folder; as engine::WriteWholeFile
 Status WriteJobFiles(const std::string& directory, const std::string& job,
                      const std::string& settings, const ptc::Layout& layout);
+/// Writes the view for which the rank of a device is started: of a large job it is longer than a
+/// variable of the environment may be.
+/// \return the path
+/// \error as WriteJobFiles
+Result<std::string> WriteViewFile(const std::string& directory, const std::string& job,
+                                  std::int32_t device, const std::string& view);
 /// Ignores errors: the files of a job are written again when it starts.
 void RemoveJobFiles(const std::string& directory, const std::string& job);
 

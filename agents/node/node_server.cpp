@@ -156,6 +156,10 @@ NodeWorld NodeServer::MakeWorld() {
                                  const ptc::Layout& layout) {
     return WriteJobFiles(config_.directory, job, settings, layout);
   };
+  world.write_view_file = [this](const std::string& job, std::int32_t device,
+                                 const std::string& view) {
+    return WriteViewFile(config_.directory, job, device, view);
+  };
   world.remove_job_files = [this](const std::string& job) {
     RemoveJobFiles(config_.directory, job);
   };

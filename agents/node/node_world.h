@@ -56,6 +56,9 @@ struct NodeWorld {
   std::function<Status(const std::string& job, const std::string& settings,
                        const ptc::Layout& layout)>
       write_job_files;
+  std::function<Result<std::string>(const std::string& job, std::int32_t device,
+                                    const std::string& view)>
+      write_view_file;
   std::function<void(const std::string& job)> remove_job_files;
   /// The program of the built-in trainer, and what every rank inherits of the environment.
   std::function<std::string()> trainer_path;

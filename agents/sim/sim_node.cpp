@@ -325,6 +325,9 @@ NodeWorld SimNode::MakeWorld() {
     settings_[job] = settings;
     return OkStatus();
   };
+  world.write_view_file = [](const std::string&, std::int32_t, const std::string&) {
+    return Result<std::string>("view.json");
+  };
   world.remove_job_files = [this](const std::string& job) { settings_.erase(job); };
   world.trainer_path = [] { return std::string("tessera-train"); };
   world.environment = [] { return std::vector<std::string>(); };

@@ -201,7 +201,7 @@ class JobAttachTest : public QObject {
       SUCCEEDS(SendPacket(other.get(), AttachMessage(99).SerializeAsString()));
       QTRY_COMPARE_WITH_TIMEOUT(node.agent.Problems().size(), 3U, kLimit);
       const std::string last = node.agent.Problems().back();
-      QVERIFY2(last.find("rank protocol 99, this agent speaks 1") != std::string::npos,
+      QVERIFY2(last.find("rank protocol 99, this agent speaks 2") != std::string::npos,
                last.c_str());
       for (const UniqueFd* refused : {&noise, &early, &other}) {
         const auto closed = [&] {
@@ -213,7 +213,7 @@ class JobAttachTest : public QObject {
 
       const RankId fake{"fake", {0, 7}};
       const UniqueFd rank = RawConnection(node.socket);
-      SUCCEEDS(SendPacket(rank.get(), AttachMessage(1).SerializeAsString()));
+      SUCCEEDS(SendPacket(rank.get(), AttachMessage(kRankProtocol).SerializeAsString()));
       QTRY_COMPARE_WITH_TIMEOUT(node.agent.Of(fake).attached, 1, kLimit);
       const int passed[] = {rank.get(), node.directory.isValid() ? 2 : 0};
       SUCCEEDS(SendPacket(rank.get(), std::string("\xff\xff\xff\xff", 4), passed));

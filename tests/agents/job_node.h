@@ -192,6 +192,7 @@ struct Node {
             .settings_file = {},
             .initialise = initialise,
             .view = view,
+            .view_file = {},
             .layout_file = layout_file};
   }
   void StartRank(int device, const RankView& view, bool initialise, int steps, int step_ms) {

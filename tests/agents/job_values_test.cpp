@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 Values that ranks compute and receive, without a running
 // rank.
+#include <fmt/format.h>
+
 #include <QTest>
 #include <algorithm>
 #include <cmath>
@@ -8,6 +10,8 @@
 #include "agents/job/c_view.h"
 #include "agents/job/decision.h"
 #include "agents/job/tessera_job.h"
+#include "agents/keeper/packet.h"
+#include "agents/wire/tessera/wire/rank.pb.h"
 #include "engine/data/dropout.h"
 #include "engine/data/random_stream.h"
 #include "tests/agents/job_node.h"
@@ -52,6 +56,25 @@ class JobValuesTest : public QObject {
     SUCCEEDS(parsed);
     QVERIFY(*parsed == view);
   }
+  // A packet of the rank protocol has at most 128 KiB.
+  void theViewOfALargeJobFitsIntoAPacket() {
+    constexpr int kNodes = 2048, kRanks = kNodes * 8;
+    RankView view = ViewOf(kRanks - 1, kRanks, 1, 3);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const int node = rank / 8;
+      const auto at = static_cast<std::size_t>(rank);
+      view.node_of_rank[at] = node;
+      view.host_of_rank[at] = node;
+      view.address_of_rank[at] = fmt::format("10.{}.{}.{}", 100 + node % 100, node / 100, 100);
+    }
+    wire::RankView packed;
+    ToWire(view, &packed);
+    QVERIFY2(packed.ByteSizeLong() < kMaxPacketBytes * 3 / 4,
+             qPrintable(QString::number(packed.ByteSizeLong())));
+    const auto back = FromWire(packed);
+    SUCCEEDS(back);
+    QVERIFY(*back == view);
+  }
   void theViewBeforeTheCurrentOneStaysReadable() {
     CViews views(ViewOf(0, 2, 1));
     for (std::int64_t epoch = 2; epoch < 100; ++epoch) {
@@ -74,11 +97,13 @@ class JobValuesTest : public QObject {
     QTest::newRow("no json") << "{";
     QTest::newRow("empty world") << "{}";
     QTest::newRow("rank outside the world") << R"({"rank": 2, "world": 2})";
-    QTest::newRow("lists too short") << R"({"rank": 0, "world": 1, "node_of_rank": [0]})";
+    QTest::newRow("lists too short") << R"({"rank": 0, "world": 2, "place_of_rank": [0]})";
     QTest::newRow("negative micro-batch")
         << R"({"rank": 0, "world": 1, "axis_size": [1,1,1,1,1], "axis_coord": [0,0,0,0,0],
-               "micro_batch": -1, "node_of_rank": [0], "host_of_rank": [0],
-               "address_of_rank": ["127.0.0.1"]})";
+               "micro_batch": -1, "places": [{"address": "127.0.0.1"}], "place_of_rank": [0]})";
+    QTest::newRow("place outside the list")
+        << R"({"rank": 0, "world": 1, "axis_size": [1,1,1,1,1], "axis_coord": [0,0,0,0,0],
+               "places": [{"address": "127.0.0.1"}], "place_of_rank": [1]})";
     QTest::newRow("unknown key") << R"({"rnak": 0})";
   }
   void badViewsAreRefused() {
@@ -104,11 +129,17 @@ class JobValuesTest : public QObject {
                              .settings_file = {},
                              .initialise = false,
                              .view = ViewOf(0, 1, 1),
+                             .view_file = {},
                              .layout_file = "/l"};
     const auto environment = RankEnvironment(spec);
     QCOMPARE(environment[0], std::string("RANKING=1"));
     QCOMPARE(std::count(environment.begin(), environment.end(), "RANK=7"), 0);
     QCOMPARE(std::count(environment.begin(), environment.end(), "MASTER_PORT=1"), 0);
+    spec.view_file = "/v";
+    const auto by_file = RankEnvironment(spec);
+    QCOMPARE(std::count(by_file.begin(), by_file.end(), "TESSERA_VIEW_FILE=/v"), 1);
+    QVERIFY(std::ranges::none_of(
+        by_file, [](const std::string& entry) { return entry.starts_with("TESSERA_VIEW="); }));
   }
 
   void randomNumbersAreThoseOfTheTrainer() {

@@ -108,6 +108,36 @@ class E2eRolesTest : public QObject {
     QVERIFY2(last["who"].get<std::string>().starts_with("lena: tesseractl, "), last.dump().c_str());
   }
 
+  // As a panel in Operate mode: everybody sees it, nobody is hindered.
+  void thePanelThatOperatesIsNamed() {
+    const auto lena = ProfileOf("lena");
+    QVERIFY(lena);
+    const auto panel = agents::ClusterClient::OpenForCommands(*lena);
+    VERIFY_OK(panel);
+    const auto operate = [&](wire::OperateRequest::Act act) {
+      wire::Request request;
+      request.mutable_operate()->set_panel("p");
+      request.mutable_operate()->set_act(act);
+      return (*panel)->CallAndWait(std::move(request), 10s);
+    };
+    QVERIFY(m_cluster->Status()["operator"].is_null());
+    QVERIFY(!m_cluster->Run({"status"}).output.contains("operated in a panel"));
+    const auto taken = operate(wire::OperateRequest::TAKE);
+    VERIFY_OK(taken);
+    QVERIFY(taken->operate().granted());
+    QVERIFY(m_cluster->Status()["operator"]["who"].get<std::string>().starts_with("lena: "));
+    QVERIFY(As("guest", {"status"}).output.contains("operated in a panel by lena: "));
+    for (const char* act : {"pause", "resume"}) {
+      const Outcome done = m_cluster->Run({"job", act, kJob}, 60);
+      QVERIFY2(done.code == 0, done.Text());
+      QVERIFY2(done.errors.contains("note: a panel operates this cluster (lena: "), done.Text());
+    }
+    VERIFY_OK(operate(wire::OperateRequest::RELEASE));
+    QVERIFY(m_cluster->Status()["operator"].is_null());
+    QVERIFY(!m_cluster->Run({"job", "pause", kJob}, 60).errors.contains("note:"));
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}, 60).code == 0);
+  }
+
   // An operator's key, and that of another node, register in vain as n1.
   void onlyItsKeySpeaksForANode() {
     const Json before = m_cluster->Status()["nodes"];
