@@ -328,7 +328,7 @@ class MainWindowTest : public QObject {
     QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
     test::settle();
     QVERIFY(!panel.window->isOperating());
-    QVERIFY(labels(QStringLiteral("operates this cluster. This panel is in Monitor.")));
+    QVERIFY(labels(QStringLiteral("This cluster is operated by lena: tessera, lena@lab3, since ")));
     QPushButton* takeOver = nullptr;
     for (auto* notice : panel.window->findChildren<ui::NoticeBar*>()) {
       if (notice->actionButton()->text() == QLatin1String("Take over")) {
@@ -351,7 +351,7 @@ class MainWindowTest : public QObject {
     snapshot.lease = lease;
     panel.setSnapshot(snapshot);
     QVERIFY(!panel.window->isOperating());
-    QVERIFY(labels(QStringLiteral("has taken over. This panel is in Monitor.")));
+    QVERIFY(labels(QStringLiteral("Taken over by lena: tessera, lena@lab3, since ")));
     // What is not its own is not released.
     QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::TakeOver);
     // The other one leaves: nothing to take over.

@@ -16,6 +16,12 @@ QString leaseText(const engine::OperatorLease& lease) {
       .arg(who, QLocale().toString(since.time(), QLocale::ShortFormat));
 }
 
+namespace {
+QString takenOver(const engine::OperatorLease& lease) {
+  return OperatorSeat::tr("Taken over by %1. This panel is in Monitor.").arg(leaseText(lease));
+}
+}  // namespace
+
 OperatorSeat::OperatorSeat(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
                            QObject* parent)
     : QObject(parent),
@@ -64,7 +70,7 @@ void OperatorSeat::followSnapshot() {
   follow();
   if (!m_held || m_model.link() != LinkState::Connected) return;
   if (const engine::OperatorLease* lease = other()) {
-    giveWay(tr("%1 has taken over. This panel is in Monitor.").arg(leaseText(*lease)));
+    giveWay(takenOver(*lease));
   }
 }
 
@@ -91,9 +97,9 @@ void OperatorSeat::onAnswer(OperateAct act, const Result<OperateAnswer>& answer)
     m_notice.clear();
     emit changed();
   } else if (answer->lease) {
-    giveWay((m_held ? tr("%1 has taken over. This panel is in Monitor.")
-                    : tr("%1 operates this cluster. This panel is in Monitor."))
-                .arg(leaseText(*answer->lease)));
+    giveWay(m_held ? takenOver(*answer->lease)
+                   : tr("This cluster is operated by %1. This panel is in Monitor.")
+                         .arg(leaseText(*answer->lease)));
   }
 }
 
