@@ -132,6 +132,7 @@ struct ClusterClient::Impl {
   std::optional<engine::ClusterSnapshot> cluster;                // as the last publication says
   std::map<std::uint64_t, engine::SnapshotChange> held_changes;  // by sequence, until it is there
   std::int64_t last_event = 0;
+  bool wants_snapshot = false;  // until one is there that has what was missed
   bool asked_snapshot = false, ask_snapshot_again = false;
   bool asked_events = false, ask_events_again = false;
   std::map<std::int64_t, engine::Event>
@@ -487,8 +488,11 @@ struct ClusterClient::Impl {
       note = "malformed change of the state: " + change.error().ToString();
       return AskSnapshot();
     }
-    if (!cluster || asked_snapshot) {
-      if (held_changes.size() >= kMostHeldChanges) held_changes.clear();  // a gap: it asks again
+    if (!cluster || wants_snapshot) {
+      if (held_changes.size() >= kMostHeldChanges) {
+        held_changes.clear();
+        ask_snapshot_again = asked_snapshot;  // what is on its way may be older than those
+      }
       held_changes.emplace(published.sequence(), std::move(*change));
       return;
     }
@@ -517,6 +521,7 @@ struct ClusterClient::Impl {
   }
 
   void AskSnapshot() {
+    wants_snapshot = true;
     if (asked_snapshot) {
       ask_snapshot_again = true;
       return;
@@ -528,11 +533,12 @@ struct ClusterClient::Impl {
       asked_snapshot = false;
       auto whole = reply ? Decode(reply->status()) : Result<engine::ClusterSnapshot>(reply.error());
       if (whole) {
+        wants_snapshot = ask_snapshot_again;
         TakeSnapshot(std::move(*whole));
       } else {
         note = "no state of the cluster: " + whole.error().ToString();
         ask_snapshot_timer = loop.After(kAskAgain, [this] {
-          if (link.commands && !cluster) AskSnapshot();
+          if (link.commands && wants_snapshot && !asked_snapshot) AskSnapshot();
         });
       }
       if (std::exchange(ask_snapshot_again, false) && link.commands) AskSnapshot();

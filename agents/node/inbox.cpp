@@ -51,6 +51,7 @@ void Inbox::Take(wire::ToNode message) {
     Clear();  // it gets no documents before it has registered
     return world_.deliver(message);
   }
+  if (message.has_heartbeat()) return world_.deliver(message);  // in no order with others
   const std::vector<std::uint64_t> missing = MissingOf(message);
   if (waiting_.empty() && missing.empty() && !delivers_) {
     Fill(message);
@@ -62,9 +63,15 @@ void Inbox::Take(wire::ToNode message) {
   if (!missing.empty()) world_.ask(missing);
 }
 
-void Inbox::AskAgain() const {
+void Inbox::AskAgain() {
   if (waiting_.empty()) return;
-  if (const auto missing = MissingOf(waiting_.front()); !missing.empty()) world_.ask(missing);
+  const auto missing = MissingOf(waiting_.front());
+  if (missing.empty()) return;
+  if (++num_asked_ <= kMostQuestions) return world_.ask(missing);
+  // Others wait behind it. The registrar repeats what still holds.
+  waiting_.pop_front();
+  num_asked_ = 0;
+  DeliverComplete();
 }
 
 void Inbox::OnDocument(const wire::Document& document) {
@@ -89,6 +96,7 @@ void Inbox::DeliverComplete() {
   while (!waiting_.empty() && MissingOf(waiting_.front()).empty()) {
     wire::ToNode message = std::move(waiting_.front());
     waiting_.pop_front();
+    num_asked_ = 0;
     Fill(message);
     world_.deliver(message);
   }

@@ -31,13 +31,15 @@ class Inbox {
   void Take(wire::ToNode message);
   /// Drops what waits: the node registers again, and the registrar then repeats what still holds.
   void Clear() { waiting_.clear(); }
-  /// Asks again for what is still missing. The question or the answer may have been lost.
-  void AskAgain() const;
+  /// Asks again for what is still missing. The question or the answer may have been lost. After
+  /// kMostQuestions the message is dropped.
+  void AskAgain();
 
  private:
   /// Layouts, settings and peers of some jobs and of a transaction.
   static constexpr std::size_t kMostDocuments = 32;
   static constexpr std::size_t kMostWaiting = 10'000;
+  static constexpr int kMostQuestions = 20;
 
   void OnDocument(const wire::Document& document);
   void DeliverComplete();
@@ -49,6 +51,7 @@ class Inbox {
   std::deque<wire::ToNode> waiting_;
   std::map<std::uint64_t, std::string> documents_;  // by hash
   std::deque<std::uint64_t> order_;                 // the least recently used first
+  int num_asked_ = 0;                               // for what the first message lacks
   bool delivers_ = false;
 };
 

@@ -222,9 +222,9 @@ void NodeAgent::SendHeartbeat() {
 void NodeAgent::Beat() {
   // What it says without a connection would be old when there is one again, and then it registers.
   ++beats_;
+  if (is_connected_) inbox_.AskAgain();
   if (is_connected_ && welcomed_) {
     if (beats_ % beat_every_ == 0) SendHeartbeat();
-    inbox_.AskAgain();
     exits_.Repeat();
     if (beats_ % kBeatsToRendezvous == 0) rendezvous_.Repeat();
     pauses_.RepeatReady();

@@ -30,7 +30,7 @@ namespace tessera::agents {
 namespace {
 constexpr std::int64_t kPortBurst = 1 << 20;
 /// A registrar that answers says something every few seconds.
-constexpr std::chrono::seconds kLongestSilence{12};
+constexpr std::chrono::seconds kLongestSilence{20};
 
 std::int64_t NewIncarnation() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

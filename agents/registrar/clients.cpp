@@ -14,13 +14,15 @@ namespace {
 
 constexpr std::size_t kMaxReplies = 500;  // of one key
 constexpr std::size_t kMaxClients = 2000;
+constexpr std::size_t kLongestClaim = 256;  // bytes
+constexpr std::size_t kLongestId = 256;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
 /// "tesseractl, user@host": what a client says about itself.
 std::string ClaimsOf(const wire::Hello& hello) {
   std::string claims = hello.program().substr(0, hello.program().find(' '));
   if (!hello.user().empty()) claims += (claims.empty() ? "" : ", ") + hello.user();
-  return claims;
+  return claims.substr(0, kLongestClaim);
 }
 
 /// "laptop: tesseractl, user@host", for events and the history. Only the name of the key is proved.
@@ -76,12 +78,19 @@ Status CheckRole(const KeyOwner& owner, const wire::Request& request) {
                                       NameOf(request), owner.name, RoleText(owner)));
 }
 
+/// Its id is kept, as long as the replies are.
+Status CheckRequest(const KeyOwner& owner, const wire::Request& request) {
+  if (request.id().size() <= kLongestId) return CheckRole(owner, request);
+  return InvalidArgument(fmt::format("the id of a request has {} bytes, {} are allowed",
+                                     request.id().size(), kLongestId));
+}
+
 }  // namespace
 
 ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
                         const wire::Request& request) {
-  if (const Status may = CheckRole(owner, request); !may) {
-    PendingReply refused(request.id(), {}, world_.reply);
+  if (const Status may = CheckRequest(owner, request); !may) {
+    PendingReply refused(request.id().substr(0, kLongestId), {}, world_.reply);
     refused.Join(identity, request.sequence());
     refused.Fail(may.error());
     return nullptr;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "agents/registrar/job.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 
@@ -26,8 +27,17 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
   });
 }
 
-// A participant reads the decision, or gives up and writes `abort`.
+// A participant reads the decision, or gives up and writes `abort`. Of a job that has ended no
+// later slot is written than the next one: all slots of that name after a written one are taken.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
+  if (!IsJobName(m.job())) return;
+  if (around_.is_known(m.job())) return Decide(node, m);
+  register_.FindLast(m.job(), [this, node, m](const Result<std::int64_t>& last) {
+    if (last && m.slot() <= *last + 1) Decide(node, m);
+  });
+}
+
+void Decisions::Decide(std::int32_t node, const wire::Decide& m) {
   // Only its participants decide the running transaction. The slot of a later one stays empty.
   if (m.slot() < 1 || m.slot() > kLastSlot) return;
   const bool is_open = around_.is_open(m.job(), m.slot());

@@ -19,6 +19,8 @@ namespace tessera::agents {
 class Decisions : public RegistrarPart {
  public:
   struct World {
+    /// Whether there is a job with this name.
+    std::function<bool(const std::string& job)> is_known;
     /// Whether a transaction runs that this slot decides.
     std::function<bool(const std::string& job, std::int64_t slot)> is_open;
     /// Whether the node takes part in the transaction that runs.
@@ -45,6 +47,7 @@ class Decisions : public RegistrarPart {
  private:
   using Held = std::optional<engine::Decision>;
 
+  void Decide(std::int32_t node, const wire::Decide& message);
   /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot
   /// `abort` is written: its coordinator has ended without writing `commit`, and nobody else would
   /// decide. After an error `then` is not called, and the node asks again.

@@ -2,6 +2,7 @@
 #include "agents/registrar/documents.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -52,25 +53,30 @@ void Documents::Move(std::string& value, wire::DocumentRef::Kind kind,
     wire::ToNode message;
     message.mutable_document()->set_hash(hash);
     message.mutable_document()->set_text(std::move(value));
+    bytes_ += message.document().text().size();
     document = std::make_shared<const wire::ToNode>(std::move(message));
   }
   value.clear();
-  if (order_.size() > kMost) {
-    documents_.erase(order_.front());
+  while (order_.size() > kMost || (bytes_ > kMostBytes && order_.size() > kAlways)) {
+    const auto oldest = documents_.find(order_.front());
+    bytes_ -= oldest->second->document().text().size();
+    documents_.erase(oldest);
     order_.pop_front();
   }
 }
 
 void Documents::OnWanted(std::int32_t node, const wire::WantDocuments& wanted) {
-  const int count = std::min(wanted.hashes_size(), static_cast<int>(kMost));
-  for (int i = 0; i < count; ++i) {
-    const auto found = documents_.find(wanted.hashes(i));
+  constexpr std::size_t kMostOfOneMessage = 64;
+  const std::set<std::uint64_t> hashes(wanted.hashes().begin(), wanted.hashes().end());
+  if (hashes.size() > kMostOfOneMessage) return;
+  for (const std::uint64_t hash : hashes) {
+    const auto found = documents_.find(hash);
     if (found != documents_.end()) {
       static_cast<void>(SendTo(node, found->second));
       continue;
     }
     wire::ToNode unknown;
-    unknown.mutable_document()->set_hash(wanted.hashes(i));
+    unknown.mutable_document()->set_hash(hash);
     unknown.mutable_document()->set_unknown(true);
     static_cast<void>(SendTo(node, unknown));
   }

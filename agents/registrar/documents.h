@@ -28,7 +28,9 @@ class Documents : public RegistrarPart {
 
  private:
   /// The values of all transactions and starts that can be under way, and of some before.
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kAlways = 8;  // are kept, however long
 
   /// Moves the value into a document if it is long.
   void Move(std::string& value, wire::DocumentRef::Kind kind,
@@ -37,6 +39,7 @@ class Documents : public RegistrarPart {
   void ShortenStart(wire::StartJob* start);
 
   std::map<std::uint64_t, std::shared_ptr<const wire::ToNode>> documents_;  // by hash
+  std::size_t bytes_ = 0;                                                   // of all
   std::deque<std::uint64_t> order_;                                         // the oldest first
 };
 

@@ -99,6 +99,9 @@ void Inquiries::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
 }
 
 void Inquiries::OnDoctor(const ReplyPtr& reply) {
+  // All nodes examine themselves once for all who ask meanwhile.
+  doctors_.push_back(reply);
+  if (doctors_.size() > 1) return;
   std::vector<engine::Check> silent;
   std::set<std::int32_t> alive;
   for (const auto& [number, node] : members_.nodes()) {
@@ -121,7 +124,7 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
   query.mutable_doctor();
   node_queries_.Query(
       alive, std::move(query), kDoctorDeadline,
-      [reply, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
+      [this, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
         for (const auto& [node, answer] : answers) {
           auto found = answer ? Decode(answer->doctor())
                               : Result<std::vector<engine::Check>>(answer.error());
@@ -142,7 +145,7 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
         }
         wire::Reply out;
         Encode(checks, out.mutable_doctor());
-        reply->Done(std::move(out));
+        for (const ReplyPtr& asked : std::exchange(doctors_, {})) asked->Done(wire::Reply(out));
       });
 }
 

@@ -39,6 +39,7 @@ class Inquiries : public RegistrarPart {
   NodeQueryClient& node_queries_;
   const std::function<Status()> check_free_;  // nothing runs that a probe would disturb
   engine::Calibration calibration_;
+  std::vector<ReplyPtr> doctors_;  // of requests that wait for the same examination
 };
 
 }  // namespace tessera::agents

@@ -32,6 +32,9 @@ namespace tessera::agents {
 
 using JobClock = std::chrono::steady_clock;
 
+/// Whether the name is of the form [a-z0-9][a-z0-9-]{0,62}.
+bool IsJobName(const std::string& name);
+
 /// Lost devices of a suspended job.
 struct DeviceLoss {
   std::vector<ptc::DeviceId> lost;

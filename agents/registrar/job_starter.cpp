@@ -19,14 +19,7 @@ namespace tessera::agents {
 namespace {
 
 Status CheckName(const std::string& name) {
-  constexpr std::size_t kMaxLength = 63;
-  const auto is_letter_or_digit = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  const bool ok =
-      !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
-      std::ranges::all_of(name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
-  if (ok) return OkStatus();
+  if (IsJobName(name)) return OkStatus();
   return InvalidArgument(
       fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
 }

@@ -14,9 +14,11 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::int32_t kMostDevices = 4096;
+constexpr std::int32_t kMostDevices = 1024;  // as of agent.json
 constexpr int kMostLanes = 256;
-constexpr int kMostRows = 100'000;                          // of other lists
+constexpr int kMostFlows = 100'000;
+constexpr int kMostRows = 4096;  // of other lists
+constexpr std::size_t kLongestPath = 256;
 constexpr std::size_t kLongestText = 4096;                  // names, paths and addresses
 constexpr std::size_t kLongestReason = 1 << 16;             // what ranks print
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;  // sums of many do not overflow
@@ -64,11 +66,27 @@ Status Check(const Devices& devices) {
     TESSERA_RETURN_IF_ERROR(CheckBytes("capacity", device.capacity()));
     TESSERA_RETURN_IF_ERROR(CheckBytes("used", device.used()));
     TESSERA_RETURN_IF_ERROR(CheckText("job", device.job()));
-    TESSERA_RETURN_IF_ERROR(CheckText("arena_path", device.arena_path()));
+    TESSERA_RETURN_IF_ERROR(CheckText("arena_path", device.arena_path(), kLongestPath));
     TESSERA_RETURN_IF_ERROR(CheckSeconds("busy_seconds", device.busy_seconds()));
+    for (const std::int64_t step :
+         {device.begin(), device.end(), device.grads_step(), device.decision().step()}) {
+      TESSERA_RETURN_IF_ERROR(CheckRange("step", step, kMostSteps));
+    }
     if (device.busy_seconds() < 0) {
       return InvalidArgument(fmt::format("busy_seconds {} is below 0", device.busy_seconds()));
     }
+  }
+  return OkStatus();
+}
+
+using Jobs = google::protobuf::RepeatedPtrField<wire::NodeJob>;
+
+Status Check(const Jobs& jobs) {
+  TESSERA_RETURN_IF_ERROR(CheckCount("jobs", jobs.size(), kMostRows));
+  for (const wire::NodeJob& row : jobs) {
+    TESSERA_RETURN_IF_ERROR(CheckText("job", row.job()));
+    TESSERA_RETURN_IF_ERROR(CheckRange("step", row.step(), kMostSteps));
+    TESSERA_RETURN_IF_ERROR(CheckReason(row.reason()));
   }
   return OkStatus();
 }
@@ -90,8 +108,9 @@ Status Check(const wire::Register& m) {
     TESSERA_RETURN_IF_ERROR(CheckText("a name", *text));
   }
   TESSERA_RETURN_IF_ERROR(CheckCount("lanes", m.lanes_size(), kMostLanes));
-  for (const std::string& lane : m.lanes()) TESSERA_RETURN_IF_ERROR(CheckText("lane", lane));
-  TESSERA_RETURN_IF_ERROR(CheckCount("jobs", m.jobs_size(), kMostRows));
+  for (const std::string& lane : m.lanes())
+    TESSERA_RETURN_IF_ERROR(CheckText("lane", lane, kLongestPath));
+  TESSERA_RETURN_IF_ERROR(Check(m.jobs()));
   TESSERA_RETURN_IF_ERROR(CheckBytes("link_bytes_per_second", m.link_bytes_per_second()));
   TESSERA_RETURN_IF_ERROR(Check(m.snapshots()));
   return Check(m.devices());
@@ -100,7 +119,7 @@ Status Check(const wire::Register& m) {
 Status Check(const wire::Heartbeat& m) {
   TESSERA_RETURN_IF_ERROR(CheckBytes("view_bytes", m.view_bytes()));
   TESSERA_RETURN_IF_ERROR(CheckBytes("memory_available", m.memory_available()));
-  TESSERA_RETURN_IF_ERROR(CheckCount("jobs", m.jobs_size(), kMostRows));
+  TESSERA_RETURN_IF_ERROR(Check(m.jobs()));
   TESSERA_TRY(const engine::LaneFaults lanes, Decode(m.lanes()));
   static_cast<void>(lanes);
   TESSERA_RETURN_IF_ERROR(Check(m.snapshots()));
@@ -116,7 +135,7 @@ Status Check(const wire::StepReport& m) {
 
 Status Check(const wire::TxnProgress& m) {
   TESSERA_RETURN_IF_ERROR(CheckBytes("storage_done", m.storage_done()));
-  TESSERA_RETURN_IF_ERROR(CheckCount("flows", m.flows_size(), kMostRows));
+  TESSERA_RETURN_IF_ERROR(CheckCount("flows", m.flows_size(), kMostFlows));
   for (const wire::FlowInfo& flow : m.flows()) {
     TESSERA_RETURN_IF_ERROR(CheckBytes("bytes_done", flow.bytes_done()));
   }
@@ -156,7 +175,9 @@ Status CheckClaims(const wire::FromNode& message) {
     case wire::FromNode::kRankExited:
       return CheckReason(message.rank_exited().reason());
     case wire::FromNode::kTxn:
-      return CheckReason(message.txn().reason());
+      TESSERA_RETURN_IF_ERROR(CheckReason(message.txn().reason()));
+      TESSERA_RETURN_IF_ERROR(CheckBytes("checksums", message.txn().checksums_equal()));
+      return CheckRange("step", message.txn().step(), kMostSteps);
     case wire::FromNode::kView:
       return CheckBytes("bytes", message.view().bytes());
     case wire::FromNode::kEvent:

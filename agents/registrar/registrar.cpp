@@ -100,6 +100,7 @@ Publisher::World Registrar::WorldOfPublisher() {
 
 Decisions::World Registrar::WorldOfDecisions() {
   Decisions::World world;
+  world.is_known = [this](const std::string& job) { return jobs_.Find(job) != nullptr; };
   world.is_open = [this](const std::string& job, std::int64_t slot) {
     return transactions_.Changes(job) && transactions_.running()->slot == slot;
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   for (const wire::NodeDevice& device : node.devices) {
     Job* job = device.job().empty() ? nullptr : jobs_.Find(device.job());
     if (!job || device.end() <= job->heard_step) continue;
+    if (!job->layout.mesh().RankOf({node.number, device.index()})) continue;
     job->heard_step = device.end();
     job->last_step = timers_.now();
   }
@@ -166,14 +168,18 @@ void Registrar::CheckHeld(const Node& node) {
 // A node that comes back after its job has continued without it holds state of an earlier epoch, or
 // of an earlier job with this name.
 void Registrar::ForgetStaleState(Node& node) {
+  std::set<std::string> stale;
   for (wire::NodeDevice& device : node.devices) {
     const Job* job = device.job().empty() ? nullptr : jobs_.Find(device.job());
     if (!job || transactions_.Changes(job->name)) continue;
     if (IsOn(node, *job)) continue;
-    AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
-             fmt::format("frees what it holds of '{}', which runs without it", job->name));
-    stops_.Send(node.number, job->name, true);
+    stale.insert(job->name);
     device.clear_job();
+  }
+  for (const std::string& job : stale) {
+    AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
+             fmt::format("frees what it holds of '{}', which runs without it", job));
+    stops_.Send(node.number, job, true);
   }
 }
 
@@ -257,9 +263,14 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   if (!device || device->node != node) return;
   Job* job = jobs_.Find(m.job());
   if (job && m.attempt() < job->attempt) return;
-  if (transactions_.Changes(m.job())) return transactions_.OnRankLost(node, *device, m);
+  const bool is_of_job = job && job->layout.mesh().RankOf(*device);
+  if (transactions_.Changes(m.job())) {
+    const bool joins = transactions_.running()->planned.to.mesh().RankOf(*device).has_value();
+    if (is_of_job || joins) transactions_.OnRankLost(node, *device, m);
+    return;
+  }
   // A rank exits after it has left the layout.
-  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;
+  if (!is_of_job || m.joining()) return;
   // A rank of an earlier job with this name, on a node that missed its end.
   if (job->starting && m.start() != job->start) return;
   InterruptJob(*job, m.reason());

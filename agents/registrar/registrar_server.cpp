@@ -202,13 +202,18 @@ void RegistrarServer::OnReady() {
   // Fair between peers, since ZeroMQ reads from each in turn. What is not read stays with the
   // sender once a short queue is full: so a flood costs what is read of it.
   constexpr int kMessagesOfATurn = 256;
-  constexpr int kAboveLimitsOfATurn = 16;
+  constexpr int kAboveLimitsOfATurn = 64;
+  constexpr std::chrono::milliseconds kLongestTurn{50};
   constexpr std::chrono::milliseconds kSlow{20};
   constexpr std::size_t kNodesOfAMillisecond = 256;
   int num_above = 0, n = 0;
+  bool is_drained = false;
+  const auto begin = loop_.now();
   for (; n < kMessagesOfATurn && num_above < kAboveLimitsOfATurn; ++n) {
+    if (loop_.now() - begin > kLongestTurn) break;
     auto received = router_->Receive();
-    if (!received || !*received) break;
+    is_drained = !received || !*received;
+    if (is_drained) break;
     const auto dropped = Accept(**received);
     if (!dropped) continue;
     num_above += dropped->is_above_limit ? 1 : 0;
@@ -216,7 +221,7 @@ void RegistrarServer::OnReady() {
   }
   const std::size_t num_nodes = registrar_ ? registrar_->num_nodes() : 0;
   // With some left there is nothing to wait for.
-  const std::size_t gather = n < kMessagesOfATurn ? num_nodes / kNodesOfAMillisecond : 0;
+  const std::size_t gather = is_drained ? num_nodes / kNodesOfAMillisecond : 0;
   const bool is_flooded = num_above == kAboveLimitsOfATurn;
   loop_.Gather(*router_, is_flooded ? kSlow : std::chrono::milliseconds(gather));
 }

@@ -22,6 +22,7 @@ Rendezvous::Store& Rendezvous::At(Key key) {
 }
 
 void Rendezvous::Set(const wire::StoreSet& m) {
+  if (m.epoch() < 0 || m.attempt() < 0) return;
   Store& store = At({m.job(), m.epoch(), m.attempt()});
   const auto size = static_cast<std::int64_t>(m.key().size() + m.value().size());
   if (store.values.size() >= kMostKeys || store.bytes + size > kMostBytes) return;
@@ -30,11 +31,15 @@ void Rendezvous::Set(const wire::StoreSet& m) {
       is_new ? size : size - static_cast<std::int64_t>(m.key().size() + value->second.size());
   value->second = m.value();
   const auto [first, last] = store.waits.equal_range(m.key());
-  for (auto it = first; it != last; ++it) Answer(it->second.first, it->second.second, m.value());
+  for (auto it = first; it != last; ++it) {
+    Answer(it->second.first, it->second.second, m.value());
+    store.bytes -= static_cast<std::int64_t>(m.key().size());
+  }
   store.waits.erase(first, last);
 }
 
 void Rendezvous::Get(std::int32_t node, const wire::StoreGet& m) {
+  if (m.epoch() < 0 || m.attempt() < 0) return;
   Store& store = At({m.job(), m.epoch(), m.attempt()});
   const auto value = store.values.find(m.key());
   if (value != store.values.end()) return Answer(node, m.ticket(), value->second);
@@ -42,8 +47,11 @@ void Rendezvous::Get(std::int32_t node, const wire::StoreGet& m) {
   const std::pair wait(node, m.ticket());
   const bool known =
       std::any_of(first, last, [&](const auto& entry) { return entry.second == wait; });
+  const auto size = static_cast<std::int64_t>(m.key().size());
   // Else the request is repeated.
-  if (!known && store.waits.size() < kMostKeys) store.waits.emplace(m.key(), wait);
+  if (known || store.waits.size() >= kMostKeys || store.bytes + size > kMostBytes) return;
+  store.waits.emplace(m.key(), wait);
+  store.bytes += size;
 }
 
 void Rendezvous::Answer(std::int32_t node, std::uint64_t ticket, const std::string& value) {

@@ -26,13 +26,19 @@ void TransferCount::Note(std::int32_t node, const wire::TxnProgress& report, dou
     if (row.bytes_done() > flow.bytes_done) grew = seconds;
     flow.source = *source;
     flow.destination = *destination;
-    bytes_ += std::max<std::int64_t>(row.bytes_done() - flow.bytes_done, 0);
+    Add(row.bytes_done() - flow.bytes_done);
     flow.bytes_done = std::max(flow.bytes_done, row.bytes_done());
     if (seconds > 0) flow.bytes_per_second = static_cast<double>(flow.bytes_done) / seconds;
   }
   std::int64_t& handed_in = handed_in_[node];
-  bytes_ += std::max<std::int64_t>(report.storage_done() - handed_in, 0);
+  Add(report.storage_done() - handed_in);
   handed_in = std::max(handed_in, report.storage_done());
+}
+
+// Two of the largest numbers that a node may report do not overflow.
+void TransferCount::Add(std::int64_t bytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  bytes_ = std::min(bytes_ + std::max<std::int64_t>(bytes, 0), kMost);
 }
 
 std::vector<engine::FlowStatus> TransferCount::flows(double seconds) const {

@@ -44,6 +44,8 @@ class TransferCount {
   /// Flows from other sources than planned, beside one for each planned.
   static constexpr std::size_t kMostOthers = 1000;
 
+  void Add(std::int64_t bytes);
+
   std::size_t most_flows_;
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, Flow> flows_;
   std::map<std::int32_t, std::int64_t> handed_in_;  // bytes by node

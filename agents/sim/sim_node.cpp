@@ -325,8 +325,11 @@ NodeWorld SimNode::MakeWorld() {
     settings_[job] = settings;
     return OkStatus();
   };
-  world.write_view_file = [](const std::string&, std::int32_t, const std::string&) {
-    return Result<std::string>("view.json");
+  world.write_view_file = [this](const std::string& job, std::int32_t device,
+                                 const std::string& view) -> Result<std::string> {
+    std::string path = fmt::format("{}/view-g{}.json", job, device);
+    views_[path] = view;
+    return path;
   };
   world.remove_job_files = [this](const std::string& job) { settings_.erase(job); };
   world.trainer_path = [] { return std::string("tessera-train"); };
@@ -412,7 +415,7 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(value(rank_variable::kDevice)));
   spec.id = {value(rank_variable::kJob), device};
   spec.pid = pid;
-  TESSERA_TRY(spec.view, ParseRankView(value(rank_variable::kView)));
+  TESSERA_TRY(spec.view, ParseRankView(views_[value(rank_variable::kViewFile)]));
   spec.initialises = value(rank_variable::kInitialise) == "1";
   spec.finishes_update =
       std::find(request.argv.begin(), request.argv.end(), "--finish-update") != request.argv.end();

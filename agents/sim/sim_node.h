@@ -127,6 +127,7 @@ class SimNode {
   std::int64_t last_pid_ = 0;
   std::map<std::uint64_t, SimShare> kept_;       // of snapshots, by id
   std::map<std::string, std::string> settings_;  // the files of jobs, by job
+  std::map<std::string, std::string> views_;     // likewise, by path
   std::int64_t incarnation_ = 0;
   std::unique_ptr<Agent> agent_;
 };

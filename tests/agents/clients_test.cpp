@@ -137,6 +137,25 @@ class ClientsTest : public QObject {
     QCOMPARE(office.replies[0].first, std::string("a"));
   }
 
+  // It is kept as long as the replies are, and shown.
+  void whatClientsSayIsBounded() {
+    Office office;
+    wire::Request request = RequestOf(std::string(300, 'i'), 1);
+    request.mutable_status();
+    QVERIFY(!office.clients.Admit("a", kOwner, request));
+    QCOMPARE(Decode(office.replies.at(0).second.error()).message,
+             std::string("the id of a request has 300 bytes, 256 are allowed"));
+    wire::Request hello = RequestOf("h", 2);
+    hello.mutable_hello()->set_major(kProtocolMajor);
+    hello.mutable_hello()->set_minor(kProtocolMinor);
+    hello.mutable_hello()->set_user(std::string(5000, 'u'));
+    office.clients.OnHello("a", kOwner, hello.hello(), office.clients.Admit("a", kOwner, hello));
+    wire::Request status = RequestOf("s", 3);
+    status.mutable_status();
+    QCOMPARE(office.clients.Admit("a", kOwner, status)->requester().size(),
+             std::string("laptop: ").size() + 256);
+  }
+
   // What a client says about itself is beside the name of its key.
   void theRequesterIsTheKey() {
     Office office;

@@ -147,6 +147,18 @@ class DocumentsTest : public QObject {
     QVERIFY(pair.asked.empty());
   }
 
+  // Others wait behind it.
+  void aMessageIsDroppedWhoseDocumentsDoNotCome() {
+    Pair pair;
+    pair.Send(PrepareOf(1));
+    pair.Send(OutcomeOf(1));
+    for (int i = 0; i < 20; ++i) pair.inbox.AskAgain();
+    QVERIFY(pair.delivered.empty());
+    pair.inbox.AskAgain();
+    QCOMPARE(pair.delivered.size(), std::size_t{1});
+    QVERIFY(pair.delivered[0].has_outcome());
+  }
+
   // Of a registrar that has restarted. It repeats what still holds.
   void messagesOfForgottenDocumentsAreDropped() {
     Pair pair;
@@ -194,14 +206,14 @@ class DocumentsTest : public QObject {
     QCOMPARE(pair.delivered.size(), std::size_t{1});
   }
 
-  void bothSidesForgetTheOldest() {
+  void theNodeForgetsTheOldest() {
     Pair pair;
     for (int i = 0; i < 100; ++i) {
       pair.Send(PrepareOf(i, kLong + std::to_string(i)));
       pair.Answer();
     }
     QCOMPARE(pair.delivered.size(), std::size_t{100});
-    pair.Send(PrepareOf(200, kLong + "0"));  // both have forgotten it
+    pair.Send(PrepareOf(200, kLong + "0"));  // it has forgotten it
     pair.Answer();
     QCOMPARE(pair.delivered.size(), std::size_t{101});
     QCOMPARE(pair.delivered.back().SerializeAsString(),

@@ -57,9 +57,9 @@ class NodeClaimsTest : public QObject {
     const auto row = [](const char* name, const char* error, Change change) {
       QTest::newRow(name) << std::move(change) << QString::fromLatin1(error);
     };
-    row("index", "GPU -5 is not from 1 to 4095", [](auto& m) { Device(m).set_index(-5); });
-    row("twice", "GPU 0 is not from 1 to 4095", [](auto& m) { Device(m).set_index(0); });
-    row("many", "GPU 4096 is not from", [](auto& m) { Device(m).set_index(4096); });
+    row("index", "GPU -5 is not from 1 to 1023", [](auto& m) { Device(m).set_index(-5); });
+    row("twice", "GPU 0 is not from 1 to 1023", [](auto& m) { Device(m).set_index(0); });
+    row("many", "GPU 1024 is not from", [](auto& m) { Device(m).set_index(1024); });
     row("used", "used -1 is not from 0 to", [](auto& m) { Device(m).set_used(-1); });
     row("capacity", "capacity 9223372036854775807 is not from 0",
         [](auto& m) { Device(m).set_capacity(kHuge); });
@@ -84,6 +84,16 @@ class NodeClaimsTest : public QObject {
         [](auto& m) { m.mutable_step()->set_step(kHuge); });
     row("time", "time nan is not finite", [](auto& m) { m.mutable_step()->set_time(kNone); });
     row("paused", "step -3 is not", [](auto& m) { m.mutable_job_paused()->set_step(-3); });
+    row("step of a job", "step -1 is not",
+        [](auto& m) { m.mutable_heartbeat()->add_jobs()->set_step(-1); });
+    row("end of an update", "step 9223372036854775807 is not",
+        [](auto& m) { Device(m).set_end(kHuge); });
+    row("decided", "step -1 is not", [](auto& m) { Device(m).mutable_decision()->set_step(-1); });
+    row("path", "arena_path has 300 bytes, 256 are allowed",
+        [](auto& m) { Device(m).set_arena_path(std::string(300, 'p')); });
+    row("paused for a change", "step -1 is not", [](auto& m) { m.mutable_txn()->set_step(-1); });
+    row("checksums", "checksums -1 is not",
+        [](auto& m) { m.mutable_txn()->set_checksums_equal(-1); });
     row("flow", "bytes_done -1 is not",
         [](auto& m) { m.mutable_progress()->add_flows()->set_bytes_done(-1); });
     row("storage", "storage_done -1 is not",

@@ -83,7 +83,7 @@ MUTANTS = [
     ("the exit of a rank that has left is taken for a loss", [
         (EXITS, "  const bool exit_expected = rank->exit_expected || !belongs;",
          "  const bool exit_expected = belongs && false;"),
-        (NODES, "  if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;",
+        (NODES, "  if (!is_of_job || m.joining()) return;",
          "  if (!job) return;")]),
     ("a restarted agent does not look for ranks that have left", [
         (EVENTS, "    if (HasLeft(id)) world_.ranks.Retire(rank);", "    if (HasLeft(id)) rank.last_line = {};"),

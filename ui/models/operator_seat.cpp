@@ -33,7 +33,9 @@ OperatorSeat::OperatorSeat(ClusterModel& model, MoveControl& control, ClusterCom
   connect(&m_control, &MoveControl::changed, this, &OperatorSeat::follow);
   connect(&m_model, &ClusterModel::changed, this, &OperatorSeat::followSnapshot);
   connect(&m_model, &ClusterModel::cleared, this, [this] {
-    m_held = false;
+    ++m_cluster;
+    m_held = m_asked = false;
+    m_renew.stop();
     m_notice.clear();
   });
   follow();
@@ -57,11 +59,12 @@ void OperatorSeat::takeOver() {
 void OperatorSeat::follow() {
   const bool wants =
       m_control.isOperating() && m_model.link() == LinkState::Connected && m_model.hasSnapshot();
-  if (wants && !m_held && !m_asked) {
+  if (wants && !m_held && !m_asked && !m_renew.isActive()) {
     send(std::exchange(m_takesOver, false) ? OperateAct::TakeOver : OperateAct::Take);
     m_renew.start(kRenewMs);
   } else if (!m_control.isOperating()) {
     m_renew.stop();
+    m_takesOver = false;
     if (std::exchange(m_held, false)) send(OperateAct::Release);
   }
 }
@@ -69,7 +72,9 @@ void OperatorSeat::follow() {
 void OperatorSeat::followSnapshot() {
   follow();
   if (!m_held || m_model.link() != LinkState::Connected) return;
-  if (const engine::OperatorLease* lease = other()) {
+  // What was published before the lease was granted still names the other panel.
+  m_seen = m_seen || (m_model.snapshot().lease && other() == nullptr);
+  if (const engine::OperatorLease* lease = other(); lease != nullptr && m_seen) {
     giveWay(takenOver(*lease));
   }
 }
@@ -78,24 +83,29 @@ void OperatorSeat::send(OperateAct act) {
   if (act != OperateAct::Release && m_model.link() != LinkState::Connected) return;
   m_asked = act != OperateAct::Release;
   m_commands.operate(m_panel, act,
-                     [self = QPointer<OperatorSeat>(this), act](Result<OperateAnswer> answer) {
-                       if (self) self->onAnswer(act, answer);
+                     [self = QPointer<OperatorSeat>(this), act,
+                      cluster = m_cluster](Result<OperateAnswer> answer) {
+                       if (self && self->m_cluster == cluster) self->onAnswer(act, answer);
                      });
 }
 
 void OperatorSeat::onAnswer(OperateAct act, const Result<OperateAnswer>& answer) {
   if (act == OperateAct::Release) return;
   m_asked = false;
-  if (!answer) return;  // with the next renewal
   if (!m_control.isOperating()) {
     // It was left meanwhile.
-    if (answer->granted) send(OperateAct::Release);
+    if (answer && answer->granted) send(OperateAct::Release);
     return;
   }
+  if (!m_renew.isActive()) m_renew.start(kRenewMs);
+  if (!answer) return;  // with the next renewal
   if (answer->granted) {
+    m_seen = m_seen && m_held;
     m_held = true;
     m_notice.clear();
     emit changed();
+  } else if (std::exchange(m_takesOver, false)) {
+    send(OperateAct::TakeOver);
   } else if (answer->lease) {
     giveWay(m_held ? takenOver(*answer->lease)
                    : tr("This cluster is operated by %1. This panel is in Monitor.")

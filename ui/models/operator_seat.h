@@ -52,7 +52,9 @@ class OperatorSeat : public QObject {
   ClusterCommands& m_commands;
   const QString m_panel;
   bool m_held = false;
+  bool m_seen = false;   // a snapshot has shown that it has the lease
   bool m_asked = false;  // and not answered yet
+  int m_cluster = 0;     // changes with the cluster, whose answers then do not count any more
   bool m_takesOver = false;
   QString m_notice;
   QTimer m_renew;
