@@ -475,6 +475,38 @@ class ClusterClientTest : public QObject {
     QCOMPARE(seen.snapshots[3].cluster, std::string("third"));
   }
 
+  // Nothing is applied to a state that lacks something.
+  void aStateThatWasRefusedIsAskedForAgain() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
+    publishSampleUntilSeen(seen);
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
+    std::atomic<int> refused = 0;
+    registrar->Do([&] {
+      registrar->answer = [&](const wire::Request& request) -> std::optional<wire::Reply> {
+        if (!request.has_status() || ++refused > 1) return std::nullopt;
+        wire::Reply reply;
+        Encode(ResourceExhausted("too many requests"), reply.mutable_error());
+        return reply;
+      };
+      registrar->snapshot.nodes.resize(1);
+      registrar->LoseSnapshot();
+      registrar->snapshot.cluster = "second";
+      registrar->PublishSnapshot();
+    });
+    QTRY_COMPARE(refused.load(), 1);
+    registrar->Do([&] {
+      registrar->snapshot.cluster = "third";
+      registrar->PublishSnapshot();
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(seen.NumSnapshots(), std::size_t{3}, 10'000);
+    const std::lock_guard lock(seen.mutex);
+    QCOMPARE(seen.snapshots[2].cluster, std::string("third"));
+    QCOMPARE(seen.snapshots[2].nodes.size(), std::size_t{1});
+  }
+
   void malformedRepliesHarmNobody() {
     auto client = ClusterClient::OpenForCommands(profile);
     QVERIFY(client);

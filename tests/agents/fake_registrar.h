@@ -84,6 +84,11 @@ class FakeRegistrar {
     agents::Encode(engine::Advance(published_state_, snapshot), message.mutable_change());
     Publish(std::move(message));
   }
+  /// The same, but it does not arrive.
+  void LoseSnapshot() {
+    static_cast<void>(engine::Advance(published_state_, snapshot));
+    ++published;
+  }
   void PublishEvent(engine::Event event) {
     history.push_back(event);
     wire::Published message;
