@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/message.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -73,7 +74,17 @@ Result<RegistrarRecord> KnownRecord(const AgentConfig& config, const CurveKeys& 
   return ParseRegistrarRecord(text.substr(line.size())).Context(RecordFile(config));
 }
 
+// Each connection of a peer needs one. Ranks are the keeper's children and keep their limit.
+void RaiseDescriptorLimit() {
+  constexpr rlim_t kEnough = 65536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kEnough);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 int RunAgent(AgentConfig config) {
+  RaiseDescriptorLimit();
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // It would print a line for each bad text that a peer sends.
   google::protobuf::SetLogHandler(nullptr);

@@ -34,7 +34,9 @@ bool IsShownSame(const std::vector<wire::NodeDevice>& held, const wire::Heartbea
 }  // namespace
 
 std::chrono::seconds Membership::beat() const {
-  return nodes_.size() > kNodesOfASecond ? 2 * kBeat : kBeat;
+  // Four missed ones are a lost node, not two.
+  const bool may_be_slow = 4 * (2 * kBeat) <= lost_after_;
+  return nodes_.size() > kNodesOfASecond && may_be_slow ? 2 * kBeat : kBeat;
 }
 
 std::chrono::duration<double> Membership::suspect_after() const {

@@ -76,6 +76,11 @@ class MembershipTest : public QObject {
     members.Register("a", RegisterOf(1024), at(0));
     QCOMPARE(members.beat(), seconds(2));
     QCOMPARE(members.suspect_after().count(), 6.0);  // three missed ones
+    Membership hasty(seconds(5));
+    for (std::int32_t node = 0; node <= 1024; ++node) {
+      hasty.Register("a", RegisterOf(node), at(0));
+    }
+    QCOMPARE(hasty.beat(), seconds(1));
   }
 
   void aNodeThatRegistersIsAPeerAgain() {
