@@ -253,10 +253,9 @@ Status Socket::SetHighWater(int sent, int received) {
   return impl_->Set(ZMQ_SNDHWM, sent);
 }
 
-Status Socket::SetHeartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout) {
-  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_IVL, static_cast<int>(interval.count())));
-  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_TIMEOUT, static_cast<int>(timeout.count())));
-  if (interval.count() > 0) return OkStatus();
+Status Socket::SetNoHeartbeat() {
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_IVL, 0));
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_HEARTBEAT_TIMEOUT, 0));
   TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE, 1));
   TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveIdle));
   TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveInterval));

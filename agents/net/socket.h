@@ -5,7 +5,6 @@
 /// ZeroMQ sockets with CurveZMQ. A socket belongs to one thread from its first use on. Only this
 /// folder includes ZeroMQ.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -163,12 +162,12 @@ class Socket {
   /// \pre before Bind or Connect
   Status SetHighWater(int messages) { return SetHighWater(messages, messages); }
   Status SetHighWater(int sent, int received);
-  /// Sets how often a connection asks whether its peer is there, and after which silence it is
-  /// closed and made again. 0: it never asks, only answers; then the kernel notices after a minute
-  /// that a peer's machine is gone. Each question costs a server time in proportion to its
-  /// connections (libzmq searches its timers one by one), so a server of many does not ask.
+  /// Connections send no heartbeats of ZeroMQ, and only answer those of their peer. The kernel
+  /// notices after a minute that a peer's machine is gone. Each heartbeat costs a server time in
+  /// proportion to its connections (libzmq searches its timers one by one), so a server of many
+  /// sends none.
   /// \pre before Bind or Connect
-  Status SetHeartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout);
+  Status SetNoHeartbeat();
   Status Subscribe(const std::string& prefix);
   /// Sends one message of one or more frames, whole or not at all. Never blocks.
   /// \error kUnavailable if the queue is full or there is no route

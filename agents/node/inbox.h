@@ -30,7 +30,10 @@ class Inbox {
 
   void Take(wire::ToNode message);
   /// Drops what waits: the node registers again, and the registrar then repeats what still holds.
-  void Clear() { waiting_.clear(); }
+  void Clear() {
+    waiting_.clear();
+    num_asked_ = 0;
+  }
   /// Asks again for what is still missing. The question or the answer may have been lost. After
   /// kMostQuestions the message is dropped.
   void AskAgain();

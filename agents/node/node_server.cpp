@@ -235,7 +235,7 @@ Status NodeServer::Connect() {
       fmt::format("n{}-{}-{:08x}{:08x}", config_.node, facts_.incarnation, random(), random())));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
   // The registrar answers heartbeats, so the connection needs none of its own.
-  TESSERA_RETURN_IF_ERROR(socket.SetHeartbeat({}, {}));
+  TESSERA_RETURN_IF_ERROR(socket.SetNoHeartbeat());
   TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
   registrar_ = std::move(socket);

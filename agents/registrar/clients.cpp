@@ -102,9 +102,9 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
                       request.has_load_checkpoint() || request.has_probe() ||
                       request.has_decision() || request.has_hand_in() ||
                       (request.has_topology() && request.topology().measure());
-  if (is_act && !request.id().empty()) {
-    const auto& replies = kept_[owner.name].replies;
-    if (const auto known = replies.find(request.id()); known != replies.end()) {
+  Kept* const kept = is_act && !request.id().empty() ? &kept_[owner.name] : nullptr;
+  if (kept) {
+    if (const auto known = kept->replies.find(request.id()); known != kept->replies.end()) {
       known->second->Join(identity, request.sequence());
       return nullptr;
     }
@@ -115,13 +115,12 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
       [this](const std::string& to, const wire::Reply& out) { world_.reply(to, out); });
   if (is_act || request.has_plan()) reply->SetOperatedBy(lease_.OtherThan(identity));
   reply->Join(identity, request.sequence());
-  if (is_act && !request.id().empty()) {
-    Kept& kept = kept_[owner.name];
-    kept.replies[request.id()] = reply;
-    kept.order.push_back(request.id());
-    if (kept.order.size() > kMaxReplies) {
-      kept.replies.erase(kept.order.front());
-      kept.order.pop_front();
+  if (kept) {
+    kept->replies[request.id()] = reply;
+    kept->order.push_back(request.id());
+    if (kept->order.size() > kMaxReplies) {
+      kept->replies.erase(kept->order.front());
+      kept->order.pop_front();
     }
   }
   return reply;

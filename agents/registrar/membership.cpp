@@ -9,12 +9,13 @@
 
 namespace tessera::agents {
 namespace {
+/// The interval of heartbeats in clusters of at most so many nodes.
+constexpr std::chrono::seconds kBeat{1};
+constexpr std::size_t kNodesOfASecond = 1024;
 /// A node is suspect after this fraction of the time until it is lost, but never because of a
 /// single heartbeat that is late.
-constexpr std::chrono::seconds kBeat{1};
 constexpr double kSuspectFraction = 0.3;
 constexpr std::chrono::duration<double> kLeastSuspect(2);
-constexpr std::size_t kNodesOfASecond = 1024;
 
 std::map<std::uint64_t, wire::HeldSnapshot> SharesById(
     const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {

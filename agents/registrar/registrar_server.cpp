@@ -68,7 +68,7 @@ Status RegistrarServer::Open() {
   worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
-  TESSERA_RETURN_IF_ERROR(router_->SetHeartbeat({}, {}));
+  TESSERA_RETURN_IF_ERROR(router_->SetNoHeartbeat());
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
   TESSERA_RETURN_IF_ERROR(OpenEvents());
   TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
@@ -111,7 +111,7 @@ Status RegistrarServer::Begin() {
 
 Status RegistrarServer::OpenEvents() {
   TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
-  TESSERA_RETURN_IF_ERROR(events_->SetHeartbeat({}, {}));
+  TESSERA_RETURN_IF_ERROR(events_->SetNoHeartbeat());
   if (const auto bound = events_->Bind(config_.events); !bound) {
     events_.reset();
     return bound.error();
@@ -232,7 +232,9 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
   const auto now = loop_.now();
   const bool is_admitted = limits_.Admit(owner ? &*owner : nullptr, now);
   if (!owner) {
-    if (is_admitted) Refuse(identity, frames);
+    if (is_admitted) {
+      AnswerUnread(identity, frames, PermissionDenied("this key has been revoked"));
+    }
     return Dropped{"revoked", "a message from a key that has been revoked", !is_admitted};
   }
   const auto of_key = [&] { return fmt::format("key '{}'", owner->name); };
@@ -285,10 +287,6 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
   }
   registrar_->OnRequest(identity, *owner, request);
   return std::nullopt;
-}
-
-void RegistrarServer::Refuse(const std::string& identity, const Message& frames) {
-  AnswerUnread(identity, frames, PermissionDenied("this key has been revoked"));
 }
 
 void RegistrarServer::AnswerUnread(const std::string& identity, const Message& frames,

@@ -70,8 +70,6 @@ class RegistrarServer {
   /// Passes a message on, if its sender may send it.
   std::optional<Dropped> Accept(const Message& frames);
   void Answer(const std::string& identity, const wire::Request& request, const Error& error);
-  /// Tells a client whose key was revoked after it had connected.
-  void Refuse(const std::string& identity, const Message& frames);
   /// Answers a request that is not carried out.
   void AnswerUnread(const std::string& identity, const Message& frames, const Error& error);
   /// Adds an event for the first, 10th, 100th, … message of a kind.

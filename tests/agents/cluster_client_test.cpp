@@ -119,6 +119,12 @@ class ClusterClientTest : public QObject {
     }
     QVERIFY(seen.NumSamples() > 0);
   }
+  // Publishes after the connection: an earlier publication would cause no second request.
+  void waitForTwoSnapshots(Seen& seen) {
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
+    publishSampleUntilSeen(seen);
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
+  }
   int count(wire::Request::BodyCase body) {
     int found = 0;
     registrar->Do([&] { found = registrar->num_of(body); });
@@ -431,10 +437,7 @@ class ClusterClientTest : public QObject {
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
-    // Publish after the connection: an earlier publication would cause no second request.
-    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
-    publishSampleUntilSeen(seen);
-    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
+    waitForTwoSnapshots(seen);
     const auto change = [&](const std::string& cluster, const std::string& host) {
       registrar->snapshot.cluster = cluster;
       registrar->snapshot.nodes.resize(1);
@@ -480,9 +483,7 @@ class ClusterClientTest : public QObject {
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
-    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
-    publishSampleUntilSeen(seen);
-    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
+    waitForTwoSnapshots(seen);
     std::atomic<int> refused = 0;
     registrar->Do([&] {
       registrar->answer = [&](const wire::Request& request) -> std::optional<wire::Reply> {

@@ -33,7 +33,7 @@ wire::ToNode PrepareOf(std::int64_t transaction, const std::string& layout = kLo
   return message;
 }
 
-/// A registrar and one node. Messages travel when the test says so.
+/// A registrar and one node. The test delivers the messages.
 struct Pair {
   Pair()
       : office(disk, {},

@@ -33,7 +33,7 @@ class ScriptedAgents::Agent {
     TESSERA_TRY(Socket socket, Socket::Client(net, SocketKind::kDealer, keys_, cluster.server_key));
     TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-bench", node_)));
     TESSERA_RETURN_IF_ERROR(socket.SetHighWater(1000));
-    TESSERA_RETURN_IF_ERROR(socket.SetHeartbeat({}, {}));
+    TESSERA_RETURN_IF_ERROR(socket.SetNoHeartbeat());
     TESSERA_RETURN_IF_ERROR(socket.Connect(cluster.registrar_endpoint));
     socket_.emplace(std::move(socket));
     loop_.Watch(*socket_, [this] { Read(); });

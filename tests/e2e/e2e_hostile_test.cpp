@@ -264,7 +264,7 @@ class E2eHostileTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
 
-  // Others are answered meanwhile, and it is told.
+  // Other clients receive replies meanwhile, and the flooder receives an error.
   void aFlood() {
     const Flooder flooder(TargetAs("guest"));
     QTest::qWait(3000);
