@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Key pairs and their files; the context with its ZAP handler (rfc.zeromq.org/spec/27).
-#include <malloc.h>
+// Key pairs and their files.
 #include <sys/stat.h>
 #include <zmq.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <sstream>
-#include <thread>
 
 #include "agents/net/socket.h"
 #include "engine/files/whole_file.h"
@@ -120,142 +114,5 @@ Result<CurveKeys> LoadKeys(const std::string& path) {
   }
   return std::move(keys);
 }
-
-namespace {
-constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";
-constexpr const char* kZapControl = "inproc://tessera.zap.control";
-}  // namespace
-
-struct NetContext::Impl {
-  void* context = nullptr;
-  void* zap = nullptr;             // REP, made here, then the thread's
-  void* control_inside = nullptr;  // PAIR, the thread's
-  void* control = nullptr;         // PAIR, the owner's: any message ends the thread
-  std::atomic<std::int64_t> num_refused{0};
-  std::mutex mutex;
-  KeyOwners allowed;  // under `mutex`
-  std::thread thread;
-
-  std::optional<KeyOwner> OwnerOf(const std::string& key) {
-    const std::lock_guard lock(mutex);
-    const auto found = allowed.find(key);
-    return found == allowed.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  static std::vector<std::string> ReceiveAll(void* socket) {
-    std::vector<std::string> frames;
-    for (;;) {
-      zmq_msg_t part;
-      zmq_msg_init(&part);
-      if (zmq_msg_recv(&part, socket, 0) < 0) {
-        zmq_msg_close(&part);
-        return {};
-      }
-      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
-      const bool more = zmq_msg_more(&part) != 0;
-      zmq_msg_close(&part);
-      if (!more) return frames;
-    }
-  }
-
-  // Request: version, id, domain, address, identity, mechanism, credentials.
-  void Answer() {
-    const std::vector<std::string> request = ReceiveAll(zap);
-    std::string key;
-    if (request.size() == 7 && request[0] == "1.0" && request[5] == "CURVE" &&
-        request[6].size() == 32) {
-      char text[41] = {};
-      zmq_z85_encode(text, reinterpret_cast<const std::uint8_t*>(request[6].data()), 32);
-      key = text;
-    }
-    const bool good = !key.empty() && OwnerOf(key).has_value();
-    if (!good) ++num_refused;
-    const std::string id = request.size() > 1 ? request[1] : "";
-    const std::string reply[] = {
-        "1.0",           id, good ? "200" : "400", good ? "OK" : "key is not in the allow-list",
-        good ? key : "", ""};
-    constexpr std::size_t kFrames = std::size(reply);
-    for (std::size_t i = 0; i < kFrames; ++i) {
-      zmq_send(zap, reply[i].data(), reply[i].size(), i + 1 < kFrames ? ZMQ_SNDMORE : 0);
-    }
-  }
-
-  void RunZap() {
-    for (;;) {
-      zmq_pollitem_t items[] = {{zap, 0, ZMQ_POLLIN, 0}, {control_inside, 0, ZMQ_POLLIN, 0}};
-      if (zmq_poll(items, 2, -1) < 0) {
-        if (zmq_errno() == EINTR) continue;
-        break;
-      }
-      if (items[1].revents != 0) break;
-      if (items[0].revents != 0) Answer();
-    }
-    zmq_close(zap);
-    zmq_close(control_inside);
-  }
-};
-
-namespace {
-
-/// Lets malloc reuse the memory of received frames. By default it returns blocks of this size to
-/// the kernel, and the page faults of the next frame cost more than its copy.
-void KeepMemoryOfFrames() {
-#ifdef __GLIBC__
-  constexpr int kLargestKept = 8 << 20;  // more than the largest frame
-  constexpr int kMostKept = 64 << 20;
-  [[maybe_unused]] static const bool is_set =
-      mallopt(M_MMAP_THRESHOLD, kLargestKept) == 1 && mallopt(M_TRIM_THRESHOLD, kMostKept) == 1;
-#endif
-}
-
-}  // namespace
-
-NetContext::NetContext(int io_threads) : impl_(std::make_unique<Impl>()) {
-  KeepMemoryOfFrames();
-  Impl& impl = *impl_;
-  impl.context = zmq_ctx_new();
-  TESSERA_CHECK(impl.context != nullptr);
-  zmq_ctx_set(impl.context, ZMQ_IO_THREADS, io_threads);
-  const auto make = [&](int type) {
-    void* socket = zmq_socket(impl.context, type);
-    TESSERA_CHECK(socket != nullptr);
-    const int none = 0;
-    zmq_setsockopt(socket, ZMQ_LINGER, &none, sizeof none);
-    return socket;
-  };
-  impl.zap = make(ZMQ_REP);
-  impl.control = make(ZMQ_PAIR);
-  impl.control_inside = make(ZMQ_PAIR);
-  TESSERA_CHECK(zmq_bind(impl.zap, kZapEndpoint) == 0);
-  TESSERA_CHECK(zmq_bind(impl.control, kZapControl) == 0);
-  TESSERA_CHECK(zmq_connect(impl.control_inside, kZapControl) == 0);
-  impl.thread = std::thread([&impl] { impl.RunZap(); });
-}
-
-NetContext::~NetContext() {
-  zmq_send(impl_->control, "", 0, 0);
-  impl_->thread.join();
-  zmq_close(impl_->control);
-  zmq_ctx_term(impl_->context);
-}
-
-void NetContext::SetOwners(KeyOwners keys) {
-  const std::lock_guard lock(impl_->mutex);
-  impl_->allowed.swap(keys);
-}
-
-void NetContext::SetAllowed(const std::vector<std::string>& public_keys) {
-  KeyOwners owners;
-  for (const std::string& key : public_keys) owners.emplace(key, KeyOwner{});
-  SetOwners(std::move(owners));
-}
-
-std::optional<KeyOwner> NetContext::OwnerOf(std::string_view public_key) const {
-  return impl_->OwnerOf(std::string(public_key));
-}
-
-std::int64_t NetContext::num_refused() const { return impl_->num_refused; }
-
-void* NetContext::handle() const { return impl_->context; }
 
 }  // namespace tessera::agents

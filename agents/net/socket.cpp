@@ -151,12 +151,27 @@ std::string_view Message::sender_key() const {
 struct Socket::Impl {
   std::unique_ptr<void, CloseSocket> handle;
   SocketKind kind = SocketKind::kDealer;
-  std::unique_ptr<Socket> monitor;
+  std::unique_ptr<Socket> monitor;   // of a client
+  ConnectionGuard* guard = nullptr;  // of a server
+  int door = 0;
+  bool has_keys = false;
 
   // ZeroMQ's I/O thread sends the events and would block for ever on a missing reader, so the
   // monitor ends before its reader.
   ~Impl() {
-    if (monitor) zmq_socket_monitor(handle.get(), nullptr, 0);
+    if (monitor || guard != nullptr) zmq_socket_monitor(handle.get(), nullptr, 0);
+  }
+
+  Status BeGuarded(NetContext& context) {
+    TESSERA_TRY(door, context.Guard(handle.get(), has_keys));
+    guard = &context.connections();
+    return OkStatus();
+  }
+  // Only messages tell whose connection has which descriptor.
+  void NoteSender(const Message& message) const {
+    if (guard == nullptr) return;
+    const int fd = zmq_msg_get(message.impl_->frames.back().get(), ZMQ_SRCFD);
+    if (fd >= 0) guard->OnMessage(door, fd, message.sender_key());
   }
 
   Status Set(int option, int value) {
@@ -205,7 +220,9 @@ Result<Socket> Socket::Plain(NetContext& context, SocketKind kind) {
 
 Result<Socket> Socket::Server(NetContext& context, SocketKind kind, const CurveKeys& keys) {
   TESSERA_TRY(Socket socket, Plain(context, kind));
-  if (keys.secret_key.empty() && keys.public_key.empty()) return socket;
+  socket.impl_->has_keys = !keys.secret_key.empty() || !keys.public_key.empty();
+  TESSERA_RETURN_IF_ERROR(socket.impl_->BeGuarded(context));
+  if (!socket.impl_->has_keys) return socket;
   TESSERA_RETURN_IF_ERROR(CheckKey("secret", keys.secret_key));
   TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SERVER, 1));
   TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SECRETKEY, keys.secret_key));
@@ -298,7 +315,9 @@ Result<std::optional<Message>> Socket::Receive() {
     }
     const bool more = zmq_msg_more(frame.get()) != 0;
     message.impl_->frames.push_back(std::move(frame));
-    if (!more) return std::optional<Message>(std::move(message));
+    if (more) continue;
+    impl_->NoteSender(message);
+    return std::optional<Message>(std::move(message));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "agents/net/key_owner.h"
+#include "agents/net/net_context.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -51,32 +52,6 @@ struct OwnedKey {
 };
 /// \error as LoadPublicKey; kInvalidArgument naming file and role
 Result<OwnedKey> LoadOwnedKey(const std::string& path);
-
-/// A ZeroMQ context with its ZAP handler, which refuses peers whose public key is not in the
-/// allow-list. An empty list refuses everybody. The context outlives all its sockets.
-class NetContext {
- public:
-  /// CURVE runs on the I/O threads, and a connection stays on one of them, so each encrypted lane
-  /// needs a thread.
-  explicit NetContext(int io_threads = 1);
-  ~NetContext();
-  NetContext(const NetContext&) = delete;
-  NetContext& operator=(const NetContext&) = delete;
-  /// Any thread. Open connections of keys that are no longer allowed stay until their sockets are
-  /// closed. OwnerOf says at once that they have no owner.
-  void SetOwners(KeyOwners keys);
-  /// The same for sockets that ask for no names and roles.
-  void SetAllowed(const std::vector<std::string>& public_keys);
-  /// Any thread. nullopt if the key is not allowed.
-  std::optional<KeyOwner> OwnerOf(std::string_view public_key) const;
-  /// The number of refused handshakes.
-  std::int64_t num_refused() const;
-  void* handle() const;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
 
 /// A frame to send. `owner` keeps borrowed bytes alive until ZeroMQ has released them.
 struct Frame {
@@ -129,7 +104,7 @@ class Socket {
   /// empty, CURVE: as a server, or as a client of `server_key`. Empty keys mean no encryption, for
   /// one process or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s,
   /// without end. Messages above kMaxMessageBytes are refused. A ROUTER refuses to send without a
-  /// route.
+  /// route. The context bounds the connections of a server.
   /// \error kInvalidArgument for a key that is not 40 characters of Z85
   static Result<Socket> Server(NetContext& context, SocketKind kind, const CurveKeys& keys);
   static Result<Socket> Client(NetContext& context, SocketKind kind, const CurveKeys& keys,

@@ -130,14 +130,10 @@ int RunAgent(AgentConfig config) {
   net.SetOwners(allowed.keys());
   report();
   loop.Every(kHousekeeping, [&] {
-    const KeyOwners before = allowed.keys();
     const bool has_changed = allowed.Refresh();
     report();
     if (!has_changed) return;
     net.SetOwners(allowed.keys());
-    const bool is_fewer = std::ranges::any_of(
-        before, [&](const auto& entry) { return !allowed.keys().contains(entry.first); });
-    if (registrar && is_fewer) registrar->OnKeysRevoked();
     std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
   });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });

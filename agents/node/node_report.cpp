@@ -44,7 +44,7 @@ void NodeReport::FillHeartbeat(std::uint64_t last_order, wire::Heartbeat* out) c
   }
   out->set_view_bytes(world_.links.views->size_bytes());
   out->set_memory_available(world_.machine.memory_available());
-  Encode(world_.machine.lane_faults(), out->mutable_lanes());
+  Encode(world_.machine.network_faults(), out->mutable_network());
   out->set_order(last_order);
   world_.links.views->Describe(out->mutable_snapshots());
 }

@@ -192,7 +192,7 @@ NodeWorld NodeServer::MakeWorld() {
     served_->Serve(std::move(context));
   };
   world.limit_lanes = [this](std::int64_t bytes_per_second) { LimitLanes(bytes_per_second); };
-  world.lane_faults = [this] { return LaneFaultsNow(); };
+  world.network_faults = [this] { return NetworkFaultsNow(); };
   world.log_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   world.fault_point = [node = config_.node](const std::string& point) { FaultPoint(node, point); };
   world.exit = [] { std::_Exit(1); };
@@ -217,9 +217,10 @@ void NodeServer::LimitLanes(std::int64_t bytes_per_second) {
   ingress_->SetRate(rate, now);
 }
 
-engine::LaneFaults NodeServer::LaneFaultsNow() const {
+engine::NetworkFaults NodeServer::NetworkFaultsNow() const {
   const LaneCounts& counts = *lane_counts_;
-  return {counts.malformed, counts.not_admitted, counts.dropped, counts.corrupt, counts.switched};
+  return {counts.malformed, counts.not_admitted, counts.dropped,
+          counts.corrupt,   counts.switched,     net_.connections().num_closed()};
 }
 
 // ---- the connection to the registrar

@@ -43,7 +43,7 @@ class NodeServer {
   NodeFacts MakeFacts() const;
   NodeWorld MakeWorld();
   void LimitLanes(std::int64_t bytes_per_second);
-  engine::LaneFaults LaneFaultsNow() const;
+  engine::NetworkFaults NetworkFaultsNow() const;
   std::unique_ptr<Move> StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                   std::function<void(MoveResult)> done);
   /// To the registrar.

@@ -85,7 +85,7 @@ struct NodeWorld {
   /// Limits what this node sends and what it receives over lanes; 0: no limit.
   std::function<void(std::int64_t bytes_per_second)> limit_lanes;
   /// What its lanes have refused or requested again.
-  std::function<engine::LaneFaults()> lane_faults;
+  std::function<engine::NetworkFaults()> network_faults;
 
   /// A line for the log of this process.
   std::function<void(const std::string& line)> log_line;

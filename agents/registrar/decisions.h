@@ -42,7 +42,7 @@ class Decisions : public RegistrarPart {
   /// Where the registrar and the register are, and whether it can be written.
   void OnShow(const ReplyPtr& reply);
   /// For the transaction that runs.
-  engine::DecisionRegister& slots() { return register_; }
+  engine::DecisionRegister& decision_register() { return register_; }
 
  private:
   using Held = std::optional<engine::Decision>;

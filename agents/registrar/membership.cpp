@@ -110,14 +110,14 @@ bool Membership::Fits(const Node& node, const wire::Heartbeat& m) {
 }
 
 void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time_point now) {
-  const auto lanes = Decode(m.lanes());
+  const auto network = Decode(m.network());
   const bool is_same = node.state == engine::NodeState::kAlive && IsShownSame(node.devices, m) &&
-                       node.view_bytes == m.view_bytes() && lanes && node.lanes == *lanes;
+                       node.view_bytes == m.view_bytes() && network && node.network == *network;
   if (!is_same) changed_.insert(node.number);
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
-  if (lanes) node.lanes = *lanes;
+  if (network) node.network = *network;
   node.memory_available = m.memory_available();
   node.transaction = m.transaction();
   const bool is_late = now - node.ordered > kToAcknowledge;

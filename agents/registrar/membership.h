@@ -42,7 +42,7 @@ class Membership {
     std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
-    engine::LaneFaults lanes;
+    engine::NetworkFaults network;
     std::int64_t memory_available = 0;                      // of its machine; 0: unknown
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
     std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none

@@ -120,8 +120,8 @@ Status Check(const wire::Heartbeat& m) {
   TESSERA_RETURN_IF_ERROR(CheckBytes("view_bytes", m.view_bytes()));
   TESSERA_RETURN_IF_ERROR(CheckBytes("memory_available", m.memory_available()));
   TESSERA_RETURN_IF_ERROR(Check(m.jobs()));
-  TESSERA_TRY(const engine::LaneFaults lanes, Decode(m.lanes()));
-  static_cast<void>(lanes);
+  TESSERA_TRY(const engine::NetworkFaults network, Decode(m.network()));
+  static_cast<void>(network);
   TESSERA_RETURN_IF_ERROR(Check(m.snapshots()));
   return Check(m.devices());
 }

@@ -32,6 +32,9 @@ class PendingReply {
   /// Says with the reply whose panel operates the cluster.
   void SetOperatedBy(std::string who) { operated_by_ = std::move(who); }
 
+  /// Releases something with the reply, such as a turn.
+  void Hold(std::shared_ptr<void> held) { held_ = std::move(held); }
+
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
     waiting_.emplace_back(identity, sequence);
@@ -44,6 +47,7 @@ class PendingReply {
     reply_ = std::move(reply);
     for (const auto& [identity, sequence] : waiting_) SendTo(identity, sequence);
     waiting_.clear();
+    held_.reset();
   }
   void Fail(const Error& error) {
     wire::Reply reply;
@@ -60,6 +64,7 @@ class PendingReply {
   std::string id_;
   std::string requester_;
   std::string operated_by_;
+  std::shared_ptr<void> held_;
   Sender send_;
   std::optional<wire::Reply> reply_;
   std::vector<std::pair<std::string, std::uint64_t>> waiting_;

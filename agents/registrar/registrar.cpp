@@ -15,6 +15,12 @@ namespace tessera::agents {
 namespace {
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
+
+/// Whether the worker computes the answer, for a request that only looks.
+bool TakesLong(const wire::Request& request) {
+  return request.has_plan() || request.has_propose() || request.has_history() ||
+         request.has_samples() || request.has_events() || request.has_changes();
+}
 }  // namespace
 
 // The functions that parts get may name parts that come later: they are called only after all
@@ -38,6 +44,7 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       jobs_(common_, [this](const std::string& name) { return openings_.CheckNotOpening(name); }),
       lease_(common_),
       clients_(common_, lease_),
+      turns_(timers),
       node_acts_(common_, [this] { steps_.Flush(); }),
       slow_ranks_(common_),
       states_(common_, jobs_, WorldOfStateRequests()),
@@ -225,6 +232,16 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
                           const wire::Request& request) {
   const ReplyPtr reply = clients_.Admit(identity, owner, request);
   if (!reply) return;
+  if (!TakesLong(request)) return Answer(identity, owner, request, reply);
+  const Status queued = turns_.Take(owner.name, [=, this](RequestTurns::Turn turn) {
+    reply->Hold(std::move(turn));
+    Answer(identity, owner, request, reply);
+  });
+  if (!queued) reply->Fail(queued.error());
+}
+
+void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
+                       const wire::Request& request, const ReplyPtr& reply) {
   switch (request.body_case()) {
     case wire::Request::kHello:
       return clients_.OnHello(identity, owner, request.hello(), reply);

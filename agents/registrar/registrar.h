@@ -29,6 +29,7 @@
 #include "agents/registrar/registrar_world.h"
 #include "agents/registrar/rendezvous.h"
 #include "agents/registrar/replica_inquiry.h"
+#include "agents/registrar/request_turns.h"
 #include "agents/registrar/restarter.h"
 #include "agents/registrar/slow_rank_watch.h"
 #include "agents/registrar/start_sender.h"
@@ -79,6 +80,9 @@ class Registrar {
   CheckpointDesk::World WorldOfCheckpoints();
   StateRequests::World WorldOfStateRequests();
 
+  /// Whatever the request asks for, now.
+  void Answer(const std::string& identity, const KeyOwner& owner, const wire::Request& request,
+              const ReplyPtr& reply);
   /// \error naming the transaction or operation that runs
   Status CheckIdle() const;
   /// The same for links that are being measured too.
@@ -144,6 +148,7 @@ class Registrar {
   JobTable jobs_;
   OperatorLease lease_;
   Clients clients_;
+  RequestTurns turns_;
   NodeActs node_acts_;
   SlowRankWatch slow_ranks_;
   StateRequests states_;

@@ -70,7 +70,9 @@ Status RegistrarServer::Open() {
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
   TESSERA_RETURN_IF_ERROR(router_->SetNoHeartbeat());
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
-  TESSERA_RETURN_IF_ERROR(OpenEvents());
+  TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
+  TESSERA_RETURN_IF_ERROR(events_->SetNoHeartbeat());
+  TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
   TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
   if (generation_ > 1 && !is_complete) {
     TakeOver();
@@ -109,26 +111,6 @@ Status RegistrarServer::Begin() {
   return OkStatus();
 }
 
-Status RegistrarServer::OpenEvents() {
-  TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
-  TESSERA_RETURN_IF_ERROR(events_->SetNoHeartbeat());
-  if (const auto bound = events_->Bind(config_.events); !bound) {
-    events_.reset();
-    return bound.error();
-  }
-  return OkStatus();
-}
-
-// ZeroMQ cannot close single connections. A new socket has none: clients connect again and take a
-// snapshot, except those whose keys are refused now.
-void RegistrarServer::OnKeysRevoked() {
-  events_.reset();
-  if (const Status opened = OpenEvents(); opened) return;
-  // The port is free as soon as ZeroMQ has closed the old socket.
-  constexpr std::chrono::milliseconds kAgain{100};
-  loop_.After(kAgain, [this] { OnKeysRevoked(); });
-}
-
 Registrar::World RegistrarServer::MakeWorld() {
   return {
       .send = [this](const std::string& identity,
@@ -142,7 +124,7 @@ Registrar::World RegistrarServer::MakeWorld() {
           [this](const wire::Published& message) {
             std::vector<Frame> frames;
             frames.push_back(Frame::Of(message.SerializeAsString()));
-            if (events_) static_cast<void>(events_->Send(std::move(frames)));
+            static_cast<void>(events_->Send(std::move(frames)));
           },
       .wall_clock = WallClock,
       .print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },

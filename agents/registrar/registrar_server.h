@@ -40,9 +40,6 @@ class RegistrarServer {
   RegistrarServer(const RegistrarServer&) = delete;
   RegistrarServer& operator=(const RegistrarServer&) = delete;
 
-  /// Keys are no longer allowed: what is published does not go to them any more.
-  void OnKeysRevoked();
-
  private:
   RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys,
                   std::int64_t generation)
@@ -52,7 +49,6 @@ class RegistrarServer {
   void TakeOver();
   /// \pre the journal has what an earlier registrar knew
   Status Begin();
-  Status OpenEvents();
   Registrar::World MakeWorld();
   /// To the connection of a node or of a client.
   Status SendTo(const std::string& identity, const google::protobuf::Message& message);

@@ -94,7 +94,7 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
   row.address = node.peer.address();
   row.version = node.version;
   row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
-  row.lanes = node.lanes;
+  row.network = node.network;
   if (node.state != engine::NodeState::kAlive) {
     const auto silent = timers_.now() - node.last_seen;
     row.last_seen =

@@ -222,7 +222,7 @@ std::unique_ptr<TransactionRun> TransactionDesk::MakeRun(engine::Coordinator mac
     AddEvent(severity, fmt::format("txn {}", txn_->id), text);
   };
   return std::make_unique<TransactionRun>(std::move(terms), std::move(machine),
-                                          uses_.decisions.slots(), std::move(world));
+                                          uses_.decisions.decision_register(), std::move(world));
 }
 
 void TransactionDesk::OnPhaseChanged(TxnPhase before) {

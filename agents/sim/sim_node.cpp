@@ -346,7 +346,7 @@ NodeWorld SimNode::MakeWorld() {
   world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
   world.limit_lanes = [](std::int64_t) {};
-  world.lane_faults = [] { return engine::LaneFaults(); };
+  world.network_faults = [] { return engine::NetworkFaults(); };
   world.log_line = [this](const std::string& line) {
     if (world_.sim->is_traced()) world_.sim->Note(fmt::format("n{}: {}", number(), line));
   };

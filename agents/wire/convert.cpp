@@ -224,15 +224,16 @@ struct Fields<wire::DeviceInfo> {
 };
 
 template <>
-struct Fields<wire::LaneFaults> {
-  using Value = engine::LaneFaults;
-  static constexpr std::string_view kName = "node.lanes";
+struct Fields<wire::NetworkFaults> {
+  using Value = engine::NetworkFaults;
+  static constexpr std::string_view kName = "node.network";
   static Status Copy(auto& v, auto& m) {
     TESSERA_FIELD(NotNegative, malformed);
     TESSERA_FIELD(NotNegative, not_admitted);
     TESSERA_FIELD(NotNegative, dropped);
     TESSERA_FIELD(NotNegative, corrupt);
     TESSERA_FIELD(NotNegative, switched);
+    TESSERA_FIELD(NotNegative, connections_closed);
     return OkStatus();
   }
 };
@@ -250,7 +251,7 @@ struct Fields<wire::NodeInfo> {
     TESSERA_FIELD(Any, address);
     TESSERA_FIELD(Any, version);
     TESSERA_FIELD(NotNegative, view_bytes);
-    TESSERA_MESSAGE(lanes);
+    TESSERA_MESSAGE(network);
     return OkStatus();
   }
 };
@@ -737,8 +738,8 @@ void Encode(const engine::SnapshotChange& change, wire::SnapshotChange* out) { P
 Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in) { return Get(in); }
 void Encode(const engine::OperatorLease& lease, wire::OperatorLease* out) { Put(lease, out); }
 Result<engine::OperatorLease> Decode(const wire::OperatorLease& in) { return Get(in); }
-void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out) { Put(lanes, out); }
-Result<engine::LaneFaults> Decode(const wire::LaneFaults& in) { return Get(in); }
+void Encode(const engine::NetworkFaults& lanes, wire::NetworkFaults* out) { Put(lanes, out); }
+Result<engine::NetworkFaults> Decode(const wire::NetworkFaults& in) { return Get(in); }
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) { Put(txn, out); }
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) { return Get(in); }
 void Encode(const engine::Event& event, wire::EventInfo* out) { Put(event, out); }

@@ -17,7 +17,7 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 15;
+inline constexpr std::uint32_t kProtocolMinor = 16;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
@@ -25,7 +25,7 @@ void Encode(const engine::StepOptions& options, wire::StepOptions* out);
 void Encode(engine::SnapshotEvery every, wire::SnapshotEvery* out);
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
 void Encode(const engine::SnapshotChange& change, wire::SnapshotChange* out);
-void Encode(const engine::LaneFaults& lanes, wire::LaneFaults* out);
+void Encode(const engine::NetworkFaults& lanes, wire::NetworkFaults* out);
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
 void Encode(const engine::Event& event, wire::EventInfo* out);
 void Encode(const engine::Sample& sample, wire::SampleInfo* out);
@@ -45,7 +45,7 @@ Result<engine::StepOptions> Decode(const wire::StepOptions& in);
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
 Result<engine::SnapshotChange> Decode(const wire::SnapshotChange& in);
 Result<engine::OperatorLease> Decode(const wire::OperatorLease& in);
-Result<engine::LaneFaults> Decode(const wire::LaneFaults& in);
+Result<engine::NetworkFaults> Decode(const wire::NetworkFaults& in);
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
 Result<engine::Event> Decode(const wire::EventInfo& in);
 Result<engine::Sample> Decode(const wire::SampleInfo& in);

@@ -122,7 +122,7 @@ class JobPaused;
 class JobReady;
 class KeptRow;
 class KeptRows;
-class LaneFaults;
+class NetworkFaults;
 class LinksAnswer;
 class LinksQuery;
 class NodeAnswer;

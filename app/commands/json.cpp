@@ -219,12 +219,13 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"address", node.address},
                      {"version", node.version},
                      {"view_bytes", node.view_bytes},
-                     {"lane_faults",
-                      {{"malformed", node.lanes.malformed},
-                       {"not_admitted", node.lanes.not_admitted},
-                       {"dropped", node.lanes.dropped},
-                       {"corrupt", node.lanes.corrupt},
-                       {"switched", node.lanes.switched}}}});
+                     {"network_faults",
+                      {{"malformed", node.network.malformed},
+                       {"not_admitted", node.network.not_admitted},
+                       {"dropped", node.network.dropped},
+                       {"corrupt", node.network.corrupt},
+                       {"switched", node.network.switched},
+                       {"connections_closed", node.network.connections_closed}}}});
   }
   Json jobs = Json::array();
   for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job));

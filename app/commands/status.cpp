@@ -49,12 +49,12 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   return formatTable(rows, {3, 4, 6});
 }
 
-/// "n1: lanes: 3 corrupt frames requested again" for each node with any fault.
-std::string laneFaultLines(const engine::ClusterSnapshot& snapshot) {
+/// "n1: network: 3 corrupt frames requested again" for each node with any fault.
+std::string networkFaultLines(const engine::ClusterSnapshot& snapshot) {
   std::string text;
   for (const engine::NodeStatus& node : snapshot.nodes)
-    if (const std::string faults = ToText(node.lanes); !faults.empty())
-      text += fmt::format("n{}: lanes: {}\n", node.node, faults);
+    if (const std::string faults = ToText(node.network); !faults.empty())
+      text += fmt::format("n{}: network: {}\n", node.node, faults);
   return text;
 }
 
@@ -130,7 +130,8 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
           : "",
       snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));
-  if (const std::string faults = laneFaultLines(snapshot); !faults.empty()) text += "\n" + faults;
+  if (const std::string faults = networkFaultLines(snapshot); !faults.empty())
+    text += "\n" + faults;
   if (snapshot.lease)
     text += fmt::format("\noperated in a panel by {}, since {}\n", snapshot.lease->who,
                         formatClock(snapshot.lease->since));

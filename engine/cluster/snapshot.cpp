@@ -35,7 +35,7 @@ Result<Enum> Parse(std::string_view text, const EnumNames<Enum, kCount>& names,
 
 }  // namespace
 
-std::string ToText(const LaneFaults& faults) {
+std::string ToText(const NetworkFaults& faults) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::int64_t count, std::string_view what, std::string_view then) {
     if (count > 0) parts.push_back(fmt::format("{} {}", Counted(count, what), then));
@@ -45,6 +45,7 @@ std::string ToText(const LaneFaults& faults) {
   add(faults.switched, "frame", "taken from another holder");
   add(faults.malformed, "malformed message", "dropped");
   add(faults.not_admitted, "request", "not admitted");
+  add(faults.connections_closed, "connection", "too many closed");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

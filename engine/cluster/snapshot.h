@@ -80,18 +80,20 @@ struct DeviceStatus {
   friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
 };
 
-/// What the lanes of a node have refused or had to repeat since its agent started.
-struct LaneFaults {
+/// What the lanes and the other connections of a node have refused or had to repeat since its agent
+/// started.
+struct NetworkFaults {
   std::int64_t malformed = 0;     // messages that are no requests
   std::int64_t not_admitted = 0;  // requests with a wrong ticket
   std::int64_t dropped = 0;       // frames of another transfer, or that were not requested
   std::int64_t corrupt = 0;       // frames with a wrong checksum or digest, requested again
   std::int64_t switched = 0;      // frames requested from another holder
-  friend bool operator==(const LaneFaults&, const LaneFaults&) = default;
+  std::int64_t connections_closed = 0;  // since there were too many at once
+  friend bool operator==(const NetworkFaults&, const NetworkFaults&) = default;
 };
 
 /// "3 corrupt frames requested again, 1 stray frame dropped"; empty if there are none.
-std::string ToText(const LaneFaults& faults);
+std::string ToText(const NetworkFaults& faults);
 
 struct NodeStatus {
   std::int32_t node = 0;  // n0 is 0
@@ -102,7 +104,7 @@ struct NodeStatus {
   std::string address = {};     // of its ranks, for collectives
   std::string version = {};     // of its agent
   std::int64_t view_bytes = 0;  // memory of its views
-  LaneFaults lanes = {};
+  NetworkFaults network = {};
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 

@@ -177,6 +177,18 @@ class DocumentsTest : public QObject {
     QVERIFY(pair.to_node.at(0).document().unknown());
   }
 
+  // Each is answered, and a document may be long.
+  void noMoreThan64AreAskedForAtOnce() {
+    Pair pair;
+    wire::WantDocuments wanted;
+    for (std::uint64_t hash = 0; hash < 65; ++hash) wanted.add_hashes(hash);
+    pair.documents.OnWanted(1, wanted);
+    QVERIFY(pair.to_node.empty());
+    wanted.mutable_hashes()->RemoveLast();
+    pair.documents.OnWanted(1, wanted);
+    QCOMPARE(pair.to_node.size(), std::size_t{64});
+  }
+
   // The registrar answers nothing else to a node that it does not know, so what waits would wait
   // for ever.
   void aNodeThatIsNotKnownRegistersAtOnce() {

@@ -201,16 +201,16 @@ class MembershipTest : public QObject {
     heartbeat.add_devices()->set_index(1);
     heartbeat.mutable_devices(0)->set_job("nano");
     heartbeat.set_view_bytes(7);
-    heartbeat.mutable_lanes()->set_corrupt(3);
+    heartbeat.mutable_network()->set_corrupt(3);
     heartbeat.add_snapshots()->set_view(9);
     members.NoteHeartbeat(*members.Find(1), heartbeat, at(0));
     QVERIFY(!members.FindDevice({1, 0}));
     QCOMPARE(members.FindDevice({1, 1})->job(), std::string("nano"));  // not at its usual place
     QCOMPARE(members.Find(1)->view_bytes, 7);
-    QCOMPARE(members.Find(1)->lanes.corrupt, std::int64_t{3});
-    heartbeat.mutable_lanes()->set_corrupt(-1);  // no count: what is known stays
+    QCOMPARE(members.Find(1)->network.corrupt, std::int64_t{3});
+    heartbeat.mutable_network()->set_corrupt(-1);  // no count: what is known stays
     members.NoteHeartbeat(*members.Find(1), heartbeat, at(0));
-    QCOMPARE(members.Find(1)->lanes.corrupt, std::int64_t{3});
+    QCOMPARE(members.Find(1)->network.corrupt, std::int64_t{3});
     QVERIFY(members.Find(1)->snapshots.contains(9));
     members.NoteHeartbeat(*members.Find(1), {}, at(0));
     QVERIFY(members.Find(1)->snapshots.empty() && !members.FindDevice({1, 1}));

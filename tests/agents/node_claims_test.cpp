@@ -71,8 +71,8 @@ class NodeClaimsTest : public QObject {
         [](auto& m) { Device(m).set_job(std::string(5000, 'j')); });
     row("views", "view_bytes -1 is not",
         [](auto& m) { m.mutable_heartbeat()->set_view_bytes(-1); });
-    row("lanes", "below 0",
-        [](auto& m) { m.mutable_heartbeat()->mutable_lanes()->set_corrupt(-1); });
+    row("network", "below 0",
+        [](auto& m) { m.mutable_heartbeat()->mutable_network()->set_corrupt(-1); });
     row("snapshot", "snapshot -2 is not",
         [](auto& m) { m.mutable_heartbeat()->mutable_snapshots(0)->set_bytes(-2); });
     row("host", "a name has 5000 bytes",

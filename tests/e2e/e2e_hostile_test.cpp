@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real cluster whose sockets get rubbish, floods, connections that say nothing and peers that do
 // not read, from every kind of key. Nothing happens, nothing crashes, nothing grows.
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QTest>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -21,6 +24,7 @@
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "tests/support/hostile_peers.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -134,6 +138,7 @@ class Rubbish {
       case 6:
         message.mutable_rank_exited()->set_job(job);
         message.mutable_rank_exited()->set_attempt(1 << 30);
+        message.mutable_rank_exited()->mutable_device()->set_node(7);  // its own, but not the job's
         break;
       case 7:
         message.mutable_job_paused()->set_job(job);
@@ -283,6 +288,39 @@ class E2eHostileTest : public QObject {
   void aPeerThatDoesNotRead() {
     const StalledReader stalled(TargetAs("guest"), 2000);
     QVERIFY(stalled.is_open());
+    QVERIFY(m_cluster->GoesOn(kJob, 10));
+  }
+
+  // What journals, logs and ranks open is there, however many connections come.
+  void anAgentWithFewDescriptors() {
+    constexpr rlimit kFew{512, 512};
+    QCOMPARE(::prlimit(m_cluster->Keeper(0).pid, RLIMIT_NOFILE, &kFew, nullptr), 0);
+    QVERIFY(SendSignal(m_pids[0], SIGKILL));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          const auto agent = m_cluster->Agent(0);
+          return agent && agent->pid != m_pids[0] && m_cluster->Status()["nodes"].size() >= 2;
+        },
+        20));
+    m_pids[0] = m_cluster->Agent(0)->pid;
+    QVERIFY(m_cluster->GoesOn(kJob, 10));
+    Note();
+
+    std::vector<std::unique_ptr<SilentConnections>> silent;
+    for (const std::string& endpoint :
+         {m_configs[0].endpoint, m_configs[0].events, m_configs[0].lanes.at(0)}) {
+      silent.push_back(std::make_unique<SilentConnections>(endpoint, 1000));
+      QVERIFY(silent.back()->num_open() > 900);
+    }
+    const QDir open(QStringLiteral("/proc/%1/fd").arg(m_pids[0]));
+    const auto num_open = [&] { return open.entryList(QDir::AllEntries | QDir::System).size(); };
+    QVERIFY2(num_open() < 500, qPrintable(QString::number(num_open())));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return m_cluster->Run({"status"}).output.contains("connections too many closed"); },
+        20));
+    // A pause, a digest and a snapshot are journaled.
+    const Outcome digest = m_cluster->Run({"digest", kJob}, 30);
+    QVERIFY2(digest.code == 0, digest.Text());
     QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
 

@@ -29,13 +29,15 @@ std::set<std::string> RoundTrip(int count, ParseFunction parse) {
 class ClusterSnapshotTest : public QObject {
   Q_OBJECT
  private slots:
-  void laneFaultsInWords() {
-    QCOMPARE(ToText(engine::LaneFaults()), std::string());
-    QCOMPARE(ToText(engine::LaneFaults{.dropped = 1, .corrupt = 3}),
+  void networkFaultsInWords() {
+    QCOMPARE(ToText(engine::NetworkFaults()), std::string());
+    QCOMPARE(ToText(engine::NetworkFaults{.dropped = 1, .corrupt = 3}),
              std::string("3 corrupt frames requested again, 1 stray frame dropped"));
-    QCOMPARE(ToText(engine::LaneFaults{.malformed = 2, .not_admitted = 1, .switched = 4}),
+    QCOMPARE(ToText(engine::NetworkFaults{.malformed = 2, .not_admitted = 1, .switched = 4}),
              std::string("4 frames taken from another holder, 2 malformed messages dropped, "
                          "1 request not admitted"));
+    QCOMPARE(ToText(engine::NetworkFaults{.connections_closed = 3}),
+             std::string("3 connections too many closed"));
   }
   void textsAreTheClosedSetsOfTheInterface() {
     QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==

@@ -275,8 +275,8 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
       {tr("jobs"), jobs.empty() ? tr("none")
                                 : QStringList(jobs.begin(), jobs.end()).join(QStringLiteral(", "))},
       {tr("memory"), memory.text()}};
-  if (const std::string faults = ToText(node.lanes); !faults.empty()) {
-    rows.push_back({tr("lanes"), QString::fromStdString(faults), QStringLiteral("warn"),
+  if (const std::string faults = ToText(node.network); !faults.empty()) {
+    rows.push_back({tr("network"), QString::fromStdString(faults), QStringLiteral("warn"),
                     tr("since the agent started")});
   }
   return rows;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes may read and write in the decision register.
+#include "agents/registrar/decisions.h"
+
+#include <QTest>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "tests/agents/part_office.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+constexpr std::int32_t kParticipant = 1, kOther = 2;
+const std::string kCommit = "commit 7 2 0123456789abcdef 40";
+constexpr std::int64_t kOpen = 3;  // the slot of the transaction that runs, of job "here"
+
+struct Desk {
+  Desk() {
+    for (const std::int32_t node : {kParticipant, kOther}) {
+      wire::Register message;
+      message.set_node(node);
+      office.members().Register(std::to_string(node), message, {});
+    }
+  }
+  /// \return the answer; nullopt if there is none
+  std::optional<std::string> Decide(std::int32_t node, const std::string& job, std::int64_t slot,
+                                    const std::string& value = {}) {
+    wire::Decide message;
+    message.set_job(job);
+    message.set_slot(slot);
+    message.set_value(value);
+    message.set_transaction(7);
+    answers.clear();
+    decisions.OnDecide(node, message);
+    if (answers.empty()) return std::nullopt;
+    return answers.back().decided().value();
+  }
+  /// As the registrar does for its transactions.
+  void Write(const std::string& job, std::int64_t slot, const std::string& value) {
+    decisions.decision_register().Write(job, slot, *engine::ParseDecision(value),
+                                        [](const auto&) {});
+  }
+  std::int64_t LastOf(const std::string& job) {
+    std::int64_t last = -1;
+    decisions.decision_register().FindLast(
+        job, [&](const Result<std::int64_t>& found) { last = *found; });
+    return last;
+  }
+
+  sim::MemoryStore disk;
+  std::vector<wire::ToNode> answers;
+  std::vector<std::int64_t> aborted;
+  test::PartOffice office{disk, {}, [this](const auto&, const wire::ToNode& message) {
+                            answers.push_back(message);
+                            return OkStatus();
+                          }};
+  Decisions decisions{
+      office.common(),
+      {.is_known = [](const std::string& job) { return job == "here"; },
+       .is_open = [](const std::string& job,
+                     std::int64_t slot) { return job == "here" && slot == kOpen; },
+       .takes_part = [](std::int32_t node) { return node == kParticipant; },
+       .retire = [](const std::string& job,
+                    std::int64_t slot) { return job != "here" || slot < kOpen; },
+       .aborted = [this](std::int64_t id, const std::string&) { aborted.push_back(id); }}};
+};
+
+}  // namespace
+
+class DecisionsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void onlyParticipantsDecideWhatRuns() {
+    Desk desk;
+    QVERIFY(!desk.Decide(kOther, "here", kOpen, "abort 7"));
+    QCOMPARE(desk.LastOf("here"), std::int64_t{0});
+    QVERIFY(desk.aborted.empty());
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen) == std::string());  // not decided yet
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen, kCommit) == std::string());
+    QCOMPARE(desk.LastOf("here"), std::int64_t{0});
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen, "abort 7") == std::string("abort 7"));
+    QCOMPARE(desk.aborted, std::vector<std::int64_t>{7});
+  }
+
+  void whatIsDecidedStays() {
+    Desk desk;
+    desk.Write("here", kOpen, kCommit);
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen, "abort 7") == kCommit);
+    QVERIFY(desk.aborted.empty());
+  }
+
+  // Nobody else would decide it.
+  void anOlderSlotWithoutADecisionIsAborted() {
+    Desk desk;
+    QVERIFY(desk.Decide(kOther, "here", kOpen - 1) == std::string("abort 7"));
+    QVERIFY(!desk.Decide(kOther, "here", kOpen + 1));  // of a later transaction
+    QCOMPARE(desk.LastOf("here"), kOpen - 1);
+  }
+
+  // A slot far away would take the name for good: new jobs start after the last one.
+  void ofAJobThatHasEndedOnlyTheNextSlotIsWritten() {
+    Desk desk;
+    desk.Write("gone", 4, kCommit);
+    QVERIFY(!desk.Decide(kOther, "gone", 6, "abort 7"));
+    QVERIFY(!desk.Decide(kOther, "gone", std::int64_t{1} << 50, "abort 7"));
+    QCOMPARE(desk.LastOf("gone"), std::int64_t{4});
+    QVERIFY(desk.Decide(kOther, "gone", 4) == kCommit);
+    QVERIFY(desk.Decide(kOther, "gone", 5, "abort 7") == std::string("abort 7"));
+    QCOMPARE(desk.LastOf("gone"), std::int64_t{5});
+  }
+
+  void whatIsNoSlotOrNoNameIsIgnored() {
+    Desk desk;
+    QVERIFY(!desk.Decide(kParticipant, "here", 0, "abort 7"));
+    QVERIFY(!desk.Decide(kParticipant, "here", -1));
+    QVERIFY(!desk.Decide(kParticipant, "../here", 1, "abort 7"));
+    QVERIFY(!desk.Decide(kParticipant, "", 1, "abort 7"));
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen, "nonsense") == std::string());
+    QCOMPARE(desk.LastOf("here"), std::int64_t{0});
+  }
+};
+TESSERA_TEST(DecisionsTest)
+#include "decisions_test.moc"
