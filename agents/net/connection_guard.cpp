@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/net/connection_guard.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tessera::agents {
 namespace {
 
-/// Address and port of the peer as bytes; empty if the descriptor is no connection over TCP.
-std::string PeerOf(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return {};
-  return {reinterpret_cast<const char*>(&address), size};
+/// Of the socket that has this descriptor now; 0 if there is none. No two sockets have one inode.
+std::uint64_t InodeOf(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode) ? info.st_ino : 0;
 }
 
-/// Whether the peer has sent what a handshake of CurveZMQ has: a greeting of 64 bytes, HELLO of
-/// 202, and INITIATE of at least 259 (rfc.zeromq.org/spec/26). Somebody who sends as many bytes of
-/// something else is closed by ZeroMQ.
-bool HasShakenHands(int fd) {
-  constexpr std::uint64_t kHandshakeBytes = 64 + 202 + 259;
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-         info.tcpi_bytes_received >= kHandshakeBytes;
+/// The port of this end; 0 if the descriptor is no socket of the internet.
+std::uint16_t PortOf(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  }
+  if (address.ss_family == AF_INET6) {
+    return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -65,29 +67,32 @@ void ConnectionGuard::RemoveDoor(int door) {
   doors_.erase(found);
 }
 
-// ZeroMQ may have closed the descriptor, and another connection may have it now. A copy of the
-// descriptor cannot change, so it is compared with the peer first.
+// ZeroMQ may have closed the descriptor, and something else may have it now. A copy of the
+// descriptor cannot change, so it is compared.
 void ConnectionGuard::Close(int fd, Connection& connection) {
-  if (std::exchange(connection.is_closing, true)) return;
-  if (!connection.is_ready) --num_in_handshake_;
+  if (connection.is_closing || InodeOf(fd) != connection.inode) return;
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return;
-  if (!connection.peer.empty() && PeerOf(copy) == connection.peer) ::shutdown(copy, SHUT_RDWR);
+  if (copy < 0) return;  // Sweep tries again
+  if (InodeOf(copy) == connection.inode) {
+    ::shutdown(copy, SHUT_RDWR);
+    connection.is_closing = true;
+    silent_.erase(connection.number);
+  }
   ::close(copy);
 }
 
 void ConnectionGuard::CloseAsTooMany(int fd, Connection& connection) {
   ++num_closed_;
+  silent_.erase(connection.number);  // also if it cannot be closed now
   Close(fd, connection);
 }
 
 void ConnectionGuard::Forget(Door& door, int fd) {
   const auto found = door.open.find(fd);
   if (found == door.open.end()) return;
-  Connection& connection = found->second;
   --num_open_;
-  if (!connection.is_ready && !connection.is_closing) --num_in_handshake_;
-  DropKey(connection);
+  silent_.erase(found->second.number);
+  DropKey(found->second);
   door.open.erase(found);
 }
 
@@ -104,42 +109,23 @@ ConnectionGuard::Connection* ConnectionGuard::Find(int door, int fd) {
   return found == of->second.open.end() ? nullptr : &found->second;
 }
 
-ConnectionGuard::Connection* ConnectionGuard::FindInHandshake(const Waiting& waiting) {
-  Connection* connection = Find(waiting.door, waiting.fd);
-  const bool is_it = connection != nullptr && connection->number == waiting.number;
-  return is_it && !connection->is_ready && !connection->is_closing ? connection : nullptr;
-}
-
-void ConnectionGuard::OnAccepted(int door, int fd) {
+void ConnectionGuard::OnAccepted(int door, int fd, std::uint16_t port) {
   const std::lock_guard lock(mutex_);
   const auto of = doors_.find(door);
-  if (of == doors_.end()) return;
-  Forget(of->second, fd);  // ended without an event
+  const std::uint64_t inode = InodeOf(fd);
+  if (of == doors_.end() || inode == 0 || PortOf(fd) != port) return;  // it has ended already
+  Forget(of->second, fd);  // of before, which ended without an event
   Connection& connection = of->second.open[fd];
-  connection = {PeerOf(fd), next_++, false, false, {}};
+  connection.inode = inode;
+  connection.number = next_++;
   ++num_open_;
-  ++num_in_handshake_;
+  silent_.emplace(connection.number, Place{door, fd});
   if (num_open_ > limits_.in_all) {
     CloseAsTooMany(fd, connection);
-    return;
+  } else if (silent_.size() > limits_.silent) {
+    const Place oldest = silent_.begin()->second;
+    CloseAsTooMany(oldest.fd, *Find(oldest.door, oldest.fd));
   }
-  handshakes_.push_back({door, fd, connection.number});
-  while (num_in_handshake_ > limits_.in_handshake || !FindInHandshake(handshakes_.front())) {
-    const Waiting oldest = handshakes_.front();
-    handshakes_.pop_front();
-    Connection* waiting = FindInHandshake(oldest);
-    if (waiting == nullptr) continue;
-    if (HasShakenHands(oldest.fd)) {
-      SetReady(*waiting);
-    } else {
-      CloseAsTooMany(oldest.fd, *waiting);
-    }
-  }
-}
-
-void ConnectionGuard::SetReady(Connection& connection) {
-  if (std::exchange(connection.is_ready, true)) return;
-  if (!connection.is_closing) --num_in_handshake_;
 }
 
 void ConnectionGuard::OnClosed(int door, int fd) {
@@ -147,13 +133,15 @@ void ConnectionGuard::OnClosed(int door, int fd) {
   if (const auto of = doors_.find(door); of != doors_.end()) Forget(of->second, fd);
 }
 
-void ConnectionGuard::OnMessage(int door, int fd, std::string_view key) {
+void ConnectionGuard::OnMessage(int door, int fd, std::string_view key, std::uint64_t ticket) {
   const std::lock_guard lock(mutex_);
-  Connection* connection = Find(door, fd);
-  if (connection == nullptr) return;
-  SetReady(*connection);
-  if (key.empty() || connection->key == key) return;
-  DropKey(*connection);
+  Connection* const connection = Find(door, fd);
+  // A ticket of before: a message of an earlier connection with this descriptor.
+  if (connection == nullptr || (!key.empty() && ticket <= connection->number)) return;
+  if (connection->has_sent) return;
+  connection->has_sent = true;
+  silent_.erase(connection->number);
+  if (key.empty()) return;
   connection->key = key;
   if (++of_key_[connection->key] > limits_.of_a_key) {
     CloseAsTooMany(fd, *connection);
@@ -172,12 +160,16 @@ void ConnectionGuard::CloseRevoked() {
   }
 }
 
-void ConnectionGuard::ForgetEnded() {
+void ConnectionGuard::Sweep() {
   const std::lock_guard lock(mutex_);
   for (auto& [id, door] : doors_) {
-    std::deque<int> ended;
-    for (const auto& [fd, connection] : door.open) {
-      if (PeerOf(fd) != connection.peer) ended.push_back(fd);
+    std::vector<int> ended;
+    for (auto& [fd, connection] : door.open) {
+      if (InodeOf(fd) != connection.inode) {
+        ended.push_back(fd);
+      } else if (!connection.key.empty() && !is_allowed_(connection.key)) {
+        Close(fd, connection);
+      }
     }
     for (const int fd : ended) Forget(door, fd);
   }

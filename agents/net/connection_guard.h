@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -21,7 +20,7 @@ namespace tessera::agents {
 struct ConnectionLimits {
   std::size_t in_all = 0;
   std::size_t of_a_key = 0;
-  std::size_t in_handshake = 0;
+  std::size_t silent = 0;  // that have not sent a message yet
 
   /// Leaves a part of the descriptors of this process (RLIMIT_NOFILE) to journals, logs, ranks and
   /// the connections that it opens itself: half of them, at most 8,192.
@@ -32,11 +31,13 @@ struct ConnectionLimits {
 /// the events of sockets (`zmq_socket_monitor`) and shuts down the descriptor of one that is to go.
 /// ZeroMQ then closes it like that of a peer which has hung up.
 ///
-/// Where a connection is too many, the newest goes. Of those in their handshake it is the oldest:
-/// an honest handshake takes milliseconds, so whoever opens connections and says nothing displaces
-/// his own. No event tells which handshake has ended. A connection counts as ready with its first
-/// message, or once the kernel has received as many bytes on it as a handshake has: that is how a
-/// subscriber shows, who sends no messages.
+/// Where a connection is too many, the newest goes. Of those that have sent nothing it is the
+/// oldest: peers send a message as soon as their handshake ends, in milliseconds, so whoever opens
+/// connections and says nothing displaces his own. No event tells which handshake has ended.
+///
+/// Connections are numbered as they are accepted. A handshake gets the next number of that count as
+/// its ticket (NewTicket), which comes back with each of its messages. So a message that was read
+/// late, when its descriptor belonged to a newer connection already, is recognised.
 ///
 /// Thread-safe.
 class ConnectionGuard {
@@ -45,22 +46,27 @@ class ConnectionGuard {
   ConnectionGuard(ConnectionLimits limits, std::function<bool(std::string_view)> is_allowed);
 
   /// A socket that accepts connections.
-  /// \param has_keys whether its peers prove keys. Otherwise only the total is bounded
+  /// \param has_keys whether its peers prove keys. Others have no key that is revoked or has too
+  ///     many
   int AddDoor(bool has_keys);
   /// Forgets the connections of the socket, which ZeroMQ closes.
   void RemoveDoor(int door);
 
-  void OnAccepted(int door, int fd);
+  /// \param port of this end. The descriptor may belong to another socket already
+  void OnAccepted(int door, int fd, std::uint16_t port);
   void OnClosed(int door, int fd);
+  /// \pre OnAccepted was called for the connection
+  std::uint64_t NewTicket() { return next_; }
   /// A message of the connection.
   /// \param key what it has proved; empty without encryption
-  void OnMessage(int door, int fd, std::string_view key);
+  /// \param ticket of its handshake; not used without encryption
+  void OnMessage(int door, int fd, std::string_view key, std::uint64_t ticket);
 
   /// Closes the connections whose keys are no longer allowed, and those that have not sent a
   /// message yet: nothing tells whose they are. Peers that are allowed connect again.
   void CloseRevoked();
-  /// Forgets connections that ended without an event.
-  void ForgetEnded();
+  /// Forgets connections that ended without an event, and closes what could not be closed before.
+  void Sweep();
 
   std::size_t num_open() const;
   /// How many connections a limit has closed.
@@ -68,38 +74,35 @@ class ConnectionGuard {
 
  private:
   struct Connection {
-    std::string peer;  // address and port, as bytes
+    std::uint64_t inode = 0;  // of its socket
     std::uint64_t number = 0;
-    bool is_ready = false;
+    bool has_sent = false;
     bool is_closing = false;
-    std::string key;  // once it has sent a message
+    std::string key;
   };
   struct Door {
     bool has_keys = false;
     std::unordered_map<int, Connection> open;  // by descriptor
   };
-  struct Waiting {
+  struct Place {
     int door = 0, fd = 0;
-    std::uint64_t number = 0;
   };
 
   void Close(int fd, Connection& connection);
   void CloseAsTooMany(int fd, Connection& connection);
   void Forget(Door& door, int fd);
-  Connection* Find(int door, int fd);
-  Connection* FindInHandshake(const Waiting& waiting);
-  void SetReady(Connection& connection);
   void DropKey(Connection& connection);
+  Connection* Find(int door, int fd);
 
   const ConnectionLimits limits_;
   const std::function<bool(std::string_view)> is_allowed_;
   std::atomic<std::int64_t> num_closed_{0};
-  mutable std::mutex mutex_;  // for all below
+  std::atomic<std::uint64_t> next_{0};  // number of a connection
+  mutable std::mutex mutex_;            // for all below
   std::map<int, Door> doors_;
   std::map<std::string, std::size_t, std::less<>> of_key_;
-  std::deque<Waiting> handshakes_;  // the oldest first; some have ended
-  std::size_t num_open_ = 0, num_in_handshake_ = 0;
-  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, Place> silent_;  // by number: the oldest first
+  std::size_t num_open_ = 0;
   int next_door_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -25,7 +26,7 @@ namespace tessera::agents {
 namespace {
 
 constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";
-constexpr std::chrono::seconds kForgetEvery{30};
+constexpr std::chrono::seconds kSweepEvery{30};
 constexpr int kAccepted = ZMQ_EVENT_ACCEPTED;
 constexpr int kClosed = ZMQ_EVENT_DISCONNECTED;
 constexpr int kNoDoor = ZMQ_EVENT_MONITOR_STOPPED;
@@ -60,6 +61,15 @@ std::vector<std::string> ReceiveAll(void* socket) {
   }
 }
 
+/// "tcp://127.0.0.1:7400" -> 7400; 0 for another transport.
+std::uint16_t PortOf(std::string_view endpoint) {
+  const auto colon = endpoint.rfind(':');
+  std::uint16_t port = 0;
+  if (colon == std::string_view::npos || !endpoint.starts_with("tcp://")) return 0;
+  std::from_chars(endpoint.data() + colon + 1, endpoint.data() + endpoint.size(), port);
+  return port;
+}
+
 /// Lets malloc reuse the memory of received frames. By default it returns blocks of this size to
 /// the kernel, and the page faults of the next frame cost more than its copy.
 void KeepMemoryOfFrames() {
@@ -72,6 +82,18 @@ void KeepMemoryOfFrames() {
 }
 
 }  // namespace
+
+std::string UserId(std::string_view key, std::uint64_t ticket) {
+  return std::string(key) + ' ' + std::to_string(ticket);
+}
+
+Sender ParseUserId(std::string_view text) {
+  const auto space = text.find(' ');
+  Sender out{text.substr(0, space), 0};
+  if (space == std::string_view::npos) return out;
+  std::from_chars(text.data() + space + 1, text.data() + text.size(), out.ticket);
+  return out;
+}
 
 struct NetContext::Impl {
   /// Reads the events of one server's socket.
@@ -119,9 +141,9 @@ struct NetContext::Impl {
     const bool good = !key.empty() && IsAllowed(key);
     if (!good) ++num_refused;
     const std::string id = request.size() > 1 ? request[1] : "";
+    const std::string user = good ? UserId(key, guard.NewTicket()) : "";
     const std::string reply[] = {
-        "1.0",           id, good ? "200" : "400", good ? "OK" : "key is not in the allow-list",
-        good ? key : "", ""};
+        "1.0", id, good ? "200" : "400", good ? "OK" : "key is not in the allow-list", user, ""};
     constexpr std::size_t kFrames = std::size(reply);
     for (std::size_t i = 0; i < kFrames; ++i) {
       zmq_send(zap.get(), reply[i].data(), reply[i].size(), i + 1 < kFrames ? ZMQ_SNDMORE : 0);
@@ -130,8 +152,7 @@ struct NetContext::Impl {
 
   /// \return whether the monitor has ended
   bool ReadEvents(Monitor& monitor) {
-    constexpr int kMost = 256;  // handshakes wait meanwhile
-    for (int i = 0; i < kMost; ++i) {
+    for (;;) {
       const auto frames = ReceiveAll(monitor.reader.get());
       if (frames.empty()) return false;
       std::uint16_t event = 0;  // of this process, so in its own byte order
@@ -140,36 +161,37 @@ struct NetContext::Impl {
       std::memcpy(&event, frames[0].data(), sizeof event);
       std::memcpy(&value, frames[0].data() + sizeof event, sizeof value);
       const int fd = static_cast<int>(value);
-      if (event == kAccepted) guard.OnAccepted(monitor.door, fd);
+      if (event == kAccepted && frames.size() == 2) {
+        guard.OnAccepted(monitor.door, fd, PortOf(frames[1]));
+      }
       if (event == kClosed) guard.OnClosed(monitor.door, fd);
       if (event == kNoDoor) return true;
     }
-    return false;
   }
 
   void RunThread() {
     std::vector<Monitor> monitors;
-    auto forget_at = std::chrono::steady_clock::now() + kForgetEvery;
+    auto sweep_at = std::chrono::steady_clock::now() + kSweepEvery;
     while (!is_ending) {
       std::vector<zmq_pollitem_t> items{{zap.get(), 0, ZMQ_POLLIN, 0},
                                         {nullptr, wake, ZMQ_POLLIN, 0}};
       for (const Monitor& monitor : monitors) {
         items.push_back({monitor.reader.get(), 0, ZMQ_POLLIN, 0});
       }
-      const auto wait = std::chrono::ceil<std::chrono::milliseconds>(
-          forget_at - std::chrono::steady_clock::now());
+      const auto wait =
+          std::chrono::ceil<std::chrono::milliseconds>(sweep_at - std::chrono::steady_clock::now());
       if (zmq_poll(items.data(), static_cast<int>(items.size()), std::max<long>(0, wait.count())) <
               0 &&
           zmq_errno() != EINTR) {
         break;
       }
-      if (items[0].revents != 0) Answer();
-      std::size_t i = 2;
+      // Before the answer: no connection is ready that the guard does not know.
       std::erase_if(monitors, [&](Monitor& monitor) {
-        const bool has_ended = items[i++].revents != 0 && ReadEvents(monitor);
+        const bool has_ended = ReadEvents(monitor);
         if (has_ended) guard.RemoveDoor(monitor.door);
         return has_ended;
       });
+      if (items[0].revents != 0) Answer();
       if (items[1].revents != 0) {
         std::uint64_t count = 0;
         static_cast<void>(!::read(wake, &count, sizeof count));
@@ -177,9 +199,9 @@ struct NetContext::Impl {
         std::ranges::move(new_monitors, std::back_inserter(monitors));
         new_monitors.clear();
       }
-      if (std::chrono::steady_clock::now() < forget_at) continue;
-      guard.ForgetEnded();
-      forget_at = std::chrono::steady_clock::now() + kForgetEvery;
+      if (std::chrono::steady_clock::now() < sweep_at) continue;
+      guard.Sweep();
+      sweep_at = std::chrono::steady_clock::now() + kSweepEvery;
     }
     zap.reset();
   }

@@ -18,6 +18,15 @@
 
 namespace tessera::agents {
 
+/// What ZeroMQ gives each message of a connection as `User-Id`: the key that it has proved, and the
+/// ticket of its handshake.
+struct Sender {
+  std::string_view key;
+  std::uint64_t ticket = 0;
+};
+std::string UserId(std::string_view key, std::uint64_t ticket);
+Sender ParseUserId(std::string_view text);
+
 /// A ZeroMQ context with its ZAP handler, which refuses peers whose public key is not in the
 /// allow-list. An empty list refuses everybody. The context outlives all its sockets.
 class NetContext {

@@ -29,7 +29,7 @@ int TypeOf(SocketKind kind) {
     case SocketKind::kDealer:
       return ZMQ_DEALER;
     case SocketKind::kPub:
-      return ZMQ_PUB;
+      return ZMQ_XPUB;
     case SocketKind::kSub:
       return ZMQ_SUB;
     case SocketKind::kPush:
@@ -126,6 +126,7 @@ struct CloseSocket {
 
 struct Message::Impl {
   std::vector<ZmqFrame> frames;
+  Sender sender();
 };
 Message::Message() : impl_(std::make_unique<Impl>()) {}
 Message::~Message() = default;
@@ -141,12 +142,12 @@ std::string_view Message::Text(std::size_t i) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string_view Message::sender_key() const {
-  if (impl_->frames.empty()) return {};
-  // The user id that the ZAP handler has given to the connection.
-  const char* const key = zmq_msg_gets(impl_->frames.back().get(), "User-Id");
-  return key == nullptr ? std::string_view() : std::string_view(key);
+Sender Message::Impl::sender() {
+  if (frames.empty()) return {};
+  const char* const user = zmq_msg_gets(frames.back().get(), "User-Id");
+  return user == nullptr ? Sender() : ParseUserId(user);
 }
+std::string_view Message::sender_key() const { return impl_->sender().key; }
 
 struct Socket::Impl {
   std::unique_ptr<void, CloseSocket> handle;
@@ -171,7 +172,8 @@ struct Socket::Impl {
   void NoteSender(const Message& message) const {
     if (guard == nullptr) return;
     const int fd = zmq_msg_get(message.impl_->frames.back().get(), ZMQ_SRCFD);
-    if (fd >= 0) guard->OnMessage(door, fd, message.sender_key());
+    const Sender sender = message.impl_->sender();
+    if (fd >= 0) guard->OnMessage(door, fd, sender.key, sender.ticket);
   }
 
   Status Set(int option, int value) {
@@ -220,6 +222,9 @@ Result<Socket> Socket::Plain(NetContext& context, SocketKind kind) {
 
 Result<Socket> Socket::Server(NetContext& context, SocketKind kind, const CurveKeys& keys) {
   TESSERA_TRY(Socket socket, Plain(context, kind));
+  TESSERA_RETURN_IF_ERROR(socket.SetNoHeartbeat());
+  // Subscriptions are messages, which tell whose connections they come by.
+  if (kind == SocketKind::kPub) TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_XPUB_VERBOSE, 1));
   socket.impl_->has_keys = !keys.secret_key.empty() || !keys.public_key.empty();
   TESSERA_RETURN_IF_ERROR(socket.impl_->BeGuarded(context));
   if (!socket.impl_->has_keys) return socket;

@@ -82,6 +82,7 @@ class Message {
 
 inline constexpr std::int64_t kMaxMessageBytes = 64LL << 20;
 
+/// The owner of a kPub also receives: subscriptions, which it may ignore.
 enum class SocketKind { kRouter, kDealer, kPub, kSub, kPush, kPull, kPair };
 
 /// A change of one of a socket's connections.
@@ -100,8 +101,9 @@ struct LinkEvent {
 
 class Socket {
  public:
-  /// Makes a socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, if `keys` are not
-  /// empty, CURVE: as a server, or as a client of `server_key`. Empty keys mean no encryption, for
+  /// Makes a socket with linger 0 and, if `keys` are not empty, CURVE: as a server, or as a client
+  /// of `server_key`. Clients send heartbeats (500 ms, timeout 1500 ms); servers answer them, and
+  /// send none (SetNoHeartbeat). Empty keys mean no encryption, for
   /// one process or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s,
   /// without end. Messages above kMaxMessageBytes are refused. A ROUTER refuses to send without a
   /// route. The context bounds the connections of a server.
@@ -139,8 +141,9 @@ class Socket {
   Status SetHighWater(int sent, int received);
   /// Connections send no heartbeats of ZeroMQ, and only answer those of their peer. The kernel
   /// notices after a minute that a peer's machine is gone. Each heartbeat costs a server time in
-  /// proportion to its connections (libzmq searches its timers one by one), so a server of many
-  /// sends none.
+  /// proportion to its connections (libzmq searches its timers one by one). And where a peer hangs
+  /// up while its messages wait unread, the next heartbeat aborts the process (libzmq 4.3.4, issue
+  /// 4364). So servers send none.
   /// \pre before Bind or Connect
   Status SetNoHeartbeat();
   Status Subscribe(const std::string& prefix);

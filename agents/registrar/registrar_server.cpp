@@ -68,10 +68,8 @@ Status RegistrarServer::Open() {
   worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
-  TESSERA_RETURN_IF_ERROR(router_->SetNoHeartbeat());
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
   TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
-  TESSERA_RETURN_IF_ERROR(events_->SetNoHeartbeat());
   TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
   TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
   if (generation_ > 1 && !is_complete) {
@@ -80,6 +78,7 @@ Status RegistrarServer::Open() {
     TESSERA_RETURN_IF_ERROR(Begin());
   }
   loop_.Watch(*router_, [this] { OnReady(); });
+  loop_.Watch(*events_, [this] { ReadSubscriptions(); });
   return OkStatus();
 }
 
@@ -109,6 +108,14 @@ Status RegistrarServer::Begin() {
     registrar_->AddEvent(engine::Severity::kError, "history", history_note_);
   }
   return OkStatus();
+}
+
+void RegistrarServer::ReadSubscriptions() {
+  constexpr int kMostOfATurn = 64;
+  for (int i = 0; i < kMostOfATurn; ++i) {
+    const auto subscription = events_->Receive();
+    if (!subscription || !*subscription) return;
+  }
 }
 
 Registrar::World RegistrarServer::MakeWorld() {

@@ -49,6 +49,8 @@ class RegistrarServer {
   void TakeOver();
   /// \pre the journal has what an earlier registrar knew
   Status Begin();
+  /// Everybody gets everything, so they say nothing but whose connections they are.
+  void ReadSubscriptions();
   Registrar::World MakeWorld();
   /// To the connection of a node or of a client.
   Status SendTo(const std::string& identity, const google::protobuf::Message& message);
