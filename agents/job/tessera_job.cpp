@@ -92,6 +92,7 @@ struct tessera_job {
   std::int64_t decided = 0;                     // its step
   double busy = 0;                              // seconds, for the next report of a decision
   std::string pause_reason;                     // for the next wait
+  std::string connect_reason;                   // on the connector's thread
   tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
   std::unique_ptr<RankSession> session;
   std::thread connector;
@@ -174,10 +175,14 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
     JobRendezvous rendezvous(job, view->epoch, view->attempt);
     Status status = MeetAll(shown.c(), rendezvous);
     if (status) {
+      job->connect_reason.clear();
       const int code = connect(context, job, &shown.c());
       if (code != 0) {
-        status = Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
-                                         view->epoch, view->attempt, code));
+        const std::string why = job->connect_reason.empty()
+                                    ? fmt::format("the job returned {}", code)
+                                    : job->connect_reason;
+        status = Unavailable(
+            fmt::format("groups of epoch {} attempt {}: {}", view->epoch, view->attempt, why));
       }
     }
     job->session->ReportConnected({view->epoch, view->attempt}, status);
@@ -419,6 +424,10 @@ void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
 }
 
 void tessera_pause_reason(tessera_job* job, const char* reason) { job->pause_reason = reason; }
+void tessera_connect_reason(tessera_job* job, const char* reason) {
+  constexpr std::size_t kLongest = 1000;
+  job->connect_reason = std::string_view(reason).substr(0, kLongest);
+}
 
 int tessera_unfinished(tessera_job* job, tessera_decision* decision) {
   const tessera::engine::ArenaHeader& header = job->arena.header();

@@ -140,6 +140,10 @@ typedef int (*tessera_connect_fn)(void* context, tessera_job* job, const tessera
  * callback (NULL) the library builds groups of its own: one of all ranks, and one along each axis.
  * They use shared memory if all members are on one host, else TCP, which is not encrypted. */
 int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context);
+/* Says why a connect callback fails, for users. The callback calls it and then returns another
+ * value than 0. The start or the change of the mesh ends with this reason; in a change the job
+ * trains on as it was. */
+void tessera_connect_reason(tessera_job* job, const char* reason);
 /* 1 once the groups of (epoch, attempt) are no longer wanted. Any thread. */
 int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt);
 

@@ -185,6 +185,15 @@ struct NetContext::Impl {
           zmq_errno() != EINTR) {
         break;
       }
+      if (items[1].revents != 0) {
+        std::uint64_t count = 0;
+        static_cast<void>(!::read(wake, &count, sizeof count));
+      }
+      {
+        const std::lock_guard lock(mutex);
+        std::ranges::move(new_monitors, std::back_inserter(monitors));
+        new_monitors.clear();
+      }
       // Before the answer: no connection is ready that the guard does not know.
       std::erase_if(monitors, [&](Monitor& monitor) {
         const bool has_ended = ReadEvents(monitor);
@@ -192,13 +201,6 @@ struct NetContext::Impl {
         return has_ended;
       });
       if (items[0].revents != 0) Answer();
-      if (items[1].revents != 0) {
-        std::uint64_t count = 0;
-        static_cast<void>(!::read(wake, &count, sizeof count));
-        const std::lock_guard lock(mutex);
-        std::ranges::move(new_monitors, std::back_inserter(monitors));
-        new_monitors.clear();
-      }
       if (std::chrono::steady_clock::now() < sweep_at) continue;
       guard.Sweep();
       sweep_at = std::chrono::steady_clock::now() + kSweepEvery;

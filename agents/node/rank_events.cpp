@@ -83,7 +83,10 @@ void RankEvents::OnConnected(const RankId& id, const Attempt& reached, const Sta
   RankTable::Rank* rank = world_.ranks.Find(id);
   if (!rank) return;
   rank->connected[reached] = status.has_value();
-  world_.transactions.OnRankConnected(id, reached, status);
+  if (status) return world_.transactions.OnRankConnected(id, reached, status);
+  Error error = status.error();
+  error.message = Utf8(error.message);  // has the job's own words
+  world_.transactions.OnRankConnected(id, reached, std::move(error));
 }
 
 void RankEvents::OnLoading(const RankId& id, const RankLoading& loading) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -18,6 +19,7 @@
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
 #include "app/commands/progress_line.h"
+#include "app/commands/script.h"
 #include "app/commands/session.h"
 #include "app/commands/start_wait.h"
 #include "app/commands/units.h"
@@ -37,8 +39,36 @@ Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) 
   return OkStatus();
 }
 
-/// Reads MODEL, or --exec with its two files.
+/// Reads SCRIPT and its arguments: what it has, it says itself.
+Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
+  for (const char* option : {"exec", "tensors", "rules"})
+    if (arguments.has(option))
+      return InvalidArgument(
+          fmt::format("script '{}' and --{} are given: choose one", arguments.word(0), option));
+  Script script{.path = arguments.word(0),
+                .arguments = {},
+                .python = arguments.valueOr("python", ""),
+                .environment = arguments.values("env")};
+  const auto words = arguments.words();
+  script.arguments.assign(words.begin() + 1, words.end());
+  TESSERA_TRY(const DescribedScript described, describeScript(script));
+  request->set_command(agents::Utf8(described.command));
+  request->mutable_tensors()->set_name("tensors of " + agents::Utf8(script.path));
+  request->mutable_tensors()->set_text(agents::Utf8(described.tensors));
+  request->mutable_rules()->set_name("rules of " + agents::Utf8(script.path));
+  request->mutable_rules()->set_text(agents::Utf8(described.rules));
+  return OkStatus();
+}
+
+/// Reads MODEL, SCRIPT, or --exec with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
+  if (isScript(arguments.word(0))) return readScript(arguments, request);
+  for (const char* option : {"python", "env"})
+    if (arguments.has(option))
+      return InvalidArgument(fmt::format("--{} is for a script such as train.py", option));
+  if (!arguments.word(1).empty())
+    return InvalidArgument(
+        fmt::format("'{}': only a script such as train.py has arguments", arguments.word(1)));
   const auto command = arguments.value("exec");
   const bool hasCheckpoint = arguments.has("from-checkpoint");
   if (!command && hasCheckpoint && arguments.word(0).empty()) return OkStatus();  // its model
@@ -49,7 +79,8 @@ Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
             fmt::format("--{} is for a program of your own: give --exec", option));
     if (arguments.word(0).empty())
       return InvalidArgument(
-          "`job start` needs MODEL, --from-checkpoint, or --exec with --tensors and --rules");
+          "`job start` needs MODEL, SCRIPT, --from-checkpoint, or --exec with --tensors and "
+          "--rules");
     TESSERA_TRY(const auto model, engine::FindModel(arguments.word(0)));
     request->set_model(model.name);
     return OkStatus();
@@ -106,7 +137,10 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   wire::StartJobRequest request;
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
   TESSERA_RETURN_IF_ERROR(readCheckpoint(arguments, &request));
-  const std::string name = arguments.valueOr("name", request.model());
+  const std::string usual = isScript(arguments.word(0))
+                                ? std::filesystem::path(arguments.word(0)).stem().string()
+                                : request.model();
+  const std::string name = arguments.valueOr("name", usual);
   const bool isNamedByCheckpoint = name.empty() && request.has_from_checkpoint();
   if (!isNamedByCheckpoint) TESSERA_RETURN_IF_ERROR(checkName("job", name));
   request.set_name(name);
@@ -194,12 +228,17 @@ Command jobStartCommand() {
   return {
       {.verb = "job start",
        .summary = "Start a built-in model or your own program, and wait until it trains",
-       .words = {{"MODEL", "one of the models below; none with --exec, optional with --from-checkpoint", false}},
+       .words = {{.name = "MODEL|SCRIPT",
+                  .help = "one of the models below, or a program in Python (train.py) with its "
+                          "arguments after `--`; none with --exec, optional with "
+                          "--from-checkpoint",
+                  .required = false,
+                  .repeats = true}},
        .options =
            {{.name = "name",
              .value = "NAME",
              .help = "name of the job; needed with --exec",
-             .fallback = "the model's name"},
+             .fallback = "the model's name, or the script's without .py"},
             meshOption("the fastest that fits the GPUs"),
             devicesOption("all idle GPUs"),
             zeroOption("off, or as chosen with the mesh"),
@@ -255,6 +294,14 @@ Command jobStartCommand() {
              .value = "COMMAND",
              .help = "run a program that uses the rank library instead of MODEL: `sh -c COMMAND` "
                      "for each rank, on the nodes, so give absolute paths"},
+            {.name = "python",
+             .value = "PROGRAM",
+             .help = "with SCRIPT: the interpreter, with the same path on all nodes",
+             .fallback = "that of $VIRTUAL_ENV, else python3"},
+            {.name = "env",
+             .value = "NAME=VALUE",
+             .help = "with SCRIPT: a variable of its environment",
+             .repeats = true},
             {.name = "tensors", .value = "FILE", .help = "with --exec: the tensors of the job"},
             {.name = "rules",
              .value = "FILE",
@@ -271,6 +318,7 @@ Command jobStartCommand() {
             "shows an example."},
        .examples = {"tesseractl job start gpt-mini --mesh dp=2,tp=2 --devices 1x4",
                     "tesseractl job start gpt-nano --steps 100 --data /usr/share/common-licenses",
+                    "tesseractl job start train.py --mesh dp=4 -- --lr 3e-4",
                     "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "
                     "--rules rules.json --mesh dp=2"},
        .sections = {modelSection(), settingSection()}},

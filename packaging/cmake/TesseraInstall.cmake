@@ -63,6 +63,12 @@ file(CONFIGURE OUTPUT ${generated}/example.c CONTENT "${example}" @ONLY)
 install(FILES ${generated}/example.c agents/job/example.tensors.json agents/job/example.rules.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT tessera)
 
+# ---- the package for Python: `job start SCRIPT` names its folder in PYTHONPATH
+install(DIRECTORY agents/python/tessera DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/python COMPONENT tessera
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY agents/python/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/python COMPONENT tessera
+        FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+
 # ---- the rank library
 install(TARGETS tessera_job EXPORT tessera-job
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tessera NAMELINK_COMPONENT dev

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small language model over bytes, with every parameter on each rank (data parallel).
+
+tesseractl job start plain.py --mesh dp=2      torchrun --nproc-per-node 2 plain.py
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+
+import tessera.torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=200)
+parser.add_argument("--width", type=int, default=64)
+parser.add_argument("--lr", type=float, default=1e-3)
+parser.add_argument("--delay", type=float, default=0, help="seconds, to have time to watch")
+arguments = parser.parse_args()
+SEQUENCE = 64
+
+
+class Model(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(256, width)
+        self.recurrent = nn.GRU(width, width, batch_first=True)
+        self.out = nn.Linear(width, 256)
+        self.out.weight = self.embedding.weight  # tied
+
+    def forward(self, bytes_: torch.Tensor) -> torch.Tensor:
+        hidden, _ = self.recurrent(self.embedding(bytes_[:, :-1]))
+        logits = self.out(hidden)
+        return nn.functional.cross_entropy(logits.flatten(0, 1), bytes_[:, 1:].flatten())
+
+
+def build(mesh):
+    torch.manual_seed(1)
+    model = Model(arguments.width)
+    return model, torch.optim.AdamW(model.parameters(), lr=arguments.lr)
+
+
+text = b"".join(path.read_bytes() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:20])
+data = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+data = data[: len(data) // SEQUENCE * SEQUENCE].view(-1, SEQUENCE).long()
+
+job = tessera.torch.attach()
+job.bind(build)
+batch = job.sampler(len(data), global_batch=24)
+for step in job.steps(until=arguments.steps):
+    loss = job.model(data[batch()])
+    loss.backward()
+    decision = job.step(loss, max_norm=1.0)
+    time.sleep(arguments.delay)
+    if step % 50 == 0:
+        print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

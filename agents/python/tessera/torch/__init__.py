@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch programs that keep their state in Tessera.
+
+    import tessera.torch
+
+    job = tessera.torch.attach()
+
+    def build(mesh):  # a DeviceMesh with the axes pp, dp, ep, cp, tp
+        model = Net()
+        return model, torch.optim.AdamW(model.parameters(), lr=3e-4)
+
+    job.bind(build)
+    batch = job.sampler(len(data), global_batch=32)
+    for step in job.steps(until=1000):
+        loss = job.model(data[batch()]).mean()
+        loss.backward()
+        job.step(loss)
+
+`tesseractl job start train.py` starts it. `torchrun train.py` and `python train.py` run the same
+program without Tessera.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tessera._library import TesseraError
+from tessera.describe import FOLDER
+from tessera.torch import describe as _describe
+from tessera.torch.alone import Alone
+from tessera.torch.job import Attached, Sampler, TorchJob
+from tessera.torch.program import Build
+
+__all__ = ["Sampler", "TesseraError", "TorchJob", "attach"]
+
+
+class _Described(TorchJob):
+    """`job start` asks what the program has."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def bind(self, build: Build) -> None:
+        _describe.write(build, self._folder)
+        sys.exit(0)
+
+
+def attach() -> TorchJob:
+    """The job of this process: of Tessera if an agent has started it, else of torchrun or alone."""
+    if folder := os.environ.get(FOLDER):
+        return _Described(folder)
+    if "TESSERA_RANK_SOCKET" in os.environ:
+        return Attached("cpu")
+    return Alone()

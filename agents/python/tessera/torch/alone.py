@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same program without Tessera: under torchrun, or as one process."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import HashStore
+from torch.distributed.tensor import DTensor
+
+from tessera._library import AXES
+from tessera.job import Decision, Record
+from tessera.torch.binding import Program
+from tessera.torch.groups import device_mesh
+from tessera.torch.job import TorchJob, has_axis
+from tessera.torch.program import Build, Tensor, parameters
+
+
+class Alone(TorchJob):
+    """All ranks along dp. The state is in this process and ends with it."""
+
+    def bind(self, build: Build) -> None:
+        sizes = dict.fromkeys(AXES, 1)
+        if "WORLD_SIZE" in os.environ:
+            dist.init_process_group("gloo")
+            sizes["dp"] = dist.get_world_size()
+        else:
+            dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
+        self.mesh = device_mesh(sizes, "cpu")
+        model, optimizer = build(self.mesh)
+        self._program = Program(model, optimizer)
+        for name, (parameter, aliases) in parameters(model).items():
+            if not has_axis(parameter, "dp"):
+                dist.broadcast(_local(parameter), 0)
+            if parameter.requires_grad:
+                gradient = torch.zeros_like(_local(parameter))
+                tensor = Tensor(name, "param", parameter, aliases)
+                self._program.gradients.append((parameter, gradient, tensor))
+        self._program.hold_gradients()
+
+    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+        sums = torch.tensor(
+            [mine.loss, mine.norm2, mine.found_inf, mine.tokens], dtype=torch.float64
+        )
+        dist.all_reduce(sums)
+        loss, norm2, found_inf, tokens = sums.tolist()
+        norm = norm2**0.5
+        clip = max_norm / norm if 0 < max_norm < norm else 1.0
+        return Decision(
+            self.coming_step, loss, norm2, int(found_inf), int(tokens), clip, found_inf > 0, 0
+        )
+
+    def _update(self, program: Program, decision: Decision) -> None:
+        with torch.no_grad():
+            self._apply(program, decision)
+
+    def _finish(self) -> bool:
+        dist.destroy_process_group()
+        return False
+
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
+        """In another order than under Tessera, whose library may be missing here."""
+        rank, world = self.mesh["dp"].get_local_rank(), self.mesh["dp"].size()
+        begin = rank * (batch // world) + min(rank, batch % world)
+        count = batch // world + (rank < batch % world)
+        out = []
+        for at in range(position + begin, position + begin + count):
+            generator = torch.Generator().manual_seed(seed * 1_000_003 + at // num)
+            out.append(int(torch.randperm(num, generator=generator)[at % num]))
+        return out
+
+
+def _local(parameter: torch.Tensor) -> torch.Tensor:
+    value = parameter.detach()
+    return value.to_local() if isinstance(value, DTensor) else value

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the state of a built program views into the memory of this rank's device."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import nn
+from torch.distributed.tensor import DTensor
+
+from tessera._library import TesseraError
+from tessera.job import Piece
+from tessera.torch.program import STEP, Tensor, make_state, parameters, state_of
+
+_TORCH = {
+    "bool": torch.bool,
+    "u8": torch.uint8,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f64": torch.float64,
+}
+
+
+def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
+    """A tensor in the memory of the piece, of the shape of its box."""
+    dtype = _TORCH[piece.dtype]
+    if piece.num_elements == 0:
+        return torch.empty(piece.local_shape, dtype=dtype)
+    return torch.frombuffer(piece.buffer(gradient), dtype=dtype).view(piece.local_shape)
+
+
+def _end_of_mapping(address: int) -> int:
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        for line in maps:
+            begin, _, end = line.split(" ", 1)[0].partition("-")
+            if int(begin, 16) <= address < int(end, 16):
+                return int(end, 16)
+    return 0
+
+
+def _like(tensor: Tensor, local: torch.Tensor) -> torch.Tensor:
+    """`local` as this rank's part of the tensor."""
+    if not isinstance(tensor.value, DTensor):
+        return local
+    return DTensor.from_local(
+        local,
+        tensor.value.device_mesh,
+        tensor.value.placements,
+        run_check=False,
+        shape=tensor.value.shape,
+        stride=tensor.value.stride(),
+    )
+
+
+class Program:
+    """A model, its optimizer, and memory for its gradients that stays from step to step."""
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        # Each parameter with this rank's part of its gradient.
+        self.gradients: list[tuple[nn.Parameter, torch.Tensor, Tensor]] = []
+        self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
+
+    def hold_gradients(self) -> None:
+        """backward() adds to gradients that exist, so they are made where they are to be."""
+        for parameter, gradient, tensor in self.gradients:
+            parameter.grad = _like(tensor, gradient)
+
+    def take_gradients(self) -> None:
+        """After backward(): what was made elsewhere is copied."""
+        for parameter, gradient, _ in self.gradients:
+            made = parameter.grad
+            if made is None:
+                gradient.zero_()
+                continue
+            local = made.to_local() if isinstance(made, DTensor) else made
+            if local.data_ptr() != gradient.data_ptr() and local.numel() > 0:
+                gradient.copy_(local)
+        self.hold_gradients()
+
+    def clear_gradients(self) -> None:
+        for _, gradient, _ in self.gradients:
+            gradient.zero_()
+        self.hold_gradients()
+
+
+class Binding(Program):
+    """A program on the pieces of one epoch."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        pieces: list[Piece],
+        buffers: dict[str, torch.Tensor],
+    ) -> None:
+        """`model` is on the meta device. `buffers` are the values of those that are no state."""
+        super().__init__(model, optimizer)
+        self._pieces = {piece.name: piece for piece in pieces}
+        self._bound: list[tuple[Tensor, torch.Tensor]] = []
+        make_state(optimizer)
+        state = list(state_of(model, optimizer))
+        self._compare([tensor for tensor, _, _ in state])
+        self.step_value = tensor_of(self._pieces[STEP])
+        self._bind(state)
+        self._bind_buffers(buffers)
+
+    def _compare(self, tensors: list[Tensor]) -> None:
+        """The program and the job have the same tensors, and this rank the same parts of them."""
+        wanted = {tensor.name for tensor in tensors} | {STEP}
+        for name in sorted(set(self._pieces) - wanted):
+            raise TesseraError(f"the job has a tensor '{name}', which the program has not")
+        for tensor in tensors:
+            begin, end = tensor.box()
+            piece = self._pieces.get(tensor.name)
+            if piece is None:
+                if any(b >= e for b, e in zip(begin, end)):
+                    continue  # this rank holds nothing of it
+                raise TesseraError(
+                    f"'{tensor.name}' is not in the rules of the job, or not on this rank"
+                )
+            if (piece.dtype, piece.shape) != (tensor.dtype, tensor.shape):
+                raise TesseraError(
+                    f"'{tensor.name}' is {tensor.dtype}{list(tensor.shape)} in the program and "
+                    f"{piece.dtype}{list(piece.shape)} in the job"
+                )
+            if (piece.begin, piece.end) != (begin, end):
+                raise TesseraError(
+                    f"this rank has {list(begin)} to {list(end)} of '{tensor.name}' in the program "
+                    f"and {list(piece.begin)} to {list(piece.end)} in the job"
+                )
+
+    def _local(self, tensor: Tensor, gradient: bool = False) -> torch.Tensor:
+        piece = self._pieces.get(tensor.name)
+        if piece is not None:
+            return tensor_of(piece, gradient)
+        begin, end = tensor.box()
+        shape = tuple(e - b for b, e in zip(begin, end))
+        return torch.empty(shape, dtype=tensor.value.dtype)
+
+    def _bind(self, state: list[Any]) -> None:
+        replaced: dict[int, nn.Parameter] = {}
+        padded = self._pad_shards()
+        values = {}
+        for tensor, parameter, key in state:
+            if parameter is None or key:
+                continue
+            local = padded.get(id(parameter))
+            if local is None:
+                local = self._local(tensor)
+            values[tensor.name] = _like(tensor, local)
+            self._bound.append((tensor, local))
+        self._assign(values)
+        now = parameters(self.model)
+        for tensor, parameter, key in state:
+            if parameter is None or key:
+                continue
+            new = now[tensor.name][0]
+            new.requires_grad_(parameter.requires_grad)
+            replaced[id(parameter)] = new
+            if not parameter.requires_grad:
+                continue
+            gradient = self._local(tensor, gradient=True)
+            gradient.zero_()
+            self.gradients.append((new, gradient, tensor))
+        self._bind_optimizer(state, replaced)
+        self.hold_gradients()
+
+    def _assign(self, values: dict[str, torch.Tensor]) -> None:
+        """Under all names of each parameter, which stay one parameter."""
+        known = parameters(self.model)
+        new = {}
+        for name, value in values.items():
+            one = nn.Parameter(value, requires_grad=known[name][0].requires_grad)
+            for each in (name, *known[name][1]):
+                new[each] = one
+        for module_name, module in self.model.named_modules():
+            prefix = module_name + "." if module_name else ""
+            for key in list(module._parameters):
+                if prefix + key in new:
+                    setattr(module, key, new[prefix + key])  # some modules keep lists of their own
+        for fsdp in _fsdp_parameters(self.model):
+            fsdp.reset_sharded_param()
+
+    def _bind_optimizer(self, state: list[Any], replaced: dict[int, nn.Parameter]) -> None:
+        optimizer = self.optimizer
+        optimizer.state.clear()
+        for group in optimizer.param_groups:
+            group["params"] = [replaced[id(parameter)] for parameter in group["params"]]
+        for tensor, parameter, key in state:
+            if parameter is None or not key:
+                continue
+            local = self._local(tensor)
+            optimizer.state[replaced[id(parameter)]][key] = _like(tensor, local)
+            self._bound.append((tensor, local))
+
+    def _pad_shards(self) -> dict[int, torch.Tensor]:
+        """Shards for FSDP2, which gathers shards of equal size.
+
+        It copies one that is shorter than the others into a buffer of its own, unless it finds the
+        shard at the beginning of a longer one. So it gets one that goes on behind the piece.
+        Whatever is there is sent and never used.
+        """
+        out = {}
+        names = {id(parameter): name for name, (parameter, _) in parameters(self.model).items()}
+        for fsdp in _fsdp_parameters(self.model):
+            name = names[id(fsdp.sharded_param)]
+            size = fsdp.padded_sharded_param_size
+            piece = self._pieces.get(name)
+            if piece is None:
+                buffer = torch.zeros(size, dtype=fsdp.sharded_param.dtype)
+            else:
+                num_bytes = size.numel() * fsdp.sharded_param.dtype.itemsize
+                if piece.address + num_bytes > _end_of_mapping(piece.address):
+                    raise TesseraError(
+                        f"the memory of this device ends {num_bytes - piece.num_bytes} bytes too "
+                        f"early for the padding of '{name}'"
+                    )
+                raw = (ctypes.c_ubyte * num_bytes).from_address(piece.address)
+                buffer = torch.frombuffer(raw, dtype=fsdp.sharded_param.dtype).view(size)
+            fsdp._sharded_param_data = buffer.view(-1)
+            length = 0 if piece is None else piece.local_shape[fsdp.fsdp_placement.dim]
+            out[id(fsdp.sharded_param)] = buffer.narrow(fsdp.fsdp_placement.dim, 0, length)
+        return out
+
+    def _bind_buffers(self, values: dict[str, torch.Tensor]) -> None:
+        for module_name, module in self.model.named_modules():
+            prefix = module_name + "." if module_name else ""
+            for key, buffer in module._buffers.items():
+                name = prefix + key
+                if buffer is None:
+                    continue
+                if name in self._pieces:
+                    module._buffers[key] = tensor_of(self._pieces[name])
+                elif name in values:
+                    module._buffers[key] = values[name]
+                elif buffer.is_meta:
+                    raise TesseraError(f"buffer '{name}' has no value: the first build lacks it")
+
+    def initialise(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """Copies this rank's part of the values of an uncut program."""
+        values = {tensor.name: tensor.value for tensor, _, key in state_of(model, optimizer)}
+        with torch.no_grad():
+            for name, piece in self._pieces.items():
+                value = values.get(name)
+                if value is None:
+                    continue  # state that the optimizer makes in its first step is zero
+                whole = value.to_local() if isinstance(value, DTensor) else value
+                tensor_of(piece).copy_(whole[piece.box])
+
+    def check(self) -> None:
+        """The state is still where it was bound.
+
+        Raises TesseraError naming the first tensor that the program has moved.
+        """
+        now: dict[str, torch.Tensor] = {
+            tensor.name: tensor.value for tensor, _, _ in state_of(self.model, self.optimizer)
+        }
+        for tensor, local in self._bound:
+            value = now.get(tensor.name)
+            here = value.to_local() if isinstance(value, DTensor) else value
+            if here is None or (here.numel() > 0 and here.data_ptr() != local.data_ptr()):
+                raise TesseraError(
+                    f"'{tensor.name}' has left the memory of its device: the program or its "
+                    "optimizer has replaced it instead of changing it in place"
+                )
+
+
+def _fsdp_parameters(model: nn.Module) -> list[Any]:
+    """What FSDP2 keeps about its parameters, each once."""
+    try:
+        from torch.distributed.fsdp import FSDPModule
+    except ImportError:
+        return []
+    out = []
+    for module in model.modules():
+        if isinstance(module, FSDPModule):
+            state = module._get_fsdp_state()
+            groups = getattr(state, "_fsdp_param_groups", None) or [state._fsdp_param_group]
+            for group in groups:
+                if group is not None:
+                    out.extend(group.fsdp_params)
+    return out

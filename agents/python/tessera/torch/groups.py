@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Process groups: those of a job, which are built beside the ones in use, and pretended ones."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch.distributed as dist
+from torch._C._distributed_c10d import PrefixStore, TCPStore
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from tessera._library import AXES, TesseraError
+from tessera.job import Job, View
+
+_TIMEOUT = datetime.timedelta(seconds=60)
+
+
+def _forget_meshes() -> None:
+    """Lets torch forget what it has computed for meshes of before.
+
+    It keeps that by DeviceMesh, and a mesh equals another in which this process has another rank.
+    """
+    from torch.distributed.tensor import debug
+
+    debug._clear_sharding_prop_cache()  # type: ignore[no-untyped-call]
+    names = [name for name in sys.modules if name.startswith("torch.distributed.tensor")]
+    for name in names:
+        for value in list(vars(sys.modules[name]).values()):
+            clear = getattr(value, "cache_clear", None)
+            if callable(clear) and not isinstance(value, type):
+                clear()
+
+
+def device_mesh(sizes: dict[str, int], device: str) -> DeviceMesh:
+    """All axes of the job, also those of one rank. The default group has just been made."""
+    _forget_meshes()
+    return init_device_mesh(device, tuple(sizes[a] for a in AXES), mesh_dim_names=AXES)
+
+
+@contextmanager
+def pretended(sizes: dict[str, int], rank: int = 0) -> Iterator[DeviceMesh]:
+    """The mesh of a world of which only this rank exists; no collective does anything in it."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    world = 1
+    for size in sizes.values():
+        world *= size
+    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
+    try:
+        yield device_mesh(sizes, "cpu")
+    finally:
+        dist.destroy_process_group()
+
+
+class Groups:
+    """The groups of a job's rank. Each view has a store, at its rank 0, and a group for decisions,
+    built on a thread of the library while the job trains. The default group, of which a process can
+    have one only, changes in use()."""
+
+    def __init__(self, job: Job, device: str) -> None:
+        self._job = job
+        self._device = device
+        self._coming: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._current: tuple[Any, Any] | None = None
+
+    def build(self, view: View) -> None:
+        """For Job.connect."""
+        if view.rank < 0:
+            return
+        leads = view.rank == 0
+        if leads:
+            store = TCPStore(
+                view.addresses[0], 0, None, is_master=True, timeout=_TIMEOUT, wait_for_workers=False
+            )
+            self._job.store_set(view, "torch", str(store.port).encode())
+        else:
+            port = int(self._job.store_get(view, "torch", _TIMEOUT.total_seconds()))
+            store = TCPStore(view.addresses[0], port, None, is_master=False, timeout=_TIMEOUT)
+        if self._job.abandoned(view):
+            raise TesseraError("the groups are no longer wanted")
+        decisions = dist.ProcessGroupGloo(
+            PrefixStore("decisions", store), view.rank, view.world, _TIMEOUT
+        )
+        self._coming[(view.epoch, view.attempt)] = (store, decisions)
+
+    def use(self, view: View) -> DeviceMesh:
+        """Makes the groups of `view` those of torch.distributed."""
+        built = self._coming.pop((view.epoch, view.attempt), None)
+        if built is None:
+            raise TesseraError(f"the groups of epoch {view.epoch} were not built")
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        self._coming = {key: of for key, of in self._coming.items() if key[0] > view.epoch}
+        self._current = built
+        backend = "nccl" if self._device == "cuda" else "gloo"
+        dist.init_process_group(
+            backend,
+            store=PrefixStore("default", built[0]),
+            rank=view.rank,
+            world_size=view.world,
+            timeout=_TIMEOUT,
+        )
+        return device_mesh(view.sizes, self._device)
+
+    def gather(self, mine: bytes) -> bytes:
+        """All-gathers records of equal length, in rank order."""
+        import torch
+
+        assert self._current is not None
+        group = self._current[1]
+        sent = torch.frombuffer(bytearray(mine), dtype=torch.uint8)
+        got = [torch.empty_like(sent) for _ in range(group.size())]
+        group.allgather([got], [sent]).wait()
+        return b"".join(bytes(part.numpy()) for part in got)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of a training program, with Tessera and without it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import DTensor
+
+from tessera._library import AXES, PAUSE_DONE, TesseraError
+from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
+from tessera.torch.binding import Binding, Program
+from tessera.torch.check import check_here, check_in_child
+from tessera.torch.groups import Groups, pretended
+from tessera.torch.program import Build, persistent_buffers
+
+_ALONE = {axis: 1 for axis in AXES}
+
+
+class Sampler:
+    """Which samples of a data set this rank reads in the coming step.
+
+    Each is read once per pass, in an order drawn from (seed, pass), on any mesh and across its
+    changes. The position is computed from the step, so it is no state.
+    """
+
+    def __init__(self, job: TorchJob, num_samples: int, global_batch: int, seed: int) -> None:
+        self._job = job
+        self.num_samples = num_samples
+        self.global_batch = global_batch
+        self.seed = seed
+
+    def __call__(self) -> list[int]:
+        """The numbers of the samples. Ranks that differ on other axes than dp get the same."""
+        job = self._job
+        position = (job.coming_step - 1) * self.global_batch
+        numbers = job._samples(self.seed, position, self.num_samples, self.global_batch)
+        job._share = len(numbers) / self.global_batch
+        if job._is_cut_over_dp and job._share * job.mesh["dp"].size() != 1:
+            raise TesseraError(
+                f"a batch of {self.global_batch} samples has no equal parts for dp="
+                f"{job.mesh['dp'].size()}, and FSDP weights all ranks equally"
+            )
+        return numbers
+
+
+class TorchJob:
+    """One rank of a training job. attach() makes it."""
+
+    mesh: DeviceMesh  # pp, dp, ep, cp, tp: all axes, also those of one rank
+
+    def __init__(self) -> None:
+        self.coming_step = 1
+        self.last: Decision | None = None  # of the last step
+        self._build: Build | None = None
+        self._program: Program | None = None
+        self._pause = 0
+        self._stepped = True
+        self._share: float | None = None  # of the global batch that this rank has read
+        self._is_cut_over_dp = False
+        self._began = time.monotonic()
+
+    # ---- for programs
+
+    def bind(self, build: Build) -> None:
+        """Makes the model and the optimizer of `build(mesh)` those of the job.
+
+        `build` is called again after each change of the mesh, then on the meta device.
+        """
+        raise NotImplementedError
+
+    @property
+    def model(self) -> nn.Module:
+        """The one of the present mesh. After a change of the mesh it is another object."""
+        return self._bound().model
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer:
+        return self._bound().optimizer
+
+    def sampler(self, num_samples: int, global_batch: int, seed: int = 0) -> Sampler:
+        return Sampler(self, num_samples, global_batch, seed)
+
+    def steps(self, until: int | None = None) -> Iterator[int]:
+        """The steps from the coming one, each up to its step().
+
+        Under Tessera a job that has made step `until` is paused, and its state stays. A rank whose
+        GPU leaves the job ends here.
+        """
+        self._bound()
+        while True:
+            if until is not None and self.coming_step > until:
+                if not self._finish():
+                    return
+                continue
+            self._stepped = False
+            yield self.coming_step
+            if not self._stepped:
+                raise TesseraError(f"step {self.coming_step} ended without job.step(loss)")
+            self.coming_step += 1
+            if self._pause:
+                self._boundary(self._pause)
+
+    def step(self, loss: Any, *, max_norm: float = 0.0, tokens: int = 0) -> Decision:
+        """Ends a step, after backward(): reduces gradients, limits their norm, makes the update.
+
+        `loss` is the mean over this rank's samples. Of `tokens` the sum over ranks is recorded.
+        Returns what all ranks have agreed on, with the loss and the norm of the whole batch.
+        """
+        if self._stepped:
+            raise TesseraError("job.step(loss) was called twice in one step, or outside of steps()")
+        busy = time.monotonic() - self._began
+        program = self._bound()
+        program.take_gradients()
+        share = self._share if self._share is not None else 1 / self.mesh["dp"].size()
+        self._reduce(program, share)
+        norm2 = self._norm2(program)
+        copies = self.mesh.size() // self.mesh["dp"].size()
+        value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
+        mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens)
+        if norm2 != norm2 or norm2 == float("inf"):
+            mine.norm2, mine.found_inf = 0.0, 1
+        decision = self._decide(mine, max_norm, busy)
+        self._update(program, decision)
+        program.clear_gradients()
+        self._share = None
+        self._stepped = True
+        self._pause = decision.pause
+        self.last = decision
+        self._began = time.monotonic()
+        return decision
+
+    # ---- the parts of a step
+
+    def _bound(self) -> Program:
+        if self._program is None:
+            raise TesseraError("job.bind(build) comes first")
+        return self._program
+
+    def _reduce(self, program: Program, share: float) -> None:
+        """Sums the gradients that nobody else does, over the ranks that have read other samples."""
+        group = self.mesh["dp"].get_group()
+        waits = []
+        with torch.no_grad():
+            for parameter, gradient, _ in program.gradients:
+                if has_axis(parameter, "dp"):
+                    continue  # FSDP has averaged it
+                gradient.mul_(share)
+                if self.mesh["dp"].size() > 1 and gradient.numel() > 0:
+                    waits.append(dist.all_reduce(gradient, group=group, async_op=True))
+        for wait in waits:
+            wait.wait()
+
+    def _norm2(self, program: Program) -> float:
+        """This rank's share: what several ranks hold counts once."""
+        total = 0.0
+        for _, gradient, tensor in program.gradients:
+            copies = self.mesh.size()
+            for axes in tensor.cuts():
+                for axis in axes:
+                    copies //= self.mesh[axis].size()
+            norm = float(torch.linalg.vector_norm(gradient, dtype=torch.float32))
+            total += norm * norm / copies
+        return total
+
+    def _apply(self, program: Program, decision: Decision) -> None:
+        if not decision.skip:
+            if decision.clip != 1:
+                for _, gradient, _ in program.gradients:
+                    gradient.mul_(decision.clip)
+            program.optimizer.step()
+        program.step_value.fill_(decision.step)
+
+    # ---- what differs without Tessera
+
+    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+        raise NotImplementedError
+
+    def _update(self, program: Program, decision: Decision) -> None:
+        raise NotImplementedError
+
+    def _boundary(self, request: int) -> None:
+        raise NotImplementedError
+
+    def _finish(self) -> bool:
+        """After the last step. Whether the job may go on later."""
+        raise NotImplementedError
+
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
+        raise NotImplementedError
+
+
+def has_axis(parameter: torch.Tensor, axis: str) -> bool:
+    return isinstance(parameter, DTensor) and axis in (parameter.device_mesh.mesh_dim_names or ())
+
+
+class Attached(TorchJob):
+    """A rank that an agent has started."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        self._device = device
+        self._job = Job()
+        self._groups = Groups(self._job, device)
+        self._buffers: dict[str, torch.Tensor] = {}
+        self._refusal: TesseraError | None = None  # of the mesh that this process was started for
+        self._unchecked: Binding | None = None  # until the first step
+
+    def bind(self, build: Build) -> None:
+        self._build = build
+        # Before the groups are built, so that the others train on meanwhile: imports, the first use
+        # of everything, and what only a real model has.
+        with pretended(_ALONE) as mesh:
+            model, optimizer = build(mesh)
+        saved = persistent_buffers(model)
+        self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
+        try:
+            check_here(build, self._job.view.sizes, self._job.view.rank)
+        except TesseraError as error:
+            self._refusal = error
+        self._job.connect(self._connect)
+        if self._job.pieces():
+            binding = self._rebuild(self._job.view)
+            if self._job.must_initialise:
+                binding.initialise(model, optimizer)
+            elif (decision := self._job.unfinished()) is not None:
+                self._update(binding, decision)
+        del model, optimizer
+        self._boundary(0, step=-1)
+
+    def _connect(self, view: View) -> None:
+        """On a thread of the library, also for a coming view while this rank trains."""
+        if self._refusal is not None:
+            raise self._refusal
+        # A rank that joins has looked whether the program can do this mesh. If none does:
+        is_smaller = self._program is not None and view.world <= self.mesh.size()
+        if is_smaller and view.rank == 0:
+            check_in_child(view.sizes)
+        self._groups.build(view)
+
+    def _rebuild(self, view: View) -> Binding:
+        assert self._build is not None
+        self._program = None
+        self.mesh = self._groups.use(view)
+        with torch.device("meta"):
+            model, optimizer = self._build(self.mesh)
+        binding = Binding(model, optimizer, self._job.pieces(), self._buffers)
+        self._is_cut_over_dp = any(has_axis(p, "dp") for p in model.parameters())
+        self._program = self._unchecked = binding
+        return binding
+
+    def _boundary(self, request: int, step: int | None = None) -> None:
+        at = self.coming_step - 1 if step is None else step
+        stays = True
+        while stays:
+            command = self._job.wait(at, request)
+            stays = False
+            if command == LEAVE:
+                self._end()
+            if command == RESUME:
+                break
+            view = self._job.adopt()
+            self._rebuild(view)
+            stays = not self._job.attached()
+            request = 0
+        self.coming_step = int(self._bound().step_value) + 1
+        self._pause = 0
+        self._began = time.monotonic()
+
+    def _end(self) -> None:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        self._job.detach()
+        sys.exit(0)
+
+    def _finish(self) -> bool:
+        self._boundary(PAUSE_DONE)
+        return True
+
+    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+        self._job.busy(busy)
+        return self._job.decide(self.coming_step, mine, max_norm, self._groups.gather)
+
+    def _update(self, program: Program, decision: Decision) -> None:
+        with self._job.update(decision.step), torch.no_grad():
+            self._apply(program, decision)
+        if self._unchecked is not None:
+            self._unchecked.check()
+            self._unchecked = None
+
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
+        return self._job.samples(seed, position, num, batch)[0]

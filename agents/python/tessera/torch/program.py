@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a PyTorch program has: its parameters, buffers and optimizer state, with their cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import torch
+from torch import nn
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+
+from tessera._library import AXES, TesseraError
+
+DTYPES = {
+    torch.bool: "bool",
+    torch.uint8: "u8",
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+}
+STEP = "tessera.step"  # the last step that was made
+
+Build = Callable[[Any], "tuple[nn.Module, torch.optim.Optimizer]"]
+
+
+@dataclass
+class Tensor:
+    """One tensor of the state, as this rank has it."""
+
+    name: str  # the first of its names in byte order
+    role: str
+    value: torch.Tensor  # on the meta device; a DTensor if it is cut
+    aliases: list[str] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.value.shape)
+
+    @property
+    def dtype(self) -> str:
+        found = DTYPES.get(self.value.dtype)
+        if found is None:
+            raise TesseraError(f"'{self.name}' is {self.value.dtype}, which a job cannot hold")
+        return found
+
+    def cuts(self) -> list[list[str]]:
+        """For each dim the axes that cut it, major to minor."""
+        dims: list[list[str]] = [[] for _ in self.shape]
+        if not isinstance(self.value, DTensor):
+            return dims
+        minor: list[list[str]] = [[] for _ in self.shape]
+        names = self.value.device_mesh.mesh_dim_names or ()
+        for axis, placement in zip(names, self.value.placements):
+            if isinstance(placement, Replicate):
+                continue
+            if axis not in AXES:
+                raise TesseraError(
+                    f"'{self.name}' is cut over '{axis}'; the axes of a job are {', '.join(AXES)}"
+                )
+            if isinstance(placement, Partial) or not hasattr(placement, "dim"):
+                raise TesseraError(f"'{self.name}' is {placement} over {axis}, which is no cut")
+            # FSDP on top of tensor parallelism cuts what tensor parallelism has left.
+            strided = type(placement) is not Shard and hasattr(placement, "split_factor")
+            (minor if strided else dims)[placement.dim].append(axis)
+        return [major + less for major, less in zip(dims, minor)]
+
+    def box(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Begin and end of this rank's part."""
+        if not isinstance(self.value, DTensor):
+            return tuple(0 for _ in self.shape), self.shape
+        from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
+
+        local, begin = compute_local_shape_and_global_offset(
+            self.value.shape, self.value.device_mesh, self.value.placements
+        )
+        return tuple(begin), tuple(b + size for b, size in zip(begin, local))
+
+
+def parameters(model: nn.Module) -> dict[str, tuple[nn.Parameter, list[str]]]:
+    """The parameters by their first name, with their other names."""
+    names: dict[int, list[str]] = {}
+    found: dict[int, nn.Parameter] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+        found[id(parameter)] = parameter
+    out = {}
+    for key, parameter in found.items():
+        ordered = sorted(names[key], key=lambda name: name.encode())
+        out[ordered[0]] = (parameter, ordered[1:])
+    return out
+
+
+def persistent_buffers(model: nn.Module) -> dict[str, torch.Tensor]:
+    saved = model.state_dict(keep_vars=True)
+    return {name: buffer for name, buffer in model.named_buffers() if name in saved}
+
+
+def make_state(optimizer: torch.optim.Optimizer) -> None:
+    """Lets an optimizer over the meta device make the state that it makes in its first step."""
+    kept = []
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            kept.append((parameter, parameter.grad))
+            if parameter.requires_grad:
+                parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    for parameter, gradient in kept:
+        parameter.grad = gradient
+
+
+def state_of(
+    model: nn.Module, optimizer: torch.optim.Optimizer
+) -> Iterator[tuple[Tensor, nn.Parameter | None, str]]:
+    """All tensors of the state; that of a parameter with the parameter and its key."""
+    own = parameters(model)
+    in_model = {id(parameter): name for name, (parameter, _) in own.items()}
+    for name, (parameter, aliases) in own.items():
+        yield Tensor(name, "param", parameter, aliases), parameter, ""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if id(parameter) not in in_model:
+                raise TesseraError(
+                    f"the optimizer has a parameter of shape {tuple(parameter.shape)} that is not "
+                    "the model's"
+                )
+            yield from _state_of_one(in_model[id(parameter)], parameter, optimizer)
+    for name, buffer in persistent_buffers(model).items():
+        yield Tensor(name, "buffer", buffer), None, ""
+
+
+def _state_of_one(
+    name: str, parameter: nn.Parameter, optimizer: torch.optim.Optimizer
+) -> Iterator[tuple[Tensor, nn.Parameter | None, str]]:
+    for key, value in optimizer.state.get(parameter, {}).items():
+        if value is None:
+            continue
+        if not isinstance(value, torch.Tensor):
+            raise TesseraError(
+                f"state '{key}' of '{name}' is a {type(value).__name__} and no tensor, so "
+                f"{type(optimizer).__name__} cannot be bound"
+            )
+        if isinstance(parameter, DTensor) and not isinstance(value, DTensor) and value.dim() > 0:
+            raise TesseraError(
+                f"state '{key}' of '{name}' has shape {tuple(value.shape)} and no cut, but the "
+                "parameter is cut"
+            )
+        role = "scalar" if value.dim() == 0 else "buffer"
+        is_moment = key in ("exp_avg", "exp_avg_sq") and value.dtype == torch.float32
+        if is_moment and value.shape == parameter.shape:
+            role = key
+        yield Tensor(f"{name}.{key}", role, value), parameter, key

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/script.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+#include "app/commands/process.h"
+#include "engine/files/absolute_path.h"
+#include "engine/files/whole_file.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace tessera::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Variables = std::map<std::string, std::string>;
+
+/// A folder that is removed at the end.
+class Scratch {
+ public:
+  static Result<Scratch> Make() {
+    std::string name = (fs::temp_directory_path() / "tessera-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      return Unavailable(fmt::format("cannot make a folder '{}': {}", name, std::strerror(errno)));
+    return Scratch(std::move(name));
+  }
+  Scratch(Scratch&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!m_path.empty()) fs::remove_all(m_path, ignored);
+  }
+  const std::string& path() const { return m_path; }
+
+ private:
+  explicit Scratch(std::string path) : m_path(std::move(path)) {}
+  std::string m_path;
+};
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool isProgram(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+/// Not through links: the interpreter of a virtual environment is one, and its place counts.
+Result<std::string> findPython(const std::string& wanted) {
+  if (wanted.find('/') != std::string::npos) {
+    if (isProgram(wanted)) return engine::AbsolutePath(wanted);
+    return NotFound(fmt::format("--python '{}' is no program", wanted));
+  }
+  if (wanted.empty()) {
+    const std::string own = variable("VIRTUAL_ENV") + "/bin/python3";
+    if (own.front() == '/' && own.size() > 13 && isProgram(own)) return own;
+  }
+  const std::string name = wanted.empty() ? "python3" : wanted;
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string path = folder + "/" + name; !folder.empty() && isProgram(path))
+      return engine::AbsolutePath(path);
+  return NotFound(fmt::format("no program '{}' in PATH; name one with --python", name));
+}
+
+/// The package `tessera` and the rank library of this installation or build. Ranks find them in any
+/// environment of Python, without an installation there.
+void addPackage(Variables& variables) {
+  const fs::path folder = programFolder();
+  for (const fs::path& python : {folder / "../share/tessera/python", folder / "../python"}) {
+    if (!fs::exists(python / "tessera")) continue;
+    std::string& path = variables["PYTHONPATH"];
+    if (path.empty()) path = variable("PYTHONPATH");
+    path = (path.empty() ? "" : path + ":") + fs::weakly_canonical(python).string();
+    break;
+  }
+  const fs::path built = folder / "../agents/job/libtessera_job.so";
+  if (fs::exists(built)) {
+    variables.try_emplace("TESSERA_JOB_LIBRARY", fs::weakly_canonical(built).string());
+  }
+}
+
+Result<Variables> variablesOf(const Script& script) {
+  Variables out;
+  for (const std::string& text : script.environment) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return InvalidArgument(fmt::format("--env '{}' is not of the form NAME=VALUE", text));
+    out[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  addPackage(out);
+  // As torchrun does: several ranks share the cores of a machine.
+  if (variable("OMP_NUM_THREADS").empty()) out.try_emplace("OMP_NUM_THREADS", "1");
+  out.try_emplace("PYTHONUNBUFFERED", "1");
+  return out;
+}
+
+/// Runs the words with the variables beside those of this process; stdout goes to stderr.
+Result<int> run(const std::vector<std::string>& words, const Variables& variables) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!variables.contains(std::string(text.substr(0, text.find('=')))))
+      entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  const auto pointers = [](const std::vector<std::string>& texts) {
+    std::vector<char*> out;
+    for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+    out.push_back(nullptr);
+    return out;
+  };
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr,
+                                  pointers(words).data(), pointers(entries).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    return Unavailable(fmt::format("cannot start '{}': {}", words[0], std::strerror(error)));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::string endOf(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
+  return fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+bool isScript(const std::string& word) { return word.ends_with(".py"); }
+
+std::string shellLine(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain = "-_./=:,+@%";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    const bool isPlain = !word.empty() && std::ranges::all_of(word, [&](unsigned char letter) {
+      return std::isalnum(letter) != 0 || kPlain.find(static_cast<char>(letter)) != kPlain.npos;
+    });
+    if (isPlain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char letter : word) letter == '\'' ? line += "'\\''" : line += letter;
+    line += '\'';
+  }
+  return line;
+}
+
+Result<DescribedScript> describeScript(const Script& script) {
+  if (!fs::is_regular_file(script.path))
+    return NotFound(fmt::format("no script '{}'", script.path));
+  TESSERA_TRY(const std::string python, findPython(script.python));
+  TESSERA_TRY(const Variables variables, variablesOf(script));
+  TESSERA_TRY(const Scratch scratch, Scratch::Make());
+  const std::string path = engine::AbsolutePath(script.path);
+
+  std::vector<std::string> describe = {python, "-m", "tessera.describe", scratch.path(), path};
+  describe.insert(describe.end(), script.arguments.begin(), script.arguments.end());
+  TESSERA_TRY(const int status, run(describe, variables));
+  if (status != 0)
+    return FailedPrecondition(
+        fmt::format("{} {} before it said what it has", script.path, endOf(status)));
+
+  DescribedScript out;
+  TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
+  TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));
+  std::vector<std::string> words = {"exec", "env"};
+  for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
+  words.insert(words.end(), {python, path});
+  words.insert(words.end(), script.arguments.begin(), script.arguments.end());
+  out.command = shellLine({"cd", fs::current_path().string()}) + " && " + shellLine(words);
+  return out;
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// A program in Python that keeps its state with the package `tessera`: what it has, and how its
+/// ranks are started.
+
+#include <string>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::app {
+
+struct Script {
+  std::string path;  // "train.py"
+  std::vector<std::string> arguments = {};
+  std::string python = {};                    // interpreter; empty: of $VIRTUAL_ENV, else python3
+  std::vector<std::string> environment = {};  // "NAME=VALUE", for describing it and for its ranks
+};
+
+/// What StartJobRequest takes of a program.
+struct DescribedScript {
+  std::string command;  // for a shell on each node
+  std::string tensors;  // text of a tensors file
+  std::string rules;    // text of a rules file
+};
+
+/// Whether a word that may be a model is a script.
+bool isScript(const std::string& word);
+
+/// Runs the script up to the point where it says what it has (agents/python/tessera/describe.py).
+/// What it prints goes to stderr.
+/// \error kNotFound naming the script or the interpreter; kInvalidArgument for a variable that is
+///     not NAME=VALUE; kFailedPrecondition if the script ends without saying it
+Result<DescribedScript> describeScript(const Script& script);
+
+/// The words as one line for a shell.
+std::string shellLine(const std::vector<std::string>& words);
+
+}  // namespace tessera::app

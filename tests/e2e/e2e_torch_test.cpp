@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs in PyTorch, started as a user does, whose mesh changes while they train: they make the
+// same steps with the same losses as without the changes.
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/python/python.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+
+const QString kExamples = QStringLiteral(TESSERA_SOURCE_DIR "/agents/python/examples/");
+constexpr int kSteps = 40;
+constexpr int kPatience = 90;  // seconds: each process imports torch
+
+using Losses = std::map<std::int64_t, double>;
+/// Mesh and devices.
+using Layout = std::pair<QString, QString>;
+
+}  // namespace
+
+Q_DECLARE_METATYPE(std::vector<Layout>)
+
+class E2eTorchTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_python = FindPython({QStringLiteral("torch"), QStringLiteral("torch.distributed.tensor")});
+    if (m_python.program.isEmpty()) QSKIP(qPrintable(m_python.why));
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+  void cleanup() {
+    if (!m_cluster) return;
+    for (const char* job : {"still", "moved", "wrong"}) {
+      m_cluster->Run({"job", "stop", job, "--yes"});
+    }
+  }
+
+  void trainsOnAsIfNothingHadMoved_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<Layout>("first");
+    QTest::addColumn<std::vector<Layout>>("then");
+    QTest::newRow("plain, dp 1, 4, 2")
+        << "plain.py" << Layout("dp=1", "n0g1")
+        << std::vector<Layout>{{"dp=4", "n0g0,n0g1,n1g0,n1g1"}, {"dp=2", "n0g1,n1g0"}};
+    // 46 and 101 rows are no equal parts. Before the last change two ranks change their places.
+    QTest::newRow("FSDP2, dp 2, 3, 4, 3, 1") << "fsdp.py" << Layout("dp=2", "n0g0,n1g0")
+                                             << std::vector<Layout>{{"dp=3", "n0g0,n1g0,n1g1"},
+                                                                    {"dp=4", "n0g0,n1g0,n1g1,n0g1"},
+                                                                    {"dp=3", "n1g1,n1g0,n0g0"},
+                                                                    {"dp=1", "n1g0"}};
+    if (!qEnvironmentVariableIsSet("TESSERA_TEST_ALL")) return;
+    QTest::newRow("Llama of transformers, dp 1, 4, 2")
+        << "llama.py --plain" << Layout("dp=1", "n0g1")
+        << std::vector<Layout>{{"dp=4", "n0g0,n0g1,n1g0,n1g1"}, {"dp=2", "n0g1,n1g0"}};
+    QTest::newRow("Llama, FSDP2 and tensor parallelism, (2,2), (1,4), (4,1)")
+        << "llama.py" << Layout("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1")
+        << std::vector<Layout>{{"dp=1,tp=4", "n0g0,n0g1,n1g0,n1g1"},
+                               {"dp=4,tp=1", "n0g0,n0g1,n1g0,n1g1"}};
+  }
+  void trainsOnAsIfNothingHadMoved() {
+    QFETCH(QString, script);
+    QFETCH(Layout, first);
+    QFETCH(std::vector<Layout>, then);
+    if (script.startsWith("llama.py")) {
+      const Python python = FindPython({QStringLiteral("torch"), QStringLiteral("transformers")});
+      if (python.program != m_python.program) QSKIP(qPrintable("transformers: " + python.why));
+    }
+    const QStringList words = script.split(u' ');
+    script = words.first();
+    const QStringList more = words.mid(1);
+    QVERIFY(Start("still", script, first, more));
+    QVERIFY(EndsPaused("still"));
+    const Losses still = LossesOf("still");
+    QCOMPARE(still.size(), std::size_t{kSteps});
+    QVERIFY(still.at(kSteps) < still.at(1));
+    QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
+
+    QVERIFY(Start("moved", script, first, more + QStringList{"--delay", "0.5"}));
+    std::int64_t epoch = 1;
+    std::vector<std::int64_t> ranks = Ranks(script);
+    for (const auto& [mesh, devices] : then) {
+      const std::int64_t from = m_cluster->Step("moved");
+      QVERIFY(m_cluster->WaitStep("moved", from + 1));
+      const Json moved = m_cluster->Apply("moved", mesh, devices);
+      QVERIFY(moved.is_object());
+      QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+      QCOMPARE(moved["moved_bytes"].dump(), moved["volume_bound_bytes"].dump());
+      QCOMPARE(moved["epoch"].get<std::int64_t>(), ++epoch);
+      // Processes of devices that stay go on.
+      const std::vector<std::int64_t> now = Ranks(script);
+      const auto num_kept = std::ranges::count_if(
+          now, [&](std::int64_t pid) { return std::ranges::count(ranks, pid) > 0; });
+      QCOMPARE(num_kept, static_cast<std::ptrdiff_t>(std::min(ranks.size(), now.size())));
+      ranks = now;
+    }
+    QVERIFY(m_cluster->Step("moved") < kSteps);
+    QVERIFY(EndsPaused("moved"));
+    const Losses moved = LossesOf("moved");
+    QCOMPARE(moved.size(), still.size());
+    for (const auto& [step, loss] : still) {
+      const double difference = std::abs(moved.at(step) - loss) / loss;
+      QVERIFY2(difference < 1e-5, qPrintable(QStringLiteral("step %1: %2 and %3")
+                                                 .arg(step)
+                                                 .arg(loss, 0, 'g', 12)
+                                                 .arg(moved.at(step), 0, 'g', 12)));
+    }
+  }
+
+  void aKilledRankComesBack() {
+    QVERIFY(Start("moved", "fsdp.py", {"dp=3", "n0g0,n0g1,n1g0"}, {"--delay", "0.1"}));
+    QVERIFY(m_cluster->WaitStep("moved", 3));
+    const std::vector<std::int64_t> ranks = Ranks("fsdp.py");
+    QCOMPARE(ranks.size(), std::size_t{3});
+    QVERIFY(SendSignal(ranks.back(), SIGKILL));
+    QVERIFY(EndsPaused("moved"));
+    QCOMPARE(LossesOf("moved").size(), std::size_t{kSteps});
+  }
+
+  void runsWithoutTessera() {
+    QProcess alone;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("PYTHONPATH", TESSERA_SOURCE_DIR "/agents/python");
+    environment.insert("OMP_NUM_THREADS", "1");
+    alone.setProcessEnvironment(environment);
+    alone.start(m_python.program,
+                {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+                 kExamples + "fsdp.py", "--steps", "50"});
+    QVERIFY(alone.waitForFinished(kPatience * 1000));
+    const QString output = QString::fromUtf8(alone.readAllStandardError());
+    QVERIFY2(alone.exitCode() == 0, qPrintable(output));
+    QCOMPARE(output.count("step 50: loss"), 2);
+  }
+
+  void saysWhatIsWrongBeforeThereAreRanks_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("sentence");
+    const QString build = QStringLiteral(
+        "import torch, tessera.torch\n"
+        "job = tessera.torch.attach()\n"
+        "def build(mesh):\n"
+        "    model = torch.nn.Linear(4, 4%1)\n"
+        "    return model, torch.optim.%2\n"
+        "job.bind(build)\n");
+    QTest::newRow("no module") << "import no_such_module\n"
+                               << "no Python module 'no_such_module'";
+    QTest::newRow("no bind") << "import tessera.torch\ntessera.torch.attach()\n"
+                             << "ended without job.bind(build)";
+    QTest::newRow("dtype") << build.arg(", dtype=torch.complex128", "SGD(model.parameters(), 1)")
+                           << "'weight' is torch.complex128, which a job cannot hold";
+    QTest::newRow("another model's")
+        << build.arg("", "SGD(torch.nn.Linear(2, 3).parameters(), 1)")
+        << "the optimizer has a parameter of shape (3, 2) that is not the model's";
+    QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
+  }
+  void saysWhatIsWrongBeforeThereAreRanks() {
+    QFETCH(QString, text);
+    QFETCH(QString, sentence);
+    QVERIFY(Write(text));
+    const Outcome start = m_cluster->Run({"job", "start", m_files.filePath("wrong.py"), "--python",
+                                          m_python.program, "--mesh", "dp=1"},
+                                         kPatience);
+    QVERIFY2(start.code != 0 && start.errors.contains(sentence), start.Text());
+    QVERIFY2(start.errors.contains("before it said what it has"), start.Text());
+    QVERIFY(m_cluster->Status()["jobs"].empty());
+  }
+
+  void aMeshThatTheProgramCannotTakeIsRefused_data() {
+    QTest::addColumn<Layout>("first");
+    QTest::addColumn<Layout>("then");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("a rank joins") << Layout("dp=2", "n0g0,n1g0") << Layout("dp=3", "n0g0,n1g0,n1g1")
+                                  << "dp=3: ValueError: three is no power of two";
+    QTest::newRow("none joins") << Layout("dp=4", "n0g0,n0g1,n1g0,n1g1")
+                                << Layout("dp=3", "n0g0,n0g1,n1g0")
+                                << "dp=3: ValueError: three is no power of two";
+    QTest::newRow("other tensors") << Layout("dp=2", "n0g0,n1g0") << Layout("dp=1", "n0g0")
+                                   << "with one rank the program has no tensor 'bias'";
+  }
+  void aMeshThatTheProgramCannotTakeIsRefused() {
+    QFETCH(Layout, first);
+    QFETCH(Layout, then);
+    QFETCH(QString, sentence);
+    QVERIFY(
+        Write("import time, torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    size = mesh['dp'].size()\n"
+              "    if size == 3:\n"
+              "        raise ValueError('three is no power of two')\n"
+              "    torch.manual_seed(1)\n"
+              "    is_real = torch.empty(0).device.type != 'meta'\n"
+              "    model = torch.nn.Linear(4, 4, bias=size > 1 or is_real)\n"
+              "    return model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)\n"
+              "job.bind(build)\n"
+              "for step in job.steps():\n"
+              "    loss = job.model(torch.ones(1, 4)).square().sum()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    time.sleep(0.05)\n"));
+    const Outcome start =
+        m_cluster->Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
+                        "--mesh", first.first, "--devices", first.second},
+                       kPatience);
+    QVERIFY2(start.code == 0, start.Text());
+    const Outcome refused = m_cluster->Run(
+        {"apply", "wrong", "--mesh", then.first, "--devices", then.second, "--yes"}, kPatience);
+    QVERIFY2(refused.code != 0 && QString(refused.Text()).contains(sentence), refused.Text());
+    QCOMPARE(m_cluster->Job("wrong")["epoch"].get<std::int64_t>(), std::int64_t{1});
+    QVERIFY(m_cluster->GoesOn("wrong", 5));
+  }
+
+ private:
+  bool Write(const QString& text) {
+    QFile file(m_files.filePath("wrong.py"));
+    return file.open(QIODevice::WriteOnly) && file.write(text.toUtf8()) > 0;
+  }
+  bool Start(const QString& job, const QString& script, const Layout& layout,
+             const QStringList& more = {}) {
+    const Outcome start =
+        m_cluster->Run(QStringList{"job", "start", kExamples + script, "--name", job, "--python",
+                                   m_python.program, "--mesh", layout.first, "--devices",
+                                   layout.second, "--", "--steps", QString::number(kSteps)} +
+                           more,
+                       kPatience);
+    if (start.code != 0) qWarning() << start.Text();
+    return start.code == 0;
+  }
+  bool EndsPaused(const QString& job) {
+    return m_cluster->WaitJob(
+        job, [](const Json& now) { return now["state"] == "paused" && now["step"] == kSteps; },
+        kPatience);
+  }
+  Losses LossesOf(const QString& job) {
+    Losses out;
+    const QString lines = m_cluster->Run({"job", "metrics", job, "--json"}).output;
+    for (const QString& line : lines.trimmed().split(u'\n')) {
+      const Json row = Json::parse(line.toStdString(), nullptr, false);
+      if (row.is_object()) out[row["step"].get<std::int64_t>()] = row["loss"].get<double>();
+    }
+    return out;
+  }
+  std::vector<std::int64_t> Ranks(const QString& script) const {
+    std::vector<std::int64_t> out;
+    for (int node = 0; node < 2; ++node) {
+      for (const auto pid : m_cluster->Children(node, (kExamples + script).toStdString())) {
+        out.push_back(pid);
+      }
+    }
+    return out;
+  }
+
+  Python m_python;
+  std::unique_ptr<LocalCluster> m_cluster;
+  QTemporaryDir m_files;
+};
+TESSERA_TEST(E2eTorchTest)
+#include "e2e_torch_test.moc"
