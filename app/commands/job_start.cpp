@@ -41,22 +41,21 @@ Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) 
 
 /// Reads SCRIPT and its arguments: what it has, it says itself.
 Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
-  for (const char* option : {"exec", "tensors", "rules"})
-    if (arguments.has(option))
-      return InvalidArgument(
-          fmt::format("script '{}' and --{} are given: choose one", arguments.word(0), option));
-  Script script{.path = arguments.word(0),
-                .arguments = {},
-                .python = arguments.valueOr("python", ""),
-                .environment = arguments.values("env")};
-  const auto words = arguments.words();
-  script.arguments.assign(words.begin() + 1, words.end());
+  if (arguments.has("exec"))
+    return InvalidArgument(
+        fmt::format("script '{}' and --exec are given: choose one", arguments.word(0)));
+  TESSERA_TRY(const Script script, readScriptCall(arguments));
   TESSERA_TRY(const DescribedScript described, describeScript(script));
   request->set_command(agents::Utf8(described.command));
-  request->mutable_tensors()->set_name("tensors of " + agents::Utf8(script.path));
-  request->mutable_tensors()->set_text(agents::Utf8(described.tensors));
-  request->mutable_rules()->set_name("rules of " + agents::Utf8(script.path));
-  request->mutable_rules()->set_text(agents::Utf8(described.rules));
+  const auto fill = [&](const char* option, const std::string& text,
+                        wire::StartJobRequest::NamedText* out) -> Status {
+    if (const auto path = arguments.value(option)) return readText(*path, out);
+    out->set_name(agents::Utf8(fmt::format("{} of {}", option, script.path)));
+    out->set_text(agents::Utf8(text));
+    return OkStatus();
+  };
+  TESSERA_RETURN_IF_ERROR(fill("tensors", described.tensors, request->mutable_tensors()));
+  TESSERA_RETURN_IF_ERROR(fill("rules", described.rules, request->mutable_rules()));
   return OkStatus();
 }
 
@@ -294,18 +293,15 @@ Command jobStartCommand() {
              .value = "COMMAND",
              .help = "run a program that uses the rank library instead of MODEL: `sh -c COMMAND` "
                      "for each rank, on the nodes, so give absolute paths"},
-            {.name = "python",
-             .value = "PROGRAM",
-             .help = "with SCRIPT: the interpreter, with the same path on all nodes",
-             .fallback = "that of $VIRTUAL_ENV, else python3"},
-            {.name = "env",
-             .value = "NAME=VALUE",
-             .help = "with SCRIPT: a variable of its environment",
-             .repeats = true},
-            {.name = "tensors", .value = "FILE", .help = "with --exec: the tensors of the job"},
+            pythonOption(),
+            environmentOption(),
+            {.name = "tensors",
+             .value = "FILE",
+             .help = "the tensors of the job: needed with --exec; with SCRIPT in place of what "
+                     "it says itself"},
             {.name = "rules",
              .value = "FILE",
-             .help = "with --exec: how the tensors are cut and placed"},
+             .help = "how the tensors are cut and placed: likewise"},
             quietOption()},
        .notes =
            {fmt::format(

@@ -13,6 +13,7 @@
 #include "app/commands/cut_text.h"
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
+#include "app/commands/script.h"
 #include "app/commands/units.h"
 #include "engine/catalogue/catalogue.h"
 #include "ptc/layout.h"
@@ -209,6 +210,19 @@ int listRules(const Invocation& call) {
 }
 
 int showRules(const Invocation& call) {
+  if (isScript(call.arguments.word(0))) {
+    TESSERA_OR_USAGE(const Script script, readScriptCall(call.arguments));
+    TESSERA_OR_FAILED(const auto described, describeScript(script));
+    fmt::print("{}", call.arguments.has("tensors") ? described.tensors : described.rules);
+    return kDone;
+  }
+  for (const char* option : {"tensors", "python", "env"})
+    if (call.arguments.has(option))
+      return wrongUsage(
+          InvalidArgument(fmt::format("--{} is for a script such as train.py", option)));
+  if (call.arguments.numWords() > 1)
+    return wrongUsage(InvalidArgument(
+        fmt::format("'{}': only a script such as train.py has arguments", call.arguments.word(1))));
   TESSERA_OR_FAILED(const auto rules, engine::FindRuleSet(call.arguments.word(0)));
   fmt::print("{}", rules.text);
   return kDone;
@@ -242,9 +256,18 @@ Command rulesListCommand() {
 
 Command rulesShowCommand() {
   return {{.verb = "rules show",
-           .summary = "Print a rule set, as a start for your own",
-           .words = {{"RULES", "name of a rule set"}},
-           .examples = {"tesseractl rules show llama > mine.json"}},
+           .summary = "Print a rule set, or what is derived from a script, as a start for your own",
+           .words = {{.name = "RULES|SCRIPT",
+                      .help = "name of a rule set, or a program in Python with its arguments "
+                              "after `--`",
+                      .repeats = true}},
+           .options = {{.name = "tensors",
+                        .value = "",
+                        .help = "with SCRIPT: its tensors file instead of its rules"},
+                       pythonOption(),
+                       environmentOption()},
+           .examples = {"tesseractl rules show llama > mine.json",
+                        "tesseractl rules show train.py > train.rules.json"}},
           showRules};
 }
 

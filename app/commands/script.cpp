@@ -147,6 +147,28 @@ std::string endOf(int status) {
 
 bool isScript(const std::string& word) { return word.ends_with(".py"); }
 
+Result<Script> readScriptCall(const Arguments& arguments) {
+  const auto words = arguments.words();
+  return Script{.path = words.front(),
+                .arguments = {words.begin() + 1, words.end()},
+                .python = arguments.valueOr("python", ""),
+                .environment = arguments.values("env")};
+}
+
+OptionSpec pythonOption() {
+  return {.name = "python",
+          .value = "PROGRAM",
+          .help = "with SCRIPT: the interpreter, with the same path on all nodes",
+          .fallback = "that of $VIRTUAL_ENV, else python3"};
+}
+
+OptionSpec environmentOption() {
+  return {.name = "env",
+          .value = "NAME=VALUE",
+          .help = "with SCRIPT: a variable of its environment",
+          .repeats = true};
+}
+
 std::string shellLine(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain = "-_./=:,+@%";
   std::string line;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/options.h"
 #include "ptc/base/result.h"
 
 namespace tessera::app {
@@ -28,6 +29,11 @@ struct DescribedScript {
 
 /// Whether a word that may be a model is a script.
 bool isScript(const std::string& word);
+/// Reads SCRIPT, its arguments and the options below.
+/// \pre isScript of the first word
+Result<Script> readScriptCall(const Arguments& arguments);
+OptionSpec pythonOption();
+OptionSpec environmentOption();
 
 /// Runs the script up to the point where it says what it has (agents/python/tessera/describe.py).
 /// What it prints goes to stderr.

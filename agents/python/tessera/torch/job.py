@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import sys
 import time
 from collections.abc import Iterator
@@ -201,6 +204,13 @@ def has_axis(parameter: torch.Tensor, axis: str) -> bool:
     return isinstance(parameter, DTensor) and axis in (parameter.device_mesh.mesh_dim_names or ())
 
 
+def _return_memory() -> None:
+    """Of the first build, which glibc would keep."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class Attached(TorchJob):
     """A rank that an agent has started."""
 
@@ -233,6 +243,7 @@ class Attached(TorchJob):
             elif (decision := self._job.unfinished()) is not None:
                 self._update(binding, decision)
         del model, optimizer
+        _return_memory()
         self._boundary(0, step=-1)
 
     def _connect(self, view: View) -> None:
