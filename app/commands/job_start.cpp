@@ -136,9 +136,11 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   wire::StartJobRequest request;
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
   TESSERA_RETURN_IF_ERROR(readCheckpoint(arguments, &request));
-  const std::string usual = isScript(arguments.word(0))
-                                ? std::filesystem::path(arguments.word(0)).stem().string()
-                                : request.model();
+  std::string usual = request.model();
+  if (isScript(arguments.word(0))) {
+    usual = std::filesystem::path(arguments.word(0)).stem().string();
+    std::ranges::replace(usual, '_', '-');
+  }
   const std::string name = arguments.valueOr("name", usual);
   const bool isNamedByCheckpoint = name.empty() && request.has_from_checkpoint();
   if (!isNamedByCheckpoint) TESSERA_RETURN_IF_ERROR(checkName("job", name));

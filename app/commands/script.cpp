@@ -203,6 +203,8 @@ Result<DescribedScript> describeScript(const Script& script) {
     return FailedPrecondition(
         fmt::format("{} {} before it said what it has", script.path, endOf(status)));
 
+  if (!fs::exists(scratch.path() + "/rules.json"))
+    return FailedPrecondition(fmt::format("{} ended without job.bind(build)", script.path));
   DescribedScript out;
   TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
   TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));

@@ -126,9 +126,9 @@ class E2eTorchTest : public QObject {
   }
 
   void aKilledRankComesBack() {
-    QVERIFY(Start("moved", "fsdp.py", {"dp=3", "n0g0,n0g1,n1g0"}, {"--delay", "0.1"}));
+    QVERIFY(Start("moved", "plain.py", {"dp=3", "n0g0,n0g1,n1g0"}, {"--delay", "0.1"}));
     QVERIFY(m_cluster->WaitStep("moved", 3));
-    const std::vector<std::int64_t> ranks = Ranks("fsdp.py");
+    const std::vector<std::int64_t> ranks = Ranks("plain.py");
     QCOMPARE(ranks.size(), std::size_t{3});
     QVERIFY(SendSignal(ranks.back(), SIGKILL));
     QVERIFY(EndsPaused("moved"));
@@ -169,6 +169,10 @@ class E2eTorchTest : public QObject {
     QTest::newRow("another model's")
         << build.arg("", "SGD(torch.nn.Linear(2, 3).parameters(), 1)")
         << "the optimizer has a parameter of shape (3, 2) that is not the model's";
+    QTest::newRow("doubles") << build.arg(", dtype=torch.float64", "SGD(model.parameters(), 1)")
+                             << "'weight' is f64; gradients of a job are f32";
+    QTest::newRow("not from zeros") << build.arg("", "Rprop(model.parameters())")
+                                    << "Rprop cannot be bound: its state does not begin with zeros";
     QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
   }
   void saysWhatIsWrongBeforeThereAreRanks() {

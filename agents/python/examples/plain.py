@@ -49,6 +49,7 @@ data = data[: len(data) // SEQUENCE * SEQUENCE].view(-1, SEQUENCE).long()
 
 job = tessera.torch.attach()
 job.bind(build)
+job.schedule(lambda step: min(1.0, step / 20))  # warm-up
 batch = job.sampler(len(data), global_batch=24)
 for step in job.steps(until=arguments.steps):
     loss = job.model(data[batch()])

@@ -25,12 +25,18 @@ from __future__ import annotations
 import os
 import sys
 
+import torch
+
 from tessera._library import TesseraError
 from tessera.describe import FOLDER
 from tessera.torch import describe as _describe
 from tessera.torch.alone import Alone
 from tessera.torch.job import Attached, Sampler, TorchJob
 from tessera.torch.program import Build
+
+_OLDEST = (2, 10)  # since then FSDP2 leaves a short shard where it is
+if tuple(int(part) for part in torch.__version__.split(".")[:2]) < _OLDEST:
+    raise TesseraError(f"torch {torch.__version__} is too old: 2.10 or later is needed")
 
 __all__ = ["Sampler", "TesseraError", "TorchJob", "attach"]
 

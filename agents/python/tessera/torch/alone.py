@@ -30,6 +30,7 @@ class Alone(TorchJob):
             dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
         self.mesh = device_mesh(sizes, "cpu")
         model, optimizer = build(self.mesh)
+        self._seed = torch.initial_seed()
         self._program = Program(model, optimizer)
         for name, (parameter, aliases) in parameters(model).items():
             if not has_axis(parameter, "dp"):

@@ -7,6 +7,7 @@ import ctypes
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.tensor import DTensor
 
@@ -59,6 +60,14 @@ def _like(tensor: Tensor, local: torch.Tensor) -> torch.Tensor:
     )
 
 
+def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
+    """What the groups have besides parameters: lr, betas, …"""
+    return [
+        {key: value for key, value in group.items() if key != "params"}
+        for group in optimizer.param_groups
+    ]
+
+
 class Program:
     """A model, its optimizer, and memory for its gradients that stays from step to step."""
 
@@ -68,6 +77,9 @@ class Program:
         # Each parameter with this rank's part of its gradient.
         self.gradients: list[tuple[nn.Parameter, torch.Tensor, Tensor]] = []
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
+        # Saved buffers: the module, the key, and the place of the value.
+        self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
+        self.options = options_of(optimizer)
 
     def hold_gradients(self) -> None:
         """backward() adds to gradients that exist, so they are made where they are to be."""
@@ -81,10 +93,22 @@ class Program:
             if made is None:
                 gradient.zero_()
                 continue
+            if isinstance(made, DTensor) and isinstance(parameter, DTensor):
+                made = made.redistribute(placements=parameter.placements)  # it may be a partial sum
             local = made.to_local() if isinstance(made, DTensor) else made
             if local.data_ptr() != gradient.data_ptr() and local.numel() > 0:
                 gradient.copy_(local)
         self.hold_gradients()
+
+    def share_buffers(self) -> None:
+        """All ranks take those of rank 0, as DistributedDataParallel does."""
+        if dist.get_world_size() > 1:
+            for module, key, _ in self.buffers:
+                dist.broadcast(module.get_buffer(key), 0)
+
+    def keep_buffers(self) -> None:
+        for module, key, place in self.buffers:
+            place.copy_(module.get_buffer(key))
 
     def clear_gradients(self) -> None:
         for _, gradient, _ in self.gradients:
@@ -169,7 +193,6 @@ class Binding(Program):
             if not parameter.requires_grad:
                 continue
             gradient = self._local(tensor, gradient=True)
-            gradient.zero_()
             self.gradients.append((new, gradient, tensor))
         self._bind_optimizer(state, replaced)
         self.hold_gradients()
@@ -239,7 +262,9 @@ class Binding(Program):
                 if buffer is None:
                     continue
                 if name in self._pieces:
-                    module._buffers[key] = tensor_of(self._pieces[name])
+                    # forward() may change it at any time, the arena only in an update.
+                    module._buffers[key] = tensor_of(self._pieces[name]).clone()
+                    self.buffers.append((module, key, tensor_of(self._pieces[name])))
                 elif name in values:
                     module._buffers[key] = values[name]
                 elif buffer.is_meta:
@@ -255,6 +280,8 @@ class Binding(Program):
                     continue  # state that the optimizer makes in its first step is zero
                 whole = value.to_local() if isinstance(value, DTensor) else value
                 tensor_of(piece).copy_(whole[piece.box])
+            for module, key, place in self.buffers:
+                module._buffers[key] = place.clone()
 
     def check(self) -> None:
         """The state is still where it was bound.

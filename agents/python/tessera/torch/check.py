@@ -8,12 +8,16 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from typing import Any
 
 from tessera._library import TesseraError
 from tessera.describe import FOLDER, MESH
 from tessera.torch.describe import describe_on
 from tessera.torch.program import Build
+
+_OF_A_RANK = ("TESSERA_RANK_SOCKET", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 
 
 def layout_of_job() -> dict[str, Any]:
@@ -34,25 +38,34 @@ def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
     compare(documents, layout_of_job(), sizes)
 
 
-def check_in_child(sizes: dict[str, int]) -> None:
+def check_in_child(sizes: dict[str, int], is_abandoned: Callable[[], bool]) -> None:
     """The same in a process of its own, while this one trains."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("TESSERA_RANK")},
+            **{k: v for k, v in os.environ.items() if k not in _OF_A_RANK},
             FOLDER: folder,
             MESH: json.dumps(sizes),
         }
-        run = subprocess.run(
-            [sys.executable, "-m", "tessera.describe", folder, *sys.argv],
-            env=environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if run.returncode != 0:
-            lines = [line for line in run.stderr.splitlines() if line.strip()]
-            why = lines[-1] if lines else f"status {run.returncode}"
+        said = os.path.join(folder, "said")
+        with (
+            open(said, "wb") as output,
+            subprocess.Popen(
+                [sys.executable, "-m", "tessera.describe", folder, *sys.argv],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            ) as child,
+        ):
+            while child.poll() is None:
+                if is_abandoned():
+                    child.kill()
+                    raise TesseraError("the groups are no longer wanted")
+                time.sleep(0.05)
+        if child.returncode != 0:
+            with open(said, encoding="utf-8", errors="replace") as file:
+                lines = [line.strip() for line in file if line.strip()]
+            why = lines[-1] if lines else f"status {child.returncode}"
             raise TesseraError(f"{_text(sizes)}: {why}")
         documents = []
         for name in ("tensors.json", "rules.json"):

@@ -15,7 +15,7 @@ import torch
 from tessera._library import AXES, TesseraError
 from tessera.describe import MESH
 from tessera.torch.groups import pretended
-from tessera.torch.program import STEP, Build, Tensor, make_state, state_of
+from tessera.torch.program import STEP, Build, Tensor, check_optimizer, make_state, state_of
 
 
 def rule_of(tensor: Tensor) -> dict[str, Any]:
@@ -49,6 +49,7 @@ def describe_on(
     with pretended(sizes, rank) as mesh:
         with torch.device("meta"):
             model, optimizer = build(mesh)
+        check_optimizer(optimizer)
         make_state(optimizer)
         return _documents(list(state_of(model, optimizer)))
 

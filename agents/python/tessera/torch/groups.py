@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,13 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from tessera._library import AXES, TesseraError
 from tessera.job import Job, View
 
-_TIMEOUT = datetime.timedelta(seconds=60)
+_TIMEOUT = datetime.timedelta(seconds=60)  # to build groups
+
+
+def _longest_collective() -> datetime.timedelta:
+    """Ranks wait for one that evaluates or saves; one that has died ends them by its agent."""
+    seconds = int(os.environ.get("TESSERA_COLLECTIVE_TIMEOUT") or 0)
+    return datetime.timedelta(seconds=seconds if seconds > 0 else 1800)
 
 
 def _forget_meshes() -> None:
@@ -83,7 +90,7 @@ class Groups:
         if self._job.abandoned(view):
             raise TesseraError("the groups are no longer wanted")
         decisions = dist.ProcessGroupGloo(
-            PrefixStore("decisions", store), view.rank, view.world, _TIMEOUT
+            PrefixStore("decisions", store), view.rank, view.world, _longest_collective()
         )
         self._coming[(view.epoch, view.attempt)] = (store, decisions)
 
@@ -102,7 +109,7 @@ class Groups:
             store=PrefixStore("default", built[0]),
             rank=view.rank,
             world_size=view.world,
-            timeout=_TIMEOUT,
+            timeout=_longest_collective(),
         )
         return device_mesh(view.sizes, self._device)
 

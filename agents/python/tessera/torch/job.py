@@ -8,7 +8,7 @@ import ctypes
 import gc
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import AXES, PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
-from tessera.torch.binding import Binding, Program
+from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.groups import Groups, pretended
 from tessera.torch.program import Build, persistent_buffers
@@ -66,6 +66,8 @@ class TorchJob:
         self._program: Program | None = None
         self._pause = 0
         self._stepped = True
+        self._factor: Callable[[int], float] | None = None
+        self._seed = 0
         self._share: float | None = None  # of the global batch that this rank has read
         self._is_cut_over_dp = False
         self._began = time.monotonic()
@@ -91,6 +93,13 @@ class TorchJob:
     def sampler(self, num_samples: int, global_batch: int, seed: int = 0) -> Sampler:
         return Sampler(self, num_samples, global_batch, seed)
 
+    def schedule(self, factor: Callable[[int], float]) -> None:
+        """Multiplies the learning rates of `build` by `factor(step)` in each step.
+
+        A schedule with a state of its own would begin anew in each process that joins.
+        """
+        self._factor = factor
+
     def steps(self, until: int | None = None) -> Iterator[int]:
         """The steps from the coming one, each up to its step().
 
@@ -104,6 +113,7 @@ class TorchJob:
                     return
                 continue
             self._stepped = False
+            self._seed_step()
             yield self.coming_step
             if not self._stepped:
                 raise TesseraError(f"step {self.coming_step} ended without job.step(loss)")
@@ -130,6 +140,8 @@ class TorchJob:
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens)
         if norm2 != norm2 or norm2 == float("inf"):
             mine.norm2, mine.found_inf = 0.0, 1
+        self._set_rates(program)
+        program.share_buffers()
         decision = self._decide(mine, max_norm, busy)
         self._update(program, decision)
         program.clear_gradients()
@@ -141,6 +153,26 @@ class TorchJob:
         return decision
 
     # ---- the parts of a step
+
+    def _seed_step(self) -> None:
+        """Random numbers of torch belong to the step and the dp coordinate, on any mesh."""
+        dp = self.mesh["dp"].get_local_rank()
+        torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + dp & (2**63 - 1))
+
+    def _set_rates(self, program: Program) -> None:
+        if self._factor is not None:
+            factor = self._factor(self.coming_step)
+            for group, made in zip(program.optimizer.param_groups, program.options):
+                group["lr"] = made["lr"] * factor
+        for now, made in zip(options_of(program.optimizer), program.options):
+            for key, value in now.items():
+                is_scheduled = key == "lr" and self._factor is not None
+                if not is_scheduled and value is not made.get(key) and value != made.get(key):
+                    raise TesseraError(
+                        f"the program has changed '{key}' of the optimizer from {made.get(key)} to "
+                        f"{value}, which a rank that joins would not know; learning rates follow "
+                        "job.schedule(factor)"
+                    )
 
     def _bound(self) -> Program:
         if self._program is None:
@@ -179,6 +211,7 @@ class TorchJob:
                 for _, gradient, _ in program.gradients:
                     gradient.mul_(decision.clip)
             program.optimizer.step()
+        program.keep_buffers()
         program.step_value.fill_(decision.step)
 
     # ---- what differs without Tessera
@@ -229,6 +262,7 @@ class Attached(TorchJob):
         # of everything, and what only a real model has.
         with pretended(_ALONE) as mesh:
             model, optimizer = build(mesh)
+        self._seed = torch.initial_seed()
         saved = persistent_buffers(model)
         self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
         try:
@@ -253,14 +287,14 @@ class Attached(TorchJob):
         # A rank that joins has looked whether the program can do this mesh. If none does:
         is_smaller = self._program is not None and view.world <= self.mesh.size()
         if is_smaller and view.rank == 0:
-            check_in_child(view.sizes)
+            check_in_child(view.sizes, lambda: self._job.abandoned(view))
         self._groups.build(view)
 
     def _rebuild(self, view: View) -> Binding:
         assert self._build is not None
         self._program = None
         self.mesh = self._groups.use(view)
-        with torch.device("meta"):
+        with torch.random.fork_rng(), torch.device("meta"):
             model, optimizer = self._build(self.mesh)
         binding = Binding(model, optimizer, self._job.pieces(), self._buffers)
         self._is_cut_over_dp = any(has_axis(p, "dp") for p in model.parameters())
@@ -281,6 +315,8 @@ class Attached(TorchJob):
             self._rebuild(view)
             stays = not self._job.attached()
             request = 0
+        # What has moved may have used their place, also in a change that was rolled back.
+        self._bound().clear_gradients()
         self.coming_step = int(self._bound().step_value) + 1
         self._pause = 0
         self._began = time.monotonic()

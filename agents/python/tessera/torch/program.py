@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable
@@ -48,6 +49,8 @@ class Tensor:
         found = DTYPES.get(self.value.dtype)
         if found is None:
             raise TesseraError(f"'{self.name}' is {self.value.dtype}, which a job cannot hold")
+        if self.role == "param" and found == "f64":
+            raise TesseraError(f"'{self.name}' is f64; gradients of a job are f32")
         return found
 
     def cuts(self) -> list[list[str]]:
@@ -56,7 +59,12 @@ class Tensor:
         if not isinstance(self.value, DTensor):
             return dims
         minor: list[list[str]] = [[] for _ in self.shape]
-        names = self.value.device_mesh.mesh_dim_names or ()
+        names = self.value.device_mesh.mesh_dim_names
+        if names is None:
+            raise TesseraError(
+                f"'{self.name}' is cut over a mesh without names: pass one of the job's, such as "
+                "mesh=mesh['dp'] to fully_shard"
+            )
         for axis, placement in zip(names, self.value.placements):
             if isinstance(placement, Replicate):
                 continue
@@ -102,6 +110,37 @@ def persistent_buffers(model: nn.Module) -> dict[str, torch.Tensor]:
     return {name: buffer for name, buffer in model.named_buffers() if name in saved}
 
 
+def check_optimizer(optimizer: torch.optim.Optimizer) -> None:
+    """State in the arena begins with zeros. For most optimizers that is where their own begins.
+
+    Raises TesseraError for others.
+    """
+    name = type(optimizer).__name__
+    group = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
+    known = inspect.signature(type(optimizer)).parameters
+    options = {key: value for key, value in group.items() if key in known}
+    with torch.device("cpu"), torch.random.fork_rng():
+        one = nn.Parameter(torch.tensor([[0.5, -0.25], [1.0, 2.0]]))
+        begin = one.detach().clone()
+        gradient = torch.tensor([[0.125, 0.5], [-0.25, 0.0625]])
+        try:
+            tried = type(optimizer)([one], **options)
+            one.grad = gradient.clone()
+            tried.step()
+            usual = one.detach().clone()
+            for value in tried.state[one].values():
+                if isinstance(value, torch.Tensor):
+                    value.zero_()
+            with torch.no_grad():
+                one.copy_(begin)
+            one.grad = gradient.clone()
+            tried.step()
+        except Exception as error:
+            raise TesseraError(f"{name} cannot be bound: {error}") from error
+    if not torch.equal(one.detach(), usual):
+        raise TesseraError(f"{name} cannot be bound: its state does not begin with zeros")
+
+
 def make_state(optimizer: torch.optim.Optimizer) -> None:
     """Lets an optimizer over the meta device make the state that it makes in its first step."""
     kept = []
@@ -110,7 +149,11 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
             kept.append((parameter, parameter.grad))
             if parameter.requires_grad:
                 parameter.grad = torch.zeros_like(parameter)
-    optimizer.step()
+    try:
+        optimizer.step()
+    except Exception as error:
+        name = type(optimizer).__name__
+        raise TesseraError(f"{name} cannot be bound: without values, {error}") from error
     for parameter, gradient in kept:
         parameter.grad = gradient
 
