@@ -135,6 +135,52 @@ class E2eTorchTest : public QObject {
     QCOMPARE(LossesOf("moved").size(), std::size_t{kSteps});
   }
 
+  // What arrives is put where gradients were. If it is not used, they begin with zeros again.
+  void aChangeThatIsCancelledLeavesNoTrace() {
+    const LocalCluster slow(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = "1MB/s"});
+    QVERIFY2(slow.up().code == 0, slow.up().Text());
+    QVERIFY(
+        Write("import time, torch, tessera.torch\n"
+              "from torch.distributed.fsdp import fully_shard\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.Linear(700, 700)\n"
+              "    fully_shard(model, mesh=mesh['dp'])\n"
+              "    return model, torch.optim.AdamW(model.parameters(), lr=1e-6)\n"
+              "job.bind(build)\n"
+              "for step in job.steps():\n"
+              "    loss = job.model(torch.ones(2, 700)).square().mean()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    time.sleep(0.05)\n"));
+    const Outcome start = slow.Run({"job", "start", m_files.filePath("wrong.py"), "--python",
+                                    m_python.program, "--mesh", "dp=2", "--devices", "n0g0,n0g1"},
+                                   kPatience);
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(slow.WaitStep("wrong", 5));
+    const auto apply = slow.Start(
+        {"apply", "wrong", "--mesh", "dp=3", "--devices", "n1g0,n1g1,n0g0", "--pin", "--yes"});
+    QVERIFY(LocalCluster::WaitFor([&] { return slow.Phase() == "transferring"; }, kPatience));
+    QTest::qWait(700);  // of some seconds
+    const Outcome cancel = slow.Run({"txn", "cancel"});
+    QVERIFY2(cancel.code == 0, cancel.Text());
+    const Outcome outcome = LocalCluster::Finish(*apply);
+    QVERIFY2(outcome.code == 1, outcome.Text());
+    const std::int64_t step = slow.Step("wrong");
+    QVERIFY(slow.WaitStep("wrong", step + 10));
+    QCOMPARE(slow.Job("wrong")["epoch"].get<std::int64_t>(), std::int64_t{1});
+    double before = -1;
+    const QString lines = slow.Run({"job", "metrics", "wrong", "--json"}).output;
+    for (const QString& line : lines.trimmed().split(u'\n')) {
+      const double norm = Json::parse(line.toStdString()).value("grad_norm", -1.0);
+      QVERIFY2(norm > 0, qPrintable(line));
+      QVERIFY2(before < 0 || norm < 1.1 * before, qPrintable(line));
+      before = norm;
+    }
+  }
+
   void runsWithoutTessera() {
     QProcess alone;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
