@@ -181,6 +181,37 @@ class E2eTorchTest : public QObject {
     }
   }
 
+  // Each rank sees other samples, so BatchNorm would make replicas that differ.
+  void savedBuffersAreTheSameEverywhere() {
+    QVERIFY(
+        Write("import time, torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.Sequential(torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 1))\n"
+              "    return model, torch.optim.SGD(model.parameters(), lr=1e-3)\n"
+              "job.bind(build)\n"
+              "for step in job.steps():\n"
+              "    loss = job.model(torch.randn(4, 8)).square().mean()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    time.sleep(0.05)\n"));
+    const Outcome start =
+        m_cluster->Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
+                        "--mesh", "dp=2", "--devices", "n0g0,n1g0"},
+                       kPatience);
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep("wrong", 5));
+    const Outcome digest = m_cluster->Run({"digest", "wrong", "--json"}, kPatience);
+    QVERIFY2(digest.code == 0, digest.Text());
+    QVERIFY(digest.LastJson()["tensors"].contains("0.running_mean"));
+    const Outcome moved = m_cluster->Run({"apply", "wrong", "--mesh", "dp=3", "--devices",
+                                          "n0g0,n1g0,n1g1", "--verify", "full", "--yes"},
+                                         kPatience);
+    QVERIFY2(moved.code == 0, moved.Text());
+    QVERIFY(m_cluster->GoesOn("wrong", 5));
+  }
+
   void runsWithoutTessera() {
     QProcess alone;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
