@@ -85,6 +85,7 @@ constexpr auto kWhitelist = std::to_array<KnownGlobal>({
     {"argparse", "Namespace", Global::kNamespace},
     {"collections", "OrderedDict", Global::kOrderedDict},
     {"builtins", "set"},
+    {"builtins", "getattr", Global::kAttribute},
     {"_codecs", "encode"},  // how protocol 2 spells bytes
 });
 

@@ -39,6 +39,7 @@ enum class Global : std::uint8_t {
   kNamespace,  // argparse: its state is a dict
   kPath,       // arguments: its parts
   kEnum,       // argument: its value
+  kAttribute,  // arguments: an enum and the name of its value, as Python 3.11.0 to 3.11.3 write it
   kOther,
 };
 

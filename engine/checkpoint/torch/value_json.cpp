@@ -68,6 +68,8 @@ Result<Json> JsonWalk::ConvertObject(Value value, int depth) {
   const Value arguments = value.arguments();
   if (what.id == Global::kNamespace && value.state()) return Convert(*value.state(), depth + 1);
   if (what.id == Global::kEnum && arguments.size() == 1) return Convert(arguments[0], depth + 1);
+  if (what.id == Global::kAttribute && arguments.size() == 2)
+    return Convert(arguments[1], depth + 1);
   TESSERA_TRY(Json list, ConvertItems(arguments, 0, depth + 1));
   if (what.id == Global::kPath) {
     std::string path;

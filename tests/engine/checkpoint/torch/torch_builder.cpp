@@ -197,7 +197,12 @@ void WriteDcp(const std::filesystem::path& folder, const DcpSpec& spec) {
     }
     const std::string layout =
         Call(Global("torch.serialization", "_get_layout"), {Text("torch.strided")});
-    const std::string format = Call(Global(kDcp, "_MEM_FORMAT_ENCODING"), {Int(0)});
+    const std::string formats = Global(kDcp, "_MEM_FORMAT_ENCODING");
+    // As some versions of Python write an enum, and as others do.
+    const std::string format =
+        entries.size() % 2 == 0
+            ? Call(formats, {Int(0)})
+            : Call(Global("builtins", "getattr"), {formats, Text("TORCH_CONTIGUOUS_FORMAT")});
     const std::string properties =
         Object(Global(kDcp, "TensorProperties"),
                Tuple({Global("torch", tensor.dtype), layout, "\x89", format, "\x89"}));
