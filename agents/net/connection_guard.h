@@ -27,9 +27,9 @@ struct ConnectionLimits {
   static ConnectionLimits OfThisProcess();
 };
 
-/// ZeroMQ accepts every connection and closes none on request. The guard learns of connections by
-/// the events of sockets (`zmq_socket_monitor`) and shuts down the descriptor of one that is to go.
-/// ZeroMQ then closes it like that of a peer which has hung up.
+/// ZeroMQ accepts every connection and closes none on request. The guard learns of connections from
+/// the events of sockets (`zmq_socket_monitor`). To close a connection, it shuts down the
+/// descriptor, and ZeroMQ closes the connection as if the peer had hung up.
 ///
 /// Where a connection is too many, the newest goes. Of those that have sent nothing it is the
 /// oldest: peers send a message as soon as their handshake ends, in milliseconds, so whoever opens

@@ -155,7 +155,6 @@ struct Socket::Impl {
   std::unique_ptr<Socket> monitor;   // of a client
   ConnectionGuard* guard = nullptr;  // of a server
   int door = 0;
-  bool has_keys = false;
 
   // ZeroMQ's I/O thread sends the events and would block for ever on a missing reader, so the
   // monitor ends before its reader.
@@ -163,7 +162,7 @@ struct Socket::Impl {
     if (monitor || guard != nullptr) zmq_socket_monitor(handle.get(), nullptr, 0);
   }
 
-  Status BeGuarded(NetContext& context) {
+  Status BeGuarded(NetContext& context, bool has_keys) {
     TESSERA_TRY(door, context.Guard(handle.get(), has_keys));
     guard = &context.connections();
     return OkStatus();
@@ -225,9 +224,9 @@ Result<Socket> Socket::Server(NetContext& context, SocketKind kind, const CurveK
   TESSERA_RETURN_IF_ERROR(socket.SetNoHeartbeat());
   // Subscriptions are messages, which tell whose connections they come by.
   if (kind == SocketKind::kPub) TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_XPUB_VERBOSE, 1));
-  socket.impl_->has_keys = !keys.secret_key.empty() || !keys.public_key.empty();
-  TESSERA_RETURN_IF_ERROR(socket.impl_->BeGuarded(context));
-  if (!socket.impl_->has_keys) return socket;
+  const bool has_keys = !keys.secret_key.empty() || !keys.public_key.empty();
+  TESSERA_RETURN_IF_ERROR(socket.impl_->BeGuarded(context, has_keys));
+  if (!has_keys) return socket;
   TESSERA_RETURN_IF_ERROR(CheckKey("secret", keys.secret_key));
   TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SERVER, 1));
   TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SECRETKEY, keys.secret_key));

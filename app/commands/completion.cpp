@@ -12,6 +12,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/help.h"
+#include "app/commands/shell_words.h"
 
 namespace tessera::app {
 namespace {
@@ -66,13 +67,6 @@ std::set<std::string> verbWords(const std::string& first = {}) {
       words.insert(verb.substr(space + 1));
   }
   return words;
-}
-
-/// `text` between single quotes of a POSIX shell.
-std::string shellQuoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 /// The bash command that fills COMPREPLY for a value.

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <string_view>
 
 #include "app/commands/process.h"
+#include "app/commands/shell_words.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
@@ -169,25 +169,6 @@ OptionSpec environmentOption() {
           .repeats = true};
 }
 
-std::string shellLine(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain = "-_./=:,+@%";
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    const bool isPlain = !word.empty() && std::ranges::all_of(word, [&](unsigned char letter) {
-      return std::isalnum(letter) != 0 || kPlain.find(static_cast<char>(letter)) != kPlain.npos;
-    });
-    if (isPlain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : word) letter == '\'' ? line += "'\\''" : line += letter;
-    line += '\'';
-  }
-  return line;
-}
-
 Result<DescribedScript> describeScript(const Script& script) {
   if (!fs::is_regular_file(script.path))
     return NotFound(fmt::format("no script '{}'", script.path));
@@ -203,8 +184,6 @@ Result<DescribedScript> describeScript(const Script& script) {
     return FailedPrecondition(
         fmt::format("{} {} before it said what it has", script.path, endOf(status)));
 
-  if (!fs::exists(scratch.path() + "/rules.json"))
-    return FailedPrecondition(fmt::format("{} ended without job.bind(build)", script.path));
   DescribedScript out;
   TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
   TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));

@@ -41,7 +41,4 @@ OptionSpec environmentOption();
 ///     not NAME=VALUE; kFailedPrecondition if the script ends without saying it
 Result<DescribedScript> describeScript(const Script& script);
 
-/// The words as one line for a shell.
-std::string shellLine(const std::vector<std::string>& words);
-
 }  // namespace tessera::app

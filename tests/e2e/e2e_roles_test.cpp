@@ -250,7 +250,7 @@ class E2eRolesTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
-  // Its connections are closed, and it is told why when it tries again.
+  // The cluster closes the key's connections, and refuses it by name when it connects again.
   void aRevokedKeyLosesItsConnections() {
     const auto lena = ProfileOf("lena");
     std::atomic<int> snapshots = 0;

@@ -155,9 +155,7 @@ class E2eTorchTest : public QObject {
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
-    const Outcome start = slow.Run({"job", "start", m_files.filePath("wrong.py"), "--python",
-                                    m_python.program, "--mesh", "dp=2", "--devices", "n0g0,n0g1"},
-                                   kPatience);
+    const Outcome start = StartWrong(slow, {"dp=2", "n0g0,n0g1"});
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(slow.WaitStep("wrong", 5));
     const auto apply = slow.Start(
@@ -196,10 +194,7 @@ class E2eTorchTest : public QObject {
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
-    const Outcome start =
-        m_cluster->Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
-                        "--mesh", "dp=2", "--devices", "n0g0,n1g0"},
-                       kPatience);
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep("wrong", 5));
     const Outcome digest = m_cluster->Run({"digest", "wrong", "--json"}, kPatience);
@@ -297,10 +292,7 @@ class E2eTorchTest : public QObject {
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
-    const Outcome start =
-        m_cluster->Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
-                        "--mesh", first.first, "--devices", first.second},
-                       kPatience);
+    const Outcome start = StartWrong(*m_cluster, first);
     QVERIFY2(start.code == 0, start.Text());
     const Outcome refused = m_cluster->Run(
         {"apply", "wrong", "--mesh", then.first, "--devices", then.second, "--yes"}, kPatience);
@@ -313,6 +305,12 @@ class E2eTorchTest : public QObject {
   bool Write(const QString& text) {
     QFile file(m_files.filePath("wrong.py"));
     return file.open(QIODevice::WriteOnly) && file.write(text.toUtf8()) > 0;
+  }
+  /// What Write has written.
+  Outcome StartWrong(const LocalCluster& cluster, const Layout& layout) {
+    return cluster.Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
+                        "--mesh", layout.first, "--devices", layout.second},
+                       kPatience);
   }
   bool Start(const QString& job, const QString& script, const Layout& layout,
              const QStringList& more = {}) {

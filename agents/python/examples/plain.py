@@ -7,9 +7,9 @@ tesseractl job start plain.py --mesh dp=2      torchrun --nproc-per-node 2 plain
 import argparse
 import sys
 import time
-from pathlib import Path
 
 import torch
+from text import sequences
 from torch import nn
 
 import tessera.torch
@@ -43,9 +43,7 @@ def build(mesh):
     return model, torch.optim.AdamW(model.parameters(), lr=arguments.lr)
 
 
-text = b"".join(path.read_bytes() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:20])
-data = torch.frombuffer(bytearray(text), dtype=torch.uint8)
-data = data[: len(data) // SEQUENCE * SEQUENCE].view(-1, SEQUENCE).long()
+data = sequences(SEQUENCE)
 
 job = tessera.torch.attach()
 job.bind(build)

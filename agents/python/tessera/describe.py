@@ -26,6 +26,9 @@ def main() -> int:
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     try:
         runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
     except TesseraError as error:
         print(f"{script}: {error}", file=sys.stderr)
         return 1

@@ -366,7 +366,8 @@ class Job:
         """
         cursor = lib.CCursor(seed, 0, 0)
         check(self._lib.tessera_advance(byref(cursor), num_samples, position))
-        room = global_batch // self.view.sizes["dp"] + 1
+        view = self._lib.tessera_current_view(self._job).contents
+        room = global_batch // view.axis_size[AXES.index("dp")] + 1
         numbers, count, place = (c_int64 * room)(), c_size_t(), c_int64()
         check(
             self._lib.tessera_samples(

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import HashStore
-from torch.distributed.tensor import DTensor
 
 from tessera._library import AXES
 from tessera.job import Decision, Record
 from tessera.torch.binding import Program
 from tessera.torch.groups import device_mesh
-from tessera.torch.job import TorchJob, has_axis
-from tessera.torch.program import Build, Tensor, parameters
+from tessera.torch.job import TorchJob
+from tessera.torch.program import Build, Tensor, has_axis, local_of, parameters
 
 
 class Alone(TorchJob):
@@ -33,12 +33,12 @@ class Alone(TorchJob):
         self._seed = torch.initial_seed()
         self._program = Program(model, optimizer)
         for name, (parameter, aliases) in parameters(model).items():
+            local = local_of(parameter.detach())
             if not has_axis(parameter, "dp"):
-                dist.broadcast(_local(parameter), 0)
+                dist.broadcast(local, 0)
             if parameter.requires_grad:
-                gradient = torch.zeros_like(_local(parameter))
                 tensor = Tensor(name, "param", parameter, aliases)
-                self._program.gradients.append((parameter, gradient, tensor))
+                self._program.add_gradient(parameter, torch.zeros_like(local), tensor)
         self._program.hold_gradients()
 
     def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
@@ -66,13 +66,12 @@ class Alone(TorchJob):
         rank, world = self.mesh["dp"].get_local_rank(), self.mesh["dp"].size()
         begin = rank * (batch // world) + min(rank, batch % world)
         count = batch // world + (rank < batch % world)
-        out = []
-        for at in range(position + begin, position + begin + count):
-            generator = torch.Generator().manual_seed(seed * 1_000_003 + at // num)
-            out.append(int(torch.randperm(num, generator=generator)[at % num]))
-        return out
+        places = range(position + begin, position + begin + count)
+        return [int(_order(seed, at // num, num)[at % num]) for at in places]
 
 
-def _local(parameter: torch.Tensor) -> torch.Tensor:
-    value = parameter.detach()
-    return value.to_local() if isinstance(value, DTensor) else value
+@functools.lru_cache(maxsize=4)
+def _order(seed: int, pass_: int, num: int) -> torch.Tensor:
+    """Of the samples in one pass."""
+    generator = torch.Generator().manual_seed(seed * 1_000_003 + pass_)
+    return torch.randperm(num, generator=generator)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,20 +14,18 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
-from tessera.torch.program import STEP, Tensor, make_state, parameters, state_of
+from tessera.torch.program import (
+    DTYPES,
+    STEP,
+    Tensor,
+    has_axis,
+    local_of,
+    make_state,
+    parameters,
+    state_of,
+)
 
-_TORCH = {
-    "bool": torch.bool,
-    "u8": torch.uint8,
-    "i8": torch.int8,
-    "i16": torch.int16,
-    "i32": torch.int32,
-    "i64": torch.int64,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "f32": torch.float32,
-    "f64": torch.float64,
-}
+_TORCH = {name: dtype for dtype, name in DTYPES.items()}
 
 
 def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
@@ -68,36 +67,58 @@ def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass
+class Gradient:
+    """Of one parameter."""
+
+    parameter: nn.Parameter
+    value: torch.Tensor  # this rank's part, in memory that stays
+    whole: torch.Tensor  # the same as parameter.grad has it
+    num_parts: int  # into which the ranks have cut it
+    is_averaged: bool  # over dp, by FSDP
+
+
 class Program:
     """A model, its optimizer, and memory for its gradients that stays from step to step."""
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         self.model = model
         self.optimizer = optimizer
-        # Each parameter with this rank's part of its gradient.
-        self.gradients: list[tuple[nn.Parameter, torch.Tensor, Tensor]] = []
+        self.gradients: list[Gradient] = []
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
         self.options = options_of(optimizer)
 
+    def add_gradient(self, parameter: nn.Parameter, value: torch.Tensor, tensor: Tensor) -> None:
+        self.gradients.append(
+            Gradient(
+                parameter,
+                value,
+                _like(tensor, value),
+                tensor.num_parts(),
+                has_axis(tensor.value, "dp"),
+            )
+        )
+
     def hold_gradients(self) -> None:
         """backward() adds to gradients that exist, so they are made where they are to be."""
-        for parameter, gradient, tensor in self.gradients:
-            parameter.grad = _like(tensor, gradient)
+        for gradient in self.gradients:
+            gradient.parameter.grad = gradient.whole
 
     def take_gradients(self) -> None:
         """After backward(): what was made elsewhere is copied."""
-        for parameter, gradient, _ in self.gradients:
-            made = parameter.grad
+        for gradient in self.gradients:
+            made = gradient.parameter.grad
             if made is None:
-                gradient.zero_()
+                gradient.value.zero_()
                 continue
-            if isinstance(made, DTensor) and isinstance(parameter, DTensor):
-                made = made.redistribute(placements=parameter.placements)  # it may be a partial sum
-            local = made.to_local() if isinstance(made, DTensor) else made
-            if local.data_ptr() != gradient.data_ptr() and local.numel() > 0:
-                gradient.copy_(local)
+            if isinstance(made, DTensor) and isinstance(gradient.whole, DTensor):
+                # It may be a partial sum.
+                made = made.redistribute(placements=gradient.whole.placements)
+            local = local_of(made)
+            if local.data_ptr() != gradient.value.data_ptr() and local.numel() > 0:
+                gradient.value.copy_(local)
         self.hold_gradients()
 
     def share_buffers(self) -> None:
@@ -111,8 +132,8 @@ class Program:
             place.copy_(module.get_buffer(key))
 
     def clear_gradients(self) -> None:
-        for _, gradient, _ in self.gradients:
-            gradient.zero_()
+        for gradient in self.gradients:
+            gradient.value.zero_()
         self.hold_gradients()
 
 
@@ -192,8 +213,7 @@ class Binding(Program):
             replaced[id(parameter)] = new
             if not parameter.requires_grad:
                 continue
-            gradient = self._local(tensor, gradient=True)
-            self.gradients.append((new, gradient, tensor))
+            self.add_gradient(new, self._local(tensor, gradient=True), tensor)
         self._bind_optimizer(state, replaced)
         self.hold_gradients()
 
@@ -234,6 +254,7 @@ class Binding(Program):
         """
         out = {}
         names = {id(parameter): name for name, (parameter, _) in parameters(self.model).items()}
+        end = _end_of_mapping(self._pieces[STEP].address)  # all pieces are in one
         for fsdp in _fsdp_parameters(self.model):
             name = names[id(fsdp.sharded_param)]
             size = fsdp.padded_sharded_param_size
@@ -242,7 +263,7 @@ class Binding(Program):
                 buffer = torch.zeros(size, dtype=fsdp.sharded_param.dtype)
             else:
                 num_bytes = size.numel() * fsdp.sharded_param.dtype.itemsize
-                if piece.address + num_bytes > _end_of_mapping(piece.address):
+                if piece.address + num_bytes > end:
                     raise TesseraError(
                         f"the memory of this device ends {num_bytes - piece.num_bytes} bytes too "
                         f"early for the padding of '{name}'"
@@ -278,8 +299,7 @@ class Binding(Program):
                 value = values.get(name)
                 if value is None:
                     continue  # state that the optimizer makes in its first step is zero
-                whole = value.to_local() if isinstance(value, DTensor) else value
-                tensor_of(piece).copy_(whole[piece.box])
+                tensor_of(piece).copy_(local_of(value)[piece.box])
             for module, key, place in self.buffers:
                 module._buffers[key] = place.clone()
 
@@ -293,7 +313,7 @@ class Binding(Program):
         }
         for tensor, local in self._bound:
             value = now.get(tensor.name)
-            here = value.to_local() if isinstance(value, DTensor) else value
+            here = None if value is None else local_of(value)
             if here is None or (here.numel() > 0 and here.data_ptr() != local.data_ptr()):
                 raise TesseraError(
                     f"'{tensor.name}' has left the memory of its device: the program or its "

@@ -15,7 +15,6 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor
 
 from tessera._library import AXES, PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
@@ -24,7 +23,7 @@ from tessera.torch.check import check_here, check_in_child
 from tessera.torch.groups import Groups, pretended
 from tessera.torch.program import Build, persistent_buffers
 
-_ALONE = {axis: 1 for axis in AXES}
+_ALONE = dict.fromkeys(AXES, 1)
 
 
 class Sampler:
@@ -46,7 +45,8 @@ class Sampler:
         position = (job.coming_step - 1) * self.global_batch
         numbers = job._samples(self.seed, position, self.num_samples, self.global_batch)
         job._share = len(numbers) / self.global_batch
-        if job._is_cut_over_dp and job._share * job.mesh["dp"].size() != 1:
+        is_averaged = any(gradient.is_averaged for gradient in job._bound().gradients)
+        if is_averaged and job._share * job.mesh["dp"].size() != 1:
             raise TesseraError(
                 f"a batch of {self.global_batch} samples has no equal parts for dp="
                 f"{job.mesh['dp'].size()}, and FSDP weights all ranks equally"
@@ -62,14 +62,12 @@ class TorchJob:
     def __init__(self) -> None:
         self.coming_step = 1
         self.last: Decision | None = None  # of the last step
-        self._build: Build | None = None
         self._program: Program | None = None
         self._pause = 0
         self._stepped = True
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
         self._share: float | None = None  # of the global batch that this rank has read
-        self._is_cut_over_dp = False
         self._began = time.monotonic()
 
     # ---- for programs
@@ -181,35 +179,33 @@ class TorchJob:
 
     def _reduce(self, program: Program, share: float) -> None:
         """Sums the gradients that nobody else does, over the ranks that have read other samples."""
-        group = self.mesh["dp"].get_group()
+        dp = self.mesh["dp"]
+        group, is_alone = dp.get_group(), dp.size() == 1
         waits = []
         with torch.no_grad():
-            for parameter, gradient, _ in program.gradients:
-                if has_axis(parameter, "dp"):
-                    continue  # FSDP has averaged it
-                gradient.mul_(share)
-                if self.mesh["dp"].size() > 1 and gradient.numel() > 0:
-                    waits.append(dist.all_reduce(gradient, group=group, async_op=True))
+            for gradient in program.gradients:
+                if gradient.is_averaged:
+                    continue
+                gradient.value.mul_(share)
+                if not is_alone and gradient.value.numel() > 0:
+                    waits.append(dist.all_reduce(gradient.value, group=group, async_op=True))
         for wait in waits:
             wait.wait()
 
     def _norm2(self, program: Program) -> float:
         """This rank's share: what several ranks hold counts once."""
         total = 0.0
-        for _, gradient, tensor in program.gradients:
-            copies = self.mesh.size()
-            for axes in tensor.cuts():
-                for axis in axes:
-                    copies //= self.mesh[axis].size()
-            norm = float(torch.linalg.vector_norm(gradient, dtype=torch.float32))
-            total += norm * norm / copies
+        world = self.mesh.size()
+        for gradient in program.gradients:
+            norm = float(torch.linalg.vector_norm(gradient.value, dtype=torch.float32))
+            total += norm * norm * gradient.num_parts / world
         return total
 
     def _apply(self, program: Program, decision: Decision) -> None:
         if not decision.skip:
             if decision.clip != 1:
-                for _, gradient, _ in program.gradients:
-                    gradient.mul_(decision.clip)
+                for gradient in program.gradients:
+                    gradient.value.mul_(decision.clip)
             program.optimizer.step()
         program.keep_buffers()
         program.step_value.fill_(decision.step)
@@ -233,10 +229,6 @@ class TorchJob:
         raise NotImplementedError
 
 
-def has_axis(parameter: torch.Tensor, axis: str) -> bool:
-    return isinstance(parameter, DTensor) and axis in (parameter.device_mesh.mesh_dim_names or ())
-
-
 def _return_memory() -> None:
     """Of the first build, which glibc would keep."""
     gc.collect()
@@ -252,6 +244,7 @@ class Attached(TorchJob):
         self._device = device
         self._job = Job()
         self._groups = Groups(self._job, device)
+        self._build: Build | None = None
         self._buffers: dict[str, torch.Tensor] = {}
         self._refusal: TesseraError | None = None  # of the mesh that this process was started for
         self._unchecked: Binding | None = None  # until the first step
@@ -266,7 +259,8 @@ class Attached(TorchJob):
         saved = persistent_buffers(model)
         self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
         try:
-            check_here(build, self._job.view.sizes, self._job.view.rank)
+            view = self._job.view
+            check_here(build, view.sizes, view.rank)
         except TesseraError as error:
             self._refusal = error
         self._job.connect(self._connect)
@@ -297,7 +291,6 @@ class Attached(TorchJob):
         with torch.random.fork_rng(), torch.device("meta"):
             model, optimizer = self._build(self.mesh)
         binding = Binding(model, optimizer, self._job.pieces(), self._buffers)
-        self._is_cut_over_dp = any(has_axis(p, "dp") for p in model.parameters())
         self._program = self._unchecked = binding
         return binding
 

@@ -79,6 +79,15 @@ class Tensor:
             (minor if strided else dims)[placement.dim].append(axis)
         return [major + less for major, less in zip(dims, minor)]
 
+    def num_parts(self) -> int:
+        if not isinstance(self.value, DTensor):
+            return 1
+        mesh = self.value.device_mesh
+        count = 1
+        for dim, placement in enumerate(self.value.placements):
+            count *= 1 if isinstance(placement, Replicate) else mesh.size(dim)
+        return count
+
     def box(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Begin and end of this rank's part."""
         if not isinstance(self.value, DTensor):
@@ -89,6 +98,15 @@ class Tensor:
             self.value.shape, self.value.device_mesh, self.value.placements
         )
         return tuple(begin), tuple(b + size for b, size in zip(begin, local))
+
+
+def local_of(value: torch.Tensor) -> torch.Tensor:
+    """This rank's part."""
+    return value.to_local() if isinstance(value, DTensor) else value
+
+
+def has_axis(value: torch.Tensor, axis: str) -> bool:
+    return isinstance(value, DTensor) and axis in (value.device_mesh.mesh_dim_names or ())
 
 
 def parameters(model: nn.Module) -> dict[str, tuple[nn.Parameter, list[str]]]:
