@@ -40,6 +40,7 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
     add(rank_variable::kSettingsFile, spec.settings_file);
   }
   add(rank_variable::kInitialise, spec.initialise ? "1" : "0");
+  if (spec.finish_update) add(rank_variable::kFinishUpdate, "1");
   if (spec.view_file.empty()) {
     add(rank_variable::kView, ToJson(spec.view));
   } else {

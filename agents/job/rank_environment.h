@@ -19,6 +19,7 @@ inline constexpr const char* kDevice = "TESSERA_DEVICE";
 inline constexpr const char* kSettings = "TESSERA_SETTINGS";
 inline constexpr const char* kSettingsFile = "TESSERA_SETTINGS_FILE";
 inline constexpr const char* kInitialise = "TESSERA_INITIALISE";
+inline constexpr const char* kFinishUpdate = "TESSERA_FINISH_UPDATE";
 inline constexpr const char* kView = "TESSERA_VIEW";
 inline constexpr const char* kViewFile = "TESSERA_VIEW_FILE";
 inline constexpr const char* kLayoutFile = "TESSERA_LAYOUT_FILE";
@@ -33,6 +34,7 @@ struct RankEnvironmentSpec {
   std::string settings;       // JSON text
   std::string settings_file;  // path of a file with the settings; if not empty, replaces `settings`
   bool initialise = false;    // the pieces hold no data yet
+  bool finish_update = false;  // the process makes one update and ends
   RankView view;              // the view that the process is started for
   std::string view_file;      // path of a file with the view; if not empty, replaces `view`
   std::string layout_file;    // JSON of a layout of the job: names its tensors

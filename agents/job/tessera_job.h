@@ -205,7 +205,10 @@ void tessera_busy(tessera_job* job, double seconds);
 /* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this
  * device ended between a decision and its update. Fills in step, clip and skip of *decision. The
  * reduced gradients of that step are in the arena; make the update before the first
- * tessera_boundary or tessera_wait. Else 0. */
+ * tessera_boundary or tessera_wait. Else 0.
+ * With the variable TESSERA_FINISH_UPDATE a process is started for this alone: it makes the update
+ * without tessera_connect, because there are no other ranks, and exits with status 0. That is only
+ * asked of programs that were started with `job start --finishes-updates`. */
 int tessera_unfinished(tessera_job* job, tessera_decision* decision);
 /* Enclose the update of the state in place, which must contain no collective. begin waits while the
  * agent holds updates of this step, for example while it copies the state of the step before. */

@@ -35,7 +35,8 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   request.argv = settings.program
                      ? std::vector<std::string>{"/bin/sh", "-c", settings.program->command}
                      : std::vector<std::string>{world_.trainer_path()};
-  if (launch.finish_update) request.argv.emplace_back("--finish-update");
+  spec.finish_update = launch.finish_update;
+  if (launch.finish_update && !settings.program) request.argv.emplace_back("--finish-update");
   request.environment = RankEnvironment(spec);
   if (const wire::Peer* first = FindPeer(launch.peers, devices.front().node)) {
     for (std::string& entry :

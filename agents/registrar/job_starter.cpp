@@ -50,7 +50,8 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
     }
     settings.program = engine::OwnProgram{request.command(),
                                           {request.tensors().name(), request.tensors().text()},
-                                          {request.rules().name(), request.rules().text()}};
+                                          {request.rules().name(), request.rules().text()},
+                                          request.finishes_updates()};
   }
   if (!has_base || request.seed() != 0) settings.seed = request.seed();
   for (const auto& [key, value] : request.settings()) {

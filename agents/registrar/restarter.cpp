@@ -210,9 +210,10 @@ engine::ConsistentCut Restarter::CutOf(const Job& job) const {
     s.decision = {decision.step(), decision.clip(),  decision.skip(),
                   decision.loss(), decision.norm2(), decision.tokens()};
   }
-  // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
-  const bool can_follow =
-      !job.options.zero && !job.settings.program && job.finishes < kMostFinishes;
+  // With ZeRO, ranks also gather parameters from each other.
+  const bool makes_it_alone =
+      job.settings.program ? job.settings.program->finishes_updates : !job.options.zero;
+  const bool can_follow = makes_it_alone && job.finishes < kMostFinishes;
   return engine::FindConsistentCut(states, can_follow);
 }
 

@@ -47,6 +47,7 @@ Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
   TESSERA_TRY(const Script script, readScriptCall(arguments));
   TESSERA_TRY(const DescribedScript described, describeScript(script));
   request->set_command(agents::Utf8(described.command));
+  request->set_finishes_updates(true);
   const auto fill = [&](const char* option, const std::string& text,
                         wire::StartJobRequest::NamedText* out) -> Status {
     if (const auto path = arguments.value(option)) return readText(*path, out);
@@ -62,6 +63,8 @@ Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
 /// Reads MODEL, SCRIPT, or --exec with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   if (isScript(arguments.word(0))) return readScript(arguments, request);
+  if (arguments.has("finishes-updates") && !arguments.has("exec"))
+    return InvalidArgument("--finishes-updates is for a program of your own: give --exec");
   for (const char* option : {"python", "env"})
     if (arguments.has(option))
       return InvalidArgument(fmt::format("--{} is for a script such as train.py", option));
@@ -91,6 +94,7 @@ Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   for (const char* option : {"name", "tensors", "rules"})
     if (!arguments.has(option)) return InvalidArgument(fmt::format("--exec needs --{}", option));
   request->set_command(*command);
+  request->set_finishes_updates(arguments.has("finishes-updates"));
   TESSERA_RETURN_IF_ERROR(readText(*arguments.value("tensors"), request->mutable_tensors()));
   return readText(*arguments.value("rules"), request->mutable_rules());
 }
@@ -295,6 +299,10 @@ Command jobStartCommand() {
              .value = "COMMAND",
              .help = "run a program that uses the rank library instead of MODEL: `sh -c COMMAND` "
                      "for each rank, on the nodes, so give absolute paths"},
+            {.name = "finishes-updates",
+             .value = "",
+             .help = "with --exec: its ranks call tessera_unfinished, so a device that lacks an "
+                     "update can make up for it"},
             pythonOption(),
             environmentOption(),
             {.name = "tensors",

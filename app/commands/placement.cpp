@@ -69,6 +69,33 @@ std::string describeTarget(const ptc::MeshShape& mesh, const std::vector<ptc::De
                      step ? fmt::format(", {} a step (estimate)", formatSeconds(*step)) : "");
 }
 
+/// The devices of a job that is to have another number of them: it keeps those of its first ranks,
+/// and gets idle ones, first of the nodes that it is on.
+Result<std::vector<ptc::DeviceId>> devicesFor(const ptc::MeshShape& mesh,
+                                              const engine::JobStatus& job,
+                                              const engine::ClusterSnapshot& snapshot) {
+  const auto wanted = static_cast<std::size_t>(mesh.num_ranks());
+  std::vector<ptc::DeviceId> devices = job.devices;
+  std::vector<ptc::DeviceId> here;
+  std::vector<ptc::DeviceId> elsewhere;
+  for (const engine::NodeStatus& node : snapshot.nodes) {
+    if (node.state != engine::NodeState::kAlive) continue;
+    const bool has_ranks =
+        std::ranges::any_of(job.devices, [&](ptc::DeviceId id) { return id.node == node.node; });
+    for (const engine::DeviceStatus& device : node.devices)
+      if (device.job.empty() && !device.joining && !device.failed)
+        (has_ranks ? here : elsewhere).push_back(device.id);
+  }
+  std::ranges::move(here, std::back_inserter(devices));
+  std::ranges::move(elsewhere, std::back_inserter(devices));
+  if (devices.size() < wanted)
+    return InvalidArgument(fmt::format("--mesh {} needs {} GPUs: '{}' has {}, and {} more are idle",
+                                       ptc::ToString(mesh), wanted, job.name, job.devices.size(),
+                                       devices.size() - job.devices.size()));
+  devices.resize(wanted);
+  return devices;
+}
+
 /// Fills in from the running job what the command line does not change: its devices, and the other
 /// one of --zero and --micro-batch.
 Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
@@ -82,11 +109,11 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
   }
   if (request->devices_size() > 0) return OkStatus();
   TESSERA_TRY(const auto placement, readPlacement(arguments));
-  if (placement.mesh && std::cmp_not_equal(placement.mesh->num_ranks(), job.devices.size()))
-    return InvalidArgument(fmt::format(
-        "--mesh {} needs {} GPUs and '{}' runs on {}: give --devices as well",
-        ptc::ToString(*placement.mesh), placement.mesh->num_ranks(), job.name, job.devices.size()));
-  for (const ptc::DeviceId device : job.devices) agents::Encode(device, request->add_devices());
+  std::vector<ptc::DeviceId> devices = job.devices;
+  if (placement.mesh) {
+    TESSERA_TRY(devices, devicesFor(*placement.mesh, job, snapshot));
+  }
+  for (const ptc::DeviceId device : devices) agents::Encode(device, request->add_devices());
   // --zero or --micro-batch alone keep the mesh.
   if (!placement.mesh) agents::Encode(job.mesh, request->mutable_mesh());
   return OkStatus();
@@ -190,12 +217,13 @@ OptionSpec relayOption() {
           .choices = {"auto", "on", "off"}};
 }
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
-  std::vector<OptionSpec> options = {devicesOption("the job's GPUs"),
-                                     meshOption("the fastest, see `propose`"),
-                                     zeroOption("as now"),
-                                     microBatchOption("as now"),
-                                     pinOption(),
-                                     relayOption()};
+  std::vector<OptionSpec> options = {
+      devicesOption("the job's GPUs, and idle ones if --mesh needs more"),
+      meshOption("the fastest, see `propose`"),
+      zeroOption("as now"),
+      microBatchOption("as now"),
+      pinOption(),
+      relayOption()};
   std::ranges::move(more, std::back_inserter(options));
   return options;
 }

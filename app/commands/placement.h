@@ -35,8 +35,8 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 /// Requests the plan. Fills in from the running job what is not given: --devices and, if one of
 /// them is given, the other one of --zero and --micro-batch.
 /// \pre readPlanRequest(arguments) returned `request`
-/// \error kNotFound for an unknown job; kInvalidArgument for a --mesh that does not fit the job's
-///     devices
+/// \error kNotFound for an unknown job; kInvalidArgument for a --mesh that needs more GPUs than the
+///     job has and are idle
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request);
 

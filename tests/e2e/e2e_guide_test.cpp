@@ -7,6 +7,7 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/home_guard.h"
@@ -107,9 +108,22 @@ class E2eGuideTest : public QObject {
     const Json job = reader.run(QStringLiteral("tesseractl job list --json")).LastJson()["jobs"][0];
     QCOMPARE(job["mesh"]["tp"].get<int>(), 2);
     QCOMPARE(job["devices"].dump(), std::string(R"(["n0g0","n0g1"])"));
-    const Outcome odd = reader.run(QStringLiteral("tesseractl plan mine --mesh dp=3"));
+    // Another number of GPUs: its own and idle ones, or the first of its own.
+    const Outcome more = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=3 --json"));
+    QVERIFY2(more.code == 0, more.Text());
+    const auto devices = [&] {
+      return reader.run(QStringLiteral("tesseractl job list --json"))
+          .LastJson()["jobs"][0]["devices"]
+          .dump();
+    };
+    QVERIFY2(devices().find("n0g0") != std::string::npos, devices().c_str());
+    QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{2});
+    const Outcome fewer = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=1 --json"));
+    QVERIFY2(fewer.code == 0, fewer.Text());
+    QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{0});
+    const Outcome odd = reader.run(QStringLiteral("tesseractl plan mine --mesh dp=64"));
     QCOMPARE(odd.code, 1);
-    QVERIFY2(odd.errors.contains(QStringLiteral("runs on 2: give --devices as well")), odd.Text());
+    QVERIFY2(odd.errors.contains(QStringLiteral("needs 64 GPUs: 'mine' has 1, and")), odd.Text());
   }
 
   void watchingEndsAtAnInterrupt() {

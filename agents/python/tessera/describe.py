@@ -15,7 +15,8 @@ import traceback
 
 from tessera._library import TesseraError
 
-MESH = "TESSERA_DESCRIBE_MESH"  # sizes by axis, if it is to be described on one mesh only
+MESH = "TESSERA_DESCRIBE_MESH"  # sizes by axis: what it has there is compared with a job instead
+CHECKED = "checked"  # a file that says that this was done
 FOLDER = "TESSERA_DESCRIBE"  # the variable that tells attach() where the files go
 
 
@@ -45,7 +46,7 @@ def main() -> int:
             frames = frames.tb_next  # of this module and runpy
         traceback.print_exception(type(error), error, frames or error.__traceback__)
         return 1
-    if os.path.exists(os.path.join(folder, "rules.json")):
+    if any(os.path.exists(os.path.join(folder, name)) for name in ("rules.json", CHECKED)):
         return 0
     print(f"{script}: it ended without job.bind(build)", file=sys.stderr)
     return 1

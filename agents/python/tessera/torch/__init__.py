@@ -28,7 +28,8 @@ import sys
 import torch
 
 from tessera._library import TesseraError
-from tessera.describe import FOLDER
+from tessera.describe import FOLDER, MESH
+from tessera.torch import check as _check
 from tessera.torch import describe as _describe
 from tessera.torch.alone import Alone
 from tessera.torch.job import Attached, Sampler, TorchJob
@@ -49,7 +50,10 @@ class _Described(TorchJob):
         self._folder = folder
 
     def bind(self, build: Build) -> None:
-        _describe.write(build, self._folder)
+        if MESH in os.environ:
+            _check.check_stages(build, self._folder)
+        else:
+            _describe.write(build, self._folder)
         sys.exit(0)
 
 

@@ -15,7 +15,7 @@ from tessera.job import Decision, Record
 from tessera.torch.binding import Program
 from tessera.torch.groups import device_mesh
 from tessera.torch.job import TorchJob
-from tessera.torch.program import Build, Tensor, has_axis, local_of, parameters
+from tessera.torch.program import Build, Tensor, call, has_axis, local_of, parameters
 
 
 class Alone(TorchJob):
@@ -29,9 +29,9 @@ class Alone(TorchJob):
         else:
             dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
         self.mesh = device_mesh(sizes, "cpu")
-        model, optimizer = build(self.mesh)
+        model, optimizer, pipeline = call(build, self.mesh)
         self._seed = torch.initial_seed()
-        self._program = Program(model, optimizer)
+        self._program = Program(model, optimizer, pipeline, self.mesh)
         for name, (parameter, aliases) in parameters(model).items():
             local = local_of(parameter.detach())
             if not has_axis(parameter, "dp"):

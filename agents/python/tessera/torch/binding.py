@@ -10,10 +10,12 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
+from tessera.torch.layout import Layout
 from tessera.torch.program import (
     DTYPES,
     STEP,
@@ -25,6 +27,7 @@ from tessera.torch.program import (
     state_of,
 )
 
+_AXES_OF_A_STAGE = ("dp", "ep", "cp", "tp")
 _TORCH = {name: dtype for dtype, name in DTYPES.items()}
 
 
@@ -71,32 +74,47 @@ def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
 class Gradient:
     """Of one parameter."""
 
+    name: str
     parameter: nn.Parameter
     value: torch.Tensor  # this rank's part, in memory that stays
     whole: torch.Tensor  # the same as parameter.grad has it
     num_parts: int  # into which the ranks have cut it
+    stages: tuple[int, ...]  # that hold it
     is_averaged: bool  # over dp, by FSDP
 
 
 class Program:
     """A model, its optimizer, and memory for its gradients that stays from step to step."""
 
-    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    def __init__(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, pipeline: Any, mesh: DeviceMesh
+    ) -> None:
         self.model = model
         self.optimizer = optimizer
+        self.pipeline = pipeline
+        self.mesh = mesh
+        self.is_pipelined = False  # whether stages hold different tensors
         self.gradients: list[Gradient] = []
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
         self.options = options_of(optimizer)
 
-    def add_gradient(self, parameter: nn.Parameter, value: torch.Tensor, tensor: Tensor) -> None:
+    def add_gradient(
+        self,
+        parameter: nn.Parameter,
+        value: torch.Tensor,
+        tensor: Tensor,
+        stages: tuple[int, ...] = (0,),
+    ) -> None:
         self.gradients.append(
             Gradient(
+                tensor.name,
                 parameter,
                 value,
                 _like(tensor, value),
                 tensor.num_parts(),
+                stages,
                 has_axis(tensor.value, "dp"),
             )
         )
@@ -122,19 +140,37 @@ class Program:
         self.hold_gradients()
 
     def share_buffers(self) -> None:
-        """All ranks take those of rank 0, as DistributedDataParallel does."""
-        if dist.get_world_size() > 1:
-            for module, key, _ in self.buffers:
-                dist.broadcast(module.get_buffer(key), 0)
+        """All ranks of a stage take those of its first, as DistributedDataParallel does."""
+        for axis in _AXES_OF_A_STAGE:
+            if self.mesh[axis].size() > 1:
+                for module, key, _ in self.buffers:
+                    dist.broadcast(
+                        module.get_buffer(key), group=self.mesh[axis].get_group(), group_src=0
+                    )
 
     def keep_buffers(self) -> None:
         for module, key, place in self.buffers:
             place.copy_(module.get_buffer(key))
 
     def clear_gradients(self) -> None:
-        for gradient in self.gradients:
-            gradient.value.zero_()
+        if self.gradients:
+            torch._foreach_zero_([gradient.value for gradient in self.gradients])
         self.hold_gradients()
+
+    def clip_gradients(self, factor: float) -> None:
+        if factor != 1 and self.gradients:
+            torch._foreach_mul_([gradient.value for gradient in self.gradients], factor)
+
+    def norm2(self) -> float:
+        """This rank's share of the squared norm: what several ranks hold counts once."""
+        held = [gradient for gradient in self.gradients if gradient.value.numel() > 0]
+        if not held:
+            return 0.0
+        ranks_of_stage = self.mesh.size() // self.mesh["pp"].size()
+        shares = [one.num_parts / (ranks_of_stage * len(one.stages)) for one in held]
+        norms = torch._foreach_norm([one.value for one in held], 2, torch.float32)
+        squares = torch.stack(norms).double().square()
+        return float(squares.dot(torch.tensor(shares, dtype=torch.float64)))
 
 
 class Binding(Program):
@@ -144,11 +180,18 @@ class Binding(Program):
         self,
         model: nn.Module,
         optimizer: torch.optim.Optimizer,
+        pipeline: Any,
+        mesh: DeviceMesh,
         pieces: list[Piece],
-        buffers: dict[str, torch.Tensor],
+        buffers: dict[str, torch.Tensor] | None,
     ) -> None:
-        """`model` is on the meta device. `buffers` are the values of those that are no state."""
-        super().__init__(model, optimizer)
+        """`model` is on the meta device.
+
+        `buffers` are the values of those that are no state. None: the model will not be called.
+        """
+        super().__init__(model, optimizer, pipeline, mesh)
+        self._layout = Layout.of_job()
+        self.is_pipelined = self._layout.is_pipelined and mesh["pp"].size() > 1
         self._pieces = {piece.name: piece for piece in pieces}
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
         make_state(optimizer)
@@ -213,7 +256,8 @@ class Binding(Program):
             replaced[id(parameter)] = new
             if not parameter.requires_grad:
                 continue
-            self.add_gradient(new, self._local(tensor, gradient=True), tensor)
+            stages = self._layout.stages_holding(tensor.name, self.mesh["pp"].size())
+            self.add_gradient(new, self._local(tensor, gradient=True), tensor, stages)
         self._bind_optimizer(state, replaced)
         self.hold_gradients()
 
@@ -275,7 +319,7 @@ class Binding(Program):
             out[id(fsdp.sharded_param)] = buffer.narrow(fsdp.fsdp_placement.dim, 0, length)
         return out
 
-    def _bind_buffers(self, values: dict[str, torch.Tensor]) -> None:
+    def _bind_buffers(self, values: dict[str, torch.Tensor] | None) -> None:
         for module_name, module in self.model.named_modules():
             prefix = module_name + "." if module_name else ""
             for key, buffer in module._buffers.items():
@@ -286,6 +330,8 @@ class Binding(Program):
                     # forward() may change it at any time, the arena only in an update.
                     module._buffers[key] = tensor_of(self._pieces[name]).clone()
                     self.buffers.append((module, key, tensor_of(self._pieces[name])))
+                elif values is None:
+                    continue
                 elif name in values:
                     module._buffers[key] = values[name]
                 elif buffer.is_meta:

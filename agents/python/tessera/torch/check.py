@@ -13,29 +13,41 @@ from collections.abc import Callable
 from typing import Any
 
 from tessera._library import TesseraError
-from tessera.describe import FOLDER, MESH
-from tessera.torch.describe import describe_on
+from tessera.describe import CHECKED, FOLDER, MESH
+from tessera.torch.describe import Described, describe_on
+from tessera.torch.layout import Layout
 from tessera.torch.program import Build
 
 _OF_A_RANK = ("TESSERA_RANK_SOCKET", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
-
-
-def layout_of_job() -> dict[str, Any]:
-    """The tensors of the job by name, as the agent has recorded them."""
-    path = os.environ["TESSERA_LAYOUT_FILE"]
-    with open(path, encoding="utf-8") as file:
-        return {tensor["name"]: tensor for tensor in json.load(file)["tensors"]}
+_WHY = "why"  # a file for the reason of a refusal
 
 
 def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
     """In this process, which has no process groups yet. Raises TesseraError naming the tensor."""
     try:
-        documents = describe_on(build, sizes, rank)
+        found = describe_on(build, sizes, rank)
     except TesseraError:
         raise
     except Exception as error:
         raise TesseraError(f"{_text(sizes)}: {type(error).__name__}: {error}") from error
-    compare(documents, layout_of_job(), sizes)
+    compare(found, Layout.of_job(), sizes, rank)
+
+
+def check_stages(build: Build, folder: str) -> None:
+    """In the child of check_in_child: of one rank of each stage."""
+    sizes = json.loads(os.environ[MESH])
+    ranks_of_stage = 1
+    for axis, size in sizes.items():
+        ranks_of_stage *= size if axis != "pp" else 1
+    try:
+        for stage in range(sizes["pp"]):
+            check_here(build, sizes, stage * ranks_of_stage)
+    except TesseraError as error:
+        with open(os.path.join(folder, _WHY), "w", encoding="utf-8") as file:
+            file.write(str(error))
+        raise
+    with open(os.path.join(folder, CHECKED), "w", encoding="utf-8"):
+        pass
 
 
 def check_in_child(sizes: dict[str, int], is_abandoned: Callable[[], bool]) -> None:
@@ -62,51 +74,50 @@ def check_in_child(sizes: dict[str, int], is_abandoned: Callable[[], bool]) -> N
                     child.kill()
                     raise TesseraError("the groups are no longer wanted")
                 time.sleep(0.05)
-        if child.returncode != 0:
-            with open(said, encoding="utf-8", errors="replace") as file:
-                lines = [line.strip() for line in file if line.strip()]
-            why = lines[-1] if lines else f"status {child.returncode}"
-            raise TesseraError(f"{_text(sizes)}: {why}")
-        documents = []
-        for name in ("tensors.json", "rules.json"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                documents.append(json.load(file))
-        compare((documents[0], documents[1]), layout_of_job(), sizes)
+        if child.returncode == 0:
+            return
+        why = os.path.join(folder, _WHY)
+        if os.path.exists(why):
+            with open(why, encoding="utf-8") as file:
+                raise TesseraError(file.read())
+        with open(said, encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file if line.strip()]
+        raise TesseraError(
+            f"{_text(sizes)}: {lines[-1] if lines else f'status {child.returncode}'}"
+        )
 
 
-def compare(
-    documents: tuple[dict[str, Any], dict[str, Any]], job: dict[str, Any], sizes: dict[str, int]
-) -> None:
-    """Of what the program has on the mesh with what the job has on any mesh."""
-    tensors, rules = documents
-    cuts = {rule["match"]: rule["cut"] for rule in rules["rules"]}
-    names = {tensor["name"] for tensor in tensors["tensors"]}
-    for name in sorted(job.keys() - names):
-        raise TesseraError(f"with {_text(sizes)} the program has no tensor '{name}'")
-    for tensor in tensors["tensors"]:
-        name = tensor["name"]
-        known = job.get(name)
-        if known is None:
-            raise TesseraError(f"with {_text(sizes)} the program has a tensor '{name}' more")
-        own = (tensor["dtype"], tensor["shape"])
-        if own != (known["dtype"], known["shape"]):
+def compare(found: list[Described], layout: Layout, sizes: dict[str, int], rank: int) -> None:
+    """Of what the program has on a rank of the mesh with what the job has there."""
+    world = 1
+    for size in sizes.values():
+        world *= size
+    stage = rank * sizes["pp"] // world
+    where = _text(sizes) + (f" on stage {stage}" if sizes["pp"] > 1 else "")
+    names = {tensor.name for tensor in found}
+    for name in sorted(layout.tensors.keys() - names):
+        if stage in layout.stages_holding(name, sizes["pp"]):
+            raise TesseraError(f"with {where} the program has no tensor '{name}'")
+    for tensor in found:
+        known = layout.tensors.get(tensor.name)
+        if known is None or stage not in layout.stages_holding(tensor.name, sizes["pp"]):
+            raise TesseraError(f"with {where} the program has a tensor '{tensor.name}' more")
+        if (tensor.dtype, list(tensor.shape)) != (known["dtype"], known["shape"]):
             raise TesseraError(
-                f"with {_text(sizes)} '{name}' is {own[0]}{own[1]}, in the job "
+                f"with {where} '{tensor.name}' is {tensor.dtype}{list(tensor.shape)}, in the job "
                 f"{known['dtype']}{known['shape']}"
             )
-        if tensor["role"] in ("exp_avg", "exp_avg_sq"):
-            continue  # as their parameter
-        rule = cuts[name]
-        now = _where_cut([] if rule == "replicate" else rule["dims"], sizes)
-        before = _where_cut(known["rule"], sizes)
+        if not tensor.has_own_rule:
+            continue
+        now, before = _where_cut(tensor.cuts, sizes), _where_cut(known["rule"], sizes)
         if now != before:
             raise TesseraError(
-                f"with {_text(sizes)} '{name}' is cut {_cut_text(now)}, in the job "
+                f"with {where} '{tensor.name}' is cut {_cut_text(now)}, in the job "
                 f"{_cut_text(before)}"
             )
 
 
-def _where_cut(dims: list[Any], sizes: dict[str, int]) -> dict[int, list[str]]:
+def _where_cut(dims: Any, sizes: dict[str, int]) -> dict[int, list[str]]:
     """What is cut over an axis of one rank is not cut."""
     out = {}
     for dim, cut in enumerate(dims):

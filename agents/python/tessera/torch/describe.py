@@ -8,56 +8,100 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from tessera._library import AXES, TesseraError
-from tessera.describe import MESH
 from tessera.torch.groups import pretended
-from tessera.torch.program import STEP, Build, Tensor, check_optimizer, make_state, state_of
+from tessera.torch.program import STEP, Build, Tensor, call, check_optimizer, make_state, state_of
+from tessera.torch.stages import Stages, infer
+
+_MOMENTS = ("exp_avg", "exp_avg_sq")  # these have the rule of their parameter
+# Axes that are probed with two ranks each, those that most programs know last.
+_CUTTING = (("dp", "ep", "tp"), ("dp", "tp"), ("dp", "ep"), ("dp",))
+_STAGES = (2, 3, 4)  # numbers of stages that are probed
 
 
-def rule_of(tensor: Tensor) -> dict[str, Any]:
-    cuts = tensor.cuts()
-    cut: Any = {"dims": cuts, "split": "ceil"} if any(cuts) else "replicate"
-    return {"match": tensor.name, "cut": cut, "stage": "all"}
+@dataclass(frozen=True)
+class Described:
+    """A tensor of a program on one mesh, without the program."""
+
+    name: str
+    role: str
+    dtype: str
+    shape: tuple[int, ...]
+    aliases: tuple[str, ...]
+    cuts: tuple[tuple[str, ...], ...]  # for each dim the axes that cut it, major to minor
+
+    @staticmethod
+    def of(tensor: Tensor) -> Described:
+        cuts = tuple(tuple(axes) for axes in tensor.cuts())
+        return Described(
+            tensor.name, tensor.role, tensor.dtype, tensor.shape, tuple(tensor.aliases), cuts
+        )
+
+    @property
+    def has_own_rule(self) -> bool:
+        return self.role not in _MOMENTS
+
+
+STEP_TENSOR = Described(STEP, "scalar", "i64", (), (), ())
+
+
+def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> list[Described]:
+    """What `build` makes for one rank of one mesh."""
+    with pretended(sizes, rank) as mesh:
+        with torch.device("meta"):
+            model, optimizer, _ = call(build, mesh)
+        check_optimizer(optimizer)
+        make_state(optimizer)
+        return [*(Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)), STEP_TENSOR]
 
 
 def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tensors and rules of what `build` makes, for any mesh.
 
-    The axes that cut are those of a mesh of two ranks along dp and tp each; a program that cannot
-    be cut over tp is described with dp alone.
+    The axes that cut are those of a mesh of two ranks along dp, ep and tp each, or along those of
+    them that the program can take. Layers and stages are those of meshes of some stages.
     """
+    tensors = _uncut_by_stages(build)
+    names = [tensor.name for tensor in tensors if tensor.name != STEP]
+    return _documents(tensors, infer(names, _probe_stages(build)))
+
+
+def _uncut_by_stages(build: Build) -> list[Described]:
     failure: Exception | None = None
-    for probed in (("dp", "tp"), ("dp",)):
+    for probed in _CUTTING:
         try:
             return describe_on(build, {axis: 2 if axis in probed else 1 for axis in AXES})
-        except TesseraError:
-            raise
         except Exception as error:
-            failure = failure or error
+            failure = error  # that of the simplest mesh is raised
     assert failure is not None
     raise failure
 
 
-def describe_on(
-    build: Build, sizes: dict[str, int], rank: int = 0
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same of one mesh."""
-    with pretended(sizes, rank) as mesh:
-        with torch.device("meta"):
-            model, optimizer = build(mesh)
-        check_optimizer(optimizer)
-        make_state(optimizer)
-        return _documents(list(state_of(model, optimizer)))
+def _probe_stages(build: Build) -> dict[int, list[set[str]]]:
+    out = {}
+    for count in _STAGES:
+        sizes = {axis: count if axis == "pp" else 1 for axis in AXES}
+        try:
+            stages = [describe_on(build, sizes, rank) for rank in range(count)]
+        except TesseraError:
+            raise
+        except Exception:
+            continue  # it is refused with its reason if such a mesh is asked for
+        out[count] = [{tensor.name for tensor in own} - {STEP} for own in stages]
+        if all(own == out[count][0] for own in out[count]):
+            break  # the program does nothing with stages
+    return out
 
 
-def _documents(state: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    tensors: list[dict[str, Any]] = []
+def _documents(tensors: list[Described], stages: Stages) -> tuple[dict[str, Any], dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     rules: list[dict[str, Any]] = []
-    for tensor, _, _ in state:
+    for tensor in tensors:
         row: dict[str, Any] = {
             "name": tensor.name,
             "dtype": tensor.dtype,
@@ -65,19 +109,23 @@ def _documents(state: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
             "role": tensor.role,
         }
         if tensor.aliases:
-            row["aliases"] = tensor.aliases
-        tensors.append(row)
-        if tensor.role not in ("exp_avg", "exp_avg_sq"):  # these have the rule of their parameter
-            rules.append(rule_of(tensor))
-    tensors.append({"name": STEP, "dtype": "i64", "shape": [], "role": "scalar"})
-    rules.append({"match": STEP, "cut": "replicate", "stage": "all"})
-    return {"layers": 0, "tensors": tensors}, {"rules": rules}
+            row["aliases"] = list(tensor.aliases)
+        if tensor.name in stages.layer:
+            row["layer"] = stages.layer[tensor.name]
+        rows.append(row)
+        if not tensor.has_own_rule:
+            continue
+        cut: Any = "replicate"
+        if any(tensor.cuts):
+            cut = {"dims": [list(axes) for axes in tensor.cuts], "split": "ceil"}
+        place = "layer" if tensor.name in stages.layer else stages.place.get(tensor.name, "all")
+        rules.append({"match": tensor.name, "cut": cut, "stage": place})
+    of_stages = {} if stages.rule == "uniform" else {"stages": stages.rule}
+    return {"layers": stages.num_layers, "tensors": rows}, {**of_stages, "rules": rules}
 
 
 def write(build: Build, folder: str) -> None:
-    mesh = os.environ.get(MESH)
-    documents = describe_on(build, json.loads(mesh)) if mesh else describe(build)
-    for name, document in zip(("tensors.json", "rules.json"), documents):
+    for name, document in zip(("tensors.json", "rules.json"), describe(build)):
         rows = next(key for key in document if isinstance(document[key], list))
         head = "".join(
             f"{json.dumps(key)}: {json.dumps(value)}, "

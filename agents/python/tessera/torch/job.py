@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,8 +22,9 @@ from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.groups import Groups, pretended
-from tessera.torch.program import Build, persistent_buffers
+from tessera.torch.program import Build, call, persistent_buffers
 
+FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
 _ALONE = dict.fromkeys(AXES, 1)
 
 
@@ -75,7 +77,8 @@ class TorchJob:
     def bind(self, build: Build) -> None:
         """Makes the model and the optimizer of `build(mesh)` those of the job.
 
-        `build` is called again after each change of the mesh, then on the meta device.
+        `build` is called again after each change of the mesh, then on the meta device. It may
+        return a third value, such as the schedule of a pipeline: `job.pipeline`.
         """
         raise NotImplementedError
 
@@ -87,6 +90,11 @@ class TorchJob:
     @property
     def optimizer(self) -> torch.optim.Optimizer:
         return self._bound().optimizer
+
+    @property
+    def pipeline(self) -> Any:
+        """The third value of `build`, of the present mesh; None if it makes two."""
+        return self._bound().pipeline
 
     def sampler(self, num_samples: int, global_batch: int, seed: int = 0) -> Sampler:
         return Sampler(self, num_samples, global_batch, seed)
@@ -105,6 +113,7 @@ class TorchJob:
         GPU leaves the job ends here.
         """
         self._bound()
+        self._begin()
         while True:
             if until is not None and self.coming_step > until:
                 if not self._finish():
@@ -122,7 +131,8 @@ class TorchJob:
     def step(self, loss: Any, *, max_norm: float = 0.0, tokens: int = 0) -> Decision:
         """Ends a step, after backward(): reduces gradients, limits their norm, makes the update.
 
-        `loss` is the mean over this rank's samples. Of `tokens` the sum over ranks is recorded.
+        `loss` is the mean over this rank's samples, None on a pipeline stage that has none. Of
+        `tokens` the sum over ranks is recorded.
         Returns what all ranks have agreed on, with the loss and the norm of the whole batch.
         """
         if self._stepped:
@@ -132,9 +142,11 @@ class TorchJob:
         program.take_gradients()
         share = self._share if self._share is not None else 1 / self.mesh["dp"].size()
         self._reduce(program, share)
-        norm2 = self._norm2(program)
+        norm2 = program.norm2()
         copies = self.mesh.size() // self.mesh["dp"].size()
-        value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
+        if program.is_pipelined:
+            copies //= self.mesh["pp"].size()  # the others have no loss
+        value = _value_of(loss)
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens)
         if norm2 != norm2 or norm2 == float("inf"):
             mine.norm2, mine.found_inf = 0.0, 1
@@ -191,26 +203,37 @@ class TorchJob:
                     waits.append(dist.all_reduce(gradient.value, group=group, async_op=True))
         for wait in waits:
             wait.wait()
+        if program.is_pipelined:
+            self._reduce_over_stages(program)
 
-    def _norm2(self, program: Program) -> float:
-        """This rank's share: what several ranks hold counts once."""
-        total = 0.0
-        world = self.mesh.size()
-        for gradient in program.gradients:
-            norm = float(torch.linalg.vector_norm(gradient.value, dtype=torch.float32))
-            total += norm * norm * gradient.num_parts / world
-        return total
+    def _reduce_over_stages(self, program: Program) -> None:
+        """Sums the gradients of parameters that several stages have used, such as tied ones."""
+        pp = self.mesh["pp"]
+        group, own = pp.get_group(), pp.get_local_rank()
+        shared = [one for one in program.gradients if len(one.stages) > 1]
+        for gradient in sorted(shared, key=lambda one: one.name):
+            if len(gradient.stages) == pp.size():
+                dist.all_reduce(gradient.value, group=group)
+                continue
+            other = next(stage for stage in gradient.stages if stage != own)
+            theirs = torch.empty_like(gradient.value)
+            sent = dist.isend(gradient.value, group=group, group_dst=other)
+            dist.recv(theirs, group=group, group_src=other)
+            if sent is not None:
+                sent.wait()
+            gradient.value.add_(theirs)
 
     def _apply(self, program: Program, decision: Decision) -> None:
         if not decision.skip:
-            if decision.clip != 1:
-                for gradient in program.gradients:
-                    gradient.value.mul_(decision.clip)
+            program.clip_gradients(decision.clip)
             program.optimizer.step()
         program.keep_buffers()
         program.step_value.fill_(decision.step)
 
     # ---- what differs without Tessera
+
+    def _begin(self) -> None:
+        """Before the first step."""
 
     def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
         raise NotImplementedError
@@ -227,6 +250,12 @@ class TorchJob:
 
     def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
         raise NotImplementedError
+
+
+def _value_of(loss: Any) -> float:
+    if loss is None:
+        return 0.0
+    return float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
 
 
 def _return_memory() -> None:
@@ -248,13 +277,18 @@ class Attached(TorchJob):
         self._buffers: dict[str, torch.Tensor] = {}
         self._refusal: TesseraError | None = None  # of the mesh that this process was started for
         self._unchecked: Binding | None = None  # until the first step
+        self._unfinished: Decision | None = None
+        self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
 
     def bind(self, build: Build) -> None:
         self._build = build
+        if FINISH_UPDATE in os.environ:
+            self._bind_alone()
+            return
         # Before the groups are built, so that the others train on meanwhile: imports, the first use
         # of everything, and what only a real model has.
         with pretended(_ALONE) as mesh:
-            model, optimizer = build(mesh)
+            model, optimizer, _ = call(build, mesh)
         self._seed = torch.initial_seed()
         saved = persistent_buffers(model)
         self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
@@ -268,31 +302,60 @@ class Attached(TorchJob):
             binding = self._rebuild(self._job.view)
             if self._job.must_initialise:
                 binding.initialise(model, optimizer)
-            elif (decision := self._job.unfinished()) is not None:
-                self._update(binding, decision)
         del model, optimizer
         _return_memory()
+        if self._job.pieces() and not self._job.must_initialise:
+            self._unfinished = self._job.unfinished()
+        if self._unfinished is None:
+            self._boundary(0, step=-1)
+
+    def _bind_alone(self) -> None:
+        """To make one update that an earlier rank of this device has left out, and end."""
+        self._unfinished = self._job.unfinished()
+        if self._unfinished is None:
+            raise TesseraError("this device is not one update behind its decision")
+        view = self._job.view
+        self.mesh = self._world.enter_context(pretended(view.sizes, view.rank))
+        self._program = self._make(None)
+        if self._program.buffers:
+            raise TesseraError("buffers of the step that is to be finished have died with its rank")
+
+    def _begin(self) -> None:
+        """Makes an update that an earlier rank has left out. The program has its schedule now."""
+        decision, self._unfinished = self._unfinished, None
+        if decision is None:
+            return
+        self.coming_step = decision.step
+        self._set_rates(self._bound())
+        self._update(self._bound(), decision)
+        if FINISH_UPDATE in os.environ:
+            self._job.detach()
+            self._world.close()
+            sys.exit(0)
         self._boundary(0, step=-1)
 
     def _connect(self, view: View) -> None:
         """On a thread of the library, also for a coming view while this rank trains."""
         if self._refusal is not None:
             raise self._refusal
-        # A rank that joins has looked whether the program can do this mesh. If none does:
-        is_smaller = self._program is not None and view.world <= self.mesh.size()
-        if is_smaller and view.rank == 0:
+        # A rank that joins has looked whether the program can do this mesh. If none does, or to see
+        # all stages:
+        is_change = self._program is not None and view.rank == 0
+        if is_change and (view.world <= self.mesh.size() or view.sizes["pp"] > 1):
             check_in_child(view.sizes, lambda: self._job.abandoned(view))
         self._groups.build(view)
 
     def _rebuild(self, view: View) -> Binding:
-        assert self._build is not None
         self._program = None
         self.mesh = self._groups.use(view)
-        with torch.random.fork_rng(), torch.device("meta"):
-            model, optimizer = self._build(self.mesh)
-        binding = Binding(model, optimizer, self._job.pieces(), self._buffers)
-        self._program = self._unchecked = binding
+        self._program = self._unchecked = binding = self._make(self._buffers)
         return binding
+
+    def _make(self, buffers: dict[str, torch.Tensor] | None) -> Binding:
+        assert self._build is not None
+        with torch.random.fork_rng(), torch.device("meta"):
+            made = call(self._build, self.mesh)
+        return Binding(*made, self.mesh, self._job.pieces(), buffers)
 
     def _boundary(self, request: int, step: int | None = None) -> None:
         at = self.coming_step - 1 if step is None else step

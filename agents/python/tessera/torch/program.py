@@ -28,7 +28,20 @@ DTYPES = {
 }
 STEP = "tessera.step"  # the last step that was made
 
-Build = Callable[[Any], "tuple[nn.Module, torch.optim.Optimizer]"]
+# Model, optimizer, and what else belongs to a mesh: the schedule of a pipeline.
+Build = Callable[
+    [Any],
+    "tuple[nn.Module, torch.optim.Optimizer] | tuple[nn.Module, torch.optim.Optimizer, Any]",
+]
+
+
+def call(build: Build, mesh: Any) -> tuple[nn.Module, torch.optim.Optimizer, Any]:
+    """What `build` makes; None for a third value that it does not make."""
+    made: Any = build(mesh)
+    if not isinstance(made, tuple) or len(made) not in (2, 3):
+        raise TesseraError(f"build(mesh) has to return model and optimizer, not {made!r:.80}")
+    model, optimizer, *more = made
+    return model, optimizer, more[0] if more else None
 
 
 @dataclass
@@ -77,6 +90,12 @@ class Tensor:
             # FSDP on top of tensor parallelism cuts what tensor parallelism has left.
             strided = type(placement) is not Shard and hasattr(placement, "split_factor")
             (minor if strided else dims)[placement.dim].append(axis)
+        for dim, (major, less) in enumerate(zip(dims, minor)):
+            if less and not major:
+                raise TesseraError(
+                    f"'{self.name}' is packed: dim {dim} is several matrices that are each cut "
+                    f"over {less[0]}, which a job cannot hold as one piece"
+                )
         return [major + less for major, less in zip(dims, minor)]
 
     def num_parts(self) -> int:

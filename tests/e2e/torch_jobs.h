@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A cluster whose jobs are the examples in PyTorch, started as a user does.
+
+#include <QString>
+#include <QStringList>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tests/python/python.h"
+#include "tests/support/local_cluster.h"
+
+namespace tessera::test {
+
+inline const QString kTorchExamples = QStringLiteral(TESSERA_SOURCE_DIR "/agents/python/examples/");
+constexpr int kTorchPatience = 90;  // seconds: each process imports torch
+constexpr int kTorchSteps = 40;     // of each job
+
+/// By step.
+using Losses = std::map<std::int64_t, double>;
+/// Mesh and devices.
+using Layout = std::pair<QString, QString>;
+
+class TorchJobs {
+ public:
+  /// \param python that of FindPython
+  TorchJobs(QString python, const LocalCluster::Options& options)
+      : python_(std::move(python)), cluster_(options) {}
+
+  LocalCluster& cluster() { return cluster_; }
+  /// Starts an example with `more` arguments after its steps, `options` before them.
+  bool Start(const QString& job, const QString& script, const Layout& layout,
+             const QStringList& more = {}, const QStringList& options = {});
+  /// Whether the job has made its steps in time.
+  bool EndsPaused(const QString& job) const;
+  Losses LossesOf(const QString& job) const;
+  /// The processes of a node that run the example.
+  std::vector<std::int64_t> Ranks(const QString& script, int node) const;
+  std::vector<std::int64_t> Ranks(const QString& script) const;
+
+ private:
+  QString python_;
+  LocalCluster cluster_;
+};
+
+/// "" if both have the same steps and losses within 1e-5, else where they differ.
+QString DifferenceOf(const Losses& moved, const Losses& still);
+
+}  // namespace tessera::test
