@@ -10,6 +10,7 @@
 
 #include "agents/node/rank_tag.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -179,6 +180,7 @@ void NodeAgent::OnOutput(const KeeperLink::Rank& kept, const std::string& line) 
   if (!tag) return;
   const RankId& id = tag->first;
   if (RankTable::Rank* rank = ranks_.Find(id)) rank->last_line = line;
+  rank_logs_.Add(id.job, id.device.index, line);
   uplink_.ReportEvent(engine::Severity::kInfo, fmt::format("{} {}", id.job, ToString(id.device)),
                       line);
 }
@@ -271,11 +273,24 @@ void NodeAgent::DropJob(const std::string& job) {
 }
 
 void NodeAgent::OnQuery(const wire::NodeQuery& message) {
+  if (message.has_log() && !message.log().job().empty()) return OnRankLogQuery(message);
   world_.run_query(message, [this](wire::NodeAnswer answer) {
     wire::FromNode out;
     *out.mutable_answer() = std::move(answer);
     uplink_.Send(std::move(out));
   });
+}
+
+void NodeAgent::OnRankLogQuery(const wire::NodeQuery& message) {
+  const wire::LogRequest& wanted = message.log();
+  const RankLogs::Lines found =
+      rank_logs_.From(wanted.job(), wanted.device(), wanted.from(), wanted.lines());
+  wire::FromNode out;
+  out.mutable_answer()->set_ticket(message.ticket());
+  wire::LogReply& log = *out.mutable_answer()->mutable_log();
+  for (const std::string& line : found.lines) log.add_lines(Utf8(line));
+  log.set_next(found.next);
+  uplink_.Send(std::move(out));
 }
 
 void NodeAgent::OnFailDevice(std::int32_t index) {

@@ -29,6 +29,7 @@
 #include "agents/node/rank_ends.h"
 #include "agents/node/rank_events.h"
 #include "agents/node/rank_exits.h"
+#include "agents/node/rank_logs.h"
 #include "agents/node/rank_starter.h"
 #include "agents/node/rank_table.h"
 #include "agents/node/rendezvous_relay.h"
@@ -90,6 +91,7 @@ class NodeAgent {
   /// Kills the ranks of the job and frees what this node holds of it.
   void DropJob(const std::string& job);
   void OnQuery(const wire::NodeQuery& message);
+  void OnRankLogQuery(const wire::NodeQuery& message);
   void OnFailDevice(std::int32_t index);
   void OnDie(bool clean);
   void OnRankExited(const KeeperLink::Rank& exited);
@@ -105,6 +107,7 @@ class NodeAgent {
   const Uplink uplink_;
   HeldJobs jobs_;
   RankTable ranks_;
+  RankLogs rank_logs_;
   RendezvousRelay rendezvous_;
   RankStarter starter_;
   StepReports steps_;

@@ -105,6 +105,7 @@ Command jobListCommand();
 Command jobStopCommand();
 Command jobPauseCommand();
 Command jobResumeCommand();
+Command jobLogsCommand();
 Command jobMetricsCommand();
 Command jobTuneCommand();
 Command rulesCheckCommand();

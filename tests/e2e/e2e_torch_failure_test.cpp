@@ -43,6 +43,11 @@ class E2eTorchFailureTest : public QObject {
     QVERIFY(SendSignal(ranks.back(), SIGKILL));
     QVERIFY(m_jobs->EndsPaused(kJob));
     QCOMPARE(m_jobs->LossesOf(kJob).size(), std::size_t{kTorchSteps});
+    const Outcome logs = cluster().Run({"job", "logs", kJob, "--rank", "1", "--json"});
+    QVERIFY2(logs.code == 0 && logs.output.contains("step 20: loss"), logs.Text());
+    QVERIFY2(!logs.output.contains(R"("rank":0)"), logs.Text());
+    const Outcome none = cluster().Run({"job", "logs", kJob, "--rank", "9"});
+    QVERIFY2(none.code == 1 && none.errors.contains("has no rank 9: it has 3"), none.Text());
   }
 
   // One rank is held between the decision of a step and its update, while the other makes its own,

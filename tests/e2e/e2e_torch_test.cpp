@@ -74,6 +74,9 @@ class E2eTorchTest : public QObject {
     QTest::newRow("mixtral, ep 2, 4, then ep and FSDP2 2")
         << "hf.py --model mixtral" << Layout("ep=2", "n0g0,n1g0")
         << std::vector<Layout>{{"dp=1,ep=4", all}, {"dp=2,ep=2", all}};
+    QTest::newRow("Trainer of transformers, dp 2, 4, 3, 1")
+        << "trainer.py" << Layout("dp=2", "n0g0,n1g0")
+        << std::vector<Layout>{{"dp=4", all}, {"dp=3", "n1g1,n1g0,n0g0"}, {"dp=1", "n1g0"}};
     QTest::newRow("pipeline, pp 2, 1, 4, then pp and tp 2")
         << "pipeline.py" << Layout("pp=2", "n0g0,n1g0")
         << std::vector<Layout>{{"dp=1,pp=1", "n1g0"}, {"dp=1,pp=4", all}, {"dp=1,tp=2,pp=2", all}};
@@ -82,10 +85,14 @@ class E2eTorchTest : public QObject {
     QFETCH(QString, script);
     QFETCH(Layout, first);
     QFETCH(std::vector<Layout>, then);
-    if (script.startsWith("llama.py") || script.startsWith("hf.py")) {
-      const Python python = FindPython({QStringLiteral("torch"), QStringLiteral("transformers")});
-      if (python.program != m_python.program) QSKIP(qPrintable("transformers: " + python.why));
-    }
+    QStringList modules = {QStringLiteral("torch")};
+    if (script.startsWith("llama.py") || script.startsWith("hf.py")) modules << "transformers";
+    if (script.startsWith("trainer.py"))
+      modules << "transformers"
+              << "accelerate";
+    const Python python = FindPython(modules);
+    if (python.program != m_python.program)
+      QSKIP(qPrintable(modules.join(", ") + ": " + python.why));
     const QStringList words = script.split(u' ');
     script = words.first();
     const QStringList more = words.mid(1);
@@ -206,11 +213,11 @@ class E2eTorchTest : public QObject {
     alone.setProcessEnvironment(environment);
     alone.start(m_python.program,
                 {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-                 kTorchExamples + "fsdp.py", "--steps", "50"});
+                 kTorchExamples + "fsdp.py", "--steps", "40"});
     QVERIFY(alone.waitForFinished(kTorchPatience * 1000));
     const QString output = QString::fromUtf8(alone.readAllStandardError());
     QVERIFY2(alone.exitCode() == 0, qPrintable(output));
-    QCOMPARE(output.count("step 50: loss"), 2);
+    QCOMPARE(output.count("step 40: loss"), 2);
   }
 
   void saysWhatIsWrongBeforeThereAreRanks_data() {
@@ -236,6 +243,21 @@ class E2eTorchTest : public QObject {
                              << "'weight' is f64; gradients of a job are f32";
     QTest::newRow("not from zeros") << build.arg("", "Rprop(model.parameters())")
                                     << "Rprop cannot be bound: its state does not begin with zeros";
+    QTest::newRow("on a stage of its own")
+        << "import torch, tessera.torch\n"
+           "job = tessera.torch.attach()\n"
+           "def build(mesh):\n"
+           "    stage, stages = mesh['pp'].get_local_rank(), mesh['pp'].size()\n"
+           "    held = {str(i): torch.nn.Linear(2, 2) for i in range(6) if i * stages // 6 == "
+           "stage}\n"
+           "    model = torch.nn.ModuleDict(held)\n"
+           "    if stage == min(1, stages - 1):\n"
+           "        model['middle'] = torch.nn.Linear(3, 3)\n"
+           "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+           "job.bind(build)\n"
+        << "with pp=3 the program has 'middle.weight' on stages [1]; a tensor is on the stage of "
+           "its "
+           "layer, the first, the last, both, or all";
     QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
   }
   void saysWhatIsWrongBeforeThereAreRanks() {

@@ -92,5 +92,5 @@ for step in job.steps(until=arguments.steps):
     loss.backward()
     decision = job.step(loss, max_norm=1.0)
     time.sleep(arguments.delay)
-    if step % 50 == 0:
+    if step % 20 == 0:
         print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

@@ -122,5 +122,5 @@ for step in job.steps(until=arguments.steps):
     job.pipeline.step(*inputs, target=targets, losses=losses)
     decision = job.step(torch.stack(losses).mean() if losses else None, max_norm=1.0)
     time.sleep(arguments.delay)
-    if step % 50 == 0:
+    if step % 20 == 0:
         print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

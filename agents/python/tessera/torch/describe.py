@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -66,28 +67,33 @@ def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
     The axes that cut are those of a mesh of two ranks along dp, ep and tp each, or along those of
     them that the program can take. Layers and stages are those of meshes of some stages.
     """
-    tensors = _uncut_by_stages(build)
+    tensors, sizes = _uncut_by_stages(build)
     names = [tensor.name for tensor in tensors if tensor.name != STEP]
-    return _documents(tensors, infer(names, _probe_stages(build)))
+    return _documents(tensors, infer(names, _probe_stages(build, sizes)))
 
 
-def _uncut_by_stages(build: Build) -> list[Described]:
+def _uncut_by_stages(build: Build) -> tuple[list[Described], dict[str, int]]:
     failure: Exception | None = None
     for probed in _CUTTING:
+        sizes = {axis: 2 if axis in probed else 1 for axis in AXES}
         try:
-            return describe_on(build, {axis: 2 if axis in probed else 1 for axis in AXES})
+            return describe_on(build, sizes), sizes
         except Exception as error:
             failure = error  # that of the simplest mesh is raised
     assert failure is not None
     raise failure
 
 
-def _probe_stages(build: Build) -> dict[int, list[set[str]]]:
+def _probe_stages(build: Build, sizes: dict[str, int]) -> dict[int, list[set[str]]]:
+    """The names on each stage, by the number of stages. `sizes` are those of the other axes."""
     out = {}
+    ranks_of_stage = math.prod(sizes.values())
     for count in _STAGES:
-        sizes = {axis: count if axis == "pp" else 1 for axis in AXES}
         try:
-            stages = [describe_on(build, sizes, rank) for rank in range(count)]
+            stages = [
+                describe_on(build, {**sizes, "pp": count}, stage * ranks_of_stage)
+                for stage in range(count)
+            ]
         except TesseraError:
             raise
         except Exception:
