@@ -14,6 +14,7 @@
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
 #include "agents/node/node_world.h"
+#include "agents/node/rank_logs.h"
 #include "agents/node/rank_starter.h"
 #include "agents/node/rank_table.h"
 #include "agents/node/step_reports.h"
@@ -36,6 +37,7 @@ class JobStarts {
     RankStarter& starter;
     JobPauses& pauses;
     StepReports& steps;
+    RankLogs& logs;
     const Uplink& uplink;
     /// Kills the ranks of the job and frees what this node holds of it.
     std::function<void(const std::string& job)> drop;

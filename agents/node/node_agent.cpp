@@ -52,6 +52,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .starter = starter_,
                .pauses = pauses_,
                .steps = steps_,
+               .logs = rank_logs_,
                .uplink = uplink_,
                .drop = [this](const std::string& job) { DropJob(job); },
                .send_heartbeat = [this] { SendHeartbeat(); }}),

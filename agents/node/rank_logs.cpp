@@ -23,6 +23,10 @@ void RankLogs::Add(const std::string& job, std::int32_t device, std::string line
   }
 }
 
+void RankLogs::Forget(const std::string& job) {
+  std::erase_if(logs_, [&](const auto& entry) { return entry.first.first == job; });
+}
+
 RankLogs::Lines RankLogs::From(const std::string& job, std::int32_t device, std::int64_t from,
                                std::int64_t limit) const {
   const auto found = logs_.find(std::pair(job, device));

@@ -33,6 +33,8 @@ class RankLogs {
   /// since the agent started; those that are no longer kept are left out.
   Lines From(const std::string& job, std::int32_t device, std::int64_t from,
              std::int64_t limit) const;
+  /// For another job of this name.
+  void Forget(const std::string& job);
 
  private:
   struct Log {

@@ -60,8 +60,33 @@ Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
   return OkStatus();
 }
 
-/// Reads MODEL, SCRIPT, or --exec with its two files.
+/// Reads --kind files: a program that loads and saves its state in files, and its two files.
+Status readFilesProgram(const Arguments& arguments, wire::StartJobRequest* request) {
+  if (arguments.has("exec"))
+    return InvalidArgument("--kind files and --exec are given: name the program without --exec");
+  if (arguments.word(0).empty())
+    return InvalidArgument("--kind files needs a program, such as train.sh");
+  for (const char* option : {"tensors", "rules"})
+    if (!arguments.has(option))
+      return InvalidArgument(fmt::format("--kind files needs --{}", option));
+  TESSERA_TRY(const auto every, arguments.integer("save-every", 0, 1, std::int64_t{1} << 40));
+  TESSERA_TRY(const Script program, readScriptCall(arguments));
+  TESSERA_TRY(const std::string command, filesCommand(program, every));
+  request->set_command(agents::Utf8(command));
+  const auto read = [&](const char* option, std::string (*with)(const std::string&),
+                        wire::StartJobRequest::NamedText* out) -> Status {
+    TESSERA_RETURN_IF_ERROR(readText(*arguments.value(option), out));
+    out->set_text(with(out->text()));
+    return OkStatus();
+  };
+  TESSERA_RETURN_IF_ERROR(read("tensors", withStepTensor, request->mutable_tensors()));
+  return read("rules", withStepRule, request->mutable_rules());
+}
+
+/// Reads MODEL, SCRIPT, or a program with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
+  if (arguments.has("kind")) return readFilesProgram(arguments, request);
+  if (arguments.has("save-every")) return InvalidArgument("--save-every is for --kind files");
   if (isScript(arguments.word(0))) return readScript(arguments, request);
   if (arguments.has("finishes-updates") && !arguments.has("exec"))
     return InvalidArgument("--finishes-updates is for a program of your own: give --exec");
@@ -141,7 +166,7 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
   TESSERA_RETURN_IF_ERROR(readCheckpoint(arguments, &request));
   std::string usual = request.model();
-  if (isScript(arguments.word(0))) {
+  if (isScript(arguments.word(0)) || arguments.has("kind")) {
     usual = std::filesystem::path(arguments.word(0)).stem().string();
     std::ranges::replace(usual, '_', '-');
   }
@@ -303,12 +328,21 @@ Command jobStartCommand() {
              .value = "",
              .help = "with --exec: its ranks call tessera_unfinished, so a device that lacks an "
                      "update can make up for it"},
+            {.name = "kind",
+             .value = "",
+             .help = "with SCRIPT: a program of any framework that loads and saves its state in "
+                     "files, as the guide's page \"Through files\" describes",
+             .choices = {"files"}},
+            {.name = "save-every",
+             .value = "N",
+             .help = "with --kind files: save the state every N steps",
+             .fallback = "only for changes, pauses and digests"},
             pythonOption(),
             environmentOption(),
             {.name = "tensors",
              .value = "FILE",
-             .help = "the tensors of the job: needed with --exec; with SCRIPT in place of what "
-                     "it says itself"},
+             .help = "the tensors of the job: needed with --exec and --kind files; with SCRIPT in "
+                     "place of what it says itself"},
             {.name = "rules",
              .value = "FILE",
              .help = "how the tensors are cut and placed: likewise"},
@@ -325,6 +359,8 @@ Command jobStartCommand() {
        .examples = {"tesseractl job start gpt-mini --mesh dp=2,tp=2 --devices 1x4",
                     "tesseractl job start gpt-nano --steps 100 --data /usr/share/common-licenses",
                     "tesseractl job start train.py --mesh dp=4 -- --lr 3e-4",
+                    "tesseractl job start train.sh --kind files --tensors tensors.json --rules "
+                    "rules.json --mesh dp=2",
                     "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "
                     "--rules rules.json --mesh dp=2"},
        .sections = {modelSection(), settingSection()}},

@@ -28,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using Variables = std::map<std::string, std::string>;
 
+constexpr const char* kStepTensor = R"("tessera.step")";  // as in tessera/files/parts.py
+
 /// A folder that is removed at the end.
 class Scratch {
  public:
@@ -138,6 +140,31 @@ Result<int> run(const std::vector<std::string>& words, const Variables& variable
   return status;
 }
 
+/// `words` for a shell on each node: in this folder, with the variables.
+std::string commandLine(const Variables& variables, const std::vector<std::string>& words) {
+  std::vector<std::string> out = {"exec", "env"};
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  out.insert(out.end(), words.begin(), words.end());
+  return shellLine({"cd", fs::current_path().string()}) + " && " + shellLine(out);
+}
+
+/// `text` with `element` as the first one of the array `key`. A quote within a string of JSON has a
+/// backslash before it, so what is found is a key.
+std::string withFirst(const std::string& text, const std::string& key, const std::string& element) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::string quoted = "\"" + key + "\"";
+  for (auto at = text.find(quoted); at != std::string::npos; at = text.find(quoted, at + 1)) {
+    auto next = text.find_first_not_of(kSpace, at + quoted.size());
+    if (next == std::string::npos || text[next] != ':') continue;
+    next = text.find_first_not_of(kSpace, next + 1);
+    if (next == std::string::npos || text[next] != '[') continue;
+    const auto first = text.find_first_not_of(kSpace, next + 1);
+    const bool isEmpty = first != std::string::npos && text[first] == ']';
+    return text.substr(0, next + 1) + element + (isEmpty ? "" : ", ") + text.substr(next + 1);
+  }
+  return text;
+}
+
 std::string endOf(int status) {
   if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
   return fmt::format("ended with status {}", WEXITSTATUS(status));
@@ -187,12 +214,43 @@ Result<DescribedScript> describeScript(const Script& script) {
   DescribedScript out;
   TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
   TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));
-  std::vector<std::string> words = {"exec", "env"};
-  for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
-  words.insert(words.end(), {python, path});
+  std::vector<std::string> words = {python, path};
   words.insert(words.end(), script.arguments.begin(), script.arguments.end());
-  out.command = shellLine({"cd", fs::current_path().string()}) + " && " + shellLine(words);
+  out.command = commandLine(variables, words);
   return out;
+}
+
+Result<std::string> filesCommand(const Script& program, std::int64_t saveEvery) {
+  if (!fs::is_regular_file(program.path))
+    return NotFound(fmt::format("no program '{}'", program.path));
+  TESSERA_TRY(const std::string python, findPython(program.python));
+  TESSERA_TRY(const Variables variables, variablesOf(program));
+  const std::string path = engine::AbsolutePath(program.path);
+  std::vector<std::string> words = {python, "-m", "tessera.files"};
+  if (saveEvery > 0) words.insert(words.end(), {"--every", std::to_string(saveEvery)});
+  words.emplace_back("--");
+  if (isScript(path)) {
+    words.push_back(python);
+  } else if (!isProgram(path)) {
+    words.emplace_back("/bin/sh");
+  }
+  words.push_back(path);
+  words.insert(words.end(), program.arguments.begin(), program.arguments.end());
+  return commandLine(variables, words);
+}
+
+std::string withStepTensor(const std::string& tensors) {
+  if (tensors.find(kStepTensor) != std::string::npos) return tensors;
+  return withFirst(
+      tensors, "tensors",
+      fmt::format(R"({{"name": {}, "dtype": "i64", "shape": [], "role": "scalar"}})", kStepTensor));
+}
+
+std::string withStepRule(const std::string& rules) {
+  if (rules.find(kStepTensor) != std::string::npos) return rules;
+  return withFirst(
+      rules, "rules",
+      fmt::format(R"({{"match": {}, "cut": "replicate", "stage": "all"}})", kStepTensor));
 }
 
 }  // namespace tessera::app

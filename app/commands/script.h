@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// A program in Python that keeps its state with the package `tessera`: what it has, and how its
-/// ranks are started.
+/// A program that keeps its state with the package `tessera`: what it has, and how its ranks are
+/// started. It is a script in Python that uses tessera.torch, or any program that keeps its state
+/// in files.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,5 +42,17 @@ OptionSpec environmentOption();
 /// \error kNotFound naming the script or the interpreter; kInvalidArgument for a variable that is
 ///     not NAME=VALUE; kFailedPrecondition if the script ends without saying it
 Result<DescribedScript> describeScript(const Script& script);
+
+/// The command for the ranks of a program that loads and saves its state in files: the launcher
+/// `python -m tessera.files`, which runs the program. `path` is a script in Python, an executable
+/// file, or a script for sh.
+/// \param saveEvery steps between saves; 0: only for changes of the mesh, pauses and digests
+/// \error as describeScript, without the last
+Result<std::string> filesCommand(const Script& program, std::int64_t saveEvery);
+/// The texts of a tensors file and of a rules file with the tensor `tessera.step`, which the
+/// launcher needs, as the first one. Nothing is added twice, nor to a text that is no such file.
+/// Lines keep their numbers.
+std::string withStepTensor(const std::string& tensors);
+std::string withStepRule(const std::string& rules);
 
 }  // namespace tessera::app

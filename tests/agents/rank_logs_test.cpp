@@ -23,6 +23,10 @@ class RankLogsTest : public QObject {
     logs.Add("a", 1, "line 5");
     QVERIFY((logs.From("a", 1, last.next, 100).lines == std::vector<std::string>{"line 5"}));
     QVERIFY(logs.From("b", 1, 0, 100).lines.empty());
+    logs.Add("b", 1, "of another job");
+    logs.Forget("b");
+    QVERIFY(logs.From("b", 1, 0, 100).lines.empty());
+    QCOMPARE(logs.From("a", 1, 0, 100).lines.size(), std::size_t{6});
     QCOMPARE(logs.From("b", 1, 7, 100).next, std::int64_t{0});
   }
 

@@ -17,6 +17,7 @@ import tessera.torch
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=200)
 parser.add_argument("--width", type=int, default=64)
+parser.add_argument("--dropout", type=float, default=0.1)
 parser.add_argument("--lr", type=float, default=1e-3)
 parser.add_argument("--delay", type=float, default=0, help="seconds, to have time to watch")
 arguments = parser.parse_args()
@@ -33,7 +34,7 @@ class Model(nn.Module):
 
     def forward(self, bytes_: torch.Tensor) -> torch.Tensor:
         hidden, _ = self.recurrent(self.embedding(bytes_[:, :-1]))
-        logits = self.out(hidden)
+        logits = self.out(job.dropout(hidden, arguments.dropout, site=1))  # the same on any mesh
         return nn.functional.cross_entropy(logits.flatten(0, 1), bytes_[:, 1:].flatten())
 
 

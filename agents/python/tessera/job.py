@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ctypes import byref, c_int, c_int64, c_size_t, c_void_p
+from ctypes import byref, c_float, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
 from typing import Any, Callable
 
@@ -382,3 +382,34 @@ class Job:
             )
         )
         return list(numbers[: count.value]), place.value
+
+    def random_normal(self, seed: int, tensor: str, first: int, count: int) -> bytearray:
+        """Standard normal numbers (float32) of the elements from `first` on of a tensor.
+
+        The number of an element depends on nothing else, so every cut gets equal values.
+        """
+        out = (c_float * count)()
+        self._lib.tessera_random_normal(seed, tensor.encode(), first, out, count)
+        return bytearray(out)
+
+    def random_uniform(
+        self, seed: int, name: str, sample: int, first: int, count: int
+    ) -> bytearray:
+        """Numbers in [0, 1) (float32) of the elements from `first` on of a sample's tensor.
+
+        `sample` counts the samples of the whole run.
+        """
+        out = (c_float * count)()
+        self._lib.tessera_random_uniform(seed, name.encode(), sample, first, out, count)
+        return bytearray(out)
+
+    def dropout_mask(
+        self, seed: int, site: int, sample: int, first: int, count: int, probability: float
+    ) -> bytearray:
+        """A mask (float32): 0 with `probability`, else 1 / (1 - probability), as random_uniform.
+
+        `site` numbers the operation in the model.
+        """
+        out = (c_float * count)()
+        check(self._lib.tessera_dropout_mask(seed, site, sample, first, probability, out, count))
+        return bytearray(out)

@@ -61,13 +61,19 @@ class Alone(TorchJob):
         dist.destroy_process_group()
         return False
 
-    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> tuple[list[int], int]:
         """In another order than under Tessera, whose library may be missing here."""
-        rank, world = self.mesh["dp"].get_local_rank(), self.mesh["dp"].size()
+        rank, world = self._bound().axes["dp"].rank, self._bound().axes["dp"].size
         begin = rank * (batch // world) + min(rank, batch % world)
         count = batch // world + (rank < batch % world)
         places = range(position + begin, position + begin + count)
-        return [int(_order(seed, at // num, num)[at % num]) for at in places]
+        return [int(_order(seed, at // num, num)[at % num]) for at in places], begin
+
+    def _dropout_mask(self, site: int, sample: int, num: int, probability: float) -> torch.Tensor:
+        """Other numbers than under Tessera."""
+        seed = ((self._seed * 1_000_003 + site) * 1_000_003 + sample) & (2**63 - 1)
+        generator = torch.Generator().manual_seed(seed)
+        return (torch.rand(num, generator=generator) >= probability) / (1 - probability)
 
 
 @functools.lru_cache(maxsize=4)

@@ -15,6 +15,7 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
+from tessera.torch.groups import axes_of
 from tessera.torch.layout import Layout
 from tessera.torch.program import (
     DTYPES,
@@ -92,7 +93,8 @@ class Program:
         self.model = model
         self.optimizer = optimizer
         self.pipeline = pipeline
-        self.mesh = mesh
+        self.axes = axes_of(mesh)
+        self.num_ranks = mesh.size()
         self.is_pipelined = False  # whether stages hold different tensors
         self.gradients: list[Gradient] = []
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
@@ -142,11 +144,9 @@ class Program:
     def share_buffers(self) -> None:
         """All ranks of a stage take those of its first, as DistributedDataParallel does."""
         for axis in _AXES_OF_A_STAGE:
-            if self.mesh[axis].size() > 1:
+            if self.axes[axis].size > 1:
                 for module, key, _ in self.buffers:
-                    dist.broadcast(
-                        module.get_buffer(key), group=self.mesh[axis].get_group(), group_src=0
-                    )
+                    dist.broadcast(module.get_buffer(key), group=self.axes[axis].group, group_src=0)
 
     def keep_buffers(self) -> None:
         for module, key, place in self.buffers:
@@ -166,7 +166,7 @@ class Program:
         held = [gradient for gradient in self.gradients if gradient.value.numel() > 0]
         if not held:
             return 0.0
-        ranks_of_stage = self.mesh.size() // self.mesh["pp"].size()
+        ranks_of_stage = self.num_ranks // self.axes["pp"].size
         shares = [one.num_parts / (ranks_of_stage * len(one.stages)) for one in held]
         norms = torch._foreach_norm([one.value for one in held], 2, torch.float32)
         squares = torch.stack(norms).double().square()
@@ -191,7 +191,7 @@ class Binding(Program):
         """
         super().__init__(model, optimizer, pipeline, mesh)
         self._layout = Layout.of_job()
-        self.is_pipelined = self._layout.is_pipelined and mesh["pp"].size() > 1
+        self.is_pipelined = self._layout.is_pipelined and self.axes["pp"].size > 1
         self._pieces = {piece.name: piece for piece in pieces}
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
         make_state(optimizer)
@@ -256,7 +256,7 @@ class Binding(Program):
             replaced[id(parameter)] = new
             if not parameter.requires_grad:
                 continue
-            stages = self._layout.stages_holding(tensor.name, self.mesh["pp"].size())
+            stages = self._layout.stages_holding(tensor.name, self.axes["pp"].size)
             self.add_gradient(new, self._local(tensor, gradient=True), tensor, stages)
         self._bind_optimizer(state, replaced)
         self.hold_gradients()

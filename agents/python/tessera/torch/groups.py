@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, TCPStore
@@ -46,6 +46,22 @@ def device_mesh(sizes: dict[str, int], device: str) -> DeviceMesh:
     """All axes of the job, also those of one rank. The default group has just been made."""
     _forget_meshes()
     return init_device_mesh(device, tuple(sizes[a] for a in AXES), mesh_dim_names=AXES)
+
+
+class Axis(NamedTuple):
+    """One axis of a mesh, for this rank. A DeviceMesh computes these anew each time."""
+
+    size: int
+    rank: int
+    group: Any
+
+
+def axes_of(mesh: DeviceMesh) -> dict[str, Axis]:
+    parts = {axis: mesh[axis] for axis in AXES}
+    return {
+        axis: Axis(part.size(), part.get_local_rank(), part.get_group())
+        for axis, part in parts.items()
+    }
 
 
 @contextmanager

@@ -45,13 +45,15 @@ class Sampler:
         """The numbers of the samples. Ranks that differ on other axes than dp get the same."""
         job = self._job
         position = (job.coming_step - 1) * self.global_batch
-        numbers = job._samples(self.seed, position, self.num_samples, self.global_batch)
+        numbers, place = job._samples(self.seed, position, self.num_samples, self.global_batch)
+        job._read = range(position + place, position + place + len(numbers))
         job._share = len(numbers) / self.global_batch
         is_averaged = any(gradient.is_averaged for gradient in job._bound().gradients)
-        if is_averaged and job._share * job.mesh["dp"].size() != 1:
+        dp = job._bound().axes["dp"].size
+        if is_averaged and job._share * dp != 1:
             raise TesseraError(
                 f"a batch of {self.global_batch} samples has no equal parts for dp="
-                f"{job.mesh['dp'].size()}, and FSDP weights all ranks equally"
+                f"{dp}, and FSDP weights all ranks equally"
             )
         return numbers
 
@@ -70,6 +72,7 @@ class TorchJob:
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
         self._share: float | None = None  # of the global batch that this rank has read
+        self._read = range(0)  # those samples, counted through the whole run
         self._began = time.monotonic()
 
     # ---- for programs
@@ -98,6 +101,29 @@ class TorchJob:
 
     def sampler(self, num_samples: int, global_batch: int, seed: int = 0) -> Sampler:
         return Sampler(self, num_samples, global_batch, seed)
+
+    def dropout(self, x: torch.Tensor, probability: float, site: int) -> torch.Tensor:
+        """Drops elements of `x`, of shape [samples of this rank in this step, ...], and scales the
+        others.
+
+        Which ones depends on the seed of `build`, `site` (a number of the operation in the model),
+        the sample of the run and the element, so it is the same on any mesh. Ordinary dropout of
+        torch draws per step and dp coordinate.
+        """
+        if not 0 <= probability < 1:
+            raise TesseraError(f"a probability of dropout is from 0 to below 1, not {probability}")
+        if len(x) != len(self._read):
+            raise TesseraError(
+                f"dropout of {len(x)} rows, and this rank has read {len(self._read)} samples"
+            )
+        if probability == 0:
+            return x
+        masks = [
+            self._dropout_mask(site, sample, x[0].numel(), probability) for sample in self._read
+        ]
+        if not masks:
+            return x
+        return x * torch.stack(masks).view(x.shape).to(x.dtype)
 
     def schedule(self, factor: Callable[[int], float]) -> None:
         """Multiplies the learning rates of `build` by `factor(step)` in each step.
@@ -140,12 +166,12 @@ class TorchJob:
         busy = time.monotonic() - self._began
         program = self._bound()
         program.take_gradients()
-        share = self._share if self._share is not None else 1 / self.mesh["dp"].size()
+        share = self._share if self._share is not None else 1 / program.axes["dp"].size
         self._reduce(program, share)
         norm2 = program.norm2()
-        copies = self.mesh.size() // self.mesh["dp"].size()
+        copies = program.num_ranks // program.axes["dp"].size
         if program.is_pipelined:
-            copies //= self.mesh["pp"].size()  # the others have no loss
+            copies //= program.axes["pp"].size  # the others have no loss
         value = _value_of(loss)
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens)
         if norm2 != norm2 or norm2 == float("inf"):
@@ -166,7 +192,7 @@ class TorchJob:
 
     def _seed_step(self) -> None:
         """Random numbers of torch belong to the step and the dp coordinate, on any mesh."""
-        dp = self.mesh["dp"].get_local_rank()
+        dp = self._bound().axes["dp"].rank
         torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + dp & (2**63 - 1))
 
     def _set_rates(self, program: Program) -> None:
@@ -191,16 +217,16 @@ class TorchJob:
 
     def _reduce(self, program: Program, share: float) -> None:
         """Sums the gradients that nobody else does, over the ranks that have read other samples."""
-        dp = self.mesh["dp"]
-        group, is_alone = dp.get_group(), dp.size() == 1
+        dp = program.axes["dp"]
         waits = []
         with torch.no_grad():
             for gradient in program.gradients:
                 if gradient.is_averaged:
                     continue
-                gradient.value.mul_(share)
-                if not is_alone and gradient.value.numel() > 0:
-                    waits.append(dist.all_reduce(gradient.value, group=group, async_op=True))
+                if share != 1:
+                    gradient.value.mul_(share)
+                if dp.size > 1 and gradient.value.numel() > 0:
+                    waits.append(dist.all_reduce(gradient.value, group=dp.group, async_op=True))
         for wait in waits:
             wait.wait()
         if program.is_pipelined:
@@ -208,17 +234,16 @@ class TorchJob:
 
     def _reduce_over_stages(self, program: Program) -> None:
         """Sums the gradients of parameters that several stages have used, such as tied ones."""
-        pp = self.mesh["pp"]
-        group, own = pp.get_group(), pp.get_local_rank()
+        pp = program.axes["pp"]
         shared = [one for one in program.gradients if len(one.stages) > 1]
         for gradient in sorted(shared, key=lambda one: one.name):
-            if len(gradient.stages) == pp.size():
-                dist.all_reduce(gradient.value, group=group)
+            if len(gradient.stages) == pp.size:
+                dist.all_reduce(gradient.value, group=pp.group)
                 continue
-            other = next(stage for stage in gradient.stages if stage != own)
+            other = next(stage for stage in gradient.stages if stage != pp.rank)
             theirs = torch.empty_like(gradient.value)
-            sent = dist.isend(gradient.value, group=group, group_dst=other)
-            dist.recv(theirs, group=group, group_src=other)
+            sent = dist.isend(gradient.value, group=pp.group, group_dst=other)
+            dist.recv(theirs, group=pp.group, group_src=other)
             if sent is not None:
                 sent.wait()
             gradient.value.add_(theirs)
@@ -248,7 +273,11 @@ class TorchJob:
         """After the last step. Whether the job may go on later."""
         raise NotImplementedError
 
-    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> tuple[list[int], int]:
+        """The numbers of this rank's samples, and the place of the first one in the batch."""
+        raise NotImplementedError
+
+    def _dropout_mask(self, site: int, sample: int, num: int, probability: float) -> torch.Tensor:
         raise NotImplementedError
 
 
@@ -398,5 +427,9 @@ class Attached(TorchJob):
             self._unchecked.check()
             self._unchecked = None
 
-    def _samples(self, seed: int, position: int, num: int, batch: int) -> list[int]:
-        return self._job.samples(seed, position, num, batch)[0]
+    def _samples(self, seed: int, position: int, num: int, batch: int) -> tuple[list[int], int]:
+        return self._job.samples(seed, position, num, batch)
+
+    def _dropout_mask(self, site: int, sample: int, num: int, probability: float) -> torch.Tensor:
+        values = self._job.dropout_mask(self._seed, site, sample, 0, num, probability)
+        return torch.frombuffer(values, dtype=torch.float32)
