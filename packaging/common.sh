@@ -7,8 +7,8 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# Prints the packages of deps.txt that are not installed. With the word `tests`, also those that are
-# marked with it.
+# Prints the packages of deps.txt that are not installed. With the word `tests` or `all`, also those that
+# are marked with it.
 missing_packages() {
   local package mark
   sed -e 's/#.*//' "$ROOT/packaging/deps.txt" | while read -r package mark; do
@@ -30,14 +30,20 @@ install_missing() {
   [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && install_as=(sudo); } ||
     die "not root and no sudo; as root: apt-get install --no-install-recommends $missing"
   say "installing $count packages: $missing"
-  case " $missing" in
-    *" etcd-server "*) say "the service etcd.service is masked: only tests use the program" ;;
-  esac
+  # Tests run these programs themselves.
+  local package masked=()
+  for package in $missing; do
+    case $package in
+      etcd-server) masked+=(etcd.service) ;;
+      slurmctld | slurmd | munge) masked+=("$package.service") ;;
+    esac
+  done
+  [ ${#masked[@]} = 0 ] || say "masked, because only tests use the programs: ${masked[*]}"
   log=$(mktemp)
   # shellcheck disable=SC2086  # the list is words
   if ! "${install_as[@]}" bash -c 'export DEBIAN_FRONTEND=noninteractive
-      case " $* " in *" etcd-server "*) ln -sf /dev/null /etc/systemd/system/etcd.service ;; esac
-      apt-get update -qq && apt-get install -y --no-install-recommends "$@"' _ $missing 2>&1 </dev/null |
+      for service in $1; do ln -sf /dev/null "/etc/systemd/system/$service"; done
+      apt-get update -qq && apt-get install -y --no-install-recommends "${@:2}"' _ "${masked[*]}" $missing 2>&1 </dev/null |
       tee "$log" | show_steps packages "$(apt_steps "$missing")" '^Setting up '; then
     tail -n 5 "$log" >&2
     rm -f "$log"

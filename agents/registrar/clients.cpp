@@ -45,6 +45,7 @@ bool OnlyLooks(const wire::Request& request) {
     case wire::Request::kChanges:
     case wire::Request::kDoctor:
     case wire::Request::kLog:
+    case wire::Request::kProgram:
     case wire::Request::kJobs:
     case wire::Request::kListCheckpoints:
     case wire::Request::kRegistrar:

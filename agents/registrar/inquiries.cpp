@@ -170,4 +170,18 @@ void Inquiries::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
                       });
 }
 
+void Inquiries::OnProgram(const std::string& name, const ReplyPtr& reply) const {
+  const Job* job = jobs_.Find(name);
+  if (!job) return reply->Fail(NotFound(fmt::format("job '{}' does not exist", name)));
+  if (!job->settings.program) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' runs the built-in model {}, which has no rules file", name,
+                    job->settings.model.name)));
+  }
+  wire::Reply out;
+  out.mutable_program()->set_tensors(job->settings.program->tensors.text);
+  out.mutable_program()->set_rules(job->settings.program->rules.text);
+  reply->Done(std::move(out));
+}
+
 }  // namespace tessera::agents

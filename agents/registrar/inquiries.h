@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Queries that the registrar sends to nodes: probe, doctor, log.
+/// Queries that the registrar sends to nodes (probe, doctor, log), and what it knows of programs.
 
 #include <functional>
 
@@ -27,6 +27,7 @@ class Inquiries : public RegistrarPart {
   void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
   void OnDoctor(const ReplyPtr& reply);
   void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
+  void OnProgram(const std::string& name, const ReplyPtr& reply) const;
   /// \error those of the journal
   Status Recover();
   /// What the last probe has measured, else what is assumed.

@@ -14,9 +14,12 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
+#include "ptc/rules/rules_files.h"
 
 namespace tessera::agents {
 namespace {
+
+constexpr std::size_t kLongestTitle = 200;  // of a tensors file
 
 Status CheckName(const std::string& name) {
   if (IsJobName(name)) return OkStatus();
@@ -51,7 +54,12 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
     settings.program = engine::OwnProgram{request.command(),
                                           {request.tensors().name(), request.tensors().text()},
                                           {request.rules().name(), request.rules().text()},
+                                          {},
                                           request.finishes_updates()};
+    // What is wrong with the file is said when the rules are applied.
+    if (const auto file = ptc::ReadTensors(settings.program->tensors)) {
+      settings.program->title = file->title.substr(0, kLongestTitle);
+    }
   }
   if (!has_base || request.seed() != 0) settings.seed = request.seed();
   for (const auto& [key, value] : request.settings()) {

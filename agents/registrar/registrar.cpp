@@ -291,6 +291,8 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
       return decisions_.OnShow(reply);
     case wire::Request::kLog:
       return inquiries_.OnLog(request.log(), reply);
+    case wire::Request::kProgram:
+      return inquiries_.OnProgram(request.program().job(), reply);
     case wire::Request::kJobs:
       return states_.OnJobs(reply);
     case wire::Request::kView:

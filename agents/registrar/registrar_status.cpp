@@ -135,7 +135,7 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
 engine::JobStatus Registrar::StatusOf(const Job& job) const {
   engine::JobStatus row;
   row.name = job.name;
-  row.model = job.settings.model.name;
+  row.model = job.settings.program ? job.settings.program->title : job.settings.model.name;
   row.state = job.state;
   row.on_failure = job.on_failure;
   row.decision = losses_.StatusOf(job);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 
 #include "agents/net/socket.h"
 
@@ -41,7 +42,10 @@ Result<Endpoint> parseEndpoint(std::string_view text, int defaultPort) {
 }
 
 Result<std::string> readPublicKey(const std::string& keyOrFile) {
-  if (agents::IsPublicKey(keyOrFile)) return keyOrFile;
+  // A path may have 40 characters as well.
+  std::error_code ignored;
+  if (agents::IsPublicKey(keyOrFile) && !std::filesystem::exists(keyOrFile, ignored))
+    return keyOrFile;
   auto key = agents::LoadPublicKey(keyOrFile);
   if (!key && key.error().code == ErrorCode::kNotFound)
     return NotFound(

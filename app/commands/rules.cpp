@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/cut_text.h"
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
 #include "app/commands/script.h"
+#include "app/commands/session.h"
 #include "app/commands/units.h"
 #include "engine/catalogue/catalogue.h"
 #include "ptc/layout.h"
@@ -216,15 +218,33 @@ int showRules(const Invocation& call) {
     fmt::print("{}", call.arguments.has("tensors") ? described.tensors : described.rules);
     return kDone;
   }
-  for (const char* option : {"tensors", "python", "env"})
+  const std::string name = call.arguments.word(0);
+  for (const char* option : {"python", "env"})
     if (call.arguments.has(option))
       return wrongUsage(
           InvalidArgument(fmt::format("--{} is for a script such as train.py", option)));
   if (call.arguments.numWords() > 1)
     return wrongUsage(InvalidArgument(
         fmt::format("'{}': only a script such as train.py has arguments", call.arguments.word(1))));
-  TESSERA_OR_FAILED(const auto rules, engine::FindRuleSet(call.arguments.word(0)));
-  fmt::print("{}", rules.text);
+  const auto rules = engine::FindRuleSet(name);
+  if (rules) {
+    if (call.arguments.has("tensors"))
+      return wrongUsage(InvalidArgument(
+          fmt::format("--tensors is for a script or a job; '{}' is a rule set", name)));
+    fmt::print("{}", rules->text);
+    return kDone;
+  }
+  // Not a rule set: a job, if there is a cluster.
+  auto session = openSession(call);
+  if (!session) return failed(rules.error());
+  wire::Request request;
+  request.mutable_program()->set_job(name);
+  const auto reply = session->ask(std::move(request));
+  if (!reply && reply.error().code == ErrorCode::kNotFound)
+    return failed(NotFound(fmt::format("{}; no job has this name either", rules.error().message)));
+  if (!reply) return failed(reply.error());
+  fmt::print("{}",
+             call.arguments.has("tensors") ? reply->program().tensors() : reply->program().rules());
   return kDone;
 }
 
@@ -255,20 +275,23 @@ Command rulesListCommand() {
 }
 
 Command rulesShowCommand() {
-  return {{.verb = "rules show",
-           .summary = "Print a rule set, or what is derived from a script, as a start for your own",
-           .words = {{.name = "RULES|SCRIPT",
-                      .help = "name of a rule set, or a program in Python with its arguments "
-                              "after `--`",
-                      .repeats = true}},
-           .options = {{.name = "tensors",
-                        .value = "",
-                        .help = "with SCRIPT: its tensors file instead of its rules"},
-                       pythonOption(),
-                       environmentOption()},
-           .examples = {"tesseractl rules show llama > mine.json",
-                        "tesseractl rules show train.py > train.rules.json"}},
-          showRules};
+  return {
+      {.verb = "rules show",
+       .summary = "Print a rule set, that of a job, or what is derived from a script, as a start "
+                  "for your own",
+       .words = {{.name = "RULES|JOB|SCRIPT",
+                  .help = "name of a rule set or of a job with a program of its own, or a "
+                          "program in Python with its arguments after `--`",
+                  .repeats = true}},
+       .options = {{.name = "tensors",
+                    .value = "",
+                    .help = "with JOB or SCRIPT: its tensors file instead of its rules"},
+                   pythonOption(),
+                   environmentOption()},
+       .examples = {"tesseractl rules show llama > mine.json",
+                    "tesseractl rules show train --tensors",
+                    "tesseractl rules show train.py > train.rules.json"}},
+      showRules};
 }
 
 }  // namespace tessera::app

@@ -32,7 +32,7 @@ std::string orDash(std::string text) { return text.empty() ? "-" : std::move(tex
 
 std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
-      {"node", "state", "device", "used", "total", "job", "rank"}};
+      {"node", "state", "device", "used", "total", "job", "rank", "busy"}};
   for (const engine::NodeStatus& node : snapshot.nodes) {
     bool first = true;
     for (const engine::DeviceStatus& device : node.devices) {
@@ -40,13 +40,14 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
                       first ? paintState(engine::ToString(node.state)) : "",
                       ptc::ToString(device.id), formatBytes(device.used_bytes),
                       formatBytes(device.total_bytes), describeStatus(device),
-                      device.rank ? std::to_string(*device.rank) : ""});
+                      device.rank ? std::to_string(*device.rank) : "",
+                      device.busy_seconds > 0 ? formatSeconds(device.busy_seconds) : ""});
       first = false;
     }
     if (node.devices.empty())
       rows.push_back({fmt::format("n{}", node.node), paintState(engine::ToString(node.state))});
   }
-  return formatTable(rows, {3, 4, 6});
+  return formatTable(rows, {3, 4, 6, 7});
 }
 
 /// "n1: network: 3 corrupt frames requested again" for each node with any fault.
@@ -107,7 +108,9 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
                     job.layout_hash});
   std::string text = formatTable(rows, {2, 3, 4, 5, 8});
   for (const engine::JobStatus& job : snapshot.jobs)
-    if (!job.command.empty()) text += fmt::format("{}: runs `{}`\n", job.name, job.command);
+    if (!job.command.empty())
+      text += fmt::format("{}: {}runs `{}`\n", job.name, job.model.empty() ? "" : job.model + ", ",
+                          job.command);
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.at_change.empty())
       text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);

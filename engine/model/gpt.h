@@ -53,6 +53,7 @@ struct OwnProgram {
   std::string command;     // run by sh -c, once per rank
   ptc::NamedText tensors;  // read by ptc::ApplyRules, like `rules`
   ptc::NamedText rules;
+  std::string title = {};         // that of the tensors file: "LlamaForCausalLM, torch 2.15.0"
   bool finishes_updates = false;  // makes an update that an earlier rank has left out
   friend bool operator==(const OwnProgram&, const OwnProgram&) = default;
 };

@@ -98,6 +98,7 @@ json ToJsonObject(const JobSettings& settings) {
     out["program"] = {{"command", settings.program->command},
                       {"tensors", ToJsonObject(settings.program->tensors)},
                       {"rules", ToJsonObject(settings.program->rules)}};
+    if (!settings.program->title.empty()) out["program"]["title"] = settings.program->title;
     if (settings.program->finishes_updates) out["program"]["finishes_updates"] = true;
   } else {
     out["model"] = ToJsonObject(settings.model);
@@ -117,13 +118,14 @@ Result<NamedText> ParseNamedText(const NamedText& file, const JsonValue& value,
 Result<OwnProgram> ParseProgram(const NamedText& file, const JsonValue& value) {
   TESSERA_TRY(const auto reader,
               JsonReader::Make(file, value, "a program",
-                               {"command", "tensors", "rules", "finishes_updates"}));
+                               {"command", "tensors", "rules", "title", "finishes_updates"}));
   OwnProgram program;
   TESSERA_TRY(program.command, reader.Text("command"));
   TESSERA_TRY(const JsonValue* tensors, reader.Member("tensors"));
   TESSERA_TRY(program.tensors, ParseNamedText(file, *tensors, "a tensors file"));
   TESSERA_TRY(const JsonValue* rules, reader.Member("rules"));
   TESSERA_TRY(program.rules, ParseNamedText(file, *rules, "a rules file"));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("title", program.title));
   TESSERA_RETURN_IF_ERROR(reader.Optional("finishes_updates", program.finishes_updates));
   if (program.command.empty()) return reader.At("a program needs a 'command' that is not empty");
   return program;

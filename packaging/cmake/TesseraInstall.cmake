@@ -69,6 +69,12 @@ install(DIRECTORY agents/python/tessera DESTINATION ${CMAKE_INSTALL_DATADIR}/tes
 install(DIRECTORY agents/python/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/python COMPONENT tessera
         FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
+# ---- Slurm
+install(PROGRAMS packaging/slurm/tessera-slurm packaging/slurm/tessera.sbatch
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/slurm COMPONENT tessera)
+install(DIRECTORY packaging/slurm/tessera_slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/slurm COMPONENT tessera
+        FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE PATTERN ".mypy_cache" EXCLUDE)
+
 # ---- the rank library
 install(TARGETS tessera_job EXPORT tessera-job
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tessera NAMELINK_COMPONENT dev

@@ -91,8 +91,9 @@ class ClientsTest : public QObject {
   // Every request that a later version may add is an operator's, unless it is listed here.
   void aViewerOnlyLooks() {
     const std::set<std::string> looks = {
-        "hello",  "status",  "plan",   "propose", "txn",  "history",  "samples",
-        "events", "changes", "doctor", "log",     "jobs", "topology", "list_checkpoints",
+        "hello",    "status",  "plan",   "propose",  "txn",
+        "history",  "samples", "events", "changes",  "doctor",
+        "log",      "program", "jobs",   "topology", "list_checkpoints",
         "registrar"};
     Office office;
     const auto* const type = wire::Request::descriptor();

@@ -198,6 +198,11 @@ class E2eTorchTest : public QObject {
     const Outcome digest = m_cluster->Run({"digest", "wrong", "--json"}, kTorchPatience);
     QVERIFY2(digest.code == 0, digest.Text());
     QVERIFY(digest.LastJson()["tensors"].contains("0.running_mean"));
+    const Outcome rules = m_cluster->Run({"rules", "show", "wrong"});
+    QVERIFY2(rules.output.contains(R"({"match": "0.running_mean", "cut": "replicate")"),
+             rules.Text());
+    const std::string model = m_cluster->Job("wrong")["model"];
+    QVERIFY2(model.starts_with("Sequential, torch 2."), model.c_str());
     const Outcome moved = m_cluster->Run({"apply", "wrong", "--mesh", "dp=3", "--devices",
                                           "n0g0,n1g0,n1g1", "--verify", "full", "--yes"},
                                          kTorchPatience);

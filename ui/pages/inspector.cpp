@@ -284,8 +284,8 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
 
 std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) const {
   std::vector<KeyValues::Row> rows;
-  rows.push_back({job.command.empty() ? tr("model") : tr("command"),
-                  orDash(job.command.empty() ? job.model : job.command)});
+  if (job.command.empty() || !job.model.empty()) rows.push_back({tr("model"), orDash(job.model)});
+  if (!job.command.empty()) rows.push_back({tr("command"), QString::fromStdString(job.command)});
   const bool isPlaced = !job.devices.empty();  // false while the job opens its data
   rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : format::unknown()});
   rows.push_back({tr("options"), optionsText(job.options)});

@@ -72,7 +72,7 @@ for step in job.steps(until=arguments.steps):
     samples = data[batch()]
     loss = job.model(input_ids=samples, labels=samples).loss
     loss.backward()
-    decision = job.step(loss, max_norm=1.0)
+    decision = job.step(loss, max_norm=1.0, tokens=samples.numel())
     time.sleep(arguments.delay)
     if step % 20 == 0:
         print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

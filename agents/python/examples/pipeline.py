@@ -120,7 +120,8 @@ for step in job.steps(until=arguments.steps):
     inputs = (samples[:, :-1],) if job.model.is_first else ()
     targets, losses = (samples[:, 1:], []) if job.model.is_last else (None, None)
     job.pipeline.step(*inputs, target=targets, losses=losses)
-    decision = job.step(torch.stack(losses).mean() if losses else None, max_norm=1.0)
+    loss = torch.stack(losses).mean() if losses else None
+    decision = job.step(loss, max_norm=1.0, tokens=samples.numel())
     time.sleep(arguments.delay)
     if step % 20 == 0:
         print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

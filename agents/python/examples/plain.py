@@ -51,9 +51,10 @@ job.bind(build)
 job.schedule(lambda step: min(1.0, step / 20))  # warm-up
 batch = job.sampler(len(data), global_batch=24)
 for step in job.steps(until=arguments.steps):
-    loss = job.model(data[batch()])
+    samples = data[batch()]
+    loss = job.model(samples)
     loss.backward()
-    decision = job.step(loss, max_norm=1.0)
+    decision = job.step(loss, max_norm=1.0, tokens=samples.numel())
     time.sleep(arguments.delay)
     if step % 20 == 0:
         print(f"step {step}: loss {decision.loss:.4f}", file=sys.stderr)

@@ -30,7 +30,7 @@ def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
         raise
     except Exception as error:
         raise TesseraError(f"{_text(sizes)}: {type(error).__name__}: {error}") from error
-    compare(found, Layout.of_job(), sizes, rank)
+    compare(found.tensors, Layout.of_job(), sizes, rank)
 
 
 def check_stages(build: Build, folder: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.distributed.fsdp import FSDPModule
 
 from tessera._library import AXES, TesseraError
 from tessera.torch.groups import pretended
@@ -51,14 +52,26 @@ class Described:
 STEP_TENSOR = Described(STEP, "scalar", "i64", (), (), ())
 
 
-def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> list[Described]:
+@dataclass(frozen=True)
+class OnMesh:
+    """A program on one mesh, without the program."""
+
+    title: str
+    tensors: list[Described]
+
+
+def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
     """What `build` makes for one rank of one mesh."""
     with pretended(sizes, rank) as mesh:
         with torch.device("meta"):
             model, optimizer, _ = call(build, mesh)
         check_optimizer(optimizer)
         make_state(optimizer)
-        return [*(Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)), STEP_TENSOR]
+        name = type(model).__name__
+        if isinstance(model, FSDPModule):
+            name = name.removeprefix("FSDP")
+        own = [Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)]
+        return OnMesh(f"{name}, torch {torch.__version__}", [*own, STEP_TENSOR])
 
 
 def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -67,12 +80,12 @@ def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
     The axes that cut are those of a mesh of two ranks along dp, ep and tp each, or along those of
     them that the program can take. Layers and stages are those of meshes of some stages.
     """
-    tensors, sizes = _uncut_by_stages(build)
-    names = [tensor.name for tensor in tensors if tensor.name != STEP]
-    return _documents(tensors, infer(names, _probe_stages(build, sizes)))
+    whole, sizes = _uncut_by_stages(build)
+    names = [tensor.name for tensor in whole.tensors if tensor.name != STEP]
+    return _documents(whole, infer(names, _probe_stages(build, sizes)))
 
 
-def _uncut_by_stages(build: Build) -> tuple[list[Described], dict[str, int]]:
+def _uncut_by_stages(build: Build) -> tuple[OnMesh, dict[str, int]]:
     failure: Exception | None = None
     for probed in _CUTTING:
         sizes = {axis: 2 if axis in probed else 1 for axis in AXES}
@@ -98,16 +111,16 @@ def _probe_stages(build: Build, sizes: dict[str, int]) -> dict[int, list[set[str
             raise
         except Exception:
             continue  # it is refused with its reason if such a mesh is asked for
-        out[count] = [{tensor.name for tensor in own} - {STEP} for own in stages]
+        out[count] = [{tensor.name for tensor in own.tensors} - {STEP} for own in stages]
         if all(own == out[count][0] for own in out[count]):
             break  # the program does nothing with stages
     return out
 
 
-def _documents(tensors: list[Described], stages: Stages) -> tuple[dict[str, Any], dict[str, Any]]:
+def _documents(whole: OnMesh, stages: Stages) -> tuple[dict[str, Any], dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     rules: list[dict[str, Any]] = []
-    for tensor in tensors:
+    for tensor in whole.tensors:
         row: dict[str, Any] = {
             "name": tensor.name,
             "dtype": tensor.dtype,
@@ -127,7 +140,8 @@ def _documents(tensors: list[Described], stages: Stages) -> tuple[dict[str, Any]
         place = "layer" if tensor.name in stages.layer else stages.place.get(tensor.name, "all")
         rules.append({"match": tensor.name, "cut": cut, "stage": place})
     of_stages = {} if stages.rule == "uniform" else {"stages": stages.rule}
-    return {"layers": stages.num_layers, "tensors": rows}, {**of_stages, "rules": rules}
+    head = {"title": whole.title, "layers": stages.num_layers}
+    return {**head, "tensors": rows}, {**of_stages, "rules": rules}
 
 
 def write(build: Build, folder: str) -> None:

@@ -157,8 +157,8 @@ class TorchJob:
     def step(self, loss: Any, *, max_norm: float = 0.0, tokens: int = 0) -> Decision:
         """Ends a step, after backward(): reduces gradients, limits their norm, makes the update.
 
-        `loss` is the mean over this rank's samples, None on a pipeline stage that has none. Of
-        `tokens` the sum over ranks is recorded.
+        `loss` is the mean over this rank's samples, None on a pipeline stage that has none.
+        `tokens` are those of this rank's samples; ranks that read the same samples count once.
         Returns what all ranks have agreed on, with the loss and the norm of the whole batch.
         """
         if self._stepped:
@@ -173,7 +173,8 @@ class TorchJob:
         if program.is_pipelined:
             copies //= program.axes["pp"].size  # the others have no loss
         value = _value_of(loss)
-        mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens)
+        counts = all(of.rank == 0 for axis, of in program.axes.items() if axis != "dp")
+        mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens if counts else 0)
         if norm2 != norm2 or norm2 == float("inf"):
             mine.norm2, mine.found_inf = 0.0, 1
         self._set_rates(program)

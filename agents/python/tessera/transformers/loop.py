@@ -115,8 +115,7 @@ class Loop:
         if missing or not has_samples:
             return None, 0
         divisor = torch.tensor(items * num_samples / self._global_batch, dtype=torch.float32)
-        is_counted = self._job.mesh.size() == dp.size() or dist.get_rank() == dp.get_local_rank()
-        return divisor, int(own) if is_counted else 0
+        return divisor, int(own)
 
     def _after(self, step: int, ignore_keys: Any, is_last: bool) -> None:
         control = self._call("on_step_end")
