@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -28,7 +29,11 @@ class RankOutput {
  public:
   RankOutput(const Invocation& call, std::string job, std::optional<std::int64_t> rank,
              std::int64_t limit)
-      : m_call(call), m_job(std::move(job)), m_rank(rank), m_limit(limit) {}
+      : m_call(call),
+        m_job(std::move(job)),
+        m_rank(rank),
+        m_limit(limit),
+        m_follows(call.arguments.has("follow")) {}
 
   Status print(Session& session) {
     TESSERA_TRY(const auto snapshot, session.snapshot());
@@ -36,24 +41,33 @@ class RankOutput {
     const auto ranks = std::ssize(job.devices);
     if (m_rank && *m_rank >= ranks)
       return NotFound(fmt::format("'{}' has no rank {}: it has {}, from 0", m_job, *m_rank, ranks));
-    for (std::int64_t rank = 0; rank < ranks; ++rank)
-      if (!m_rank || *m_rank == rank)
-        TESSERA_RETURN_IF_ERROR(
-            printRank(session, rank, job.devices[static_cast<std::size_t>(rank)]));
-    m_isFirst = false;
-    return OkStatus();
+    Status result = OkStatus();
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+      if (m_rank && *m_rank != rank) continue;
+      const ptc::DeviceId device = job.devices[static_cast<std::size_t>(rank)];
+      const Status printed = printRank(session, rank, device);
+      if (printed) {
+        m_silent.erase(device);
+      } else {  // its node may be gone; others have their lines
+        if (m_silent.insert(device).second)
+          fmt::print(stderr, "rank {}: {}\n", rank, printed.error().ToString());
+        result = printed;
+      }
+    }
+    return m_follows ? OkStatus() : result;
   }
 
  private:
   Status printRank(Session& session, std::int64_t rank, ptc::DeviceId device) {
-    std::int64_t& next = m_next[device];
+    const auto [entry, isFirst] = m_next.try_emplace(device, 0);
+    std::int64_t& next = entry->second;
     wire::Request request;
     wire::LogRequest& log = *request.mutable_log();
     log.set_node(device.node);
     log.set_job(m_job);
     log.set_device(device.index);
     log.set_from(next);
-    log.set_lines(m_isFirst ? m_limit : kMostLogLines);
+    log.set_lines(isFirst ? m_limit : kMostLogLines);
     TESSERA_TRY(const auto reply, session.ask(std::move(request)));
     next = reply.log().next();
     for (const std::string& line : reply.log().lines()) {
@@ -69,8 +83,9 @@ class RankOutput {
   const std::string m_job;
   const std::optional<std::int64_t> m_rank;
   const std::int64_t m_limit;
-  bool m_isFirst = true;
+  const bool m_follows;
   std::map<ptc::DeviceId, std::int64_t> m_next;  // number of the coming line
+  std::set<ptc::DeviceId> m_silent;              // whose nodes do not answer
 };
 
 int runJobLogs(const Invocation& call) {

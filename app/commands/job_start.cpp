@@ -47,7 +47,7 @@ Status readScript(const Arguments& arguments, wire::StartJobRequest* request) {
   TESSERA_TRY(const Script script, readScriptCall(arguments));
   TESSERA_TRY(const DescribedScript described, describeScript(script));
   request->set_command(agents::Utf8(described.command));
-  request->set_finishes_updates(true);
+  request->set_finishes_updates(described.updatesAlone);
   const auto fill = [&](const char* option, const std::string& text,
                         wire::StartJobRequest::NamedText* out) -> Status {
     if (const auto path = arguments.value(option)) return readText(*path, out);

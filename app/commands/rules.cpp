@@ -283,7 +283,10 @@ Command rulesShowCommand() {
                   .help = "name of a rule set or of a job with a program of its own, or a "
                           "program in Python with its arguments after `--`",
                   .repeats = true}},
-       .options = {{.name = "tensors",
+       .options = {{.name = "job",
+                    .value = "",
+                    .help = "the name is that of a job, also if a rule set has it"},
+                   {.name = "tensors",
                     .value = "",
                     .help = "with JOB or SCRIPT: its tensors file instead of its rules"},
                    pythonOption(),

@@ -214,6 +214,7 @@ Result<DescribedScript> describeScript(const Script& script) {
   DescribedScript out;
   TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
   TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));
+  out.updatesAlone = fs::exists(scratch.path() + "/updates-alone");
   std::vector<std::string> words = {python, path};
   words.insert(words.end(), script.arguments.begin(), script.arguments.end());
   out.command = commandLine(variables, words);

@@ -248,21 +248,6 @@ class E2eTorchTest : public QObject {
                              << "'weight' is f64; gradients of a job are f32";
     QTest::newRow("not from zeros") << build.arg("", "Rprop(model.parameters())")
                                     << "Rprop cannot be bound: its state does not begin with zeros";
-    QTest::newRow("on a stage of its own")
-        << "import torch, tessera.torch\n"
-           "job = tessera.torch.attach()\n"
-           "def build(mesh):\n"
-           "    stage, stages = mesh['pp'].get_local_rank(), mesh['pp'].size()\n"
-           "    held = {str(i): torch.nn.Linear(2, 2) for i in range(6) if i * stages // 6 == "
-           "stage}\n"
-           "    model = torch.nn.ModuleDict(held)\n"
-           "    if stage == min(1, stages - 1):\n"
-           "        model['middle'] = torch.nn.Linear(3, 3)\n"
-           "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
-           "job.bind(build)\n"
-        << "with pp=3 the program has 'middle.weight' on stages [1]; a tensor is on the stage of "
-           "its "
-           "layer, the first, the last, both, or all";
     QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
   }
   void saysWhatIsWrongBeforeThereAreRanks() {
@@ -275,6 +260,37 @@ class E2eTorchTest : public QObject {
     QVERIFY2(start.code != 0 && start.errors.contains(sentence), start.Text());
     QVERIFY2(start.errors.contains("before it said what it has"), start.Text());
     QVERIFY(m_cluster->Status()["jobs"].empty());
+  }
+
+  // What the program does with stages is only needed for meshes that have some.
+  void stagesThatAreNoRuleAreLeftOut() {
+    QVERIFY(Write(
+        "import torch, tessera.torch\n"
+        "job = tessera.torch.attach()\n"
+        "def build(mesh):\n"
+        "    stage, stages = mesh['pp'].get_local_rank(), mesh['pp'].size()\n"
+        "    held = {str(i): torch.nn.Linear(2, 2) for i in range(6) if i * stages // 6 == stage}\n"
+        "    model = torch.nn.ModuleDict(held)\n"
+        "    if stage == min(1, stages - 1):\n"
+        "        model['middle'] = torch.nn.Linear(3, 3)\n"
+        "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+        "job.bind(build)\n"
+        "for step in job.steps(until=3):\n"
+        "    loss = job.model['0'](torch.ones(1, 2)).sum()\n"
+        "    loss.backward()\n"
+        "    job.step(loss)\n"));
+    const Outcome staged = StartWrong(*m_cluster, {"pp=2", "n0g0,n1g0"});
+    QVERIFY2(staged.code != 0, staged.Text());
+    QVERIFY2(staged.errors.contains(
+                 "no pipeline stages are taken from the program: with pp=3 the program has "
+                 "'middle.weight' on stages [1]; a tensor is on the stage of its layer, the first, "
+                 "the last, both, or all"),
+             staged.Text());
+    QVERIFY2(staged.errors.contains("with pp=2 on stage 0 the program has no tensor"),
+             staged.Text());
+    m_cluster->Run({"job", "stop", "wrong", "--yes"});
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
   }
 
   void aMeshThatTheProgramCannotTakeIsRefused_data() {

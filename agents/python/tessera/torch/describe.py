@@ -9,20 +9,32 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.distributed.fsdp import FSDPModule
+from torch.distributed.tensor.debug import CommDebugMode
 
 from tessera._library import AXES, TesseraError
 from tessera.torch.groups import pretended
-from tessera.torch.program import STEP, Build, Tensor, call, check_optimizer, make_state, state_of
+from tessera.torch.program import (
+    STEP,
+    Build,
+    Tensor,
+    call,
+    check_optimizer,
+    make_state,
+    persistent_buffers,
+    state_of,
+)
 from tessera.torch.stages import Stages, infer
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # these have the rule of their parameter
 # Axes that are probed with two ranks each, those that most programs know last.
 _CUTTING = (("dp", "ep", "tp"), ("dp", "tp"), ("dp", "ep"), ("dp",))
+UPDATES_ALONE = "updates-alone"  # a file: app/commands/script.cpp
 _STAGES = (2, 3, 4)  # numbers of stages that are probed
 
 
@@ -58,6 +70,9 @@ class OnMesh:
 
     title: str
     tensors: list[Described]
+    # Whether a rank can make an update by itself that an earlier one has left out: without
+    # collectives, and without buffers of the step, which are lost with that rank.
+    updates_alone: bool
 
 
 def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
@@ -66,15 +81,17 @@ def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
         with torch.device("meta"):
             model, optimizer, _ = call(build, mesh)
         check_optimizer(optimizer)
-        make_state(optimizer)
+        with CommDebugMode() as collectives:  # type: ignore[no-untyped-call]
+            make_state(optimizer)
+        alone = collectives.get_total_counts() == 0 and not persistent_buffers(model)
         name = type(model).__name__
         if isinstance(model, FSDPModule):
             name = name.removeprefix("FSDP")
         own = [Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)]
-        return OnMesh(f"{name}, torch {torch.__version__}", [*own, STEP_TENSOR])
+        return OnMesh(f"{name}, torch {torch.__version__}", [*own, STEP_TENSOR], alone)
 
 
-def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
+def describe(build: Build) -> tuple[OnMesh, Stages]:
     """The tensors and rules of what `build` makes, for any mesh.
 
     The axes that cut are those of a mesh of two ranks along dp, ep and tp each, or along those of
@@ -82,7 +99,13 @@ def describe(build: Build) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     whole, sizes = _uncut_by_stages(build)
     names = [tensor.name for tensor in whole.tensors if tensor.name != STEP]
-    return _documents(whole, infer(names, _probe_stages(build, sizes)))
+    try:
+        stages = infer(names, _probe_stages(build, sizes))
+    except TesseraError as error:
+        # A mesh with several stages is refused when it is asked for.
+        print(f"no pipeline stages are taken from the program: {error}", file=sys.stderr)
+        stages = Stages()
+    return whole, stages
 
 
 def _uncut_by_stages(build: Build) -> tuple[OnMesh, dict[str, int]]:
@@ -145,7 +168,8 @@ def _documents(whole: OnMesh, stages: Stages) -> tuple[dict[str, Any], dict[str,
 
 
 def write(build: Build, folder: str) -> None:
-    for name, document in zip(("tensors.json", "rules.json"), describe(build)):
+    whole, stages = describe(build)
+    for name, document in zip(("tensors.json", "rules.json"), _documents(whole, stages)):
         rows = next(key for key in document if isinstance(document[key], list))
         head = "".join(
             f"{json.dumps(key)}: {json.dumps(value)}, "
@@ -155,3 +179,6 @@ def write(build: Build, folder: str) -> None:
         lines = ",\n  ".join(json.dumps(row) for row in document[rows])
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(f"{{{head}{json.dumps(rows)}: [\n  {lines}\n]}}\n")
+    if whole.updates_alone:
+        with open(os.path.join(folder, UPDATES_ALONE), "w", encoding="utf-8"):
+            pass

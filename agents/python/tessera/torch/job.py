@@ -308,6 +308,7 @@ class Attached(TorchJob):
         self._refusal: TesseraError | None = None  # of the mesh that this process was started for
         self._unchecked: Binding | None = None  # until the first step
         self._unfinished: Decision | None = None
+        self._waits = False  # for the boundary before the first step
         self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
 
     def bind(self, build: Build) -> None:
@@ -324,7 +325,10 @@ class Attached(TorchJob):
         self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
         try:
             view = self._job.view
-            check_here(build, view.sizes, view.rank)
+            ranks_of_stage = view.world // view.sizes["pp"]
+            ranks = range(0, view.world, ranks_of_stage) if view.rank == 0 else (view.rank,)
+            for rank in ranks:
+                check_here(build, view.sizes, rank)
         except TesseraError as error:
             self._refusal = error
         self._job.connect(self._connect)
@@ -335,8 +339,11 @@ class Attached(TorchJob):
         del model, optimizer
         _return_memory()
         if self._job.pieces() and not self._job.must_initialise:
+            # All ranks start again: their boundary is where the first of them may be, in steps().
             self._unfinished = self._job.unfinished()
-        if self._unfinished is None:
+            self.coming_step = int(self._bound().step_value) + 1 + bool(self._unfinished)
+            self._waits = True
+        else:
             self._boundary(0, step=-1)
 
     def _bind_alone(self) -> None:
@@ -353,16 +360,17 @@ class Attached(TorchJob):
     def _begin(self) -> None:
         """Makes an update that an earlier rank has left out. The program has its schedule now."""
         decision, self._unfinished = self._unfinished, None
-        if decision is None:
-            return
-        self.coming_step = decision.step
-        self._set_rates(self._bound())
-        self._update(self._bound(), decision)
+        if decision is not None:
+            self.coming_step = decision.step
+            self._set_rates(self._bound())
+            self._update(self._bound(), decision)
         if FINISH_UPDATE in os.environ:
             self._job.detach()
             self._world.close()
             sys.exit(0)
-        self._boundary(0, step=-1)
+        if self._waits:
+            self._waits = False
+            self._boundary(0, step=-1)
 
     def _connect(self, view: View) -> None:
         """On a thread of the library, also for a coming view while this rank trains."""

@@ -36,8 +36,25 @@ def infer(names: list[str], probes: dict[int, list[set[str]]]) -> Stages:
     for count, stages in probes.items():
         for name in sorted(set().union(*stages) - set(names)):
             raise TesseraError(f"with pp={count} the program has a tensor '{name}' more")
+    containers = _spread_containers(names, held)
+    found = _layers(containers, names, held)
+    # Heads that are numbered as well are no layers.
+    less = [one for one in containers if not _is_at_ends(one, names, held)]
+    if not found.rule.startswith("uniform") and 0 < len(less) < len(containers):
+        other = _layers(less, names, held)
+        found = other if other.rule.startswith("uniform") else found
+    is_pipelined = any(len(on) < count for count, of in held.items() for on in of.values())
+    for name in names:
+        if name not in found.layer:
+            found.place[name] = _place(name, held) if is_pipelined else "all"
+    return found
+
+
+def _layers(
+    containers: list[str], names: list[str], held: dict[int, dict[str, tuple[int, ...]]]
+) -> Stages:
     found = Stages()
-    for prefix in _spread_containers(names, held):
+    for prefix in containers:
         own = {
             name: int(name[len(prefix) :].split(".")[0]) for name in names if _is_in(name, prefix)
         }
@@ -45,11 +62,20 @@ def infer(names: list[str], probes: dict[int, list[set[str]]]) -> Stages:
         found.layer.update({name: numbers[number] for name, number in own.items()})
         found.num_layers += len(numbers)
     found.rule = _rule(found, held)
-    is_pipelined = any(len(on) < count for count, of in held.items() for on in of.values())
-    for name in names:
-        if name not in found.layer:
-            found.place[name] = _place(name, held) if is_pipelined else "all"
     return found
+
+
+def _is_at_ends(prefix: str, names: list[str], held: dict[int, dict[str, tuple[int, ...]]]) -> bool:
+    """Whether all of a container is on the first or the last stage."""
+    return (
+        all(
+            held[count][name] in ((0,), (count - 1,))
+            for count in held
+            for name in names
+            if _is_in(name, prefix)
+        )
+        and max(held) > 2
+    )
 
 
 def _stages_of(name: str, stages: list[set[str]], count: int) -> tuple[int, ...]:
@@ -77,10 +103,13 @@ def _spread_containers(names: list[str], held: dict[int, dict[str, tuple[int, ..
     for at, prefix in enumerate(first):
         own = [name for name in names if _is_in(name, prefix)]
         for stages in held.values():
-            on = {stages[name] for name in own}
-            if len(on) > 1 and all(len(one) == 1 for one in on):
+            on: dict[int, set[int]] = {}
+            for name in own:
+                on.setdefault(_number(name, prefix), set()).update(stages[name])
+            # If one of its numbers is on several stages, the layers are further inside.
+            if all(len(one) == 1 for one in on.values()) and len(set().union(*on.values())) > 1:
                 # A container in it is spread as well if the outer one is; the outer one counts.
-                out.append((min(one[0] for one in on), at, prefix))
+                out.append((min(min(one) for one in on.values()), at, prefix))
                 break
     kept: list[str] = []
     for _, _, prefix in sorted(out):
