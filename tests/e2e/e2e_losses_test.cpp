@@ -21,7 +21,7 @@ struct Length {
 /// Of a run on one mesh.
 Length OneMesh() { return IsSmall() ? Length{40, 64} : Length{}; }
 /// Of a run with changes. The steps before the first change take longer than its preparation.
-Length FiveChanges() { return IsSmall() ? Length{100, 64} : Length{}; }
+Length FiveChanges() { return IsSmall() ? Length{300, 64} : Length{}; }
 }  // namespace
 
 class E2eLossesTest : public QObject {
