@@ -21,7 +21,8 @@ class RankLogs {
   static constexpr std::size_t kMostLines = 5'000;        // of a rank
   static constexpr std::size_t kMostBytes = 1 << 20;      // of a rank
   static constexpr std::size_t kMostLineBytes = 1 << 12;  // of a line; the rest is cut off
-  static constexpr std::size_t kMostRanks = 256;  // then the one that is silent longest goes
+  static constexpr std::size_t kMostRanks =
+      256;  // a further one replaces the log that was added to longest ago
 
   struct Lines {
     std::vector<std::string> lines;  // oldest first

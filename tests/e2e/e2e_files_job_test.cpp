@@ -8,13 +8,12 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/e2e/losses.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -29,7 +28,6 @@ const QString kFilesExamples = kFilesPackage + "/examples/";
 constexpr int kFilesSteps = 40;
 constexpr int kFilesPatience = 90;  // seconds: programs import their frameworks in each start
 
-using FilesLosses = std::map<std::int64_t, double>;
 /// Mesh and devices.
 using FilesLayout = std::pair<QString, QString>;
 
@@ -107,9 +105,9 @@ class E2eFilesJobTest : public QObject {
     const Outcome still_start = start("still", {});
     QVERIFY2(still_start.code == 0, still_start.Text());
     QVERIFY(EndsPaused("still"));
-    const FilesLosses still = LossesOf("still");
+    const Run still = RunOf(*m_cluster, "still");
     QCOMPARE(still.size(), std::size_t{kFilesSteps});
-    QVERIFY(still.at(kFilesSteps) < still.at(1));
+    QVERIFY(still.at(kFilesSteps).loss < still.at(1).loss);
     QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
 
     const Outcome moved_start = start("moved", {"--delay", "0.3"});
@@ -126,7 +124,8 @@ class E2eFilesJobTest : public QObject {
     }
     QVERIFY(m_cluster->Step("moved") < kFilesSteps);
     QVERIFY(EndsPaused("moved"));
-    CompareLosses(LossesOf("moved"), still);
+    const QString difference = DifferenceOf(RunOf(*m_cluster, "moved"), still);
+    QVERIFY2(difference.isEmpty(), qPrintable(difference));
     // Programs are started once more after their last step. They find nothing to do.
     const Json last = m_cluster->Apply("moved", first.first, first.second);
     QVERIFY(last.is_object());
@@ -147,7 +146,7 @@ class E2eFilesJobTest : public QObject {
         kFilesPatience);
     QVERIFY2(still_start.code == 0, still_start.Text());
     QVERIFY(EndsPaused("still"));
-    const FilesLosses still = LossesOf("still");
+    const Run still = RunOf(*m_cluster, "still");
     const Json digest = m_cluster->Ask({"digest", "still"});
     QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
 
@@ -164,7 +163,8 @@ class E2eFilesJobTest : public QObject {
     const QString events = m_cluster->Run({"events"}).output;
     QVERIFY2(events.contains("was ended by signal 9") && events.contains("started again"),
              qPrintable(events));
-    CompareLosses(LossesOf("moved"), still);
+    const QString difference = DifferenceOf(RunOf(*m_cluster, "moved"), still);
+    QVERIFY2(difference.isEmpty(), qPrintable(difference));
     QCOMPARE(m_cluster->Ask({"digest", "moved"})["digest"].dump(), digest["digest"].dump());
   }
 
@@ -463,25 +463,6 @@ mv mine "$TESSERA_SAVE"
     return m_cluster->WaitJob(
         job, [](const Json& now) { return now["state"] == "paused" && now["step"] == kFilesSteps; },
         kFilesPatience);
-  }
-  FilesLosses LossesOf(const QString& job) {
-    FilesLosses out;
-    const QString lines = m_cluster->Run({"job", "metrics", job, "--json"}).output;
-    for (const QString& line : lines.trimmed().split(u'\n')) {
-      const Json row = Json::parse(line.toStdString(), nullptr, false);
-      if (row.is_object()) out[row["step"].get<std::int64_t>()] = row["loss"].get<double>();
-    }
-    return out;
-  }
-  static void CompareLosses(const FilesLosses& moved, const FilesLosses& still) {
-    QCOMPARE(moved.size(), still.size());
-    for (const auto& [step, loss] : still) {
-      const double difference = std::abs(moved.at(step) - loss) / loss;
-      QVERIFY2(difference < 1e-5, qPrintable(QStringLiteral("step %1: %2 and %3")
-                                                 .arg(step)
-                                                 .arg(loss, 0, 'g', 12)
-                                                 .arg(moved.at(step), 0, 'g', 12)));
-    }
   }
   /// The processes of a script, without the launchers that have its name in their words.
   std::vector<std::int64_t> ProgramsOf(const QString& script) const {

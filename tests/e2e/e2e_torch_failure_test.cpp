@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/store/arena.h"
+#include "tests/e2e/losses.h"
 #include "tests/e2e/torch_jobs.h"
 #include "tests/python/python.h"
 #include "tests/support/send_signal.h"
@@ -42,7 +43,7 @@ class E2eTorchFailureTest : public QObject {
     QCOMPARE(ranks.size(), std::size_t{3});
     QVERIFY(SendSignal(ranks.back(), SIGKILL));
     QVERIFY(m_jobs->EndsPaused(kJob));
-    QCOMPARE(m_jobs->LossesOf(kJob).size(), std::size_t{kTorchSteps});
+    QCOMPARE(RunOf(cluster(), kJob).size(), std::size_t{kTorchSteps});
     const Outcome logs = cluster().Run({"job", "logs", kJob, "--rank", "1", "--json"});
     QVERIFY2(logs.code == 0 && logs.output.contains("step 20: loss"), logs.Text());
     QVERIFY2(!logs.output.contains(R"("rank":0)"), logs.Text());
@@ -54,17 +55,17 @@ class E2eTorchFailureTest : public QObject {
   // and is killed there. Nobody else has its parts, so it makes up for that when it is started
   // again.
   void aRankThatDiesBeforeItsUpdateMakesItLater() {
-    const Losses still = Undisturbed("fsdp.py", {"dp=2", "n0g0,n1g0"});
+    const Run still = Undisturbed("fsdp.py", {"dp=2", "n0g0,n1g0"});
     QVERIFY(m_jobs->Start(kJob, "fsdp.py", {"dp=2", "n0g0,n1g0"}, {"--delay", "0.1"}));
     HoldAndKill("n1g0", "n0g0", "fsdp.py", 1);
     QVERIFY(m_jobs->EndsPaused(kJob));
-    const QString difference = DifferenceOf(m_jobs->LossesOf(kJob), still);
+    const QString difference = DifferenceOf(RunOf(cluster(), kJob), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
   // The same while a node is lost: the device makes up for it before others copy from it.
   void aDeviceOneStepBehindFollowsFirst() {
-    const Losses still = Undisturbed("plain.py", {"dp=3", "n0g0,n0g1,n1g0"});
+    const Run still = Undisturbed("plain.py", {"dp=3", "n0g0,n0g1,n1g0"});
     QVERIFY(m_jobs->Start(kJob, "plain.py", {"dp=3", "n0g0,n0g1,n1g0"}, {"--delay", "0.1"},
                           {"--on-failure", "shrink"}));
     HoldAndKill("n0g1", "n0g0", "plain.py", 0, [this] {
@@ -72,13 +73,13 @@ class E2eTorchFailureTest : public QObject {
     });
     QVERIFY(m_jobs->EndsPaused(kJob));
     QVERIFY(cluster().Run({"events"}).output.contains("is made on 1 GPU first"));
-    const QString difference = DifferenceOf(m_jobs->LossesOf(kJob), still);
+    const QString difference = DifferenceOf(RunOf(cluster(), kJob), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
   // Each rank has all of the state, so one node can go on alone.
   void aKilledNodeIsLeftOut() {
-    const Losses still = Undisturbed("plain.py", {"dp=2", "n0g0,n1g0"});
+    const Run still = Undisturbed("plain.py", {"dp=2", "n0g0,n1g0"});
     QVERIFY(m_jobs->Start(kJob, "plain.py", {"dp=2", "n0g0,n1g0"}, {"--delay", "0.1"},
                           {"--on-failure", "shrink"}));
     QVERIFY(cluster().WaitStep(kJob, 5));
@@ -87,33 +88,33 @@ class E2eTorchFailureTest : public QObject {
     QVERIFY(cluster().Job(kJob)["epoch"].get<std::int64_t>() > 1);
     for (const Json& device : cluster().Job(kJob)["devices"])
       QVERIFY(device.get<std::string>().starts_with("n0"));
-    const QString difference = DifferenceOf(m_jobs->LossesOf(kJob), still);
+    const QString difference = DifferenceOf(RunOf(cluster(), kJob), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
   // The parts of the node are gone: the job returns to its newest snapshot and makes the steps
   // after it again.
   void aKilledNodeWithTheOnlyCopyCostsTheStepsSinceTheSnapshot() {
-    const Losses still = Undisturbed("fsdp.py", {"dp=2", "n0g0,n1g0"});
+    const Run still = Undisturbed("fsdp.py", {"dp=2", "n0g0,n1g0"});
     QVERIFY(m_jobs->Start(kJob, "fsdp.py", {"dp=2", "n0g0,n1g0"}, {"--delay", "0.2"},
                           {"--on-failure", "shrink", "--snapshot-every", "5"}));
     QVERIFY(cluster().WaitStep(kJob, 13));
     QVERIFY(cluster().Run({"node", "kill", "n1", "--yes"}).code == 0);
     QVERIFY(m_jobs->EndsPaused(kJob));
     QVERIFY(cluster().Job(kJob)["timeline"].get<std::int64_t>() > 0);
-    const QString difference = DifferenceOf(m_jobs->LossesOf(kJob), still);
+    const QString difference = DifferenceOf(RunOf(cluster(), kJob), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
  private:
   LocalCluster& cluster() { return m_jobs->cluster(); }
   /// Empty if it has failed.
-  Losses Undisturbed(const QString& script, const Layout& layout) {
+  Run Undisturbed(const QString& script, const Layout& layout) {
     const QString job = QStringLiteral("still");
     if (!m_jobs->Start(job, script, layout) || !m_jobs->EndsPaused(job)) return {};
-    Losses losses = m_jobs->LossesOf(job);
+    Run run = RunOf(cluster(), job);
     cluster().Run({"job", "stop", job, "--yes"});
-    return losses;
+    return run;
   }
   /// Kills the ranks of a node when that of `held` has not made the update of a step that that of
   /// `ahead` has made. Calls `first` before.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/e2e/losses.h"
 #include "tests/e2e/torch_jobs.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
@@ -98,9 +99,9 @@ class E2eTorchTest : public QObject {
     const QStringList more = words.mid(1);
     QVERIFY(m_jobs->Start("still", script, first, more));
     QVERIFY(m_jobs->EndsPaused("still"));
-    const Losses still = m_jobs->LossesOf("still");
+    const Run still = RunOf(*m_cluster, "still");
     QCOMPARE(still.size(), std::size_t{kTorchSteps});
-    QVERIFY(still.at(kTorchSteps) < still.at(1));
+    QVERIFY(still.at(kTorchSteps).loss < still.at(1).loss);
     QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
 
     QVERIFY(m_jobs->Start("moved", script, first, more + QStringList{"--delay", "0.5"}));
@@ -129,7 +130,7 @@ class E2eTorchTest : public QObject {
     }
     QVERIFY(m_cluster->Step("moved") < kTorchSteps);
     QVERIFY(m_jobs->EndsPaused("moved"));
-    const QString difference = DifferenceOf(m_jobs->LossesOf("moved"), still);
+    const QString difference = DifferenceOf(RunOf(*m_cluster, "moved"), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 

@@ -52,6 +52,22 @@ double RelativeDifference(double a, double b) {
   return std::abs(a - b) / std::max({std::abs(a), std::abs(b), 1e-12});
 }
 
+QString DifferenceOf(const Run& run, const Run& expected) {
+  if (run.size() != expected.size())
+    return QStringLiteral("%1 steps and %2").arg(run.size()).arg(expected.size());
+  for (const auto& [step, numbers] : expected) {
+    const auto other = run.find(step);
+    if (other == run.end()) return QStringLiteral("step %1 is missing").arg(step);
+    const double loss = other->second.loss;
+    if (!(std::abs(loss - numbers.loss) / numbers.loss < 1e-5))
+      return QStringLiteral("step %1: %2 and %3")
+          .arg(step)
+          .arg(loss, 0, 'g', 12)
+          .arg(numbers.loss, 0, 'g', 12);
+  }
+  return {};
+}
+
 double LargestDifference(const Run& a, const Run& b) {
   double largest = 0;
   for (const auto& [step, numbers] : a)

@@ -35,6 +35,8 @@ Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch)
 QString CompareWithOneProcess(const Cluster& cluster, const QString& job,
                               std::int64_t global_batch);
 
+/// "" if both runs have the same steps and losses within 1e-5, relative; else where they differ.
+QString DifferenceOf(const Run& run, const Run& expected);
 /// The largest relative difference of the losses over the steps of both runs.
 double LargestDifference(const Run& a, const Run& b);
 double RelativeDifference(double a, double b);

@@ -7,8 +7,6 @@
 #include <QString>
 #include <QStringList>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,8 +19,6 @@ inline const QString kTorchExamples = QStringLiteral(TESSERA_SOURCE_DIR "/agents
 constexpr int kTorchPatience = 90;  // seconds: each process imports torch
 constexpr int kTorchSteps = 40;     // of each job
 
-/// By step.
-using Losses = std::map<std::int64_t, double>;
 /// Mesh and devices.
 using Layout = std::pair<QString, QString>;
 
@@ -38,7 +34,6 @@ class TorchJobs {
              const QStringList& more = {}, const QStringList& options = {});
   /// Whether the job has made its steps in time.
   bool EndsPaused(const QString& job) const;
-  Losses LossesOf(const QString& job) const;
   /// The processes of a node that run the example.
   std::vector<std::int64_t> Ranks(const QString& script, int node) const;
   std::vector<std::int64_t> Ranks(const QString& script) const;
@@ -47,8 +42,5 @@ class TorchJobs {
   QString python_;
   LocalCluster cluster_;
 };
-
-/// "" if both have the same steps and losses within 1e-5, else where they differ.
-QString DifferenceOf(const Losses& moved, const Losses& still);
 
 }  // namespace tessera::test

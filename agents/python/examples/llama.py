@@ -26,7 +26,6 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=200)
 parser.add_argument("--batch", type=int, default=12)
 parser.add_argument("--lr", type=float, default=1e-3)
-parser.add_argument("--plain", action="store_true", help="every parameter on each rank")
 parser.add_argument("--delay", type=float, default=0, help="seconds, to have time to watch")
 arguments = parser.parse_args()
 SEQUENCE = 64
@@ -55,11 +54,10 @@ CONFIG = LlamaConfig(
 def build(mesh):
     torch.manual_seed(1)
     model = LlamaForCausalLM(CONFIG)
-    if not arguments.plain:
-        for layer in model.model.layers:
-            parallelize_module(layer, mesh["tp"], PLAN)
-            fully_shard(layer, mesh=mesh["dp"])
-        fully_shard(model, mesh=mesh["dp"])
+    for layer in model.model.layers:
+        parallelize_module(layer, mesh["tp"], PLAN)
+        fully_shard(layer, mesh=mesh["dp"])
+    fully_shard(model, mesh=mesh["dp"])
     return model, torch.optim.AdamW(model.parameters(), lr=arguments.lr)
 
 

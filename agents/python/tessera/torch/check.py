@@ -15,6 +15,7 @@ from typing import Any
 from tessera._library import TesseraError
 from tessera.describe import CHECKED, FOLDER, MESH
 from tessera.torch.describe import Described, describe_on
+from tessera.torch.groups import first_ranks
 from tessera.torch.layout import Layout
 from tessera.torch.program import Build
 
@@ -36,12 +37,9 @@ def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
 def check_stages(build: Build, folder: str) -> None:
     """In the child of check_in_child: of one rank of each stage."""
     sizes = json.loads(os.environ[MESH])
-    ranks_of_stage = 1
-    for axis, size in sizes.items():
-        ranks_of_stage *= size if axis != "pp" else 1
     try:
-        for stage in range(sizes["pp"]):
-            check_here(build, sizes, stage * ranks_of_stage)
+        for rank in first_ranks(sizes):
+            check_here(build, sizes, rank)
     except TesseraError as error:
         with open(os.path.join(folder, _WHY), "w", encoding="utf-8") as file:
             file.write(str(error))
@@ -89,10 +87,7 @@ def check_in_child(sizes: dict[str, int], is_abandoned: Callable[[], bool]) -> N
 
 def compare(found: list[Described], layout: Layout, sizes: dict[str, int], rank: int) -> None:
     """Of what the program has on a rank of the mesh with what the job has there."""
-    world = 1
-    for size in sizes.values():
-        world *= size
-    stage = rank * sizes["pp"] // world
+    stage = rank // first_ranks(sizes).step
     where = _text(sizes) + (f" on stage {stage}" if sizes["pp"] > 1 else "")
     names = {tensor.name for tensor in found}
     for name in sorted(layout.tensors.keys() - names):

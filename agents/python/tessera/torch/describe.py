@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor.debug import CommDebugMode
 
 from tessera._library import AXES, TesseraError
-from tessera.torch.groups import pretended
+from tessera.torch.groups import first_ranks, pretended
 from tessera.torch.program import (
     STEP,
     Build,
@@ -123,13 +122,10 @@ def _uncut_by_stages(build: Build) -> tuple[OnMesh, dict[str, int]]:
 def _probe_stages(build: Build, sizes: dict[str, int]) -> dict[int, list[set[str]]]:
     """The names on each stage, by the number of stages. `sizes` are those of the other axes."""
     out = {}
-    ranks_of_stage = math.prod(sizes.values())
     for count in _STAGES:
+        mesh = {**sizes, "pp": count}
         try:
-            stages = [
-                describe_on(build, {**sizes, "pp": count}, stage * ranks_of_stage)
-                for stage in range(count)
-            ]
+            stages = [describe_on(build, mesh, rank) for rank in first_ranks(mesh)]
         except TesseraError:
             raise
         except Exception:

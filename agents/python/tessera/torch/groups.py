@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -64,14 +65,18 @@ def axes_of(mesh: DeviceMesh) -> dict[str, Axis]:
     }
 
 
+def first_ranks(sizes: dict[str, int]) -> range:
+    """The first rank of each pipeline stage."""
+    world = math.prod(sizes.values())
+    return range(0, world, world // sizes["pp"])
+
+
 @contextmanager
 def pretended(sizes: dict[str, int], rank: int = 0) -> Iterator[DeviceMesh]:
     """The mesh of a world of which only this rank exists; no collective does anything in it."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    world = 1
-    for size in sizes.values():
-        world *= size
+    world = math.prod(sizes.values())
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
     try:
         yield device_mesh(sizes, "cpu")

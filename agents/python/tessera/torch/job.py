@@ -21,7 +21,7 @@ from tessera._library import AXES, PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
-from tessera.torch.groups import Groups, pretended
+from tessera.torch.groups import Groups, first_ranks, pretended
 from tessera.torch.program import Build, call, persistent_buffers
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
@@ -325,9 +325,7 @@ class Attached(TorchJob):
         self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
         try:
             view = self._job.view
-            ranks_of_stage = view.world // view.sizes["pp"]
-            ranks = range(0, view.world, ranks_of_stage) if view.rank == 0 else (view.rank,)
-            for rank in ranks:
+            for rank in first_ranks(view.sizes) if view.rank == 0 else (view.rank,):
                 check_here(build, view.sizes, rank)
         except TesseraError as error:
             self._refusal = error

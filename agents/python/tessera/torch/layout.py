@@ -37,6 +37,7 @@ class Layout:
         self.tensors: dict[str, Any] = {t["name"]: t for t in document["tensors"]}
         self.num_layers: int = document["num_layers"]
         self.stages: str = document.get("stages", "uniform")
+        self._stage_of_layer: dict[int, list[int] | None] = {}  # by the number of stages
         self.is_pipelined = any(tensor["place"] != "all" for tensor in self.tensors.values())
 
     @staticmethod
@@ -50,7 +51,10 @@ class Layout:
         tensor = self.tensors[name]
         place = tensor["place"]
         if place == "layer":
-            stages = stages_of_layers(self.stages, self.num_layers, num_stages)
+            if num_stages not in self._stage_of_layer:
+                found = stages_of_layers(self.stages, self.num_layers, num_stages)
+                self._stage_of_layer[num_stages] = found
+            stages = self._stage_of_layer[num_stages]
             return every if stages is None else (stages[tensor["layer"]],)
         known = {"first": (0,), "last": every[-1:], "first_and_last": (0, num_stages - 1)}
         return tuple(dict.fromkeys(known.get(place, every)))
