@@ -9,6 +9,7 @@
 #include "agents/client/cluster_view.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/command.h"
 #include "app/commands/when.h"
 
 namespace tessera::app {
@@ -72,8 +73,22 @@ Status accept(const wire::Reply&) { return OkStatus(); }
 
 Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {}
 
-// The client's thread ends before the objects that its callbacks use.
-Bridge::~Bridge() { m_client.reset(); }
+// The threads end before the objects that their callbacks use.
+Bridge::~Bridge() {
+  m_reader.request_stop();
+  m_reading.stop();
+  m_client.reset();
+}
+
+Result<DescribedScript> KnownScripts::describe(const Script& script, std::stop_token stop) {
+  std::error_code missing;
+  const auto written = std::filesystem::last_write_time(script.path, missing);
+  if (!missing && m_last && m_last->script == script && m_last->written == written)
+    return m_last->described;
+  TESSERA_TRY(DescribedScript described, describeScript(script, std::move(stop)));
+  m_last = Known{script, written, described};
+  return described;
+}
 
 Status Bridge::open(const std::string& profile) {
   m_profile = profile;
@@ -283,6 +298,51 @@ void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
       std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
         return agents::DecodeAll<engine::HistoryEntry>(reply.history().entries());
       });
+}
+
+void Bridge::readStart(const ui::StartRequest& request,
+                       std::function<void(Result<wire::StartJobRequest>)> then) {
+  std::vector<std::string> words;
+  for (const QString& word : ui::startWords(request)) words.push_back(word.toStdString());
+  m_reader.request_stop();
+  m_reader = std::stop_source();
+  m_reading.post([this, words = std::move(words), then = std::move(then),
+                  stop = m_reader.get_token()]() mutable {
+    const auto read = [&]() -> Result<wire::StartJobRequest> {
+      TESSERA_TRY(const Arguments arguments, parseArguments(jobStartCommand().syntax, words));
+      return readStartRequest(
+          arguments,
+          [this](const Script& script, std::stop_token end) {
+            return m_scripts.describe(script, std::move(end));
+          },
+          stop);
+    };
+    QMetaObject::invokeMethod(
+        this, [then = std::move(then), start = read()]() mutable { then(std::move(start)); },
+        Qt::QueuedConnection);
+  });
+}
+
+void Bridge::startJob(const ui::StartRequest& request, Done<void> done) {
+  constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the registrar ends a start that stalls
+  readStart(request, [=, this](Result<wire::StartJobRequest> start) {
+    if (!start) return done(start.error());
+    wire::Request message;
+    *message.mutable_start_job() = std::move(*start);
+    ask<void>(std::move(message), kAsLongAsItTakes, done, accept);
+  });
+}
+
+void Bridge::proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) {
+  readStart(request, [=, this](Result<wire::StartJobRequest> start) {
+    if (!start) return done(start.error());
+    wire::Request message;
+    *message.mutable_propose_start()->mutable_start() = std::move(*start);
+    message.mutable_propose_start()->set_limit(kCandidates);
+    ask<engine::Proposal>(std::move(message), kAnswerTimeout, done, [](const wire::Reply& reply) {
+      return agents::Decode(reply.propose_start());
+    });
+  });
 }
 
 void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {

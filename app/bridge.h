@@ -8,19 +8,40 @@
 #include <QObject>
 #include <QString>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "agents/client/cluster.h"
 #include "app/commands/session.h"
+#include "app/commands/start_request.h"
 #include "app/history_mirror.h"
+#include "app/task_thread.h"
 #include "ui/commands.h"
 #include "ui/models/cluster_model.h"
 
 namespace tessera::app {
+
+/// What scripts have, so that a script is not run again as long as its file stays the same. For one
+/// thread.
+class KnownScripts {
+ public:
+  /// \error as describeScript
+  Result<DescribedScript> describe(const Script& script, std::stop_token stop);
+
+ private:
+  struct Known {
+    Script script;
+    std::filesystem::file_time_type written;
+    DescribedScript described;
+  };
+  std::optional<Known> m_last;
+};
 
 /// Lives on the GUI thread. The callbacks of all commands run there as well.
 class Bridge final : public QObject, public ui::ClusterCommands {
@@ -45,6 +66,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
   void operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) override;
+  void startJob(const ui::StartRequest& request, Done<void> done) override;
+  void proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
@@ -77,6 +100,10 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   /// Sends `request`. Later, on this thread, calls `done` with what `read` returns for the reply.
   template <typename T>
   void ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
+  /// Reads `request` as the command line does, on a thread of its own because it may run a script.
+  /// Later, on this thread, calls `then`. A script that an earlier request still runs is ended.
+  void readStart(const ui::StartRequest& request,
+                 std::function<void(Result<wire::StartJobRequest>)> then);
   void onLink(agents::LinkState state, const std::string& detail);
   void onEvent(const engine::Event& event);
   /// Fetches the events that were written before this connection.
@@ -94,6 +121,9 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   bool m_mirrorIsOn = true;
   engine::Retention m_retention;
   std::unique_ptr<HistoryMirror> m_mirror;
+  KnownScripts m_scripts;     // used on the thread of m_reading
+  std::stop_source m_reader;  // of the newest request
+  TaskThread m_reading;
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
   int m_unanswered = 0;  // requests

@@ -276,6 +276,18 @@ void AppConnections::history(ui::ClusterCommands::Done<std::vector<engine::Histo
   m_bridge.history(std::move(done));
 }
 
+void AppConnections::startJob(const ui::StartRequest& request,
+                              ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.startJob(request, std::move(done));
+}
+
+void AppConnections::proposeStart(const ui::StartRequest& request,
+                                  ui::ClusterCommands::Done<engine::Proposal> done) {
+  if (m_file) return later<engine::Proposal>(std::move(done), onlyAFile());
+  m_bridge.proposeStart(request, std::move(done));
+}
+
 void AppConnections::jobAct(const QString& job, ui::JobAct act,
                             ui::ClusterCommands::Done<void> done) {
   if (m_file) return later<void>(std::move(done), onlyAFile());

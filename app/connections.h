@@ -63,6 +63,10 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;
   void operate(const QString& panel, ui::OperateAct act,
                ui::ClusterCommands::Done<ui::OperateAnswer> done) override;
+  void startJob(const ui::StartRequest& request,
+                ui::ClusterCommands::Done<void> done) override;
+  void proposeStart(const ui::StartRequest& request,
+                    ui::ClusterCommands::Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice,
               ui::ClusterCommands::Done<void> done) override;

@@ -35,6 +35,7 @@ install_missing() {
   for package in $missing; do
     case $package in
       etcd-server) masked+=(etcd.service) ;;
+      openssh-server) masked+=(ssh.service ssh.socket) ;;
       slurmctld | slurmd | munge) masked+=("$package.service") ;;
     esac
   done

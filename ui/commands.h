@@ -15,6 +15,7 @@
 #include "engine/vfs/job_facts.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
+#include "ui/models/start_request.h"
 
 namespace tessera::ui {
 
@@ -43,7 +44,8 @@ struct OperateAnswer {
 
 /// All calls are asynchronous: they return at once, and the callback runs exactly once, later, on
 /// the GUI thread. The callback may run after the caller was destroyed; the caller guards against
-/// that. plan(), propose(), doctor(), history(), samples() and states() do not change the cluster.
+/// that. plan(), propose(), proposeStart(), doctor(), history(), samples() and states() do not
+/// change the cluster.
 class ClusterCommands {
  public:
   template <typename T>
@@ -65,6 +67,13 @@ class ClusterCommands {
   /// Takes, renews or releases the operator lease. `panel` is this panel's own name, chosen at
   /// random.
   virtual void operate(const QString& panel, OperateAct act, Done<OperateAnswer> done) = 0;
+  /// Starts a job; done once it trains. The snapshots of the cluster show its progress.
+  /// \error those of `tesseractl job start`
+  virtual void startJob(const StartRequest& request, Done<void> done) = 0;
+  /// Returns the configurations in which that job could start, best first. For a script this runs
+  /// it up to the point where it says what it has, unless that is known. A newer call of this or of
+  /// startJob() ends a script that runs for an earlier one.
+  virtual void proposeStart(const StartRequest& request, Done<engine::Proposal> done) = 0;
   virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
   /// Decides about the lost GPUs of a job.
   /// \error kFailedPrecondition if there is nothing to decide, or the job cannot do this

@@ -2,6 +2,7 @@
 #include "ui/format.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 #include <QLocale>
 #include <algorithm>
 #include <array>
@@ -63,6 +64,12 @@ QString bytes(std::int64_t count) {
   return joined(scaled(value / unit.size), QLatin1String(unit.name));
 }
 
+QString bytesAs(std::int64_t count, std::int64_t like) {
+  const double value =
+      static_cast<double>(count) / unitFor(static_cast<double>(like), kBinary).size;
+  return value > 0 && value < 0.05 ? QLatin1Char('<') + number(0.1, 1) : scaled(value);
+}
+
 QString bytesOf(std::int64_t part, std::int64_t whole) {
   const Unit& unit = unitFor(static_cast<double>(whole), kBinary);
   const double share = static_cast<double>(part) / unit.size;
@@ -93,6 +100,17 @@ QString seconds(double value) {
   }
   return FormatWords::tr("%1 h %2 min")
       .arg(in.toString(whole / 3600), in.toString(whole / 60 % 60));
+}
+
+QString timeOfDay(double time) {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000))
+      .toString(QStringLiteral("HH:mm:ss"));
+}
+
+QString clock(double time) {
+  const QDate day = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)).date();
+  if (day == QDate::currentDate()) return timeOfDay(time);
+  return day.toString(Qt::ISODate) + QLatin1Char(' ') + timeOfDay(time);
 }
 
 QString age(double value) {

@@ -17,6 +17,8 @@ namespace tessera::ui::format {
 
 /// "512 B", "37.4 MiB", "118 MiB": one decimal below 100, none for whole numbers.
 QString bytes(std::int64_t count);
+/// "18.4": the number without a unit, in that of bytes(`like`); "<0.1" for what would round to 0.
+QString bytesAs(std::int64_t count, std::int64_t like);
 /// "118 of 512 MiB": one unit for both numbers unless the first is below 1 of that unit.
 QString bytesOf(std::int64_t part, std::int64_t whole);
 /// "98 MB/s", "12.1 GB/s".
@@ -25,6 +27,10 @@ QString rate(double bytesPerSecond);
 QString seconds(double seconds);
 /// "just now", "12 s ago", "3 min ago".
 QString age(double seconds);
+/// "14:02:31" of a wall clock in seconds since 1970.
+QString timeOfDay(double time);
+/// The same, with the date if that is not today.
+QString clock(double time);
 /// "1,284".
 QString count(std::int64_t number);
 /// "1 GPU", "4 GPUs".

@@ -15,10 +15,7 @@
 #include "ui/lessons/consistency_lesson.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/apply_sheet.h"
-#include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/file_tree_view.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/navigator.h"
@@ -28,6 +25,7 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/layout_keeper.h"
+#include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
 namespace {
@@ -52,7 +50,12 @@ MainWindow::MainWindow(ClusterModel& model, ClusterCommands& commands, WindowOpt
   m_impl->build();
 }
 
-MainWindow::~MainWindow() = default;
+// The views use parts of Impl until they are gone.
+MainWindow::~MainWindow() {
+  m_impl->tabs->disconnect(m_impl.get());
+  m_impl->views.clear();
+  delete centralWidget();
+}
 
 MeshView* MainWindow::meshView() const { return m_impl->mesh; }
 Draft* MainWindow::draft() const { return &m_impl->draft; }
@@ -69,17 +72,24 @@ bool MainWindow::isLiveMode() const { return m_impl->control.isLive(); }
 bool MainWindow::isCountingDown() const { return m_impl->control.isCountingDown(); }
 bool MainWindow::grabTo(const QString& file) { return grab().save(file, "PNG"); }
 
-void MainWindow::Impl::setSource(Source next) {
-  if (next == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
-    next = HeaderBar::LiveSource;
+void MainWindow::Impl::setSource(LayoutSource next) {
+  if (next == LayoutSource::Past && !moment) {
+    const auto time = usualMoment();
+    if (time && showMoment(*time)) return;  // which comes back here with a moment
+    next = LayoutSource::Live;
   }
+  if (next == LayoutSource::Draft && !control.draftBlockedReason().isEmpty()) {
+    next = LayoutSource::Live;
+  }
+  if (next != LayoutSource::Past) leavePast();
   source = next;
+  control.setLookingBack(source == LayoutSource::Past);
   if (start.keepLayout) {
-    settings.set(Setting::Source, source == HeaderBar::DraftSource ? QStringLiteral("draft")
-                                                                   : QStringLiteral("live"));
+    settings.set(Setting::Source,
+                 source == LayoutSource::Draft ? QStringLiteral("draft") : QStringLiteral("live"));
   }
   header->setSource(source);
-  proposal.setActive(source == HeaderBar::DraftSource);
+  proposal.setActive(source == LayoutSource::Draft);
   refreshSide();
   refresh();
 }
@@ -99,7 +109,7 @@ void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
     draft.remove(toVector(devices));
   }
   if (draft.edits() == before) return;
-  setSource(HeaderBar::DraftSource);
+  setSource(LayoutSource::Draft);
   control.draftEditedByHand();
 }
 
@@ -124,24 +134,20 @@ void MainWindow::Impl::requestApply() {
 void MainWindow::Impl::discard() {
   control.stopCountdown();
   draft.discard();
-  setSource(HeaderBar::LiveSource);
+  setSource(LayoutSource::Live);
 }
 
 void MainWindow::Impl::stepBack() {
   if (control.stopCountdown()) return;
-  if (!mesh->selection().empty()) {
-    mesh->setSelection({});
+  if (!selection.devices().empty()) {
+    selection.setDevices({});
     return;
   }
-  if (history->chosen() != nullptr && source == HeaderBar::LiveSource) {
+  if (history->chosen() != nullptr && source == LayoutSource::Live) {
     history->choose({});
     return;
   }
-  if (timeline->plots()->playhead() && timeline->plots()->hasFocus()) {
-    timeline->plots()->setPlayhead(std::nullopt);
-    return;
-  }
-  if (source == HeaderBar::DraftSource) setSource(HeaderBar::LiveSource);
+  if (source != LayoutSource::Live) setSource(LayoutSource::Live);
 }
 
 void MainWindow::Impl::planReverse(const engine::HistoryEntry& entry) {
@@ -168,17 +174,16 @@ void MainWindow::Impl::draftLayout(const std::vector<ptc::DeviceId>& devices,
     return showError(reason);
   }
   draft.replace(devices, layout, name, options);
-  setSource(HeaderBar::DraftSource);
+  setSource(LayoutSource::Draft);
 }
 
 void MainWindow::Impl::chooseSelection(const std::set<ptc::DeviceId>& devices) {
-  mesh->setSelection(devices);
-  if (devices.size() == 1) mesh->setCurrent(*devices.begin());
+  selection.setDevices(devices);
 }
 
 void MainWindow::Impl::chooseSource(const QString& name) {
   std::set<ptc::DeviceId> devices;
-  for (const engine::NodeStatus& node : model.snapshot().nodes) {
+  for (const engine::NodeStatus& node : shownModel().snapshot().nodes) {
     for (const engine::DeviceStatus& device : node.devices) {
       if (format::node(node.node) == name || format::device(device.id) == name ||
           (!device.job.empty() && QString::fromStdString(device.job) == name)) {
@@ -195,17 +200,15 @@ void MainWindow::Impl::showError(const QString& text) {
 }
 
 void MainWindow::Impl::nextPane(int direction) {
-  QWidget* side = source == HeaderBar::DraftSource
+  QWidget* side = source == LayoutSource::Draft
                       ? static_cast<QWidget*>(planPanel->axisBox(ptc::Axis::kDp))
                       : nullptr;
-  QList<QWidget*> panes;
-  for (QWidget* pane :
-       {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh),
-        static_cast<QWidget*>(data->table()), static_cast<QWidget*>(files->tree()), side,
-        static_cast<QWidget*>(timeline->plots()), static_cast<QWidget*>(history->table()),
-        static_cast<QWidget*>(events->table())}) {
-    if (pane != nullptr && pane->isVisible() && pane->isEnabled()) panes << pane;
-  }
+  QList<QWidget*> panes{navigator->tree()};
+  for (View* view : views) panes << view->focusTarget();
+  panes << side << timeline->plots() << history->table() << events->table();
+  panes.removeIf([](const QWidget* pane) {
+    return pane == nullptr || !pane->isVisible() || !pane->isEnabled();
+  });
   if (panes.isEmpty()) return;
   const auto inPane = [](const QWidget* pane, const QWidget* focus) {
     return focus != nullptr && (pane == focus || pane->isAncestorOf(focus));
@@ -282,6 +285,8 @@ bool MainWindow::event(QEvent* event) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (m_impl->keeper != nullptr) m_impl->keeper->capture();
+  // The question below is about the present.
+  if (m_impl->source == LayoutSource::Past) m_impl->setSource(LayoutSource::Live);
   const engine::TxnStatus* txn = m_impl->model.runningTxn();
   if (txn == nullptr || !txn->can_cancel || !m_impl->control.lockReason().isEmpty()) {
     event->accept();

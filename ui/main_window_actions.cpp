@@ -11,12 +11,10 @@
 #include <tuple>
 #include <utility>
 
+#include "ui/actions/menus.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window_impl.h"
-#include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/file_tree_view.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/shortcut_sheet.h"
@@ -26,13 +24,13 @@
 namespace tessera::ui {
 
 void MainWindow::Impl::addActions() {
-  const QString file = tr("&File"), edit = tr("&Edit"), view = tr("&View"),
-                cluster = tr("&Cluster"), planMenu = tr("&Plan"), historyMenu = tr("&History"),
-                helpMenu = tr("&Help");
+  const QString file = Menus::file(), edit = Menus::edit(), view = Menus::view(),
+                cluster = Menus::cluster(), planMenu = Menus::plan(),
+                historyMenu = Menus::history(), helpMenu = Menus::help();
   const auto editBlocked = [this] { return control.editBlockedReason(); };
   const auto locked = [this] { return control.lockReason(); };
   const auto noSelection = [this] {
-    return mesh->selection().empty() && !mesh->current() ? tr("Select a GPU first.") : QString();
+    return selection.devices().empty() && !mesh->current() ? tr("Select a GPU first.") : QString();
   };
   const auto noCluster = [this] {
     return model.hasSnapshot() ? QString() : tr("There is no cluster to show.");
@@ -115,7 +113,7 @@ void MainWindow::Impl::addActions() {
                     }},
                [this] {
                  draft.undoStack()->undo();
-                 setSource(HeaderBar::DraftSource);
+                 setSource(LayoutSource::Draft);
                });
   actions->add({.id = id("edit.redo"),
                 .menu = edit,
@@ -130,7 +128,7 @@ void MainWindow::Impl::addActions() {
                     }},
                [this] {
                  draft.undoStack()->redo();
-                 setSource(HeaderBar::DraftSource);
+                 setSource(LayoutSource::Draft);
                });
   actions->add({.id = id("edit.toggle"),
                 .menu = edit,
@@ -146,7 +144,7 @@ void MainWindow::Impl::addActions() {
                       return reason.isEmpty() ? editBlocked() : reason;
                     }},
                [this] {
-                 const auto& selected = mesh->selection();
+                 const Devices& selected = selection.devices();
                  QList<ptc::DeviceId> devices(selected.begin(), selected.end());
                  if (devices.isEmpty() && mesh->current()) devices << *mesh->current();
                  editByHand(devices, std::nullopt);
@@ -161,19 +159,12 @@ void MainWindow::Impl::addActions() {
                [this] {
                  std::set<ptc::DeviceId> devices;
                  const auto current = mesh->current();
-                 const auto* node =
-                     model.findNode(current ? current->node : mesh->selection().begin()->node);
+                 const auto* node = shownModel().findNode(
+                     current ? current->node : selection.devices().begin()->node);
                  if (node == nullptr) return;
                  for (const auto& device : node->devices) devices.insert(device.id);
                  chooseSelection(devices);
                });
-  actions->add({.id = id("edit.copyPath"),
-                .menu = edit,
-                .text = tr("&Copy the File's Path"),
-                .statusTip = tr("Copy the path of the file selected in the Files view"),
-                .icon = id("copy"),
-                .blocked = [this] { return files->copyBlockedReason(); }},
-               [this] { files->copyPath(); });
   actions->add({.id = id("edit.back"),
                 .menu = edit,
                 .text = tr("&Step Back"),
@@ -197,63 +188,40 @@ void MainWindow::Impl::addActions() {
                 .statusTip = tr("Show the layout that the agents report"),
                 .icon = id("live"),
                 .shortcuts = Keys{keys("Alt+1")}},
-               [this] { setSource(HeaderBar::LiveSource); });
+               [this] { setSource(LayoutSource::Live); });
   actions->add({.id = id("view.draft"),
                 .menu = view,
                 .text = tr("&Draft"),
                 .statusTip = tr("Show and edit the draft of a layout. Nothing moves"),
                 .icon = id("draft"),
                 .shortcuts = Keys{keys("Alt+2")},
-                .blocked = editBlocked},
-               [this] { setSource(HeaderBar::DraftSource); });
-  actions->add({.id = id("view.mesh"),
+                .blocked = [this] { return control.draftBlockedReason(); }},
+               [this] { setSource(LayoutSource::Draft); });
+  actions->add({.id = id("view.past"),
                 .menu = view,
-                .text = tr("&Mesh"),
-                .statusTip = tr("Show the GPUs and the shards that they hold"),
-                .shortcuts = Keys{keys("Ctrl+1")},
-                .separatorBefore = true},
-               [this] { views->setCurrent(canvas); });
-  actions->add({.id = id("view.data"),
-                .menu = view,
-                .text = tr("Da&ta"),
-                .statusTip = tr("Show the pass over the data and the next samples of each rank"),
-                .shortcuts = Keys{keys("Ctrl+4")}},
-               [this] { views->setCurrent(data); });
-  actions->add(
-      {.id = id("view.files"),
-       .menu = view,
-       .text = tr("Fil&es"),
-       .statusTip = tr("Show the state as files, with their paths and the location of their bytes"),
-       .shortcuts = Keys{keys("Ctrl+5")}},
-      [this] {
-        views->setCurrent(files);
-        files->tree()->setFocus();
-      });
-  actions->add({.id = id("view.zoomIn"),
-                .menu = view,
-                .text = tr("Zoom &In"),
-                .statusTip = tr("Draw the mesh larger"),
-                .icon = id("zoom-in"),
-                .shortcuts = Keys{keys("+")},
-                .canvasKey = true,
-                .separatorBefore = true},
-               [this] { mesh->setZoom(mesh->zoom() * 1.25); });
-  actions->add({.id = id("view.zoomOut"),
-                .menu = view,
-                .text = tr("Zoom &Out"),
-                .statusTip = tr("Draw the mesh smaller"),
-                .icon = id("zoom-out"),
-                .shortcuts = Keys{keys("-")},
-                .canvasKey = true},
-               [this] { mesh->setZoom(mesh->zoom() / 1.25); });
-  actions->add({.id = id("view.fit"),
-                .menu = view,
-                .text = tr("&Fit All"),
-                .statusTip = tr("Show the whole mesh"),
-                .icon = id("fit"),
-                .shortcuts = Keys{keys("0")},
-                .canvasKey = true},
-               [this] { mesh->setZoom(1.0); });
+                .text = tr("P&ast"),
+                .statusTip = tr("Show the GPUs and the job at an earlier moment"),
+                .icon = id("past"),
+                .shortcuts = Keys{keys("Alt+3")},
+                .blocked = [this] { return pastBlockedReason(); }},
+               [this] { setSource(LayoutSource::Past); });
+  for (View* each : views) {
+    actions->add({.id = QStringLiteral("view.") + each->id(),
+                  .menu = view,
+                  .text = each->actionText(),
+                  .statusTip = each->statusTip(),
+                  .shortcuts = Keys{each->key()},
+                  .separatorBefore = each == views.front()},
+                 [this, each] {
+                   tabs->setCurrent(each->widget());
+                   each->focusTarget()->setFocus();
+                 });
+  }
+  for (View* each : views) {
+    for (const View::Command& command : each->commands()) {
+      actions->add(command.first, command.second);
+    }
+  }
   actions->add({.id = id("view.reduceMotion"),
                 .menu = view,
                 .text = tr("&Reduce Motion"),
@@ -276,12 +244,16 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.find"),
                 .menu = view,
                 .text = tr("F&ilter"),
-                .statusTip = tr("Filter the files in the Files view, or else the events"),
+                .statusTip = tr("Filter the shown view, or else the events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
-                 const bool ofFiles = files->isVisible() && files->words().isEmpty();
-                 if (!ofFiles) bottomDock->show();
-                 QLineEdit* filter = ofFiles ? files->filterEdit() : events->filterEdit();
+                 QLineEdit* filter = events->filterEdit();
+                 for (View* each : views) {
+                   if (each->widget()->isVisible() && each->filter() != nullptr) {
+                     filter = each->filter();
+                   }
+                 }
+                 if (filter == events->filterEdit()) bottomDock->show();
                  filter->setFocus();
                  filter->selectAll();
                });
@@ -372,12 +344,26 @@ void MainWindow::Impl::addActions() {
     }
     return otherwise;
   };
+  actions->add({.id = id("cluster.startJob"),
+                .menu = cluster,
+                .text = tr("Start a &Job…"),
+                .statusTip = tr("Choose a model, its data and its GPUs, and start it"),
+                .icon = id("play"),
+                .shortcuts = Keys{keys("Ctrl+N")},
+                .separatorBefore = true,
+                .blocked =
+                    [this] {
+                      if (model.isFile()) return tr("This is a history file, not a live cluster.");
+                      return model.link() == LinkState::Connected && model.hasSnapshot()
+                                 ? QString()
+                                 : tr("There is no connection to the cluster.");
+                    }},
+               [this] { openStartJob(); });
   actions->add({.id = id("cluster.pauseJob"),
                 .menu = cluster,
                 .text = tr("&Pause the Job"),
                 .statusTip = tr("Pause the job after its current step. Its state stays in memory"),
                 .icon = id("pause"),
-                .separatorBefore = true,
                 .blocked =
                     [jobBlocked] {
                       return jobBlocked({engine::JobState::kRunning},

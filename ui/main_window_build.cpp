@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// Creates the parts of the window and their layout.
-#include <QAbstractItemView>
-#include <QComboBox>
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QLabel>
@@ -18,11 +16,10 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
-#include "ui/pages/data_page.h"
 #include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
@@ -30,10 +27,11 @@
 #include "ui/pages/notice_bar.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
-#include "ui/pages/state_page.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/views/colour_bar.h"
+#include "ui/views/mesh_page.h"
+#include "ui/views/views.h"
 #include "ui/widgets/key_values.h"
-#include "ui/widgets/legend.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
@@ -88,25 +86,20 @@ void MainWindow::Impl::buildCentre() {
   errorNotice = new NoticeBar(centre);
   recordNotice = new NoticeBar(centre);
   draftNotice = new NoticeBar(centre);
+  pastNotice = new NoticeBar(centre);
   operatorNotice = new NoticeBar(centre);
   countdown = new CountdownBar(control, centre);
-  canvas = new QStackedWidget(centre);
-  mesh = new MeshView(canvas);
-  state = new StatePage(canvas);
-  canvas->addWidget(mesh);
-  canvas->addWidget(state);
   decision = new DecisionPanel(model, control, centre);
   progress = new ProgressPanel(model, control, centre);
 
-  views = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
-  views->setObjectName(QStringLiteral("views"));
-  views->addPage(tr("Mesh"), canvas, buildMeshCorner());
-  views->addNotice(new Rule(views));
+  tabs = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
+  tabs->setObjectName(QStringLiteral("views"));
+  tabs->addNotice(new Rule(tabs));
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
                           static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(recordNotice),
                           static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
-                          static_cast<QWidget*>(countdown)}) {
-    views->addNotice(notice);
+                          static_cast<QWidget*>(pastNotice), static_cast<QWidget*>(countdown)}) {
+    tabs->addNotice(notice);
   }
 
   auto* card = new QVBoxLayout;
@@ -116,30 +109,29 @@ void MainWindow::Impl::buildCentre() {
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  column->addWidget(views, 1);
+  column->addWidget(tabs, 1);
   column->addLayout(card);
   window.setCentralWidget(centre);
 }
 
-QWidget* MainWindow::Impl::buildMeshCorner() {
-  auto* corner = new QWidget(centre);
-  auto* colours = new QLabel(tr("colour by"), corner);
-  setRole(colours, QStringLiteral("hint"));
-  colourBox = new QComboBox(corner);
-  colourBox->setProperty("flat", true);
-  for (int i = 0; i < kNumColourings; ++i) colourBox->addItem(text(static_cast<ColourBy>(i)), i);
-  colourBox->setAccessibleName(tr("Meaning of the colours in the mesh"));
-  colourBox->setStatusTip(tr("Meaning of the colours in the mesh"));
-  colourBox->view()->setAccessibleName(colourBox->accessibleName());
-  colours->setBuddy(colourBox);
-  legend = new Legend(corner);
-  auto* row = new QHBoxLayout(corner);
-  row->setContentsMargins(16, 0, 0, 0);
-  row->addWidget(colours);
-  row->addWidget(colourBox);
-  row->addStretch();
-  row->addWidget(legend);
-  return corner;
+void MainWindow::Impl::buildViews() {
+  colours = new ColourBar(tabs);
+  tabs->addCommonCorner(colours);
+  views = makeViews(
+      {.model = model,
+       .commands = commands,
+       .connections = connections,
+       .states = states,
+       .selection = selection,
+       .history = *history->model(),
+       .say = [this](const QString& text) { window.statusBar()->showMessage(text, 4000); },
+       .showError = [this](const QString& text) { showError(text); },
+       .rulesChanged = [this] { actions->refresh(); }},
+      tabs);
+  for (View* view : views) tabs->addPage(view->title(), view->widget(), view->corner());
+  meshPage = tabs->findChild<MeshPage*>();
+  mesh = meshPage->mesh();
+  state = meshPage->state();
 }
 
 void MainWindow::Impl::buildDocks() {
@@ -167,6 +159,8 @@ void MainWindow::Impl::buildDocks() {
   right->addWidget(planPanel);
   details = new ChangeDetails(&window);
   right->addWidget(details);
+  comparison = new ComparePage(&window);
+  right->addWidget(comparison);
   right->setMinimumWidth(290);
   rightDock =
       dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
@@ -178,10 +172,7 @@ void MainWindow::Impl::buildDocks() {
   timeline = new TimelinePage(model, commands, *history->model(), records);
   records->addPage(tr("Timeline"), timeline, timeline->corner());
   records->addPage(tr("History"), history, history->corner());
-  data = new DataPage(model, *history->model(), views);
-  views->addPage(tr("Data"), data);
-  files = new FilesPage(model, commands, connections, views);
-  views->addPage(tr("Files"), files);
+  buildViews();
   events = new EventsPage(&window);
   auto* splitter = new QSplitter(Qt::Horizontal, &window);
   splitter->setObjectName(QStringLiteral("recordsSplitter"));

@@ -2,7 +2,6 @@
 /// \file
 /// Connects the signals of the parts with the reactions of the window.
 #include <QApplication>
-#include <QComboBox>
 #include <QMenu>
 #include <QStatusBar>
 #include <utility>
@@ -12,9 +11,8 @@
 #include "ui/format.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
-#include "ui/pages/data_page.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -24,7 +22,7 @@
 #include "ui/pages/state_page.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
-#include "ui/widgets/legend.h"
+#include "ui/views/colour_bar.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
@@ -34,7 +32,7 @@ void MainWindow::Impl::connectAll() {
   connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
   connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
   connect(&draft, &Draft::changed, this, &Impl::refresh);
-  connect(&plan, &DraftPlan::changed, this, &Impl::refreshScene);
+  connect(&plan, &DraftPlan::changed, this, &Impl::refreshViews);
   connect(&control, &MoveControl::changed, this, [this] {
     actions->refresh();
     refreshStatus();
@@ -44,7 +42,7 @@ void MainWindow::Impl::connectAll() {
   // Others may then operate the cluster at once.
   connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });
   connect(&control, &MoveControl::failed, this, &Impl::showError);
-  connect(&control, &MoveControl::applied, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(&control, &MoveControl::applied, this, [this] { setSource(LayoutSource::Live); });
   connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
   errorTimer.setSingleShot(true);
   connect(&errorTimer, &QTimer::timeout, errorNotice, &QWidget::hide);
@@ -54,17 +52,16 @@ void MainWindow::Impl::connectAll() {
           [this](const QList<ptc::DeviceId>& devices, bool into) { editByHand(devices, into); });
   connect(mesh, &MeshView::toggleRequested, this,
           [this](const QList<ptc::DeviceId>& devices) { editByHand(devices, std::nullopt); });
-  connect(mesh, &MeshView::selectionChanged, this, [this] {
-    navigator->setSelection(mesh->selection());
-    inspector->setSelection(mesh->selection());
-    files->setSelection(mesh->selection());
-    if (!mesh->selection().empty()) history->choose({});
+  connect(&selection, &SelectionModel::devicesChanged, this, [this] {
+    navigator->setSelection(selection.devices());
+    inspector->setSelection(selection.devices());
+    if (!selection.devices().empty()) history->choose({});
     actions->refresh();
   });
-  connect(mesh, &MeshView::activated, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(mesh, &MeshView::activated, this, &Impl::leaveDraft);
   connect(
       mesh, &MeshView::contextMenuRequested, this, [this](ptc::DeviceId device, const QPoint& at) {
-        if (!mesh->selection().contains(device)) chooseSelection({device});
+        if (!selection.devices().contains(device)) chooseSelection({device});
         auto* menu = new QMenu(&window);
         menu->setAttribute(Qt::WA_DeleteOnClose);
         menu->setToolTipsVisible(true);
@@ -87,23 +84,20 @@ void MainWindow::Impl::connectAll() {
         .arg(format::gpus(static_cast<std::int64_t>(set.size())), draft.job());
   });
 
-  connect(colourBox, &QComboBox::currentIndexChanged, this, [this](int index) {
-    isolated.reset();
+  connect(colours, &ColourBar::changed, this, [this] {
     if (start.keepLayout) {
-      settings.set(Setting::Colouring, Settings::specOf(Setting::Colouring).choices[index]);
+      settings.set(
+          Setting::Colouring,
+          Settings::specOf(Setting::Colouring).choices[static_cast<int>(colours->colouring())]);
     }
-    refreshScene();
+    refreshViews();
   });
-  connect(legend, &Legend::isolateRequested, this, [this](std::optional<int> swatch) {
-    isolated = swatch;
-    refreshScene();
-  });
-  connect(files, &FilesPage::devicesChosen, this, &Impl::chooseSelection);
-  connect(files, &FilesPage::said, this,
-          [this](const QString& text) { window.statusBar()->showMessage(text, 4000); });
-  connect(files, &FilesPage::chosenChanged, actions, &ActionRegistry::refresh);
-  connect(views, &TabbedPane::currentChanged, this, [this] {
-    refreshScene();
+  connect(&states, &JobStates::changed, this, &Impl::refreshViews);
+  connect(tabs, &TabbedPane::currentChanged, this, [this] {
+    for (View* view : views) {
+      if (view->widget() == tabs->current()) colours->setVisible(view->usesColours());
+    }
+    refreshViews();
     actions->refresh();
   });
   connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
@@ -114,27 +108,42 @@ void MainWindow::Impl::connectAll() {
   connect(history, &HistoryPage::failed, this, &Impl::showError);
   connect(history, &HistoryPage::chosenChanged, this, [this] {
     const engine::HistoryEntry* entry = history->chosen();
-    const auto txn = entry == nullptr ? std::nullopt : std::optional(entry->id);
-    timeline->setSelected(txn);
-    data->setSelected(txn);
+    selection.setChange(entry == nullptr ? std::nullopt : std::optional(entry->id));
+    timeline->setSelected(selection.change());
     if (entry != nullptr) details->setEntry(*entry);
+    refreshViews();
     refreshSide();
     actions->refresh();
   });
   connect(timeline, &TimelinePage::failed, this, &Impl::showError);
-  connect(timeline->plots(), &JobPlots::playheadChanged, actions, &ActionRegistry::refresh);
-  const auto chooseChange = [this](qint64 txn) {
-    if (history->choose(txn)) setSource(HeaderBar::LiveSource);
-  };
-  connect(timeline, &TimelinePage::changeChosen, this, chooseChange);
-  connect(data, &DataPage::changeChosen, this, chooseChange);
+  connect(timeline->plots(), &JobPlots::playheadChanged, this, &Impl::followPlayhead);
+  connect(history->model(), &QAbstractItemModel::modelReset, this, &Impl::indexChanges);
+  connect(timeline, &TimelinePage::changeChosen, this,
+          [this](qint64 txn) { selection.setChange(txn); });
+  // Another view than the history chose a change.
+  connect(&selection, &SelectionModel::changeChanged, this, [this] {
+    const engine::HistoryEntry* entry = history->chosen();
+    const auto known = entry == nullptr ? std::nullopt : std::optional(entry->id);
+    if (known == selection.change()) return;
+    if (history->choose(selection.change())) {
+      leaveDraft();
+    } else {
+      selection.setChange(known);
+    }
+  });
   connect(details, &ChangeDetails::reverseRequested, this, &Impl::planReverse);
+  connect(comparison, &ComparePage::closeRequested, this, [this] { history->choose({}); });
+  connect(comparison, &ComparePage::failed, this, &Impl::showError);
+  connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
+  connect(details, &ChangeDetails::momentRequested, this, &Impl::showMomentOf);
   connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
   connect(events, &EventsPage::failed, this, &Impl::showError);
   connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
+  connect(events, &EventsPage::momentChosen, this, &Impl::showMoment);
   connect(&model, &ClusterModel::cleared, this, [this] {
     events->clear();
     historyLoaded = false;
+    if (source == LayoutSource::Past) setSource(LayoutSource::Live);
     followProfile();
   });
   connect(header, &HeaderBar::jobChosen, this, &Impl::showJob);
@@ -151,6 +160,8 @@ void MainWindow::Impl::connectAll() {
     }
   });
   connect(jobNotice, &NoticeBar::actionTriggered, this, [this] {
+    const engine::JobStatus* job = model.job();
+    if (job == nullptr || job->state == engine::JobState::kStopped) return openStartJob();
     if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
   });
   connect(operatorNotice, &NoticeBar::actionTriggered, this, [this] { seat.takeOver(); });
@@ -161,8 +172,9 @@ void MainWindow::Impl::connectAll() {
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
   connect(recordNotice, &NoticeBar::actionTriggered, this,
           [this] { openSettings(SettingsDialog::Data); });
-  connect(draftNotice, &NoticeBar::actionTriggered, this,
-          [this] { setSource(HeaderBar::LiveSource); });
+  for (NoticeBar* notice : {draftNotice, pastNotice}) {
+    connect(notice, &NoticeBar::actionTriggered, this, [this] { setSource(LayoutSource::Live); });
+  }
   connect(progress, &ProgressPanel::viewChanged, this, [this] {
     refreshTitle();
     refreshStatus();

@@ -9,6 +9,7 @@
 #include <QList>
 #include <QPointer>
 #include <QTimer>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -19,14 +20,18 @@
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
 #include "ui/models/draft_proposal.h"
+#include "ui/models/job_states.h"
 #include "ui/models/move_control.h"
 #include "ui/models/operator_seat.h"
+#include "ui/models/past_cluster.h"
 #include "ui/pages/header_bar.h"
 #include "ui/palette/palette_items.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
+#include "ui/views/selection_model.h"
+#include "ui/views/shown_layout.h"
+#include "ui/views/view.h"
 
-class QComboBox;
 class QDockWidget;
 class QLabel;
 class QProgressBar;
@@ -35,15 +40,15 @@ class QStackedWidget;
 namespace tessera::ui {
 
 class ChangeDetails;
+class ColourBar;
+class ComparePage;
 class ConsistencyLesson;
 class CountdownBar;
-class DataPage;
 class EventsPage;
-class FilesPage;
 class HistoryPage;
 class Inspector;
 class LayoutKeeper;
-class Legend;
+class MeshPage;
 class MeshView;
 class Navigator;
 class NoticeBar;
@@ -61,8 +66,6 @@ struct MainWindow::Impl : QObject {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::MainWindow)
 
  public:
-  using Source = HeaderBar::Source;
-
   enum class Arrangement { Operate, Teach, Review };
   static constexpr int kBottomHeight =
       194;  // of the bottom dock, until the window or the user resizes it
@@ -79,6 +82,7 @@ struct MainWindow::Impl : QObject {
         proposal(draft, m, c),
         control(m, draft, plan, c),
         seat(m, control, c),
+        states(m, c),
         actions(new ActionRegistry(&w)) {}
 
   /// Restarts the relock timer on any user input.
@@ -93,14 +97,14 @@ struct MainWindow::Impl : QObject {
   void addCheckpointAction(const QString& menu);
   void askCheckpointFolder();
   void buildCentre();
-  QWidget* buildMeshCorner();
+  void buildViews();
   void buildDocks();
   void buildStatusBar();
   void addActions();
   void connectAll();
 
   // User requests.
-  void setSource(Source next);
+  void setSource(LayoutSource next);
   void editByHand(const QList<ptc::DeviceId>& devices, std::optional<bool> intoMesh);
   void requestApply();
   void discard();
@@ -115,6 +119,30 @@ struct MainWindow::Impl : QObject {
   void confirmStop();
   void setTheme(ThemeMode mode);
 
+  // The past: main_window_past.cpp.
+  /// Returns why the past cannot be shown, as one sentence; empty if it can.
+  QString pastBlockedReason() const;
+  /// The playhead, else the last change of the job, else its newest sample.
+  std::optional<double> usualMoment() const;
+  /// The cluster of the present or of the moment shown.
+  const ClusterModel& shownModel() const;
+  /// Sets `moment`, from the present cluster and history.
+  /// \return false: the history does not contain this time, nothing was changed
+  bool chooseMoment(double time);
+  /// Shows this time in all views, with the playhead at it.
+  /// \return as chooseMoment()
+  bool showMoment(double time);
+  void leavePast();
+  void leaveDraft();
+  /// The user or the player moved the playhead.
+  void followPlayhead();
+  /// Shows the moment when a change began, and its job.
+  void showMomentOf(const engine::HistoryEntry& entry);
+  /// The history was read again.
+  void indexChanges();
+  /// Enables the past if there is one.
+  void refreshPastSwitch();
+
   // Dialogs and settings: main_window_tools.cpp.
   void adoptSettings();
   void applySetting(Setting setting);
@@ -125,6 +153,7 @@ struct MainWindow::Impl : QObject {
   void resetLayout();
   void openSettings(SettingsDialog::Page page = SettingsDialog::General);
   void openDoctor();
+  void openStartJob();
   void openConnect();
   void connectTo(const QString& profile);
   void startLocal();
@@ -141,9 +170,12 @@ struct MainWindow::Impl : QObject {
 
   // Views of the state.
   void refresh();
-  void refreshScene();
-  /// Returns the scene of the live layout.
-  MeshScene liveScene() const;
+  /// Shows the present state, without looking for a reason to show another source.
+  void refreshParts();
+  /// Makes the shown layout and gives it to all views.
+  void refreshViews();
+  std::shared_ptr<const MeshScene> sceneOf(const engine::ClusterSnapshot& cluster,
+                                           LayoutSource of) const;
   void refreshNotices();
   void refreshLink(bool shown, const QString& detail);
   void refreshJobNotice(bool shown);
@@ -166,15 +198,27 @@ struct MainWindow::Impl : QObject {
   DraftProposal proposal;
   MoveControl control;
   OperatorSeat seat;
+  JobStates states;
+  SelectionModel selection;
   ActionRegistry* actions;
-  Source source = HeaderBar::LiveSource;
-  std::optional<Source> wantedSource = {};  // from the last run, until it can be shown
+  LayoutSource source = LayoutSource::Live;
+  /// Of the source Past.
+  struct Moment {
+    double time = 0;  // wall clock of the cluster
+    std::shared_ptr<const engine::ClusterSnapshot> cluster;
+    std::shared_ptr<const engine::HistoryEntry> change;  // in progress, or the last one, or null
+  };
+  std::optional<Moment> moment = {};
+  ChangeIndex changeIndex = {};
+  ClusterModel pastModel;  // of `moment`, for panes that show a model
+  bool placingPlayhead = false;
+  std::optional<QString> pastReason = {};         // of the switch, as last set
+  std::optional<LayoutSource> wantedSource = {};  // from the last run, until it can be shown
   std::optional<QString> starting = {};     // a local cluster: current activity
   bool placed = false;
   bool closeWhenRolledBack = false;
   bool historyLoaded = false;
   QByteArray initialLayout;
-  std::optional<int> isolated = {};  // swatch of the legend; the others are faded
   int recordsHeight = 0;  // of the bottom dock, as last set by the window itself; -1: by the user
   QTimer ageTimer, errorTimer;
   LayoutKeeper* keeper = nullptr;
@@ -185,23 +229,23 @@ struct MainWindow::Impl : QObject {
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
   Surface* centre = nullptr;
-  TabbedPane* views = nullptr;  // of the centre: mesh, data, files
+  TabbedPane* tabs = nullptr;  // of the centre: the views
+  std::vector<View*> views = {};
+  ColourBar* colours = nullptr;
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
-            *recordNotice = nullptr, *draftNotice = nullptr, *operatorNotice = nullptr;
+            *recordNotice = nullptr, *draftNotice = nullptr, *pastNotice = nullptr,
+            *operatorNotice = nullptr;
   CountdownBar* countdown = nullptr;
-  QStackedWidget* canvas = nullptr;
+  MeshPage* meshPage = nullptr;
   MeshView* mesh = nullptr;
-  QComboBox* colourBox = nullptr;
-  Legend* legend = nullptr;
   StatePage* state = nullptr;
-  DataPage* data = nullptr;
-  FilesPage* files = nullptr;
   DecisionPanel* decision = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
   Inspector* inspector = nullptr;
   PlanPanel* planPanel = nullptr;
   ChangeDetails* details = nullptr;
+  ComparePage* comparison = nullptr;
   TabbedPane* records = nullptr;
   TimelinePage* timeline = nullptr;
   HistoryPage* history = nullptr;

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// Updates the parts from the state.
-#include <QComboBox>
 #include <QDateTime>
 #include <QLabel>
 #include <QProgressBar>
 #include <QStackedWidget>
 #include <utility>
 
-#include "ui/canvas/device_looks.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -22,19 +20,30 @@
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/state_page.h"
-#include "ui/widgets/legend.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/views/colour_bar.h"
+#include "ui/views/mesh_page.h"
 #include "ui/widgets/meter.h"
 
 namespace tessera::ui {
 namespace {
 
-constexpr int kDraftMark = 3;
+constexpr int kSourceMark = 3;
 
 }  // namespace
 
 void MainWindow::Impl::refreshSide() {
-  if (source == HeaderBar::DraftSource) {
+  if (source == LayoutSource::Draft) {
     right->setCurrentWidget(planPanel);
+    return;
+  }
+  if (const auto two = history->compared()) {
+    // Of another job no samples are here.
+    const bool shown = model.job() != nullptr && two->first->job == model.job()->name &&
+                       two->second->job == model.job()->name;
+    comparison->setDiff(makeChangeDiff(*two->first, *two->second,
+                                       shown ? timeline->samples().series() : SampleSeries()));
+    right->setCurrentWidget(comparison);
     return;
   }
   const bool looking = history->chosen() != nullptr;
@@ -43,9 +52,14 @@ void MainWindow::Impl::refreshSide() {
 }
 
 void MainWindow::Impl::refresh() {
+  // The present has changed, and with it the nodes of the past.
+  if (source == LayoutSource::Past && !chooseMoment(moment->time)) {
+    setSource(LayoutSource::Live);
+    return;
+  }
   // A transaction is watched in Live, also if another user started it.
-  if (source == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
-    setSource(HeaderBar::LiveSource);
+  if (source == LayoutSource::Draft && !control.editBlockedReason().isEmpty()) {
+    setSource(LayoutSource::Live);
     return;
   }
   if (wantedSource && control.editBlockedReason().isEmpty()) {
@@ -58,11 +72,17 @@ void MainWindow::Impl::refresh() {
   } else if (model.hasSnapshot() && !std::exchange(historyLoaded, true)) {
     history->reload();
   }
-  refreshScene();
+  refreshParts();
+}
+
+void MainWindow::Impl::refreshParts() {
+  refreshViews();
   refreshNotices();
-  navigator->refresh(source == HeaderBar::DraftSource ? &draft : nullptr);
-  navigator->setSelection(mesh->selection());
-  inspector->refresh();
+  navigator->refresh(shownModel(), source == LayoutSource::Draft ? &draft : nullptr);
+  navigator->setSelection(selection.devices());
+  inspector->refresh(shownModel(), source == LayoutSource::Past);
+  header->showPast(source == LayoutSource::Past ? &pastModel : nullptr, moment ? moment->time : 0);
+  refreshPastSwitch();
   refreshStatus();
   refreshTitle();
   refreshAge();
@@ -72,36 +92,54 @@ void MainWindow::Impl::refresh() {
   actions->refresh();
 }
 
-void MainWindow::Impl::refreshScene() {
+std::shared_ptr<const MeshScene> MainWindow::Impl::sceneOf(const engine::ClusterSnapshot& cluster,
+                                                           LayoutSource of) const {
   const engine::JobStatus* job = model.job();
-  const bool drafting = source == HeaderBar::DraftSource;
-  const std::set<ptc::DeviceId> devices = draft.deviceSet();
-  MeshScene scene = makeScene(model.snapshot(), job == nullptr ? std::string() : job->name,
-                              drafting ? &devices : nullptr,
-                              drafting && plan.summary() ? &*plan.summary() : nullptr);
-  scene.isolated = isolated;
-  colourScene(&scene, static_cast<ColourBy>(colourBox->currentIndex()));
-  isolated = scene.isolated;
-  mesh->setScene(std::move(scene));
-  mesh->setReadOnly(!control.editBlockedReason().isEmpty());
-  legend->setEntries(mesh->scene().legend, mesh->scene().colourBy == ColourBy::Memory);
-  legend->setIsolated(isolated);
-  files->setDrafting(drafting);
-  if (files->isVisible()) files->setLooks(looksOf(liveScene()));
+  const bool drafting = of == LayoutSource::Draft;
+  const std::set<ptc::DeviceId> devices = drafting ? draft.deviceSet() : std::set<ptc::DeviceId>();
+  MeshScene scene =
+      makeScene(cluster, job == nullptr ? std::string() : job->name, drafting ? &devices : nullptr,
+                drafting && plan.summary() ? &*plan.summary() : nullptr);
+  if (of == LayoutSource::Past) hideProgress(&scene);
+  scene.isolated = colours->isolated();
+  colourScene(&scene, colours->colouring());
+  return std::make_shared<const MeshScene>(std::move(scene));
 }
 
-MeshScene MainWindow::Impl::liveScene() const {
-  if (source != HeaderBar::DraftSource) return mesh->scene();
+void MainWindow::Impl::refreshViews() {
+  const bool drafting = source == LayoutSource::Draft;
+  const bool past = source == LayoutSource::Past && moment;
   const engine::JobStatus* job = model.job();
-  MeshScene scene = makeScene(model.snapshot(), job == nullptr ? std::string() : job->name);
-  colourScene(&scene, mesh->scene().colourBy);
-  return scene;
+  ShownLayout layout;
+  layout.source = source;
+  layout.cluster = past ? moment->cluster : model.shared();
+  if (job != nullptr) layout.job = job->name;
+  layout.scene = sceneOf(*layout.cluster, source);
+  layout.live =
+      source == LayoutSource::Live ? layout.scene : sceneOf(model.snapshot(), LayoutSource::Live);
+  if (past) layout.time = moment->time;
+  if (drafting && plan.summary()) {
+    layout.plan = std::make_shared<const engine::PlanSummary>(*plan.summary());
+  }
+  if (const auto facts = states.jobs().find(layout.job); facts != states.jobs().end()) {
+    layout.state = facts->second;
+  }
+  if (past) {
+    layout.change = moment->change;
+  } else if (const engine::HistoryEntry* entry = history->chosen()) {
+    layout.change = std::make_shared<const engine::HistoryEntry>(*entry);
+  }
+  layout.placeJob();
+  for (View* view : views) view->showLayout(layout);
+  mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+  colours->setScene(*layout.scene);
 }
 
 void MainWindow::Impl::refreshNotices() {
   const bool shown = model.hasSnapshot() && !model.isFile();
   const QString detail = model.linkDetail();
-  canvas->setCurrentWidget(shown ? static_cast<QWidget*>(mesh) : state);
+  const bool past = source == LayoutSource::Past && moment;
+  meshPage->setClusterShown(shown || past);
   linkNotice->hide();
   if (starting) {
     if (shown) {
@@ -122,7 +160,7 @@ void MainWindow::Impl::refreshNotices() {
   } else {
     operatorNotice->hide();
   }
-  refreshJobNotice(shown);
+  refreshJobNotice(shown && !past);
   const QString unrecorded = model.recordProblem();
   if (unrecorded.isEmpty()) {
     recordNotice->hide();
@@ -133,14 +171,24 @@ void MainWindow::Impl::refreshNotices() {
         tr("Data settings…"));
   }
 
-  const bool drafting = source == HeaderBar::DraftSource;
+  const bool drafting = source == LayoutSource::Draft;
   if (drafting && countdown->isHidden()) {
     draftNotice->say(Surface::Tone::Accent, tr("Draft: nothing moves until you apply it."),
                      tr("Back to live  Esc"));
   } else {
     draftNotice->hide();
   }
-  centre->setMark(drafting ? kDraftMark : 0);
+  if (past) {
+    pastNotice->say(
+        Surface::Tone::Past,
+        tr("Past: %1, step %2. Nothing here changes the cluster.")
+            .arg(format::clock(moment->time), format::count(moment->cluster->jobs.front().step)),
+        model.isFile() ? tr("Back  Esc") : tr("Return to live  Esc"));
+  } else {
+    pastNotice->hide();
+  }
+  centre->setMark(drafting || past ? kSourceMark : 0,
+                  past ? Surface::Tone::Past : Surface::Tone::Accent);
 }
 
 void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
@@ -183,7 +231,8 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
     if (job != nullptr && job->decision) return;  // its card says more
     const QString command = QStringLiteral("tesseractl job start gpt-mini");
     if (job == nullptr || job->state == engine::JobState::kStopped) {
-      jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), {}, command);
+      jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
+                     command);
     } else if (job->state == engine::JobState::kFailed) {
       const QString reason = job->reason.empty() ? tr("the cluster gave no reason")
                                                  : QString::fromStdString(job->reason);
@@ -294,7 +343,6 @@ void MainWindow::Impl::refreshTitle() {
 
 void MainWindow::Impl::refreshAge() {
   const bool current = model.link() == LinkState::Connected || !model.hasSnapshot();
-  mesh->setStale(current ? 0.0 : model.ageSeconds().value_or(0));
   const QString asOf =
       current ? QString()
               : tr("as of %1")
@@ -302,7 +350,11 @@ void MainWindow::Impl::refreshAge() {
                              .addSecs(-static_cast<qint64>(model.ageSeconds().value_or(0)))
                              .toString(QStringLiteral("HH:mm:ss")));
   history->setStale(asOf);
-  files->setStale(asOf);
+  // A moment of the past does not become older.
+  const bool aging = !current && source != LayoutSource::Past;
+  for (View* view : views) {
+    view->setStale(aging ? model.ageSeconds().value_or(0) : 0, aging ? asOf : QString());
+  }
   if (!current) {
     header->refresh();
     refreshNotices();

@@ -4,7 +4,6 @@
 /// layouts.
 
 #include <QApplication>
-#include <QComboBox>
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileDialog>
@@ -24,6 +23,7 @@
 #include "ui/dialogs/doctor_dialog.h"
 #include "ui/dialogs/profile_tag.h"
 #include "ui/dialogs/settings_dialog.h"
+#include "ui/dialogs/start_job_dialog.h"
 #include "ui/format.h"
 #include "ui/help/help_window.h"
 #include "ui/lessons/consistency_lesson.h"
@@ -36,6 +36,7 @@
 #include "ui/palette/command_palette.h"
 #include "ui/settings/layout_keeper.h"
 #include "ui/settings/settings.h"
+#include "ui/views/colour_bar.h"
 
 namespace tessera::ui {
 namespace {
@@ -77,7 +78,7 @@ void MainWindow::Impl::adoptSettings() {
     recordsHeight = placed ? -1 : recordsHeight;  // a restored height was set by the user
     keeper->watch();
     if (settings.text(Setting::Source) == QLatin1String("draft"))
-      wantedSource = HeaderBar::DraftSource;
+      wantedSource = LayoutSource::Draft;
     applySetting(Setting::Colouring);
   }
   if (!settings.notice().isEmpty()) {
@@ -106,8 +107,8 @@ void MainWindow::Impl::applySetting(Setting setting) {
       control.setRelockMinutes(settings.number(setting));
       break;
     case Setting::Colouring:
-      colourBox->setCurrentIndex(
-          static_cast<int>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
+      colours->setColouring(
+          static_cast<ColourBy>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
       break;
     case Setting::Confirm:
     case Setting::ConfirmAbove:  // read at each apply
@@ -174,6 +175,21 @@ void MainWindow::Impl::openDoctor() {
       new DoctorDialog(commands, QString::fromStdString(model.snapshot().cluster), &window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
+}
+
+// It stays beside the window, because the user may have to switch to Operate first.
+void MainWindow::Impl::openStartJob() {
+  auto* dialog = window.findChild<StartJobDialog*>();
+  if (dialog == nullptr) {
+    const QString profile = connections == nullptr ? QString() : connections->current();
+    const QString cluster = QString::fromStdString(model.snapshot().cluster);
+    dialog = new StartJobDialog(model, control, commands, profile.isEmpty() ? cluster : profile,
+                                &window);
+    connect(dialog, &QDialog::finished, dialog, &QObject::deleteLater);
+  }
+  dialog->show();
+  dialog->raise();
+  dialog->activateWindow();
 }
 
 // --- connections ---
@@ -314,7 +330,7 @@ std::vector<PaletteItem> MainWindow::Impl::paletteItems() {
          {},
          [this, id] {
            bottomDock->show();
-           if (history->choose(id)) setSource(HeaderBar::LiveSource);
+           if (history->choose(id)) leaveDraft();
          }});
   }
   const EventTableModel& list = *events->model();
@@ -323,14 +339,16 @@ std::vector<PaletteItem> MainWindow::Impl::paletteItems() {
     const QModelIndex index = list.index(row, EventTableModel::TextColumn);
     const QString origin = index.data(EventTableModel::SourceRole).toString();
     const QPersistentModelIndex keep(index);
+    const double time = list.event(row).time;
     items.push_back({PaletteItem::Kind::Event,
                      index.data().toString(),
                      index.siblingAtColumn(EventTableModel::TimeColumn).data().toString(),
                      {},
                      {},
-                     [this, origin, keep] {
+                     [this, origin, keep, time] {
                        bottomDock->show();
                        events->reveal(keep);
+                       showMoment(time);
                        chooseSource(origin);
                      }});
   }

@@ -76,7 +76,7 @@ QComboBox[flat="true"]:focus { border-color: @accent; }
 QComboBox QAbstractItemView { background: @cell; border: 1px solid @line; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
 QTextEdit:focus { border-color: @accent; }
-QSpinBox[wrong="true"] { border: 2px solid @bad; padding: 0px 7px; min-height: 24px; }
+QSpinBox[wrong="true"], QLineEdit[wrong="true"] { border: 2px solid @bad; padding: 0px 7px; min-height: 24px; }
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {
   background: @soft; color: @faint; }
 QCheckBox, QRadioButton { spacing: 7px; padding: 2px; border: 1px solid transparent;
@@ -140,6 +140,7 @@ QLabel[role="hint"] { font-size: 8.6pt; color: @dim; }
 QLabel[role="ok"] { color: @ok; font-weight: 500; }
 QLabel[role="warn"] { color: @warn; font-weight: 500; }
 QLabel[role="bad"] { color: @bad; font-weight: 500; }
+QLabel[role="problem"] { font-size: 7.9pt; color: @bad; font-weight: 500; }
 QLabel[role="accent"] { color: @accent; font-weight: 500; }
 )";
 

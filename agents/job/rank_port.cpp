@@ -291,10 +291,15 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
     }
     case wire::RankToAgent::kDecided: {
       const wire::RankDecided& d = message.decided();
-      if (handlers.decided) {
-        handlers.decided(rank, {d.step(), d.loss(), d.norm2(), d.tokens(), d.clip(), d.skip(),
-                                d.pause(), d.seconds(), d.dropped(), d.time(), d.busy()});
+      RankDecision decision{d.step(),  d.loss(),    d.norm2(),   d.tokens(), d.clip(), d.skip(),
+                            d.pause(), d.seconds(), d.dropped(), d.time(),   d.busy()};
+      decision.metrics.insert(d.metrics().begin(), d.metrics().end());
+      decision.checkpoint = d.checkpoint();
+      if (const Status good = engine::CheckMetrics(decision.metrics); !good) {
+        Problem(fmt::format("{}: step {}: {}", ToString(rank), d.step(), good.error().message));
+        decision.metrics.clear();
       }
+      if (handlers.decided) handlers.decided(rank, decision);
       break;
     }
     case wire::RankToAgent::kPaused:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/cluster/metrics.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -22,7 +23,8 @@ struct Attempt {
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
 };
 
-/// One step decision as a rank reports it. All ranks of a job report equal ones except `seconds`.
+/// One step decision as a rank reports it. All ranks of a job report equal ones, except `seconds`
+/// and what follows it.
 struct RankDecision {
   std::int64_t step = 0;
   double loss = 0;
@@ -35,6 +37,8 @@ struct RankDecision {
   std::int64_t dropped = 0;  // unread reports that this process has dropped so far
   double time = 0;           // wall clock at the rank, seconds since 1970; set by the session
   double busy = 0;           // seconds that the rank computed for it; 0: unknown
+  engine::Metrics metrics = {};  // that the program has reported; of rank 0 only
+  bool checkpoint = false;       // the program requests one; of rank 0 only
 };
 
 /// Bytes of the data that a rank reads before its groups are built.

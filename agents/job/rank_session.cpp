@@ -379,6 +379,8 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   body->set_seconds(decision.seconds);
   body->set_time(WallClock());
   body->set_busy(decision.busy);
+  body->mutable_metrics()->insert(decision.metrics.begin(), decision.metrics.end());
+  body->set_checkpoint(decision.checkpoint);
   const Lock lock(mutex_);
   if (num_decided_ >= kMaxDecided) {
     const auto oldest = std::find_if(outbox_.begin(), outbox_.end(),

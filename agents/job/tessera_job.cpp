@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -31,6 +32,7 @@
 #include "agents/job/rank_pieces.h"
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
+#include "engine/cluster/metrics.h"
 #include "engine/copy/checksum.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/arena.h"
@@ -91,6 +93,10 @@ struct tessera_job {
   std::optional<tessera::agents::Clock::time_point> last_decision;
   std::int64_t decided = 0;                     // its step
   double busy = 0;                              // seconds, for the next report of a decision
+  tessera::engine::Metrics metrics;             // likewise
+  bool checkpoint = false;                      // likewise
+  std::set<std::string> metric_names;           // that were ever reported
+  std::optional<tessera::agents::RankDecision> reported;  // of the current timeline
   std::string pause_reason;                     // for the next wait
   std::string connect_reason;                   // on the connector's thread
   tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
@@ -165,6 +171,7 @@ Status Adopt(tessera_job& job) {
   // The state of another step was handed in, so earlier decisions are not this job's past any more.
   if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
     job.session->ForgetDecided();
+    job.reported.reset();
   }
   return OkStatus();
 }
@@ -236,7 +243,21 @@ Status AllReduceSum(const tessera_job& job, const char* axis, std::span<float> v
 static_assert(TESSERA_PAUSE_DONE == engine::kRequestStepsDone);
 static_assert(TESSERA_PAUSE_DATA == engine::kRequestNoData);
 
+/// Reports the last step again with what came after its decision, because there may be no other.
+void ReportLate(tessera_job& job, std::uint64_t request) {
+  const bool is_last = request == engine::kRequestStepsDone && !job.metrics.empty();
+  if (!job.reported || (!job.checkpoint && !is_last)) return;
+  const bool wants_checkpoint = std::exchange(job.checkpoint, false);
+  const engine::Metrics metrics = is_last ? std::exchange(job.metrics, {}) : engine::Metrics();
+  if (job.view().rank != 0) return;
+  if (wants_checkpoint) job.reported->checkpoint = true;
+  for (const auto& [name, value] : metrics) job.reported->metrics.insert_or_assign(name, value);
+  job.reported->busy = 0;  // is reported already
+  job.session->ReportDecided(*job.reported);
+}
+
 Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
+  ReportLate(job, request);
   const std::string reason = std::exchange(job.pause_reason, {});
   auto command =
       job.session->Wait(step, request, request == engine::kRequestNoData ? reason : std::string());
@@ -411,13 +432,54 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   job->decided = step;
   if (own) own->waits->Take();
   if (own && seconds > 0) own->patience->Note(std::chrono::duration<double>(seconds));
-  job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
-                               decision->clip, decision->skip != 0, decision->pause, seconds, 0, 0,
-                               std::exchange(job->busy, 0)});
+  RankDecision report{step,
+                      decision->loss,
+                      decision->norm2,
+                      decision->tokens,
+                      decision->clip,
+                      decision->skip != 0,
+                      decision->pause,
+                      seconds,
+                      0,
+                      0,
+                      std::exchange(job->busy, 0)};
+  tessera::engine::Metrics metrics = std::exchange(job->metrics, {});
+  const bool wants_checkpoint = std::exchange(job->checkpoint, false);
+  if (job->view().rank == 0) {
+    report.metrics = std::move(metrics);
+    report.checkpoint = wants_checkpoint;
+  }
+  job->session->ReportDecided(report);
+  job->reported = std::move(report);
   return 0;
 }
 
 void tessera_busy(tessera_job* job, double seconds) { job->busy = seconds; }
+
+int tessera_log(tessera_job* job, const char* name, double value) {
+  static_assert(TESSERA_MAX_METRICS == tessera::engine::kMaxMetrics);
+  static_assert(TESSERA_MAX_METRIC_NAME == tessera::engine::kMaxMetricName);
+  if (!tessera::engine::IsMetricName(name)) {
+    return Failed(tessera::InvalidArgument(fmt::format(
+        "'{}' is no name of a metric: a letter or _, then letters, digits and _ . / -, at most {} "
+        "characters",
+        name, TESSERA_MAX_METRIC_NAME)));
+  }
+  if (!job->metric_names.contains(name)) {
+    if (job->metric_names.size() == TESSERA_MAX_METRICS) {
+      return Failed(tessera::ResourceExhausted(
+          fmt::format("metric '{}': a job has at most {} metrics", name, TESSERA_MAX_METRICS)));
+    }
+    job->metric_names.insert(name);
+  }
+  job->metrics.insert_or_assign(name, value);
+  return 0;
+}
+
+int tessera_checkpoint(tessera_job* job) {
+  job->checkpoint = true;
+  return 0;
+}
 
 void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
   job->session->ReportLoading({done, total});

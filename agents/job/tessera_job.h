@@ -202,6 +202,20 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
  * Users see it, and ranks that are much slower than others are named. With the library's own groups
  * it is measured, so a call is not needed. */
 void tessera_busy(tessera_job* job, double seconds);
+/* Reports a number of the program, such as its accuracy, with the next decision, or with the last
+ * one if all steps are made. Users see it per step, and the history records it. Only calls of rank
+ * 0 count; those of other ranks are accepted. A later call for the same name before the decision
+ * replaces the value. `value` may be NaN, which is a gap, or infinite. Fails for a name that is not
+ * [A-Za-z_][A-Za-z0-9_./-]* of at most TESSERA_MAX_METRIC_NAME characters, and for more than
+ * TESSERA_MAX_METRICS names. */
+#define TESSERA_MAX_METRICS 16
+#define TESSERA_MAX_METRIC_NAME 40
+int tessera_log(tessera_job* job, const char* name, double value);
+/* Requests a checkpoint of the state after the next step boundary and returns at once. Only calls
+ * of rank 0 count, once per step. The folder is that of the job's schedule for checkpoints, else
+ * that of its newest checkpoint, else the first one that the first node's agent.json allows. The
+ * outcome is an event: a job without a folder gets a warning, and trains on. */
+int tessera_checkpoint(tessera_job* job);
 /* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this
  * device ended between a decision and its update. Fills in step, clip and skip of *decision. The
  * reduced gradients of that step are in the arena; make the update before the first

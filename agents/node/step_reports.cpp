@@ -23,6 +23,8 @@ void StepReports::OnDecided(const RankId& id, const RankDecision& decision) {
   step->set_epoch(job->row.epoch);
   step->set_time(decision.time);
   step->set_timeline(job->row.timeline);
+  step->mutable_metrics()->insert(decision.metrics.begin(), decision.metrics.end());
+  step->set_checkpoint(decision.checkpoint);
   recent.insert_or_assign(decision.step, *step);
   if (recent.size() > kMaxRecent) recent.erase(recent.begin());
   if (reports) uplink_.Send(std::move(message));

@@ -22,7 +22,8 @@ namespace tessera::agents {
 /// \threadsafety The loop's thread.
 class StepReports {
  public:
-  /// How many steps of a job are kept for a registrar that is out of reach; 400 KB.
+  /// How many steps of a job are kept for a registrar that is out of reach; 400 KB, and
+  /// up to 4 MB with metrics.
   static constexpr std::size_t kMaxRecent = 4096;
 
   /// \pre both outlive this part

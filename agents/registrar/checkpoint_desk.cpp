@@ -177,7 +177,7 @@ void CheckpointDesk::OnSave(const wire::SaveCheckpointRequest& request, const Re
     return reply->Fail(FailedPrecondition(fmt::format(
         "a checkpoint of '{}' is being saved in {} already", request.job(), entry.saving->folder)));
   }
-  Begin(**job, request.folder(), false, reply);
+  Begin(**job, request.folder(), Cause::kRequest, reply);
 }
 
 void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const ReplyPtr& reply) {
@@ -261,15 +261,57 @@ void CheckpointDesk::Consider(const Job& job) {
   const auto before = std::pair(entry.base_step, entry.base_time);
   entry.base_step = job.step;
   entry.base_time = now;
-  Begin(job, entry.schedule->folder, true, nullptr);
+  Begin(job, entry.schedule->folder, Cause::kSchedule, nullptr);
   if (entry.saving) std::tie(entry.saving->base_step, entry.saving->base_time) = before;
 }
 
-void CheckpointDesk::Begin(const Job& job, std::string folder, bool scheduled,
-                           const ReplyPtr& reply) {
+Result<std::string> CheckpointDesk::FolderFor(const std::string& job) const {
+  std::string folder;
+  const auto found = entries_.find(job);
+  if (found != entries_.end() && found->second.schedule) folder = found->second.schedule->folder;
+  if (folder.empty()) {
+    const engine::CheckpointEntry* newest = nullptr;
+    for (const auto& [path, known] : known_) {
+      const bool is_its = known.entry.job == job && !known.entry.is_over;
+      if (is_its && (!newest || IsNewer(known.entry, *newest))) newest = &known.entry;
+    }
+    if (newest) folder = std::filesystem::path(newest->path).parent_path().string();
+  }
+  const auto allowed = config_.jobs.checkpoints.value_or(std::vector<std::string>());
+  const auto first = std::ranges::find_if_not(allowed, engine::IsUrl);
+  if (folder.empty() && first != allowed.end()) folder = *first;
+  if (folder.empty()) {
+    return FailedPrecondition(
+        fmt::format("the program requested one, and '{0}' has no folder for checkpoints; "
+                    "`tesseractl checkpoint "
+                    "save {0} DIR` saves one, and those of the program are then saved in DIR, too",
+                    job));
+  }
+  TESSERA_RETURN_IF_ERROR(CheckCheckpoint(config_.jobs, config_.node, folder));
+  return folder;
+}
+
+void CheckpointDesk::OnProgram(const Job& job) {
+  Entry& entry = entries_[job.name];
+  if (entry.saving) {
+    entry.again = true;
+    return;
+  }
+  auto folder = FolderFor(job.name);
+  if (folder) return Begin(job, std::move(*folder), Cause::kProgram, nullptr);
+  ++entry.failed;
+  const std::string text = folder.error().ToString();
+  // A program may request one in each step.
+  if (text != std::exchange(entry.problem, text)) {
+    AddEvent(engine::Severity::kWarning, job.name, "no checkpoint was saved: " + text);
+  }
+  MarkDirty();
+}
+
+void CheckpointDesk::Begin(const Job& job, std::string folder, Cause cause, const ReplyPtr& reply) {
   Entry& entry = entries_[job.name];
   const std::uint64_t number = ++last_number_;
-  entry.saving = Saving{std::move(folder), scheduled, reply, number};
+  entry.saving = Saving{std::move(folder), cause, reply, number};
   entry.saving->moved = timers_.now();
   MarkDirty();
   wire::ViewRequest request;
@@ -389,24 +431,25 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
 void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
   Saving& saving = *entry.saving;
   engine::CheckpointEntry row = EntryOf({saving.path, saving.manifest, {}});
-  row.scheduled = saving.scheduled;
+  row.scheduled = saving.cause == Cause::kSchedule;
   known_.insert_or_assign(row.path, Known{row});
   // Without the row the checkpoint is only not in the list of a later registrar.
   static_cast<void>(journal_.Put(RowKey(kRows, row.path), ToText(row)));
   static_cast<void>(journal_.Erase(RowKey(kPartialRows, saving.partial)));
   entry.problem.clear();
   AddEvent(engine::Severity::kInfo, job,
-           fmt::format("checkpoint of step {} saved: '{}', {}{}", row.step, row.path,
+           fmt::format("checkpoint of step {} saved: '{}', {}{}{}", row.step, row.path,
                        engine::BytesText(row.bytes),
-                       saving.reply ? saving.reply->RequesterText() : std::string()));
+                       saving.reply ? saving.reply->RequesterText() : std::string(),
+                       saving.cause == Cause::kProgram ? " (its program)" : ""));
   if (saving.reply) {
     wire::Reply out;
     Encode(row, out.mutable_save_checkpoint()->mutable_checkpoint());
     saving.reply->Done(std::move(out));
   }
-  const bool scheduled = saving.scheduled;
+  const bool is_scheduled = row.scheduled;
   End(entry);
-  if (scheduled && entry.schedule) RemoveOld(job, *entry.schedule);
+  if (is_scheduled && entry.schedule) RemoveOld(job, *entry.schedule);
   around_.changed(job);
 }
 
@@ -414,8 +457,9 @@ void CheckpointDesk::Fail(const std::string& job, Entry& entry, const Error& why
   const Saving& saving = *entry.saving;
   if (!saving.partial.empty()) left_over_.insert(saving.partial);
   // The state of that step is on disk already.
-  if (saving.scheduled && why.code == ErrorCode::kAlreadyExists) return End(entry);
-  if (saving.scheduled) {
+  const bool is_there = saving.cause == Cause::kSchedule || IsOfThisRun(saving.path);
+  if (!saving.reply && is_there && why.code == ErrorCode::kAlreadyExists) return End(entry);
+  if (saving.cause == Cause::kSchedule) {
     entry.base_step = saving.base_step;
     entry.base_time = saving.base_time;
   }
@@ -423,7 +467,7 @@ void CheckpointDesk::Fail(const std::string& job, Entry& entry, const Error& why
   const std::string text = why.ToString();
   const bool is_new = text != std::exchange(entry.problem, text);
   entry.not_before = timers_.now() + kAfterFailure;
-  if (is_new || saving.reply) {
+  if (is_new || saving.cause != Cause::kSchedule) {
     AddEvent(engine::Severity::kWarning, job, "no checkpoint was saved: " + text);
   }
   if (saving.reply) saving.reply->Fail(why);
@@ -446,6 +490,9 @@ void CheckpointDesk::End(Entry& entry) {
 void CheckpointDesk::Tick() {
   const auto now = timers_.now();
   for (auto& [job, entry] : entries_) {
+    if (!entry.saving && std::exchange(entry.again, false)) {
+      if (const Job* const found = jobs_.Find(job)) OnProgram(*found);
+    }
     if (!entry.saving || entry.saving->view == 0) continue;
     wire::KeepViewsRequest keep;
     keep.add_views(entry.saving->view);
@@ -494,6 +541,11 @@ void CheckpointDesk::OnTimeline(const std::string& job, std::int64_t timeline, s
   Lineage& lineage = entries_[job].lineage;
   lineage[timeline] = step;
   static_cast<void>(journal_.Put(RowKey(kLineageRows, job), ToText(lineage)));
+}
+
+bool CheckpointDesk::IsOfThisRun(const std::string& path) const {
+  const auto found = known_.find(path);
+  return found != known_.end() && !found->second.entry.is_over;
 }
 
 bool CheckpointDesk::IsOfPast(const engine::CheckpointEntry& entry) const {

@@ -55,6 +55,9 @@ class CheckpointDesk : public RegistrarPart {
   void OnNodeGone(std::int32_t node, const std::string& why);
   /// Saves a checkpoint of the job if its schedule is due. Called at each step and each second.
   void Consider(const Job& job);
+  /// Saves one because the program of the job has requested it, after the one that is being saved.
+  /// The outcome is an event.
+  void OnProgram(const Job& job);
   /// Renews the view of what is being saved, and gives up what makes no progress.
   void Tick();
   /// The job is over. Its checkpoints stay, its schedule does not.
@@ -75,10 +78,11 @@ class CheckpointDesk : public RegistrarPart {
   engine::CheckpointStatus StatusOf(const std::string& job) const;
 
  private:
+  enum class Cause { kRequest, kSchedule, kProgram };
   /// A checkpoint that is being saved.
   struct Saving {
     std::string folder;
-    bool scheduled = false;
+    Cause cause = Cause::kRequest;
     ReplyPtr reply;            // of a request
     std::uint64_t number = 0;  // identifies it; views come later
     std::uint64_t view = 0;    // once it is taken, and so are the next
@@ -99,6 +103,7 @@ class CheckpointDesk : public RegistrarPart {
     Clock::time_point base_time = {};  // likewise
     std::optional<Clock::time_point> not_before = {};  // after a failure
     std::optional<Saving> saving = {};
+    bool again = false;  // the program has requested one since that began
     std::int64_t failed = 0;
     std::string problem = {};
     Lineage lineage = {};
@@ -110,7 +115,10 @@ class CheckpointDesk : public RegistrarPart {
 
   Status SetSchedule(const wire::SaveCheckpointRequest& request, const PendingReply& reply,
                      std::string& text);
-  void Begin(const Job& job, std::string folder, bool scheduled, const ReplyPtr& reply);
+  void Begin(const Job& job, std::string folder, Cause cause, const ReplyPtr& reply);
+  /// Where checkpoints that the program requests are saved.
+  /// \error kFailedPrecondition if there is none, or if this node may not use it
+  Result<std::string> FolderFor(const std::string& job) const;
   void OnTaken(const std::string& job, std::uint64_t number, Result<wire::ViewReply> view);
   void Publish(const std::string& job, Entry& entry);
   void Finish(const std::string& job, Entry& entry);
@@ -118,6 +126,8 @@ class CheckpointDesk : public RegistrarPart {
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
   /// Frees the view and forgets the saving.
   void End(Entry& entry);
+  /// Whether the cluster knows this checkpoint, and its job is not over.
+  bool IsOfThisRun(const std::string& path) const;
   /// Whether it is of the present run of its job, and of its past.
   bool IsOfPast(const engine::CheckpointEntry& entry) const;
   /// Removes what the schedule has saved and does not keep.

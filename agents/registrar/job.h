@@ -74,11 +74,14 @@ struct Job {
   std::string reason;
   std::int64_t step = 0;
   std::optional<double> loss, tokens_per_second;
+  engine::Metrics metrics = {};     // the last value of each
   std::deque<double> step_seconds;  // the last steps of this configuration
   double usual_step_seconds = 1;    // of the last configuration that ran
   JobClock::time_point last_step;   // when a later step than before was reported by any node
   std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
   std::int64_t recorded = 0;        // the last step that is in the history, or waits to be written
+  std::optional<engine::Sample> newest;  // of step `recorded`, if this registrar knows it
+  std::int64_t checkpoint_step = 0;      // at which the program last requested one, or later
   std::map<std::int64_t, engine::Sample>
       ahead;  // samples that arrived before that of an earlier step
   std::optional<JobClock::time_point> gap_since;      // the step after `recorded` is missing

@@ -154,6 +154,25 @@ void JobStarter::ChooseAndStart(const wire::StartJobRequest& request, const Open
   });
 }
 
+void JobStarter::OnPropose(const wire::ProposeStartRequest& request, const ReplyPtr& reply) const {
+  wire::StartJobRequest start = request.start();
+  start.clear_base_settings();
+  if (start.has_from_checkpoint()) {
+    return reply->Fail(InvalidArgument("a checkpoint is read only when its job is started"));
+  }
+  auto input = InputOfChoice(start);
+  if (!input) return reply->Fail(input.error());
+  const std::int64_t limit = request.limit() > 0 ? request.limit() : engine::kMaxProposed;
+  ComputeWith(
+      world_, [search = std::move(input->search), limit] { return engine::Propose(search, limit); },
+      [reply](const Result<engine::Proposal>& proposal) {
+        if (!proposal) return reply->Fail(proposal.error());
+        wire::Reply out;
+        Encode(*proposal, out.mutable_propose_start());
+        reply->Done(std::move(out));
+      });
+}
+
 Status JobStarter::CheckUsable(const Choice& choice) const {
   for (const ptc::DeviceId device : choice.mesh.devices()) {
     TESSERA_RETURN_IF_ERROR(jobs_.CheckDevice(device, ""));

@@ -56,6 +56,8 @@ class JobStarter : public RegistrarPart {
       : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  /// Searches for the configurations in which the job could start, without opening its data.
+  void OnPropose(const wire::ProposeStartRequest& request, const ReplyPtr& reply) const;
   /// A job has taken over the state of its checkpoint, and its ranks continue.
   void OnStarted(Job& job);
   void OnJobReady(std::int32_t node, const wire::JobReady& message);

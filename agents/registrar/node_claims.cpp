@@ -10,6 +10,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/metrics.h"
 
 namespace tessera::agents {
 namespace {
@@ -130,6 +131,7 @@ Status Check(const wire::StepReport& m) {
   TESSERA_RETURN_IF_ERROR(CheckRange("step", m.step(), kMostSteps));
   TESSERA_RETURN_IF_ERROR(CheckRange("tokens", m.tokens(), kMostSteps));
   TESSERA_RETURN_IF_ERROR(CheckSeconds("seconds", m.seconds()));
+  TESSERA_RETURN_IF_ERROR(engine::CheckMetrics({m.metrics().begin(), m.metrics().end()}));
   return CheckSeconds("time", m.time());
 }
 

@@ -18,8 +18,9 @@ constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 
 /// Whether the worker computes the answer, for a request that only looks.
 bool TakesLong(const wire::Request& request) {
-  return request.has_plan() || request.has_propose() || request.has_history() ||
-         request.has_samples() || request.has_events() || request.has_changes();
+  return request.has_plan() || request.has_propose() || request.has_propose_start() ||
+         request.has_history() || request.has_samples() || request.has_events() ||
+         request.has_changes();
 }
 }  // namespace
 
@@ -50,11 +51,13 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       states_(common_, jobs_, WorldOfStateRequests()),
       stops_(common_, jobs_, rendezvous_),
       sender_(common_, jobs_, documents_),
-      steps_(common_, jobs_,
-             [this](const Job& job) {
-               states_.ConsiderSnapshot(job);
-               checkpoints_.Consider(job);
-             }),
+      steps_(
+          common_, jobs_,
+          [this](const Job& job) {
+            states_.ConsiderSnapshot(job);
+            checkpoints_.Consider(job);
+          },
+          [this](const Job& job) { checkpoints_.OnProgram(job); }),
       decisions_(common_, WorldOfDecisions()),
       links_(common_, node_queries_, [this] { return CheckIdle(); }),
       inquiries_(common_, jobs_, node_queries_, [this] { return CheckFree(); }),
@@ -281,6 +284,8 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
       return node_acts_.OnShutdown(reply);
     case wire::Request::kPropose:
       return plans_.OnPropose(request.propose(), reply);
+    case wire::Request::kProposeStart:
+      return starter_.OnPropose(request.propose_start(), reply);
     case wire::Request::kProbe:
       return inquiries_.OnProbe(request.probe(), reply);
     case wire::Request::kTopology:

@@ -140,6 +140,7 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
   row.on_failure = job.on_failure;
   row.decision = losses_.StatusOf(job);
   row.checkpoints = checkpoints_.StatusOf(job.name);
+  row.metrics = job.metrics;
   row.snapshots = states_.SnapshotsOf(job);
   if (row.decision && row.decision->can_continue() && !row.decision->chosen) {
     row.state = engine::JobState::kWaitingDecision;

@@ -26,25 +26,45 @@ constexpr auto kRetentionPeriod = std::chrono::minutes(1);
 
 std::string KeyOf(const std::string& job) { return "recorded/" + job; }
 
+bool IsSame(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Ranks that were started again may report other names than before.
+void NoteMetrics(const wire::StepReport& m, Job& job) {
+  for (const auto& [name, value] : m.metrics()) {
+    const bool has_room = job.metrics.size() < engine::kMaxMetrics || job.metrics.contains(name);
+    if (has_room) job.metrics[name] = value;
+  }
+}
+
 }  // namespace
 
 void StepRecorder::OnStep(const wire::StepReport& m) {
   Job* job = jobs_.Find(m.job());
   if (!job || m.timeline() != job->timeline) return;
-  if (m.step() <= job->recorded || job->ahead.contains(m.step())) return;
-  if (m.step() > job->step) {
-    job->step = m.step();
-    job->loss = m.loss();
-    job->last_step = timers_.now();
+  if (m.step() > job->recorded && !job->ahead.contains(m.step())) Add(*job, m);
+  if (m.step() == job->recorded) AddLate(*job, m);
+  // A request after the decision comes with a repeated report.
+  if (m.checkpoint() && m.step() > job->checkpoint_step) {
+    job->checkpoint_step = m.step();
+    on_checkpoint_(*job);
+  }
+}
+
+void StepRecorder::Add(Job& job, const wire::StepReport& m) {
+  if (m.step() > job.step) {
+    job.step = m.step();
+    job.loss = m.loss();
+    job.last_step = timers_.now();
     // The pause after this very step may be reported before the step; it stays.
-    std::erase_if(job->paused_nodes,
+    std::erase_if(job.paused_nodes,
                   [&](const auto& entry) { return entry.second.step < m.step(); });
     // Deadlines depend on this measurement, so implausible values are ignored.
-    if (m.seconds() > 0 && m.seconds() <= kLongestStep && m.epoch() == job->epoch) {
-      job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
-      job->step_seconds.push_back(m.seconds());
-      if (job->step_seconds.size() > kStepsOfMedian) job->step_seconds.pop_front();
+    if (m.seconds() > 0 && m.seconds() <= kLongestStep && m.epoch() == job.epoch) {
+      job.tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
+      job.step_seconds.push_back(m.seconds());
+      if (job.step_seconds.size() > kStepsOfMedian) job.step_seconds.pop_front();
     }
+    NoteMetrics(m, job);
   }
   engine::Sample sample;
   sample.job = m.job();
@@ -53,9 +73,28 @@ void StepRecorder::OnStep(const wire::StepReport& m) {
   sample.grad_norm = std::sqrt(m.norm2());
   sample.tokens_per_second = m.seconds() > 0 ? static_cast<double>(m.tokens()) / m.seconds() : 0;
   sample.time = m.time();
-  job->ahead.emplace(m.step(), std::move(sample));
-  Release(*job, false);
-  on_progress_(*job);
+  sample.metrics.insert(m.metrics().begin(), m.metrics().end());
+  job.ahead.emplace(m.step(), std::move(sample));
+  Release(job, false);
+  on_progress_(job);
+  MarkDirty();
+}
+
+void StepRecorder::AddLate(Job& job, const wire::StepReport& m) {
+  if (!job.newest || job.newest->step != m.step()) return;
+  bool differs = false;
+  for (const auto& [name, value] : m.metrics()) {
+    const auto found = job.newest->metrics.find(name);
+    const bool is_known = found != job.newest->metrics.end();
+    if (is_known && IsSame(found->second, value)) continue;
+    if (!is_known && job.newest->metrics.size() >= engine::kMaxMetrics) continue;
+    job.newest->metrics[name] = value;
+    differs = true;
+  }
+  if (!differs) return;  // an agent repeats what it knows
+  NoteMetrics(m, job);
+  publisher_.Publish(*job.newest);
+  samples_.push_back(*job.newest);  // replaces the one of the same step
   MarkDirty();
 }
 
@@ -102,7 +141,8 @@ void StepRecorder::Release(Job& job, bool all) {
     if (follows) job.gap_since.reset();
     job.recorded = next->first;
     publisher_.Publish(next->second);
-    samples_.push_back(std::move(next->second));
+    samples_.push_back(next->second);
+    job.newest = std::move(next->second);
     job.ahead.erase(next);
   }
 }
@@ -129,6 +169,8 @@ void StepRecorder::RestartCountAt(Job& job, std::int64_t step) {
   Flush();
   job.recorded = step;
   job.heard_step = step;
+  job.newest.reset();
+  job.checkpoint_step = step;
   publisher_.NoteJournaled(journal_.Put(KeyOf(job.name), std::to_string(step)));
 }
 
@@ -148,6 +190,7 @@ Status StepRecorder::Recover() {
     TESSERA_TRY(const std::optional<std::string> row, journal_.Get(KeyOf(name)));
     if (row) job.recorded = std::strtoll(row->c_str(), nullptr, 10);
     job.step = std::max(job.step, job.recorded);
+    job.checkpoint_step = job.recorded;
   }
   return OkStatus();
 }

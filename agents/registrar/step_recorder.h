@@ -18,8 +18,14 @@ class StepRecorder : public RegistrarPart {
  public:
   /// Called after each report of a step.
   using OnProgress = std::function<void(const Job& job)>;
-  StepRecorder(const Common& common, JobTable& jobs, OnProgress on_progress)
-      : RegistrarPart(common), jobs_(jobs), on_progress_(std::move(on_progress)) {}
+  /// Called when the program of a job has requested a checkpoint, once per step.
+  using OnCheckpoint = std::function<void(const Job& job)>;
+  StepRecorder(const Common& common, JobTable& jobs, OnProgress on_progress,
+               OnCheckpoint on_checkpoint)
+      : RegistrarPart(common),
+        jobs_(jobs),
+        on_progress_(std::move(on_progress)),
+        on_checkpoint_(std::move(on_checkpoint)) {}
 
   void OnStep(const wire::StepReport& message);
   /// Publishes and records the samples that follow the last recorded step without a gap; with
@@ -40,8 +46,14 @@ class StepRecorder : public RegistrarPart {
   void RestartCountAt(Job& job, std::int64_t step);
 
  private:
+  /// \pre the step is not recorded yet
+  void Add(Job& job, const wire::StepReport& message);
+  /// Adds metrics to the last recorded step.
+  void AddLate(Job& job, const wire::StepReport& message);
+
   JobTable& jobs_;
   const OnProgress on_progress_;
+  const OnCheckpoint on_checkpoint_;
   std::vector<engine::Sample> samples_;  // that wait
   Clock::time_point next_retention_{};
 };

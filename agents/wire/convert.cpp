@@ -402,6 +402,16 @@ struct Fields<wire::CheckpointInfo> {
   }
 };
 
+/// The field `metrics`, whose values may be NaN or infinite.
+Status CopyMetrics(const engine::Metrics& metrics, auto& message) {
+  for (const auto& [name, value] : metrics) (*message.mutable_metrics())[name] = value;
+  return OkStatus();
+}
+Status CopyMetrics(engine::Metrics& metrics, const auto& message) {
+  metrics.insert(message.metrics().begin(), message.metrics().end());
+  return engine::CheckMetrics(metrics);
+}
+
 template <>
 struct Fields<wire::JobInfo> {
   using Value = engine::JobStatus;
@@ -433,6 +443,7 @@ struct Fields<wire::JobInfo> {
     TESSERA_FIELD(UpTo<engine::OnFailure::kWait>, on_failure);
     TESSERA_MESSAGE(snapshots);
     TESSERA_MESSAGE(checkpoints);
+    TESSERA_RETURN_IF_ERROR(CopyMetrics(v.metrics, m));
     if constexpr (kEncodes<decltype(m)>) {
       if (v.decision) Put(*v.decision, m.mutable_decision());
     } else if (m.has_decision()) {
@@ -555,7 +566,7 @@ struct Fields<wire::SampleInfo> {
     TESSERA_FIELD(Any, tokens_per_second);
     TESSERA_FIELD(Finite, time);
     TESSERA_FIELD(Any, sequence);
-    return OkStatus();
+    return CopyMetrics(v.metrics, m);
   }
 };
 

@@ -74,6 +74,7 @@ class ProbeReply;
 class ProbeRequest;
 class ProposeReply;
 class ProposeRequest;
+class ProposeStartRequest;
 class Published;
 class ReleaseViewsRequest;
 class Reply;

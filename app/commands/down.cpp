@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `down`: stops local clusters with all their processes.
+/// `down`: stops clusters that `up` has started, with all their processes.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +11,7 @@
 #include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
+#include "app/commands/host_cluster.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/units.h"
@@ -54,7 +55,7 @@ int runDown(const Invocation& call) {
   }
   int code = kDone;
   for (const std::string& name : *names) {
-    const auto stopped = stopLocalCluster(name);
+    const auto stopped = isHostCluster(name) ? stopHostCluster(name) : stopLocalCluster(name);
     if (!stopped) {
       code = failed(stopped.error());
     } else if (call.json) {
@@ -70,18 +71,19 @@ int runDown(const Invocation& call) {
 
 Command downCommand() {
   return {{.verb = "down",
-           .summary = "Stop a local cluster and all processes that it started",
+           .summary = "Stop a cluster that `up` has started, and all its processes",
            .options = {{.name = "cluster",
                         .value = "NAME",
                         .help = "cluster to stop",
-                        .fallback = "as for other verbs, else the only local cluster"},
+                        .fallback = "as for other verbs, else the only one of `up`"},
                        {.name = "all",
                         .value = "",
-                        .help = "stop all local clusters; asks before it stops a running one"},
+                        .help = "stop all clusters of `up`; asks before it stops a running one"},
                        yesOption(),
                        quietOption()},
            .notes = {"The state of its jobs is lost. History and logs stay in its folder until the "
-                     "next `up` of that name."},
+                     "next `up` of that name.",
+                     "A cluster of `up --hosts` is stopped over ssh, as it was started."},
            .examples = {"tesseractl down", "tesseractl down --cluster lab",
                         "tesseractl down --all --yes"}},
           runDown};

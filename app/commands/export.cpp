@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -51,17 +52,33 @@ Result<Choice> chooseRows(const Invocation& call) {
 
 /// Writes each row as a line of CSV below `csvHead`, or as a document with its kind.
 template <typename Row, typename Query>
-Status writeRows(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows,
-                 Query query, const char* kind, const std::string& csvHead) {
+Status writeRows(
+    Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows, Query query,
+    const char* kind, const std::string& csvHead,
+    const std::function<std::string(const Row&)>& toCsv = [](const Row& row) {
+      return engine::ToCsv(row);
+    }) {
   query.time = choice.time;
   if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(csvHead));
   return forEach(session, query, [&](const Row& row) -> Status {
     ++rows;
-    if (choice.csv) return output.Write(engine::ToCsv(row));
+    if (choice.csv) return output.Write(toCsv(row));
     Json json = {{"kind", kind}};
     json.update(toJson(row));
     return output.Write(lineOf(json) + "\n");
   });
+}
+
+/// The names of all metrics in these samples.
+Result<std::set<std::string>> metricNamesOf(Session& session, engine::SampleQuery query,
+                                            const engine::TimeRange& time) {
+  std::set<std::string> names;
+  query.time = time;
+  TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) {
+    for (const auto& [name, value] : sample.metrics) names.insert(name);
+    return OkStatus();
+  }));
+  return names;
 }
 
 Status writeAll(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows) {
@@ -80,8 +97,14 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
   if (choice.samples) {
     engine::SampleQuery query;
     query.job = choice.job;
-    TESSERA_RETURN_IF_ERROR(writeRows<engine::Sample>(session, choice, output, rows, query,
-                                                      "sample", engine::CsvHeadOfSamples()));
+    // The head of a CSV file needs them before the first row.
+    std::set<std::string> metrics;
+    if (choice.csv) {
+      TESSERA_TRY(metrics, metricNamesOf(session, query, choice.time));
+    }
+    TESSERA_RETURN_IF_ERROR(writeRows<engine::Sample>(
+        session, choice, output, rows, query, "sample", engine::CsvHeadOfSamples(metrics),
+        [&](const engine::Sample& sample) { return engine::ToCsv(sample, metrics); }));
   }
   return OkStatus();
 }
@@ -126,7 +149,9 @@ Command exportCommand() {
                    forceOption("replace FILE if it exists"),
                    quietOption()},
        .notes = {"Samples are those of the steps that count: steps that were undone are left "
-                 "out."},
+                 "out.",
+                 "What a program reports with job.log(NAME=...) is a column 'metrics.NAME' in "
+                 "CSV, and a member of 'metrics' in JSON."},
        .examples = {"tesseractl export --output history.csv",
                     "tesseractl export --what all --from 1d -o day.jsonl",
                     "tesseractl export --what samples --job gpt-mini --format csv"}},

@@ -21,12 +21,12 @@ namespace {
 constexpr std::int64_t kMostMetricSteps = std::int64_t{1} << 40;
 
 void printSample(const Invocation& call, const engine::Sample& sample) {
-  if (call.json)
-    printLine(toJson(sample));
-  else
-    fmt::print("{}  step {:>6}  loss {:>9.6f}  grad norm {:>9.6f}  {:>8.0f} tokens/s\n",
-               formatClock(sample.time), sample.step, sample.loss, sample.grad_norm,
-               sample.tokens_per_second);
+  if (call.json) return printLine(toJson(sample));
+  fmt::print("{}  step {:>6}  loss {:>9.6f}  grad norm {:>9.6f}  {:>8.0f} tokens/s",
+             formatClock(sample.time), sample.step, sample.loss, sample.grad_norm,
+             sample.tokens_per_second);
+  for (const auto& [name, value] : sample.metrics) fmt::print("  {} {:.6g}", name, value);
+  fmt::print("\n");
 }
 
 int runMetrics(const Invocation& call) {
@@ -76,7 +76,7 @@ int runMetrics(const Invocation& call) {
 
 Command jobMetricsCommand() {
   return {{.verb = "job metrics",
-           .summary = "Print loss, gradient norm and tokens per second of each step",
+           .summary = "Print loss, gradient norm, tokens per second and metrics of each step",
            .words = {{"JOB", "name of the job"}},
            .options = {limitOption("print only the last N steps", "all"),
                        {.name = "from-step",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -129,6 +130,14 @@ Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
           {"forecast", memoryOf(snapshots.forecast)}};
 }
 
+/// A value that is not finite is null.
+Json metricsOf(const engine::Metrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, value] : metrics)
+    json[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
+  return json;
+}
+
 Json checkpointsOf(const engine::CheckpointStatus& checkpoints) {
   return {{"every", engine::ToString(checkpoints.schedule.every)},
           {"folder", checkpoints.schedule.folder},
@@ -171,6 +180,7 @@ Json toJson(const engine::JobStatus& job) {
           {"on_failure", engine::ToString(job.on_failure)},
           {"snapshots", snapshotsOf(job.snapshots)},
           {"checkpoints", checkpointsOf(job.checkpoints)},
+          {"metrics", metricsOf(job.metrics)},
           {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
 }
 

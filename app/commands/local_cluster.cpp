@@ -490,7 +490,10 @@ std::string localClusterFolder(const std::string& name) {
   return (clustersFolder() / name).string();
 }
 
-bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }
+bool isRunning(const std::string& directory) {
+  std::error_code ignored;
+  return fs::exists(fs::path(directory) / kHostsFile, ignored) || !livingKeepers(directory).empty();
+}
 
 std::vector<std::string> localClusterNames() { return stemsIn(clustersFolder(), true); }
 

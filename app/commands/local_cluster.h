@@ -64,7 +64,9 @@ Result<bool> stopLocalCluster(const std::string& name);
 /// Ends a cluster with a `home` of its own at once. Its files stay.
 void endPrivateCluster(const LocalClusterOptions& options);
 
-/// Whether any keeper of the cluster in `directory` lives.
+/// Names the hosts of a cluster on other machines (host_cluster.h), until it is stopped.
+inline constexpr const char* kHostsFile = "hosts.json";
+/// Whether any keeper of the cluster in `directory` lives, or may live on its hosts.
 bool isRunning(const std::string& directory);
 
 /// TESSERA_HOME/clusters/NAME.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -109,8 +110,16 @@ Result<Variables> variablesOf(const Script& script) {
   return out;
 }
 
-/// Runs the words with the variables beside those of this process; stdout goes to stderr.
-Result<int> run(const std::vector<std::string>& words, const Variables& variables) {
+/// Where a program runs.
+std::string folderOf(const Script& script) {
+  return script.directory.empty() ? fs::current_path().string()
+                                  : engine::AbsolutePath(script.directory);
+}
+
+/// Runs the words in `folder`, with the variables beside those of this process; stdout goes to
+/// stderr. A stop kills the process.
+Result<int> run(const std::string& folder, const std::vector<std::string>& words,
+                const Variables& variables, const std::stop_token& stop) {
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -127,6 +136,7 @@ Result<int> run(const std::vector<std::string>& words, const Variables& variable
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   pid_t child = 0;
   const int error = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr,
@@ -134,18 +144,27 @@ Result<int> run(const std::vector<std::string>& words, const Variables& variable
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     return Unavailable(fmt::format("cannot start '{}': {}", words[0], std::strerror(error)));
+  {
+    const std::stop_callback kill(stop, [child] { ::kill(child, SIGKILL); });
+    siginfo_t ended;  // WNOWAIT: the id is that of the process as long as the callback may use it
+    while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
+    }
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (stop.stop_requested()) return Cancelled("a newer request has ended the script");
   return status;
 }
 
-/// `words` for a shell on each node: in this folder, with the variables.
-std::string commandLine(const Variables& variables, const std::vector<std::string>& words) {
+/// `words` for a shell on each node: in `folder`, with the variables.
+std::string commandLine(const std::string& folder, const Variables& variables,
+                        const std::vector<std::string>& words) {
   std::vector<std::string> out = {"exec", "env"};
   for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
   out.insert(out.end(), words.begin(), words.end());
-  return shellLine({"cd", fs::current_path().string()}) + " && " + shellLine(out);
+  return shellLine({"cd", folder}) + " && " + shellLine(out);
 }
 
 /// `text` with `element` as the first one of the array `key`. A quote within a string of JSON has a
@@ -179,7 +198,8 @@ Result<Script> readScriptCall(const Arguments& arguments) {
   return Script{.path = words.front(),
                 .arguments = {words.begin() + 1, words.end()},
                 .python = arguments.valueOr("python", ""),
-                .environment = arguments.values("env")};
+                .environment = arguments.values("env"),
+                .directory = arguments.valueOr("directory", "")};
 }
 
 OptionSpec pythonOption() {
@@ -196,9 +216,18 @@ OptionSpec environmentOption() {
           .repeats = true};
 }
 
-Result<DescribedScript> describeScript(const Script& script) {
+OptionSpec directoryOption() {
+  return {.name = "directory",
+          .value = "DIR",
+          .help = "with SCRIPT: the folder in which it runs, with the same path on all nodes",
+          .fallback = "the present one"};
+}
+
+Result<DescribedScript> describeScript(const Script& script, std::stop_token stop) {
   if (!fs::is_regular_file(script.path))
     return NotFound(fmt::format("no script '{}'", script.path));
+  if (!fs::is_directory(folderOf(script)))
+    return NotFound(fmt::format("--directory '{}' is no folder", script.directory));
   TESSERA_TRY(const std::string python, findPython(script.python));
   TESSERA_TRY(const Variables variables, variablesOf(script));
   TESSERA_TRY(const Scratch scratch, Scratch::Make());
@@ -206,7 +235,7 @@ Result<DescribedScript> describeScript(const Script& script) {
 
   std::vector<std::string> describe = {python, "-m", "tessera.describe", scratch.path(), path};
   describe.insert(describe.end(), script.arguments.begin(), script.arguments.end());
-  TESSERA_TRY(const int status, run(describe, variables));
+  TESSERA_TRY(const int status, run(folderOf(script), describe, variables, stop));
   if (status != 0)
     return FailedPrecondition(
         fmt::format("{} {} before it said what it has", script.path, endOf(status)));
@@ -217,7 +246,7 @@ Result<DescribedScript> describeScript(const Script& script) {
   out.updatesAlone = fs::exists(scratch.path() + "/updates-alone");
   std::vector<std::string> words = {python, path};
   words.insert(words.end(), script.arguments.begin(), script.arguments.end());
-  out.command = commandLine(variables, words);
+  out.command = commandLine(folderOf(script), variables, words);
   return out;
 }
 
@@ -237,7 +266,7 @@ Result<std::string> filesCommand(const Script& program, std::int64_t saveEvery) 
   }
   words.push_back(path);
   words.insert(words.end(), program.arguments.begin(), program.arguments.end());
-  return commandLine(variables, words);
+  return commandLine(folderOf(program), variables, words);
 }
 
 std::string withStepTensor(const std::string& tensors) {

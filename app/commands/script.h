@@ -7,6 +7,7 @@
 /// in files.
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Script {
   std::vector<std::string> arguments = {};
   std::string python = {};                    // interpreter; empty: of $VIRTUAL_ENV, else python3
   std::vector<std::string> environment = {};  // "NAME=VALUE", for describing it and for its ranks
+  std::string directory = {};                 // in which it runs; empty: the present one
+  friend bool operator==(const Script&, const Script&) = default;
 };
 
 /// What StartJobRequest takes of a program.
@@ -37,12 +40,14 @@ bool isScript(const std::string& word);
 Result<Script> readScriptCall(const Arguments& arguments);
 OptionSpec pythonOption();
 OptionSpec environmentOption();
+OptionSpec directoryOption();
 
 /// Runs the script up to the point where it says what it has (agents/python/tessera/describe.py).
-/// What it prints goes to stderr.
+/// What it prints goes to stderr. A stop kills it.
 /// \error kNotFound naming the script or the interpreter; kInvalidArgument for a variable that is
-///     not NAME=VALUE; kFailedPrecondition if the script ends without saying it
-Result<DescribedScript> describeScript(const Script& script);
+///     not NAME=VALUE; kFailedPrecondition if the script ends without saying it;
+///     kCancelled after a stop
+Result<DescribedScript> describeScript(const Script& script, std::stop_token stop = {});
 
 /// The command for the ranks of a program that loads and saves its state in files: the launcher
 /// `python -m tessera.files`, which runs the program. `path` is a script in Python, an executable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `up`: starts a local cluster of emulated devices.
+/// `up`: starts a cluster of emulated devices, on this machine or on hosts that ssh reaches.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,9 @@
 #include "agents/node/config.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
+#include "app/commands/endpoint.h"
 #include "app/commands/etcd_options.h"
+#include "app/commands/host_cluster.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/progress_line.h"
@@ -19,6 +21,9 @@
 
 namespace tessera::app {
 namespace {
+
+/// The name of a cluster on hosts that has none.
+constexpr const char* kHostsName = "lab";
 
 Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   LocalClusterOptions options;
@@ -41,7 +46,73 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   return options;
 }
 
+Result<HostClusterOptions> readHostOptions(const Arguments& arguments) {
+  for (const char* other : {"nodes", "one-host"})
+    if (arguments.has(other))
+      return InvalidArgument(fmt::format("--hosts and --{} exclude each other", other));
+  TESSERA_TRY(const LocalClusterOptions common, readUpOptions(arguments));
+  HostClusterOptions options;
+  options.name = clusterFromCommandLine(arguments).empty() ? kHostsName : common.name;
+  TESSERA_TRY(options.hosts,
+              parseHosts(arguments.valueOr("hosts", ""), common.devices).Context("--hosts"));
+  if (const auto command = arguments.value("ssh")) {
+    if (command->find_first_not_of(' ') == std::string::npos)
+      return InvalidArgument("--ssh names no program");
+    options.ssh = Ssh(*command);
+  }
+  options.folder = arguments.valueOr("folder", "");
+  TESSERA_TRY(const auto port, arguments.integer("port", kDefaultPort, 1024, 65530));
+  options.port = static_cast<int>(port);
+  options.deviceBytes = common.deviceBytes;
+  options.linkBytesPerSecond = common.linkBytesPerSecond;
+  options.etcd = common.etcd;
+  options.plainLanes = common.plainLanes;
+  return options;
+}
+
+int runUpOnHosts(const Invocation& call) {
+  TESSERA_OR_USAGE(auto options, readHostOptions(call.arguments));
+  ProgressLine progress(call.json || call.quiet);
+  Json hosts = Json::array();
+  options.working = [&progress](const std::string& what) { progress.show(what); };
+  options.started = [&](const HostProgress& now) {
+    hosts.push_back({{"node", fmt::format("n{}", now.node)},
+                     {"host", now.host},
+                     {"endpoint", "tcp://" + now.endpoint},
+                     {"devices", now.devices}});
+    if (call.json) return;
+    progress.clear();
+    fmt::print("n{:<3} {} at {}, {}\n", now.node, now.host, now.endpoint,
+               Counted(now.devices, "emulated GPU"));
+    std::fflush(stdout);
+  };
+  const auto profile = startHostCluster(options);
+  progress.clear();
+  if (!profile) return failed(profile.error());
+  if (call.json) {
+    printLine({{"name", profile->name},
+               {"profile", profilePath(profile->name)},
+               {"registrar", profile->registrar_endpoint},
+               {"directory", localClusterFolder(profile->name)},
+               {"nodes", options.hosts.size()},
+               {"hosts", std::move(hosts)},
+               {"link_bytes_per_second", options.linkBytesPerSecond},
+               {"lanes", options.plainLanes ? agents::kPlainLanes : agents::kCurveLanes}});
+    return kDone;
+  }
+  fmt::print("cluster '{}' is up: {}, {} per GPU{}\n", profile->name,
+             Counted(std::ssize(options.hosts), "node"), formatBytes(options.deviceBytes),
+             options.plainLanes ? ", plain lanes (bulk data is not encrypted)" : "");
+  fmt::print("profile    {}\nregistrar  {}\n", profilePath(profile->name),
+             profile->registrar_endpoint);
+  return kDone;
+}
+
 int runUp(const Invocation& call) {
+  if (call.arguments.has("hosts")) return runUpOnHosts(call);
+  for (const char* option : {"ssh", "folder", "port"})
+    if (call.arguments.has(option))
+      return wrongUsage(InvalidArgument(fmt::format("--{} is of use only with --hosts", option)));
   TESSERA_OR_USAGE(auto options, readUpOptions(call.arguments));
   ProgressLine progress(call.json || call.quiet);
   options.progress = showMemory(progress);
@@ -79,7 +150,7 @@ int runUp(const Invocation& call) {
 Command upCommand() {
   Command command{
       {.verb = "up",
-       .summary = "Start a local cluster of emulated GPUs",
+       .summary = "Start a cluster of emulated GPUs, on this machine or over ssh",
        .options =
            {{.name = "nodes",
              .value = "N",
@@ -99,14 +170,38 @@ Command upCommand() {
              .value = "",
              .help = "let all nodes share memory instead of sending over the network"},
             lanesOption(),
+            {.name = "hosts",
+             .value = "HOSTS",
+             .help =
+                 "start a node on each of these machines over ssh, such as a,lena@b,c:2 (2 GPUs "
+                 "on c); the registrar runs on the first"},
+            {.name = "ssh",
+             .value = "COMMAND",
+             .help = "with --hosts: OpenSSH's ssh with its options, such as \"ssh -J gate\"",
+             .fallback = "ssh"},
+            {.name = "folder",
+             .value = "DIR",
+             .help = "with --hosts: folder there for keys, logs and state, on a disk of the host",
+             .fallback = "clusters in the TESSERA_HOME there"},
+            {.name = "port",
+             .value = "PORT",
+             .help = "with --hosts: first of the six ports of each agent",
+             .fallback = std::to_string(kDefaultPort)},
             {.name = "cluster",
              .value = "NAME",
              .help = "name of the cluster and of its profile",
-             .fallback = "$TESSERA_CLUSTER, else local"},
+             .fallback = "$TESSERA_CLUSTER, else local, with --hosts lab"},
             quietOption()},
-       .notes = {"A stopped cluster of the same name is replaced, with its history and logs."},
+       .notes =
+           {"A stopped cluster of the same name is replaced, with its history and logs.",
+            "With --hosts, each machine needs the same version of the programs, in the folder "
+            "that they have here or in the PATH that ssh gives there, and `ssh HOST true` has "
+            "to work without a password. Agents run as the user of ssh, and their jobs may run "
+            "programs and use files as that user. The key of each node goes there over ssh, "
+            "into a file with mode 600. If one host fails, those that have started are ended."},
        .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
-                    "tesseractl up --cluster lab --nodes 1"}},
+                    "tesseractl up --cluster lab --nodes 1",
+                    "tesseractl up --hosts a,lena@b,c:2 --gpu-memory 2G"}},
       runUp};
   const auto etcd = etcdOptions();
   auto& options = command.syntax.options;

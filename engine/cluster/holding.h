@@ -18,6 +18,7 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
+Holding HoldingOf(const ptc::Layout& layout, int rank);
 /// One entry per rank, in rank order. Expands the whole layout, so callers should keep the result.
 std::vector<Holding> HoldingsOf(const ptc::Layout& layout);
 

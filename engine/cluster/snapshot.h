@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "engine/cluster/certificate.h"
-#include "engine/cluster/data_status.h"
 #include "engine/cluster/checkpoint_status.h"
+#include "engine/cluster/data_status.h"
 #include "engine/cluster/decision_status.h"
+#include "engine/cluster/metrics.h"
 #include "engine/cluster/snapshot_status.h"
 #include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
@@ -134,6 +135,7 @@ struct JobStatus {
   std::optional<DecisionStatus> decision = {};  // while the job lacks devices
   SnapshotStatus snapshots = {};
   CheckpointStatus checkpoints = {};
+  Metrics metrics = {};  // the last value of each
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -193,6 +195,7 @@ struct Sample {
   double tokens_per_second = 0;
   double time = 0;            // wall clock
   std::int64_t sequence = 0;  // in the history; 0 for a sample from elsewhere
+  Metrics metrics = {};       // that the program has reported with the step
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 

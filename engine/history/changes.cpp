@@ -46,6 +46,7 @@ Result<HistoryChanges> History::ChangesSince(const HistoryCursor& cursor, std::i
   TESSERA_RETURN_IF_ERROR(BindAll(samples, next.sample, LimitOf(limit)));
   TESSERA_RETURN_IF_ERROR(
       ForEachRow(samples, [&] { changes.samples.push_back(ReadSample(samples)); }));
+  TESSERA_RETURN_IF_ERROR(ReadMetrics(db, changes.samples));
   if (!changes.samples.empty()) next.sample = changes.samples.back().sequence;
 
   TESSERA_TRY(auto transactions,

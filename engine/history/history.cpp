@@ -17,8 +17,8 @@ namespace {
 /// Whether the file has the tables that this program reads.
 Status CheckTables(Database& database) {
   auto query = database.Prepare(
-      "SELECT 1 FROM transactions, transaction_phases, transaction_flows, events, samples, about, "
-      "covered LIMIT 0");
+      "SELECT 1 FROM transactions, transaction_phases, transaction_flows, events, samples, "
+      "sample_metrics, about, covered LIMIT 0");
   if (query) return OkStatus();
   if (query.error().code != ErrorCode::kInternal) return query.error();
   return DataLoss(query.error().message);
@@ -219,6 +219,7 @@ Status History::Impl::PutSamples(std::span<const Sample> samples, bool with_sequ
                                     "WHERE job = ? AND step >= ? AND undone = 0"));
   TESSERA_TRY(auto put, db.Prepare("INSERT INTO samples (job, step, loss, grad_norm, "
                                    "tokens_per_second, time, sequence) VALUES (?,?,?,?,?,?,?)"));
+  TESSERA_TRY(auto put_metric, db.Prepare("INSERT INTO sample_metrics VALUES (?,?,?)"));
   for (const Sample& s : samples) {
     TESSERA_RETURN_IF_ERROR(newest.Bind(0, s.job));
     TESSERA_TRY(const bool row, newest.Step());
@@ -233,6 +234,11 @@ Status History::Impl::PutSamples(std::span<const Sample> samples, bool with_sequ
         BindAll(put, s.job, s.step, s.loss, s.grad_norm, s.tokens_per_second, s.time));
     if (with_sequence) TESSERA_RETURN_IF_ERROR(put.Bind(6, s.sequence));  // else NULL: the next
     TESSERA_RETURN_IF_ERROR(put.Run());
+    const std::int64_t sequence = db.last_insert_rowid();
+    for (const auto& [name, value] : s.metrics) {
+      TESSERA_RETURN_IF_ERROR(BindAll(put_metric, sequence, name, value));
+      TESSERA_RETURN_IF_ERROR(put_metric.Run());
+    }
   }
   return OkStatus();
 }

@@ -41,6 +41,8 @@ inline constexpr char kSampleColumns[] =
 Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& path);
 /// Reads the phases and flows of each.
 Status ReadParts(Database& database, std::vector<HistoryEntry>& entries);
+/// Reads the metrics of each.
+Status ReadMetrics(Database& database, std::vector<Sample>& samples);
 Result<Event> ReadEvent(const Statement& row, const std::string& path);
 Sample ReadSample(const Statement& row);
 

@@ -140,6 +140,20 @@ Sample ReadSample(const Statement& row) {
           row.Double(4), row.Double(5), row.Int(6)};
 }
 
+Status ReadMetrics(Database& database, std::vector<Sample>& samples) {
+  TESSERA_TRY(const std::int64_t any,
+              database.ReadInt("SELECT EXISTS (SELECT 1 FROM sample_metrics)"));
+  if (any == 0) return OkStatus();
+  TESSERA_TRY(auto rows,
+              database.Prepare("SELECT name, value FROM sample_metrics WHERE sequence = ?"));
+  for (Sample& sample : samples) {
+    TESSERA_RETURN_IF_ERROR(rows.Bind(0, sample.sequence));
+    TESSERA_RETURN_IF_ERROR(
+        ForEachRow(rows, [&] { sample.metrics.emplace(rows.Text(0), rows.Double(1)); }));
+  }
+  return OkStatus();
+}
+
 // ---- transactions
 
 Result<std::vector<HistoryEntry>> History::Transactions(const TransactionQuery& asked) {
@@ -238,6 +252,7 @@ Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
               where.Prepare(*impl_->database, kSampleColumns, "samples", end, asked.limit));
   std::vector<Sample> samples;
   TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&] { samples.push_back(ReadSample(query)); }));
+  TESSERA_RETURN_IF_ERROR(ReadMetrics(*impl_->database, samples));
   if (backwards) std::ranges::reverse(samples);
   return samples;
 }
@@ -275,7 +290,9 @@ Result<std::vector<Sample>> History::SamplesBetween(std::string_view job, const 
       decimator.Add(sample, sample.time);
     }
   }));
-  return all ? samples : decimator.Take();
+  if (!all) samples = decimator.Take();
+  TESSERA_RETURN_IF_ERROR(ReadMetrics(db, samples));
+  return samples;
 }
 
 Result<std::vector<std::string>> History::Jobs() {

@@ -23,7 +23,7 @@ using Value = std::variant<std::monostate, std::int64_t, double, std::string, St
 
 struct Column {
   const char* key;    // in JSON; `a.b` is member b of object a; nullptr: only in CSV
-  const char* title;  // in CSV
+  std::string title;  // in CSV; empty: only in JSON
   Value value;
 };
 using Columns = std::vector<Column>;
@@ -71,14 +71,21 @@ Columns ColumnsOf(const Event& e) {
           {"text", "text", e.text}};
 }
 
-Columns ColumnsOf(const Sample& s) {
-  return {{"job", "job", s.job},
-          {"step", "step", s.step},
-          {"time", "time [s since 1970]", s.time},
-          {nullptr, "time [UTC]", IsoTime(s.time)},
-          {"loss", "loss", s.loss},
-          {"grad_norm", "gradient norm", s.grad_norm},
-          {"tokens_per_second", "rate [tokens/s]", s.tokens_per_second}};
+Columns ColumnsOf(const Sample& s, const std::set<std::string>& metrics = {}) {
+  Columns columns = {{"job", "job", s.job},
+                     {"step", "step", s.step},
+                     {"time", "time [s since 1970]", s.time},
+                     {nullptr, "time [UTC]", IsoTime(s.time)},
+                     {"loss", "loss", s.loss},
+                     {"grad_norm", "gradient norm", s.grad_norm},
+                     {"tokens_per_second", "rate [tokens/s]", s.tokens_per_second},
+                     {"metrics", "", s.metrics}};
+  for (const std::string& name : metrics) {
+    const auto found = s.metrics.find(name);
+    columns.push_back(
+        {nullptr, "metrics." + name, found == s.metrics.end() ? Value() : Value(found->second)});
+  }
+  return columns;
 }
 
 // ---- CSV
@@ -126,9 +133,10 @@ void AppendField(std::string& line, std::string_view text) {
 template <typename TextOfColumn>
 std::string CsvLine(const Columns& columns, TextOfColumn text) {
   std::string line;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (i > 0) line += ',';
-    AppendField(line, text(columns[i]));
+  for (const Column& column : columns) {
+    if (column.title.empty()) continue;
+    if (!line.empty()) line += ',';
+    AppendField(line, text(column));
   }
   return line + "\r\n";
 }
@@ -151,9 +159,9 @@ struct JsonValue {
   Json operator()(const StepOptions& value) const {
     return {{"zero", value.zero}, {"micro_batch", value.micro_batch}};
   }
-  Json operator()(const std::map<std::string, double>& phases) const {
+  Json operator()(const std::map<std::string, double>& values) const {
     Json object = Json::object();
-    for (const auto& [phase, seconds] : phases) object[phase] = seconds;
+    for (const auto& [name, value] : values) object[name] = (*this)(value);
     return object;
   }
   Json operator()(const std::vector<FlowStatus>& flows) const {
@@ -197,10 +205,14 @@ std::string IsoTime(double seconds_since_1970) {
 
 std::string CsvHeadOfTransactions() { return HeadOf(ColumnsOf(HistoryEntry{})); }
 std::string CsvHeadOfEvents() { return HeadOf(ColumnsOf(Event{})); }
-std::string CsvHeadOfSamples() { return HeadOf(ColumnsOf(Sample{})); }
+std::string CsvHeadOfSamples(const std::set<std::string>& metrics) {
+  return HeadOf(ColumnsOf(Sample{}, metrics));
+}
 std::string ToCsv(const HistoryEntry& entry) { return CsvOf(ColumnsOf(entry)); }
 std::string ToCsv(const Event& event) { return CsvOf(ColumnsOf(event)); }
-std::string ToCsv(const Sample& sample) { return CsvOf(ColumnsOf(sample)); }
+std::string ToCsv(const Sample& sample, const std::set<std::string>& metrics) {
+  return CsvOf(ColumnsOf(sample, metrics));
+}
 std::string ToJson(const HistoryEntry& entry) { return JsonOf(ColumnsOf(entry)); }
 std::string ToJson(const Event& event) { return JsonOf(ColumnsOf(event)); }
 std::string ToJson(const Sample& sample) { return JsonOf(ColumnsOf(sample)); }

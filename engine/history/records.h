@@ -12,6 +12,7 @@
 /// JSON has one object per row. Keys name the units. Times are seconds since 1970. An unknown value
 /// and one that is not finite is null.
 
+#include <set>
 #include <string>
 
 #include "engine/cluster/snapshot.h"
@@ -21,10 +22,11 @@ namespace tessera::engine {
 /// One line each, with its end.
 std::string CsvHeadOfTransactions();
 std::string CsvHeadOfEvents();
-std::string CsvHeadOfSamples();
+/// With a column `metrics.NAME` for each of these metrics; ToCsv needs the same.
+std::string CsvHeadOfSamples(const std::set<std::string>& metrics = {});
 std::string ToCsv(const HistoryEntry& entry);
 std::string ToCsv(const Event& event);
-std::string ToCsv(const Sample& sample);
+std::string ToCsv(const Sample& sample, const std::set<std::string>& metrics = {});
 
 /// One object each, without a line break. Bytes that are not UTF-8 are replaced by U+FFFD.
 std::string ToJson(const HistoryEntry& entry);

@@ -118,7 +118,17 @@ constexpr std::int64_t NumMicroBatches(std::int64_t samples, std::int64_t micro_
 /// \error kInvalidArgument naming setting, value and limits, or listing the settings if there is
 ///     none of that name; `settings` is then unchanged
 Status ApplySetting(JobSettings& settings, std::string_view name, std::string_view value);
-/// Returns the names that ApplySetting knows, each with its present value: "dropout=0".
+/// A setting that ApplySetting knows. A number has limits, every other setting has choices.
+struct JobSetting {
+  std::string name;   // "dropout"
+  std::string value;  // the present one: "0"
+  bool of_model = false;
+  bool is_integer = false;
+  double least = 0, most = 0;
+  std::vector<std::string> choices = {};
+};
+std::vector<JobSetting> SettingsOf(const JobSettings& settings);
+/// Returns the names of these settings, each with its present value: "dropout=0".
 std::vector<std::string> SettingNames(const JobSettings& settings);
 /// Returns one line of JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string ToJson(const JobSettings& settings);

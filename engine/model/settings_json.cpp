@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "engine/data/formats/open_data.h"
@@ -19,7 +21,59 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
-constexpr std::int64_t kMaxDeviceBatch = std::int64_t{1} << 20;
+
+/// The least and the largest value of a number. Counts are below 2^53, so that they are exact.
+struct Limits {
+  std::string_view key;
+  double least = 0, most = 0;
+};
+constexpr auto kMost = static_cast<double>(kMaxCount);
+constexpr Limits kLimits[] = {
+    // of a model
+    {"layers", 1, 4096},
+    {"width", 1, 1 << 20},
+    {"heads", 1, 1 << 20},
+    {"ffn", 1, 1 << 22},
+    {"sequence", 1, 1 << 22},
+    {"vocab", 256, 1 << 22},
+    {"kv_heads", 0, 1 << 20},
+    // of a job
+    {"global_batch", 1, kMost},
+    {"max_steps", 0, kMost},
+    {"cosine_steps", 1, kMost},
+    {"warmup_steps", 0, kMost},
+    {"learning_rate", 0, 1e6},
+    {"min_learning_rate", 0, 1e6},
+    {"weight_decay", 0, 1e6},
+    {"beta1", 0, 0.999999},
+    {"beta2", 0, 0.999999999},
+    {"epsilon", 1e-30, 1},
+    {"max_norm", 0, 1e30},
+    {"dropout", 0, 0.95},
+    {"device_batch", 0, 1 << 20},
+    {"collective_timeout", 0, 86400},
+};
+
+const Limits* FindLimits(std::string_view key) {
+  const auto* const found = std::ranges::find(kLimits, key, &Limits::key);
+  return found == std::end(kLimits) ? nullptr : found;
+}
+
+/// Reads a number within its limits; `out` stays if it is missing.
+/// \pre FindLimits(key)
+template <typename Number>
+Status ReadLimited(const JsonReader& reader, std::string_view key, Number& out) {
+  const Limits& limits = *FindLimits(key);
+  return reader.Optional(key, out, static_cast<Number>(limits.least),
+                         static_cast<Number>(limits.most));
+}
+
+/// The same for a number of which there is no default.
+Result<std::int64_t> NeedLimited(const JsonReader& reader, std::string_view key) {
+  const Limits& limits = *FindLimits(key);
+  return reader.Integer(key, static_cast<std::int64_t>(limits.least),
+                        static_cast<std::int64_t>(limits.most));
+}
 
 /// Prints compact JSON. Bytes that are not UTF-8, which paths and the command line may contain,
 /// become U+FFFD; nlohmann throws by default.
@@ -34,13 +88,13 @@ Result<GptConfig> ParseModel(const NamedText& file, const JsonValue& value) {
                                 "kv_heads", "gated_mlp", "tied_head", "gelu"}));
   GptConfig model;
   TESSERA_TRY(model.name, reader.Text("name"));
-  TESSERA_TRY(model.layers, reader.Integer("layers", 1, 4096));
-  TESSERA_TRY(model.width, reader.Integer("width", 1, 1 << 20));
-  TESSERA_TRY(model.heads, reader.Integer("heads", 1, 1 << 20));
-  TESSERA_TRY(model.ffn, reader.Integer("ffn", 1, 1 << 22));
-  TESSERA_TRY(model.sequence, reader.Integer("sequence", 1, 1 << 22));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("vocab", model.vocab, 256, 1 << 22));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("kv_heads", model.kv_heads, 0, 1 << 20));
+  TESSERA_TRY(model.layers, NeedLimited(reader, "layers"));
+  TESSERA_TRY(model.width, NeedLimited(reader, "width"));
+  TESSERA_TRY(model.heads, NeedLimited(reader, "heads"));
+  TESSERA_TRY(model.ffn, NeedLimited(reader, "ffn"));
+  TESSERA_TRY(model.sequence, NeedLimited(reader, "sequence"));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "vocab", model.vocab));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "kv_heads", model.kv_heads));
   TESSERA_RETURN_IF_ERROR(reader.Optional("gated_mlp", model.gated_mlp));
   TESSERA_RETURN_IF_ERROR(reader.Optional("tied_head", model.tied_head));
   std::string gelu(ToString(model.gelu));
@@ -175,23 +229,21 @@ Result<JobSettings> ParseSettings(const NamedText& file) {
   } else {
     TESSERA_TRY(settings.model, ParseModel(file, *model));
   }
-  TESSERA_RETURN_IF_ERROR(reader.Optional("global_batch", settings.global_batch, 1, kMaxCount));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "global_batch", settings.global_batch));
   TESSERA_RETURN_IF_ERROR(reader.Optional("seed", settings.seed));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("max_steps", settings.max_steps, 0, kMaxCount));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("cosine_steps", settings.cosine_steps, 1, kMaxCount));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("warmup_steps", settings.warmup_steps, 0, kMaxCount));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("learning_rate", settings.learning_rate, 0, 1e6));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("min_learning_rate", settings.min_learning_rate, 0, 1e6));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("weight_decay", settings.weight_decay, 0, 1e6));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("beta1", settings.beta1, 0, 0.999999));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("beta2", settings.beta2, 0, 0.999999999));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("epsilon", settings.epsilon, 1e-30, 1));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("max_norm", settings.max_norm, 0, 1e30));
-  TESSERA_RETURN_IF_ERROR(reader.Optional("dropout", settings.dropout, 0, 0.95));
-  TESSERA_RETURN_IF_ERROR(
-      reader.Optional("device_batch", settings.device_batch, 0, kMaxDeviceBatch));
-  TESSERA_RETURN_IF_ERROR(
-      reader.Optional("collective_timeout", settings.collective_timeout, 0, 86400));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "max_steps", settings.max_steps));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "cosine_steps", settings.cosine_steps));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "warmup_steps", settings.warmup_steps));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "learning_rate", settings.learning_rate));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "min_learning_rate", settings.min_learning_rate));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "weight_decay", settings.weight_decay));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "beta1", settings.beta1));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "beta2", settings.beta2));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "epsilon", settings.epsilon));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "max_norm", settings.max_norm));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "dropout", settings.dropout));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "device_batch", settings.device_batch));
+  TESSERA_RETURN_IF_ERROR(ReadLimited(reader, "collective_timeout", settings.collective_timeout));
   std::string at_change(ToString(settings.at_change));
   TESSERA_RETURN_IF_ERROR(reader.Optional("at_change", at_change));
   TESSERA_TRY(settings.at_change, ParseAtChange(at_change));
@@ -213,6 +265,19 @@ bool IsSetting(const std::string& key, const json& value) {
          key != "global_batch" && key != "device_batch";
 }
 
+/// The only values of a setting; empty for a number.
+std::vector<std::string> ChoicesOf(const std::string& key, const json& value) {
+  if (value.is_boolean()) return {"false", "true"};
+  std::vector<std::string> out;
+  const auto add = [&out](const auto&... each) { (out.emplace_back(ToString(each)), ...); };
+  if (key == "precision") add(Precision::kFp32, Precision::kBf16);
+  if (key == "gelu") add(Gelu::kTanh, Gelu::kErf);
+  if (key == "at_change") {
+    add(AtChange::kKeep, AtChange::kLosePosition, AtChange::kKeepDeviceBatch);
+  }
+  return out;
+}
+
 /// Returns the object with setting `name`, the job or its model, or nullptr.
 json* OwnerOf(json& settings, const std::string& name) {
   for (json* object : {&settings, settings.contains("model") ? &settings["model"] : nullptr}) {
@@ -231,16 +296,31 @@ Result<JobSettings> ParseJobSettings(std::string_view text) {
   return ParseSettings({"", std::string(text)});
 }
 
-std::vector<std::string> SettingNames(const JobSettings& settings) {
+std::vector<JobSetting> SettingsOf(const JobSettings& settings) {
   const json all = ToJsonObject(settings);
-  std::vector<std::string> names;
+  std::vector<JobSetting> out;
   for (const json* object : {&all, all.contains("model") ? &all["model"] : nullptr}) {
     if (object == nullptr) continue;
     for (const auto& [key, value] : object->items()) {
-      if (IsSetting(key, value)) {
-        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : Shown(value)));
+      if (!IsSetting(key, value)) continue;
+      JobSetting setting{key, value.is_string() ? value.get<std::string>() : Shown(value)};
+      setting.of_model = object != &all;
+      setting.is_integer = value.is_number_integer();
+      setting.choices = ChoicesOf(key, value);
+      if (const Limits* const limits = FindLimits(key)) {
+        setting.least = limits->least;
+        setting.most = limits->most;
       }
+      out.push_back(std::move(setting));
     }
+  }
+  return out;
+}
+
+std::vector<std::string> SettingNames(const JobSettings& settings) {
+  std::vector<std::string> names;
+  for (const JobSetting& setting : SettingsOf(settings)) {
+    names.push_back(setting.name + "=" + setting.value);
   }
   return names;
 }

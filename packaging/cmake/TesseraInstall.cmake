@@ -114,6 +114,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Plugins and programs that no library dependency names.
 set(CPACK_DEBIAN_TESSERA_PACKAGE_DEPENDS "libqt6svg6, fonts-inter, libopenblas0-pthread, python3")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_RECOMMENDS "fuse3")
+set(CPACK_DEBIAN_TESSERA_PACKAGE_SUGGESTS "openssh-client")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_CONTROL_EXTRA
     "${CMAKE_SOURCE_DIR}/packaging/debian/postinst;${CMAKE_SOURCE_DIR}/packaging/debian/prerm;${CMAKE_SOURCE_DIR}/packaging/debian/postrm")
 include(CPack)

@@ -114,3 +114,12 @@ CREATE TABLE covered (
   began REAL NOT NULL,
   ended REAL NOT NULL
 );
+
+-- version 3
+-- What the program of a job has reported with a step. A value that is not a number is NULL.
+CREATE TABLE sample_metrics (
+  sequence INTEGER NOT NULL REFERENCES samples (sequence) ON DELETE CASCADE,
+  name     TEXT NOT NULL,
+  value    REAL,
+  PRIMARY KEY (sequence, name)
+) WITHOUT ROWID;

@@ -392,6 +392,84 @@ class CheckpointDeskTest : public QObject {
             std::string::npos);
   }
 
+  void aProgramSavesWhereTheScheduleDoes() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Schedule(1000, 1);
+    o.job().step = 7;
+    o.desk.OnProgram(o.job());
+    o.Complete();
+    QVERIFY(o.Status().step == 7);
+    QCOMPARE(o.around.events().back().text.substr(0, 31),
+             std::string("checkpoint of step 7 saved: '/c"));
+    QVERIFY(o.around.events().back().text.ends_with("(its program)"));
+    // The schedule keeps only its own newest one, and so that stays.
+    o.At(1000);
+    o.Complete();
+    QCOMPARE(o.Status().count, std::int64_t{2});
+    // The state of a step is saved once.
+    const std::size_t before = o.around.num_events();
+    o.desk.OnProgram(o.job());
+    o.CopyShares();
+    for (const auto& [to, order] : o.Orders()) {
+      wire::SaveReport there;
+      there.set_view(order.view());
+      there.set_ended(true);
+      Encode(AlreadyExists("'/c/nano-step-1000' exists"), there.mutable_error());
+      o.desk.OnReport(to == "n0" ? 0 : 1, there);
+    }
+    QVERIFY(!o.Status().is_saving && o.Status().problem.empty());
+    QCOMPARE(o.around.num_events(), before);
+  }
+
+  void aProgramSavesWhereTheLastOneIs() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Save("/by/hand");
+    o.Complete();
+    o.job().step = 7;
+    o.desk.OnProgram(o.job());
+    o.Complete();
+    QCOMPARE(o.Status().path, std::string("/by/hand/nano-step-7"));
+  }
+
+  void aProgramWithoutAFolderIsToldOnce() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      o.job().step = step;
+      o.desk.OnProgram(o.job());
+    }
+    QVERIFY(o.sent.empty() && !o.Status().is_saving);
+    QCOMPARE(o.around.num_events(), std::size_t{1});
+    const engine::Event event = o.around.events().back();
+    QCOMPARE(event.severity, engine::Severity::kWarning);
+    QCOMPARE(event.text,
+             std::string("no checkpoint was saved: the program requested one, and 'nano' has no "
+                         "folder for checkpoints; `tesseractl checkpoint save nano DIR` saves one, "
+                         "and those of the program are then saved in DIR, too"));
+    QCOMPARE(o.Status().failed, std::int64_t{3});
+  }
+
+  // What is requested meanwhile is saved afterwards, once.
+  void aProgramThatRequestsManyGetsOneAtATime() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Save("/c");
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      o.job().step = step;
+      o.desk.OnProgram(o.job());
+    }
+    o.Complete();
+    QVERIFY(!o.Status().is_saving);
+    o.desk.Tick();
+    QVERIFY(o.Status().is_saving);
+    o.Complete();
+    QVERIFY(o.Status().step == 3);
+    o.desk.Tick();
+    QVERIFY(!o.Status().is_saving);
+  }
+
   void badRequestsAreRefused() {
     sim::MemoryStore journal;
     Office o(journal);

@@ -125,12 +125,14 @@ int main(int argc, char** argv) {
         tessera_pause_reason(job, file);
       }
       tessera_decision decision;
+      if (tessera_log(job, "count", (double)(step + 1)) != 0) return fail("log");
       if (tessera_decide(job, ++step, &mine, 0, gather, group, &decision) != 0)
         return fail("decide");
       tessera_begin_update(job, step);
       update(job, 1, 1);
       tessera_end_update(job, step);
       request = decision.pause;
+      if (step % 10 == 0) tessera_checkpoint(job); /* after the decision of this step */
     }
   }
   tessera_detach(job);

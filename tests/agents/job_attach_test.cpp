@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include <QTest>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -88,6 +89,18 @@ class JobAttachTest : public QObject {
     const auto table = engine::PieceTable::ReadCurrent(*node.devices[0].arena);
     const auto* gradient = table->Find(engine::PieceEntry::kGradient, 0, table->entries()[0].box);
     QCOMPARE(*reinterpret_cast<float*>(node.devices[0].arena->data(gradient->offset_bytes)), 8.0F);
+    QCOMPARE(tessera_checkpoint(job), 0);
+    for (int i = 0; i < TESSERA_MAX_METRICS; ++i) {
+      QCOMPARE(tessera_log(job, ("eval/n-" + std::to_string(i)).c_str(), std::nan("")), 0);
+    }
+    QCOMPARE(tessera_log(job, "eval/n-0", 2), 0);
+    QVERIFY(tessera_log(job, "more", 1) < 0);
+    QCOMPARE(tessera_last_error(), "metric 'more': a job has at most 16 metrics");
+    for (const std::string& name : {std::string(), std::string("1a"), std::string("a b"),
+                                    std::string("/a"), std::string(41, 'a')}) {
+      QVERIFY2(tessera_log(job, name.c_str(), 1) < 0, name.c_str());
+      QVERIFY(std::string(tessera_last_error()).starts_with("'" + name + "' is no name"));
+    }
     const tessera_cursor cursor{.seed = 2, .pass = 1, .next = 7};
     std::vector<std::int64_t> samples(16);
     std::size_t taken = 0;

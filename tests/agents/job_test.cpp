@@ -41,6 +41,16 @@ class JobTest : public QObject {
       QCOMPARE(heard.decided.back().loss, 1.0);
       QCOMPARE(heard.decided.back().tokens, 2);
       QVERIFY(heard.decided.back().seconds > 0);
+      // Of rank 0 only. What is requested after a decision goes with the next one, and after the
+      // last one with its repetition.
+      std::vector<std::int64_t> checkpoints;
+      for (const RankDecision& decision : heard.decided) {
+        const engine::Metrics counted = {{"count", static_cast<double>(decision.step)}};
+        QVERIFY(decision.metrics == (r == 0 ? counted : engine::Metrics()));
+        if (decision.checkpoint) checkpoints.push_back(decision.step);
+      }
+      QVERIFY((checkpoints ==
+               (r == 0 ? std::vector<std::int64_t>{11, 21, 30} : std::vector<std::int64_t>())));
       QCOMPARE(node.Value(r), 30.0F);
       const auto& header = node.devices[static_cast<std::size_t>(r)].header();
       for (const auto* word :

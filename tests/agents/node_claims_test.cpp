@@ -48,6 +48,7 @@ class NodeClaimsTest : public QObject {
     wire::FromNode step;
     step.mutable_step()->set_step(7);
     step.mutable_step()->set_loss(kNone);  // it has diverged
+    (*step.mutable_step()->mutable_metrics())["eval/loss"] = kNone;
     VERIFY_OK(CheckClaims(step));
   }
 
@@ -77,6 +78,13 @@ class NodeClaimsTest : public QObject {
         [](auto& m) { m.mutable_heartbeat()->mutable_snapshots(0)->set_bytes(-2); });
     row("host", "a name has 5000 bytes",
         [](auto& m) { m.mutable_register_()->set_host(std::string(5000, 'h')); });
+    row("name of a metric", "'a b' is no name of a metric",
+        [](auto& m) { (*m.mutable_step()->mutable_metrics())["a b"] = 1; });
+    row("many metrics", "17 metrics, 16 are allowed", [](auto& m) {
+      for (int i = 0; i < 17; ++i) {
+        (*m.mutable_step()->mutable_metrics())["m" + std::to_string(i)] = 1;
+      }
+    });
     row("register", "GPU -1 is not",
         [](auto& m) { m.mutable_register_()->add_devices()->set_index(-1); });
     row("step", "step -1 is not from 0 to", [](auto& m) { m.mutable_step()->set_step(-1); });

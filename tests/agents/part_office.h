@@ -61,6 +61,9 @@ class PartOffice {
   }
   agents::Membership& members() { return members_; }
   std::vector<engine::Event> events() const { return *history_->Events(engine::EventQuery()); }
+  std::vector<engine::Sample> samples(const std::string& job) const {
+    return *history_->Samples(job, -1, 0);
+  }
   std::size_t num_events() const { return history_->Events(engine::EventQuery())->size(); }
 
  private:

@@ -54,7 +54,12 @@ class StepReportsTest : public QObject {
  private slots:
   void rank0Reports() {
     Node node;
-    node.steps.OnDecided(kRank0, {.step = 4, .loss = 2.5, .tokens = 64, .clip = 0.5});
+    node.steps.OnDecided(kRank0, {.step = 4,
+                                  .loss = 2.5,
+                                  .tokens = 64,
+                                  .clip = 0.5,
+                                  .metrics = {{"accuracy", 0.75}},
+                                  .checkpoint = true});
     QCOMPARE(node.sent.size(), 1U);
     const wire::StepReport& step = node.sent[0];
     QCOMPARE(step.job(), std::string("nano"));
@@ -64,6 +69,8 @@ class StepReportsTest : public QObject {
     QCOMPARE(step.clip(), 0.5);
     QCOMPARE(step.epoch(), 7);
     QCOMPARE(step.timeline(), 1);
+    QCOMPARE(step.metrics().at("accuracy"), 0.75);
+    QVERIFY(step.checkpoint());
   }
 
   void theOtherRanksKeepWhatTheyKnow() {

@@ -122,6 +122,7 @@ class Any {
         job.data.sequence = Count();
         job.data.seed = Count();
       }
+      job.metrics = Metrics();
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();
@@ -130,7 +131,16 @@ class Any {
   engine::Event Event() {
     return {Count(), Real(), OneOf(engine::Severity::kError), Text(), Text()};
   }
-  engine::Sample Sample() { return {Text(), Count(), Real(), Real(), Real(), Real()}; }
+  engine::Sample Sample() {
+    engine::Sample sample{Text(), Count(), Real(), Real(), Real(), Real()};
+    sample.metrics = Metrics();
+    return sample;
+  }
+  engine::Metrics Metrics() {
+    engine::Metrics metrics;
+    if (Flip()) metrics = {{"accuracy", Real()}, {"eval/loss", Real()}};
+    return metrics;
+  }
   engine::PlanSummary Plan() {
     engine::PlanSummary plan;
     plan.job = Text();

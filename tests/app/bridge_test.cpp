@@ -78,13 +78,26 @@ class BridgeTest : public QObject {
       QVERIFY(!result);
       ++answers;
     });
+    bridge.startJob({}, [&](Result<void> result) {
+      QVERIFY(!result);
+      QVERIFY(QThread::currentThread() == QCoreApplication::instance()->thread());
+      ++answers;
+    });
+    ui::StartRequest nano;
+    nano.program = ui::StartRequest::BuiltIn{QStringLiteral("gpt-nano")};
+    nano.name = QStringLiteral("gpt-nano");
+    bridge.proposeStart(nano, [&](Result<engine::Proposal> result) {
+      QVERIFY(!result);
+      QCOMPARE(result.error().code, ErrorCode::kUnavailable);
+      ++answers;
+    });
     QCOMPARE(answers, 0);  // never from within the call
-    QTRY_COMPARE(answers, 3);
+    QTRY_COMPARE(answers, 5);
     // Answers keep their order, so a second one to an earlier command would come first.
     bool isLater = false;
     bridge.cancel(1, [&](Result<void>) { isLater = true; });
     QTRY_VERIFY(isLater);
-    QCOMPARE(answers, 3);
+    QCOMPARE(answers, 5);
   }
 
   void aRegistrarThatHangsBlocksNothing() {

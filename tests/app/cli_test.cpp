@@ -44,6 +44,11 @@ class CliTest : public QObject {
     row("not a size", {"up", "--gpu-memory", "lots"}, "'lots'");
     row("not a rate", {"up", "--link", "100M"}, "'100M'");
     row("bad cluster name", {"up", "--cluster", "../x"}, "'../x'");
+    row("no host", {"up", "--hosts", "a,,b"}, "--hosts: '' is not HOST or USER@HOST");
+    row("a host that is an option", {"up", "--hosts", "-oX=y"}, "'-oX=y' is not HOST");
+    row("a host without GPUs", {"up", "--hosts", "a:0"}, "a number of GPUs from 1 to 64");
+    row("hosts and nodes", {"up", "--hosts", "a", "--nodes", "2"}, "exclude each other");
+    row("a port without hosts", {"up", "--port", "7400"}, "--port is of use only with --hosts");
     row("missing job", {"plan"}, "`plan` needs JOB");
     row("nothing to change", {"plan", "gpt"}, "nothing to change: give --devices");
     row("an order of no devices", {"plan", "gpt", "--mesh", "tp=2", "--pin"}, "--pin needs");

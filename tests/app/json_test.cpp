@@ -133,8 +133,9 @@ class JsonTest : public QObject {
     QCOMPARE(json["flows"].dump(),
              std::string(R"([{"source":"n0g0","destination":"n1g1","bytes":9,)"
                          R"("planned_bytes":9,"bytes_per_second":4.5}])"));
-    QCOMPARE(Keys(app::toJson(engine::Sample())),
-             (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second"}));
+    QCOMPARE(
+        Keys(app::toJson(engine::Sample())),
+        (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second", "metrics"}));
     wire::DigestReply digest;
     (*digest.mutable_tensors())["wte"] = "00ff";
     QCOMPARE(Keys(app::toJson(digest)),

@@ -3,6 +3,7 @@
 // same steps with the same losses as without the changes.
 #include <QDir>
 #include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -61,6 +62,14 @@ class E2eTorchTest : public QObject {
     const std::vector<Layout> uneven = {
         {"dp=3", "n0g0,n1g0,n1g1"}, {"dp=4", all}, {"dp=1", "n1g0"}};
     const std::vector<Layout> tensors = {{"dp=1,tp=4", all}, {"dp=4,tp=1", all}};
+    QTest::newRow("the FSDP2 tutorial, dp 4, 2")
+        << "fsdp2_tutorial.py" << Layout("dp=4", all) << std::vector<Layout>{{"dp=2", "n0g0,n1g0"}};
+    QTest::newRow("HSDP, copies and parts (2,2), (1,4), (4,1), (1,3), (1,1)")
+        << "fsdp.py --hybrid" << Layout("dp=2,cp=2", all)
+        << std::vector<Layout>{{"dp=1,cp=4", all},
+                               {"dp=4,cp=1", all},
+                               {"dp=1,cp=3", "n0g0,n1g0,n1g1"},
+                               {"dp=1,cp=1", "n1g0"}};
     for (const char* model : {"gpt2", "llama"}) {
       const QString script = QStringLiteral("hf.py --model %1").arg(model);
       QTest::addRow("%s of transformers, dp 1, 4, 2", model)
@@ -211,15 +220,34 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_cluster->GoesOn("wrong", 5));
   }
 
+  void runsWithoutTessera_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<bool>("has_package");
+    QTest::newRow("FSDP2") << kTorchExamples + "fsdp.py" << true;
+    if (!qEnvironmentVariableIsSet("TESSERA_TEST_ALL")) return;
+    QTest::newRow("HSDP") << kTorchExamples + "fsdp.py --hybrid" << true;
+    QTest::newRow("the FSDP2 tutorial") << kTorchExamples + "fsdp2_tutorial.py" << true;
+    // Each line of Tessera back to those that it has replaced.
+    QFile file(kTorchExamples + "fsdp2_tutorial.py");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QString text = QString::fromUtf8(file.readAll());
+    text.remove(QRegularExpression("^.*# Tessera\n", QRegularExpression::MultilineOption));
+    text.remove(QStringLiteral("# was: "));
+    QVERIFY(Write(text));
+    QTest::newRow("the FSDP2 tutorial as it was") << m_files.filePath("wrong.py") << false;
+  }
   void runsWithoutTessera() {
+    QFETCH(QString, script);
+    QFETCH(bool, has_package);
     QProcess alone;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("PYTHONPATH", TESSERA_SOURCE_DIR "/agents/python");
+    environment.remove("PYTHONPATH");
+    if (has_package) environment.insert("PYTHONPATH", TESSERA_SOURCE_DIR "/agents/python");
     environment.insert("OMP_NUM_THREADS", "1");
     alone.setProcessEnvironment(environment);
-    alone.start(m_python.program,
-                {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-                 kTorchExamples + "fsdp.py", "--steps", "40"});
+    alone.start(m_python.program, QStringList{"-m", "torch.distributed.run", "--standalone",
+                                              "--nproc-per-node", "2"} +
+                                      script.split(u' ') + QStringList{"--steps", "40"});
     QVERIFY(alone.waitForFinished(kTorchPatience * 1000));
     const QString output = QString::fromUtf8(alone.readAllStandardError());
     QVERIFY2(alone.exitCode() == 0, qPrintable(output));

@@ -275,6 +275,41 @@ class GptSettingsTest : public QObject {
     QVERIFY(settings == before);
   }
 
+  void limitsAndChoicesAreThoseThatAreAccepted() {
+    const JobSettings before = SettingsOf("gpt-nano");
+    const auto accepts = [&before](const std::string& name, const std::string& value) {
+      JobSettings settings = before;
+      return engine::ApplySetting(settings, name, value).has_value();
+    };
+    const auto all = engine::SettingsOf(before);
+    QCOMPARE(all.size(), engine::SettingNames(before).size());
+    int ofModel = 0;
+    for (const engine::JobSetting& setting : all) {
+      const char* const name = setting.name.c_str();
+      ofModel += setting.of_model;
+      QVERIFY2(accepts(setting.name, setting.value), name);
+      if (!setting.choices.empty()) {
+        for (const std::string& choice : setting.choices)
+          QVERIFY2(accepts(setting.name, choice), name);
+        QVERIFY2(!accepts(setting.name, "other"), name);
+        continue;
+      }
+      QVERIFY2(setting.least < setting.most, name);
+      const auto text = [&setting](double number) {
+        return setting.is_integer ? std::to_string(static_cast<std::int64_t>(number))
+                                  : QByteArray::number(number, 'g', 17).toStdString();
+      };
+      const double beyond = setting.is_integer ? 1 : setting.most / 1000;
+      QVERIFY2(!accepts(setting.name, text(setting.least - beyond)), name);
+      QVERIFY2(!accepts(setting.name, text(setting.most + beyond)), name);
+      // Sizes of the model depend on each other.
+      if (setting.of_model) continue;
+      QVERIFY2(accepts(setting.name, text(setting.least)), name);
+      QVERIFY2(accepts(setting.name, text(setting.most)), name);
+    }
+    QCOMPARE(ofModel, 10);
+  }
+
   // The shell passes any bytes; none of them may end the process.
   void bytesThatAreNoUtf8AreRefused() {
     const JobSettings before = SettingsOf("gpt-nano");

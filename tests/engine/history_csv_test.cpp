@@ -87,7 +87,10 @@ class HistoryCsvTest : public QObject {
                          R"("text":"a\nb"})"));
     QCOMPARE(ToJson(Sample{"j", 1, std::nan(""), 1, 2, 3}),
              std::string(R"({"job":"j","step":1,"time":3.0,"loss":null,"grad_norm":1.0,)"
-                         R"("tokens_per_second":2.0})"));
+                         R"("tokens_per_second":2.0,"metrics":{}})"));
+    Sample sample{"j", 1, 1, 1, 2, 3};
+    sample.metrics = {{"accuracy", 0.5}, {"b", std::nan("")}};
+    QVERIFY(ToJson(sample).ends_with(R"("metrics":{"accuracy":0.5,"b":null}})"));
   }
 
   void events() {
@@ -102,6 +105,13 @@ class HistoryCsvTest : public QObject {
              std::string("job,step,time [s since 1970],time [UTC],loss,gradient norm,"
                          "rate [tokens/s]\r\n"
                          "j,1,inf,,NaN,-inf,5.123456789012345\r\n"));
+    Sample sample{"j", 1, 1, 1, 2, 3};
+    sample.metrics = {{"accuracy", 0.5}, {"eval/loss", std::nan("")}, {"left out", 1}};
+    const std::set<std::string> names = {"accuracy", "eval/loss", "lr"};
+    QVERIFY(
+        CsvHeadOfSamples(names).ends_with("rate [tokens/s],metrics.accuracy,metrics.eval/loss,"
+                                          "metrics.lr\r\n"));
+    QVERIFY(ToCsv(sample, names).ends_with(",1,1,2,0.5,NaN,\r\n"));
   }
 };
 

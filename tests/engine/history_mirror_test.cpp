@@ -22,7 +22,10 @@ void AddSome(History& history, int round, double time) {
   event.text = "round " + std::to_string(round);
   QVERIFY(history.AddEvent(event));
   std::vector<Sample> samples;
-  for (int i = 1; i <= 5; ++i) samples.push_back({"j", round * 5 + i, 3, 1, 1e5, time});
+  for (int i = 1; i <= 5; ++i) {
+    samples.push_back({"j", round * 5 + i, 3, 1, 1e5, time});
+    if (i % 2 == 0) samples.back().metrics = {{"accuracy", i}, {"lr", round}};
+  }
   QVERIFY(history.AddSamples(samples));
   HistoryEntry entry;
   entry.id = 1 + round / 2;

@@ -233,6 +233,72 @@ class HistoryTest : public QObject {
     QCOMPARE(read->front().grad_norm, inf);
   }
 
+  void metricsStayWithTheirSample() {
+    const std::string path = Path("metrics.db");
+    auto history = History::Open(path);
+    VERIFY_OK(history);
+    const double inf = std::numeric_limits<double>::infinity();
+    std::vector<Sample> curve = Curve("j", 1, 4);
+    curve[1].metrics = {{"accuracy", 0.5}, {"eval/loss", -inf}};
+    curve[2].metrics = {{"accuracy", std::nan("")}};
+    curve[3].metrics = {{"accuracy", 0.75}};
+    QVERIFY((*history)->AddSamples(curve));
+    const auto read = (*history)->Samples("j", 0, 0);
+    VERIFY_OK(read);
+    QVERIFY((*read)[0].metrics.empty());
+    QVERIFY((*read)[1].metrics == curve[1].metrics);
+    QVERIFY(std::isnan((*read)[2].metrics.at("accuracy")));
+    SampleQuery last;
+    last.job = "j";
+    last.limit = 2;
+    last.newest = true;
+    QVERIFY((*history)->Samples(last)->back().metrics == curve[3].metrics);
+    QVERIFY((*(*history)->SamplesBetween("j", {}, 0))[1].metrics == curve[1].metrics);
+    QVERIFY((*history)->SamplesBetween("j", {}, 2)->back().metrics == curve[3].metrics);
+
+    // A sample that is replaced takes its metrics along, one that is undone keeps them.
+    std::vector<Sample> again = {curve[3]};
+    again[0].metrics = {{"lr", 0.25}};
+    QVERIFY((*history)->AddSamples(again));
+    again[0].step = 2;
+    QVERIFY((*history)->AddSamples(again));
+    QVERIFY((*history)->Samples("j", 1, 0)->front().metrics == again[0].metrics);
+    QVERIFY((*(*history)->SamplesBetween("j", {}, 0))[1].metrics == curve[1].metrics);
+    auto database = Database::OpenReadOnly(path);
+    VERIFY_OK(database);
+    QCOMPARE(*(*database)->ReadInt("SELECT count(*) FROM sample_metrics"), 5);
+    while (*(*history)->Retain({1LL << 40, 1}, 1e6)) {
+    }
+    QCOMPARE(*(*database)->ReadInt("SELECT count(*) FROM samples"), 0);
+    QCOMPARE(*(*database)->ReadInt("SELECT count(*) FROM sample_metrics"), 0);
+  }
+
+  void versionTwoGetsATableOfMetrics() {
+    const std::string path = Path("v2.db");
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY(Migrate(**database, SchemaUpTo(2)));
+      QVERIFY((*database)->Execute(
+          "INSERT INTO samples (job, step, loss, time) VALUES ('j', 1, 3.5, 1.0)"));
+    }
+    {
+      auto reader = History::OpenReadOnly(path);
+      VERIFY_OK(reader);
+      QVERIFY((*reader)->Samples("j", 0, 0)->front().metrics.empty());
+    }
+    auto history = History::Open(path);
+    VERIFY_OK(history);
+    QVERIFY(QFile::exists(QString::fromStdString(path + ".v2.bak")));
+    std::vector<Sample> more = Curve("j", 2, 2);
+    more[0].metrics = {{"accuracy", 0.5}};
+    QVERIFY((*history)->AddSamples(more));
+    const auto samples = (*history)->Samples("j", 0, 0);
+    VERIFY_OK(samples);
+    QCOMPARE(samples->front().loss, 3.5);
+    QVERIFY(samples->front().metrics.empty() && samples->back().metrics == more[0].metrics);
+  }
+
   void migrationsRunOnceAndInOrder() {
     const char* const first =
         "-- version 1\nCREATE TABLE t (a INTEGER);\nINSERT INTO t VALUES (1);\n";
@@ -280,7 +346,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 2");
+                 path + ": schema version 77, this program knows up to 3");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -306,7 +372,7 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 2"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 3"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
   }
@@ -362,7 +428,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
-                 "from schema version 1 to 2, the file is as before");
+                 "from schema version 1 to 3, the file is as before");
     auto database = Database::OpenReadOnly(path);
     VERIFY_OK(database);
     QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
@@ -468,12 +534,12 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 3"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 4"));
     }
     std::string note;
     VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
-                 "version 3, this program knows up to 2");
-    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 3");
+                 "version 4, this program knows up to 3");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 4");
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 The Data page: the position of a job in its pass, the next
 // samples of each rank, and the effect of changes.
-#include "ui/pages/data_page.h"
+#include "ui/views/data_page.h"
 
 #include <QApplication>
 #include <QLabel>

@@ -284,7 +284,7 @@ class FileModelsTest : public QObject {
     model.setSnapshot(cluster);
     model.flush();
     QCOMPARE(commands.stateCalls, 0);  // nobody looks
-    states.setActive(true);
+    states.setActive(this, true);
     QTRY_VERIFY(states.isKnown());
     cluster.jobs.front().step += 5;
     model.setSnapshot(cluster);
@@ -307,7 +307,7 @@ class FileModelsTest : public QObject {
     test::SpyCommands commands(model);
     commands.jobStates = Unavailable("the registrar is busy");
     ui::JobStates states(model, commands);
-    states.setActive(true);
+    states.setActive(this, true);
     model.setLink(ui::LinkState::Connected, {});
     model.setSnapshot(test::PanelCluster());
     model.flush();

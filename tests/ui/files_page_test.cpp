@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Files view: what is chosen, where its bytes are, and the paths that it gives.
-#include "ui/pages/files_page.h"
+#include "ui/views/files_page.h"
 
 #include <QAction>
 #include <QApplication>

@@ -43,6 +43,14 @@ class FormatTest : public QObject {
     QCOMPARE(format::bytesOf(17 << 10, 512 << 20), QStringLiteral("17 KiB of 512 MiB"));
   }
 
+  void bytesAsTakeTheUnitOfAnother() {
+    const std::int64_t gib = std::int64_t{1} << 30;
+    QCOMPARE(format::bytesAs(gib * 3 / 2, 18 * gib), QStringLiteral("1.5"));
+    QCOMPARE(format::bytesAs(2048 * gib, 18 * gib), QStringLiteral("2,048"));
+    QCOMPARE(format::bytesAs(1, 18 * gib), QStringLiteral("<0.1"));
+    QCOMPARE(format::bytesAs(0, 18 * gib), QStringLiteral("0"));
+  }
+
   void rate_data() {
     QTest::addColumn<double>("value");
     QTest::addColumn<QString>("text");

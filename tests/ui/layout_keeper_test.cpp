@@ -119,7 +119,7 @@ class LayoutKeeperTest : public QObject {
     Settings settings;
     const auto box = [](Panel& panel) {
       for (auto* each : panel.window->findChildren<QComboBox*>()) {
-        if (each->accessibleName() == QLatin1String("Meaning of the colours in the mesh"))
+        if (each->accessibleName() == QLatin1String("Meaning of the colours"))
           return each;
       }
       return static_cast<QComboBox*>(nullptr);

@@ -7,7 +7,9 @@
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTableView>
 #include <QTest>
+#include <QToolButton>
 #include <cstdio>
 
 #include "tests/ui/fake_connections.h"
@@ -20,13 +22,17 @@
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/dialogs/settings_page.h"
 #include "ui/dialogs/shortcuts_page.h"
+#include "ui/dialogs/start_job_dialog.h"
 #include "ui/help/guide.h"
 #include "ui/help/help_window.h"
 #include "ui/pages/header_bar.h"
+#include "ui/pages/notice_bar.h"
 #include "ui/pages/state_page.h"
 #include "ui/palette/command_palette.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
+#include "ui/widgets/labelled_field.h"
+#include "ui/widgets/segmented_switch.h"
 
 using namespace tessera;
 
@@ -98,6 +104,66 @@ void renderConnect() {
   ui::ConnectDialog dialog(none, settings);
   dialog.show();
   save(dialog, QStringLiteral("connect-empty"));
+}
+
+void renderStartJob() {
+  ui::ClusterModel model;
+  test::SpyCommands commands(model);
+  ui::Draft draft(model);
+  ui::DraftPlan plan(draft, model, commands);
+  ui::MoveControl control(model, draft, plan, commands);
+  engine::ClusterSnapshot cluster = test::IdleCluster(2, 4);
+  cluster.cluster = "lab-a";
+  model.setSnapshot(cluster);
+  model.setLink(ui::LinkState::Connected, {});
+  model.flush();
+  control.setOperating(true);
+  using namespace ui::start_field;
+  ui::StartJobDialog dialog(model, control, commands, QStringLiteral("lab-a"));
+  dialog.show();
+  QTest::qWait(200);
+  save(dialog, QStringLiteral("job-start"));
+  const auto type = [&](const QString& key, const char* text) {
+    dialog.field(key)->setValue(QString::fromLatin1(text));
+    emit dialog.field(key)->edited();
+    QTest::qWait(200);
+  };
+  dialog.moreButton()->click();
+  type(QStringLiteral("dropout"), "2");
+  save(dialog, QStringLiteral("job-start-more"));
+  dialog.moreButton()->click();
+  type(QStringLiteral("dropout"), "");
+  type(kBatch, "0");
+  type(kData, "texts; /data/books");
+  control.setOperating(false);
+  save(dialog, QStringLiteral("job-start-wrong"));
+  control.setOperating(true);
+  type(kBatch, "64");
+  type(kData, "/data/books");
+  type(kGpus, "6");
+  commands.adjustStart = [](engine::Proposal proposal) -> Result<engine::Proposal> {
+    for (engine::Candidate& each : proposal.candidates) each.peak_bytes *= 40;
+    return proposal;
+  };
+  type(kGpus, "4");
+  commands.startAnswer =
+      Status(FailedPrecondition("data '/data/books': n1 has no file or folder of this name"));
+  dialog.candidateTable()->selectRow(2);
+  save(dialog, QStringLiteral("job-start-large"));
+  commands.adjustStart = nullptr;
+  type(kGpus, "3");
+  type(kGpus, "4");
+  dialog.startButton()->click();
+  save(dialog, QStringLiteral("job-start-failed"));
+  dialog.errorBar()->hide();
+  dialog.programs()->segment(1)->click();
+  save(dialog, QStringLiteral("job-start-own"));
+  cluster = test::PanelCluster();
+  model.setSnapshot(cluster);
+  model.flush();
+  dialog.programs()->segment(0)->click();
+  type(kGpus, "");
+  save(dialog, QStringLiteral("job-start-busy"));
 }
 
 void renderPanel() {
@@ -203,6 +269,7 @@ int main(int argc, char** argv) {
     g_suffix = mode == ui::ThemeMode::Dark ? QStringLiteral("-dark") : QString();
     ui::applyTheme(app, mode);
     renderConnect();
+    renderStartJob();
     renderPanel();
     renderWithoutCluster();
   }

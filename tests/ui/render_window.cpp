@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the whole panel in its states into PNG files, for eyes:
-//   render_window DIRECTORY [WIDTH HEIGHT [files]]     "files": only the Files view
+//   render_window DIRECTORY [WIDTH HEIGHT [files|past]]     only the Files view, or only the past
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
@@ -19,12 +19,12 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/models/draft.h"
 #include "ui/pages/file_tree_view.h"
-#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/theme.h"
+#include "ui/views/files_page.h"
 #include "ui/widgets/tabbed_pane.h"
 
 using namespace tessera;
@@ -34,6 +34,7 @@ namespace {
 
 QString g_directory;
 QSize g_size(1440, 900);
+const char* g_only = "";
 
 void save(test::Panel& panel, const QByteArray& name) {
   panel.model.flush();
@@ -70,6 +71,57 @@ std::unique_ptr<test::Panel> open(ui::WindowOptions options,
 const ui::WindowOptions kArmed{.operate = true};
 const ui::WindowOptions kLive{.operate = true, .live = true};
 const std::vector<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+
+/// The past: a moment, within a change, while nothing was known of the memory, in each view, of a
+/// file, and two changes beside each other.
+void renderPast(const char* suffix) {
+  const auto name = [&](const char* base) { return QByteArray(base) + suffix; };
+  const auto trigger = [](test::Panel& panel, const char* id) {
+    panel.window->actions()->find(QString::fromLatin1(id))->trigger();
+  };
+  {
+    auto panel = open({.operate = true});
+    auto* plots = panel->window->findChild<ui::JobPlots*>();
+    plots->setPlayhead(1'750'000'200);
+    save(*panel, name("past"));
+    panel->window->meshView()->setSelection({{0, 1}});
+    save(*panel, name("past-gpu"));
+    panel->window->meshView()->setSelection({});
+    plots->setPlayhead(1'750'000'249.35);
+    save(*panel, name("past-change"));
+    trigger(*panel, "view.tensors");
+    save(*panel, name("past-tensors"));
+    trigger(*panel, "view.links");
+    save(*panel, name("past-links"));
+    trigger(*panel, "view.data");
+    save(*panel, name("past-data"));
+    trigger(*panel, "view.files");
+    save(*panel, name("past-files"));
+    trigger(*panel, "view.mesh");
+    panel->window->findChild<ui::HistoryPage*>()->choose(2);
+    save(*panel, name("past-details"));
+  }
+  {
+    auto panel = open({});
+    auto* history = panel->window->findChild<ui::HistoryPage*>();
+    panel->window->findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
+    history->choose(2);
+    history->addToChosen(3);
+    save(*panel, name("compare"));
+  }
+  {
+    auto panel = open({});
+    panel->model.clear(QStringLiteral("/home/op/lab-a.db"));
+    panel->model.setLink(ui::LinkState::Connected, QStringLiteral("/home/op/lab-a.db"));
+    engine::ClusterSnapshot last;
+    last.cluster = "lab-a";
+    last.jobs.push_back(test::PanelCluster().jobs.front());
+    panel->model.setSnapshot(last);
+    save(*panel, name("file"));
+    panel->window->findChild<ui::JobPlots*>()->setPlayhead(1'750'000'200);
+    save(*panel, name("past-file"));
+  }
+}
 
 /// The Files view: a file, a tensor that is cut along its columns, a rank's part, mounted, a draft.
 void renderFiles(const char* suffix) {
@@ -315,15 +367,18 @@ int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
   if (argc != 2 && argc != 4 && argc != 5) {
-    std::fprintf(stderr, "usage: render_window DIRECTORY [WIDTH HEIGHT [files]]\n");
+    std::fprintf(stderr, "usage: render_window DIRECTORY [WIDTH HEIGHT [files|past]]\n");
     return 2;
   }
   g_directory = QString::fromLocal8Bit(argv[1]);
   QDir().mkpath(g_directory);
   if (argc >= 4) g_size = QSize(atoi(argv[2]), atoi(argv[3]));
-  const auto render = [argc](const char* suffix) {
-    renderFiles(suffix);
-    if (argc < 5) renderAll(suffix);
+  if (argc == 5) g_only = argv[4];
+  const auto render = [](const char* suffix) {
+    const QByteArray only(g_only);
+    if (only.isEmpty() || only == "files") renderFiles(suffix);
+    if (only.isEmpty() || only == "past") renderPast(suffix);
+    if (only.isEmpty()) renderAll(suffix);
   };
   ui::applyTheme(app, ui::ThemeMode::Light);
   render("");

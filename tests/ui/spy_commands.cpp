@@ -4,6 +4,8 @@
 #include <QTimer>
 #include <algorithm>
 
+#include "ui/models/start_form.h"
+
 namespace tessera::test {
 namespace {
 constexpr std::int64_t kSpyMiB = 1 << 20;
@@ -85,6 +87,8 @@ void SpyCommands::releasePlan(bool newest) {
   answer();
 }
 
+void SpyCommands::releaseStart(const Status& answer) { heldStart(answer); }
+
 void SpyCommands::apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded,
                         Done<std::int64_t> done) {
   applied.emplace_back(request, planHash);
@@ -107,6 +111,52 @@ void SpyCommands::operate(const QString& panel, ui::OperateAct act, Done<ui::Ope
   ui::OperateAnswer answer{.granted = !otherLease && act != ui::OperateAct::Release,
                            .lease = otherLease};
   QTimer::singleShot(0, this, [done = std::move(done), answer] { done(answer); });
+}
+
+void SpyCommands::startJob(const ui::StartRequest& request, Done<void> done) {
+  started.push_back(request);
+  if (!startAnswer) {
+    heldStart = std::move(done);
+    return;
+  }
+  QTimer::singleShot(0, this, [done = std::move(done), answer = *startAnswer] { done(answer); });
+}
+
+// Every mesh of the number of GPUs that the trainer could cut; the more is cut, the slower and the
+// smaller.
+void SpyCommands::proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) {
+  proposedStarts.push_back(request);
+  engine::Proposal proposal;
+  proposal.job = request.name.toStdString();
+  const std::vector<ptc::DeviceId> devices =
+      request.devices.empty() ? ui::idleDevices(m_model.snapshot()) : request.devices;
+  const std::vector<std::pair<std::int64_t, std::int64_t>> cuts = {{1, 4}, {1, 2}, {2, 2},
+                                                                   {1, 1}, {2, 1}, {4, 1}};
+  for (const auto& [tp, pp] : cuts) {
+    const auto count = std::ssize(devices);
+    if (count % (tp * pp) != 0) continue;
+    engine::Candidate candidate;
+    candidate.mesh[ptc::Axis::kDp] = count / (tp * pp);
+    candidate.mesh[ptc::Axis::kTp] = tp;
+    candidate.mesh[ptc::Axis::kPp] = pp;
+    if (tp == 1 && pp > 1) candidate.options.micro_batch = 4;
+    candidate.devices = devices;
+    candidate.step_seconds = 0.31 + 0.03 * static_cast<double>(proposal.candidates.size());
+    candidate.peak_bytes = kSpyMiB * 52 / (tp * pp);
+    candidate.capacity = 512 * kSpyMiB;
+    candidate.recommended = proposal.candidates.empty();
+    proposal.candidates.push_back(std::move(candidate));
+  }
+  proposal.why = "fastest by estimate.";
+  auto answer = [done = std::move(done),
+                 result = adjustStart
+                              ? adjustStart(std::move(proposal))
+                              : Result<engine::Proposal>(std::move(proposal))] { done(result); };
+  if (holdStarts) {
+    heldStarts.push_back(std::move(answer));
+  } else {
+    QTimer::singleShot(0, this, std::move(answer));
+  }
 }
 
 void SpyCommands::jobAct(const QString&, ui::JobAct act, Done<void> done) {

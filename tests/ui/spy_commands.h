@@ -29,6 +29,8 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
   void operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) override;
+  void startJob(const ui::StartRequest& request, Done<void> done) override;
+  void proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
@@ -45,15 +47,20 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   /// Calls that change a cluster.
   int mutations() const {
     return static_cast<int>(applied.size() + cancelled.size() + acts.size() + decided.size() +
-                            onFailures.size() + snapshots.size() + checkpoints.size());
+                            onFailures.size() + snapshots.size() + checkpoints.size() +
+                            started.size());
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
+  /// Ends the start that goes on.
+  void releaseStart(const Status& answer);
 
   std::vector<ui::PlanRequest> planned;
   std::vector<std::pair<ui::PlanRequest, QString>> applied;
   std::vector<std::int64_t> cancelled;
   std::vector<ui::JobAct> acts;
+  std::vector<ui::StartRequest> started;
+  std::vector<ui::StartRequest> proposedStarts;
   std::vector<std::pair<QString, ui::OperateAct>> operated;  // panel, act
   std::vector<engine::LossChoice> decided;
   std::vector<engine::OnFailure> onFailures;
@@ -72,6 +79,12 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   Result<std::int64_t> applyAnswer = 7;
   /// Without: candidates of every mesh that uses all devices, by their number of pipeline stages.
   std::function<Result<engine::Proposal>(engine::Proposal)> adjustProposal;
+  /// Of a job to start. Without one its start goes on until releaseStart().
+  std::optional<Result<void>> startAnswer = {};
+  std::function<Result<engine::Proposal>(engine::Proposal)> adjustStart;
+  Done<void> heldStart;
+  bool holdStarts = false;  // proposals for jobs to start
+  std::deque<std::function<void()>> heldStarts;
   std::vector<engine::Sample> recorded;  // ascending; answered in pages of samplesPage
   std::size_t samplesPage = 1000;
   Result<std::vector<engine::Check>> checks = std::vector<engine::Check>();

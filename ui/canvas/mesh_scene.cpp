@@ -395,6 +395,16 @@ bool MeshScene::moving() const {
                      [](const Flow& flow) { return flow.live && !flow.stalled; });
 }
 
+void hideProgress(MeshScene* scene) {
+  for (MeshScene::Node& node : scene->nodes) {
+    for (Cell& cell : node.cells) {
+      if (cell.state != Cell::State::Receiving) continue;
+      cell.progress = 0;
+      cell.note = MeshSceneWords::tr("receives %1").arg(format::bytes(cell.incoming));
+    }
+  }
+}
+
 QString text(ColourBy by) {
   switch (by) {
     case ColourBy::Piece:

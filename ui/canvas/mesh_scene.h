@@ -108,6 +108,8 @@ struct MeshScene {
 /// Colours the cells of the mesh and the legend by `by`. Resets an isolated swatch that the new
 /// colouring does not have.
 void colourScene(MeshScene* scene, ColourBy by);
+/// Replaces the progress of each transfer by its size, for a moment whose progress is not known.
+void hideProgress(MeshScene* scene);
 /// Returns "shard (tp × pp)", "replica (dp)", …
 QString text(ColourBy by);
 

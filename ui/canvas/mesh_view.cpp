@@ -134,6 +134,24 @@ void MeshView::setSelection(std::set<ptc::DeviceId> devices) {
   notifyAccessibleSelection(this);
 }
 
+void MeshView::setHovered(std::optional<ptc::DeviceId> device) {
+  if (device == m_hovered) return;
+  QRegion dirty;
+  for (const auto& each : {m_hovered, device}) {
+    if (each) dirty |= cellRect(*each).adjusted(-2, -2, 2, 2);
+  }
+  m_hovered = device;
+  viewport()->update(dirty);
+  emit hoveredChanged(device);
+}
+
+void MeshView::setHighlighted(std::set<ptc::DeviceId> devices) {
+  if (m_hovered) devices.erase(*m_hovered);  // drawn already
+  if (devices == m_highlighted) return;
+  m_highlighted = std::move(devices);
+  viewport()->update();
+}
+
 void MeshView::setCurrent(ptc::DeviceId device) {
   if (!m_scene.find(device)) return;
   ensureVisible(m_layout.cellRect(device));
@@ -349,6 +367,10 @@ void MeshView::paintEvent(QPaintEvent* event) {
     const QRect rect = m_layout.cellRect(id);
     if (rect.intersects(visible)) drawing.paintSelected(p, rect);
   }
+  for (const ptc::DeviceId id : m_highlighted) {
+    const QRect rect = m_layout.cellRect(id);
+    if (rect.intersects(visible)) drawing.paintSelected(p, rect);
+  }
   if (m_hovered && m_press == Press::None && !m_drag && !m_selection.contains(*m_hovered)) {
     drawing.paintHovered(p, m_layout.cellRect(*m_hovered));
   }
@@ -481,10 +503,7 @@ bool MeshView::viewportEvent(QEvent* event) {
       return true;
     }
     case QEvent::Leave:
-      if (m_hovered) {
-        m_hovered.reset();
-        viewport()->update();
-      }
+      setHovered(std::nullopt);
       break;
     default:
       break;

@@ -56,6 +56,8 @@ class MeshView : public QAbstractScrollArea {
   const std::set<ptc::DeviceId>& selection() const { return m_selection; }
   /// Emits selectionChanged if the selection differs. Ignores devices that are not in the scene.
   void setSelection(std::set<ptc::DeviceId> devices);
+  /// Frames devices that another view has under the pointer.
+  void setHighlighted(std::set<ptc::DeviceId> devices);
   std::optional<ptc::DeviceId> current() const { return m_current; }
   /// Moves the focus mark and scrolls to it. Emits currentChanged if the device differs.
   void setCurrent(ptc::DeviceId device);
@@ -90,6 +92,8 @@ class MeshView : public QAbstractScrollArea {
 
  signals:
   void selectionChanged();
+  /// The pointer is over another device, or over none.
+  void hoveredChanged(std::optional<tessera::ptc::DeviceId> device);
   void currentChanged(tessera::ptc::DeviceId device);
   /// The user dropped devices on the other side: from the pool into the mesh, or the reverse.
   void devicesDropped(const QList<tessera::ptc::DeviceId>& devices, bool intoMesh);
@@ -139,6 +143,7 @@ class MeshView : public QAbstractScrollArea {
   void relayout();
   void invalidate();
   void patch(const MeshScene& before);
+  void setHovered(std::optional<ptc::DeviceId> device);
   void reroute();
   void renderCells();
   void renderFlows();
@@ -175,6 +180,7 @@ class MeshView : public QAbstractScrollArea {
   std::optional<ptc::DeviceId> m_current;
   std::optional<ptc::DeviceId> m_anchor;  // the start of an extension with Shift
   std::optional<ptc::DeviceId> m_hovered;
+  std::set<ptc::DeviceId> m_highlighted;
 
   Press m_press = Press::None;
   QPoint m_pressed;  // viewport

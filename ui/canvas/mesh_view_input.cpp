@@ -266,14 +266,7 @@ void MeshView::mouseMoveEvent(QMouseEvent* event) {
   const QPoint at = event->position().toPoint();
   switch (m_press) {
     case Press::None: {
-      const auto hovered = deviceAt(at);
-      if (hovered == m_hovered) return;
-      QRegion dirty;
-      for (const auto& device : {m_hovered, hovered}) {
-        if (device) dirty |= cellRect(*device).adjusted(-2, -2, 2, 2);
-      }
-      m_hovered = hovered;
-      viewport()->update(dirty);
+      setHovered(deviceAt(at));
       return;
     }
     case Press::Cell:

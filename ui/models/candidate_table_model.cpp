@@ -97,7 +97,8 @@ QString CandidateTableModel::describe(int row) const {
   if (const QString tokens = text(candidate, TokensColumn); tokens != format::unknown()) {
     parts << tr("≈ %1 tokens/s").arg(tokens);
   }
-  if (!candidate.current) {
+  const bool moves = candidate.moved_bytes > 0 || candidate.pause_seconds > 0;
+  if (!candidate.current && moves) {
     parts << tr("moves %1, pause ≈ %2")
                  .arg(text(candidate, MovesColumn), text(candidate, PauseColumn));
   }

@@ -85,4 +85,17 @@ std::vector<PhaseTime> phasesOf(const engine::HistoryEntry& entry) {
   return phases;
 }
 
+ChangeTimes timesOf(const engine::HistoryEntry& entry) {
+  double whole = 0, before = 0;
+  for (const auto& [phase, seconds] : entry.phases) {
+    whole += seconds;
+    if (!pausesJob(phase)) before += phase == "resuming" ? 0 : seconds;
+  }
+  ChangeTimes times;
+  times.end = entry.started + std::max(whole, entry.pause);
+  times.pauseStart = std::min(entry.started + before, times.end);
+  times.pauseEnd = std::min(times.pauseStart + entry.pause, times.end);
+  return times;
+}
+
 }  // namespace tessera::ui

@@ -38,4 +38,12 @@ struct PhaseTime {
 /// Returns the phases in the order of a transaction; unknown phases come last.
 std::vector<PhaseTime> phasesOf(const engine::HistoryEntry& entry);
 
+/// When a change and its pause ended, by the recorded durations. Wall clock of the cluster.
+struct ChangeTimes {
+  double end = 0;
+  double pauseStart = 0;
+  double pauseEnd = 0;  // equal to the start if there was none
+};
+ChangeTimes timesOf(const engine::HistoryEntry& entry);
+
 }  // namespace tessera::ui

@@ -24,7 +24,7 @@ void ClusterModel::chooseJob(const std::string& name) {
 }
 
 void ClusterModel::clear(const QString& file) {
-  m_snapshot = {};
+  m_snapshot = std::make_shared<const engine::ClusterSnapshot>();
   m_hasSnapshot = false;
   m_file = file;
   m_chosenJob.clear();
@@ -40,7 +40,7 @@ void ClusterModel::clear(const QString& file) {
 }
 
 const engine::JobStatus* ClusterModel::job() const {
-  const auto& jobs = m_snapshot.jobs;
+  const auto& jobs = m_snapshot->jobs;
   if (const engine::JobStatus* chosen = m_chosenJob.empty() ? nullptr : findJob(m_chosenJob)) {
     return chosen;
   }
@@ -54,7 +54,7 @@ const engine::JobStatus* ClusterModel::job() const {
 const engine::DeviceStatus* ClusterModel::slowestDevice() const {
   const engine::JobStatus* const shown = job();
   const engine::DeviceStatus* slowest = nullptr;
-  for (const engine::NodeStatus& node : m_snapshot.nodes) {
+  for (const engine::NodeStatus& node : m_snapshot->nodes) {
     for (const engine::DeviceStatus& device : node.devices) {
       if (shown == nullptr || device.job != shown->name || device.peers_seconds <= 0) continue;
       if (slowest == nullptr || device.busy_seconds > slowest->busy_seconds) slowest = &device;
@@ -64,14 +64,14 @@ const engine::DeviceStatus* ClusterModel::slowestDevice() const {
 }
 
 const engine::JobStatus* ClusterModel::findJob(const std::string& name) const {
-  const auto& jobs = m_snapshot.jobs;
+  const auto& jobs = m_snapshot->jobs;
   const auto found = std::find_if(jobs.begin(), jobs.end(),
                                   [&](const engine::JobStatus& job) { return job.name == name; });
   return found == jobs.end() ? nullptr : &*found;
 }
 
 const engine::NodeStatus* ClusterModel::findNode(std::int32_t node) const {
-  const auto& nodes = m_snapshot.nodes;
+  const auto& nodes = m_snapshot->nodes;
   const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const engine::NodeStatus& each) {
     return each.node == node;
   });
@@ -88,12 +88,12 @@ const engine::DeviceStatus* ClusterModel::findDevice(ptc::DeviceId device) const
 }
 
 const engine::TxnStatus* ClusterModel::runningTxn() const {
-  const auto& txn = m_snapshot.transaction;
+  const auto& txn = m_snapshot->transaction;
   return txn && !engine::IsFinal(txn->phase) ? &*txn : nullptr;
 }
 
 void ClusterModel::setSnapshot(engine::ClusterSnapshot snapshot) {
-  m_snapshot = std::move(snapshot);
+  m_snapshot = std::make_shared<const engine::ClusterSnapshot>(std::move(snapshot));
   m_hasSnapshot = true;
   m_sinceSnapshot.start();
   m_dirty = true;
@@ -116,7 +116,7 @@ void ClusterModel::setViewerKey(const QString& name) {
 }
 
 QString ClusterModel::recordProblem() const {
-  const QString cluster = QString::fromStdString(m_snapshot.history_problem);
+  const QString cluster = QString::fromStdString(m_snapshot->history_problem);
   return cluster.isEmpty() ? m_recordProblem : cluster;
 }
 

@@ -9,6 +9,7 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,7 +31,9 @@ class ClusterModel : public QObject {
 
   bool hasSnapshot() const { return m_hasSnapshot; }
   /// The newest snapshot; empty before the first one.
-  const engine::ClusterSnapshot& snapshot() const { return m_snapshot; }
+  const engine::ClusterSnapshot& snapshot() const { return *m_snapshot; }
+  /// The same as a value that does not change. Never null.
+  const std::shared_ptr<const engine::ClusterSnapshot>& shared() const { return m_snapshot; }
   LinkState link() const { return m_link; }
   /// One line about the link: the endpoint, or why it was refused.
   const QString& linkDetail() const { return m_linkDetail; }
@@ -86,7 +89,8 @@ class ClusterModel : public QObject {
  private:
   void schedule();
 
-  engine::ClusterSnapshot m_snapshot;
+  std::shared_ptr<const engine::ClusterSnapshot> m_snapshot =
+      std::make_shared<const engine::ClusterSnapshot>();
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;

@@ -35,7 +35,7 @@ QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& 
       }
       sends |= flow.source == device.id && flow.bytes_done < flow.bytes_total;
     }
-    if (total > 0) return format::percent(static_cast<double>(done) / static_cast<double>(total));
+    if (done > 0) return format::percent(static_cast<double>(done) / static_cast<double>(total));
     if (sends) return ClusterTreeModel::tr("sending");
     if (device.joining) return ClusterTreeModel::tr("joining");
   }

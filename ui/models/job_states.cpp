@@ -17,9 +17,12 @@ JobStates::JobStates(ClusterModel& model, ClusterCommands& commands, QObject* pa
   connect(&m_model, &ClusterModel::cleared, this, &JobStates::forget);
 }
 
-void JobStates::setActive(bool active) {
-  m_active = active;
-  if (active) refresh();
+void JobStates::setActive(const QObject* user, bool active) {
+  if (!active) {
+    m_users.erase(user);
+  } else if (m_users.insert(user).second) {
+    refresh();
+  }
 }
 
 JobStates::Wanted JobStates::wanted() const {
@@ -31,7 +34,7 @@ JobStates::Wanted JobStates::wanted() const {
 }
 
 void JobStates::refresh() {
-  if (!m_active || m_model.isFile() || !m_model.hasSnapshot()) return;
+  if (m_users.empty() || m_model.isFile() || !m_model.hasSnapshot()) return;
   const bool followed = follow();
   const bool answered = m_known && m_problem.isEmpty();
   const bool wait = m_asking || m_retry.isActive() || m_model.link() != LinkState::Connected;

@@ -10,6 +10,7 @@
 #include <QString>
 #include <QTimer>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -28,8 +29,8 @@ class JobStates : public QObject {
   /// Both must outlive it.
   JobStates(ClusterModel& model, ClusterCommands& commands, QObject* parent = nullptr);
 
-  /// Sets whether the states are visible. While inactive nothing is requested; known states stay.
-  void setActive(bool active);
+  /// Sets whether `user` shows the states. Without users nothing is requested; known states stay.
+  void setActive(const QObject* user, bool active);
   /// The states by job name, with epoch and step of the newest snapshot; empty before the first
   /// answer.
   const engine::vfs::Jobs& jobs() const { return m_jobs; }
@@ -54,7 +55,7 @@ class JobStates : public QObject {
   ClusterModel& m_model;
   ClusterCommands& m_commands;
   engine::vfs::Jobs m_jobs;
-  bool m_active = false;
+  std::set<const QObject*> m_users;
   bool m_known = false;
   bool m_asking = false;
   std::uint64_t m_cluster = 0;  // number of clusters shown so far

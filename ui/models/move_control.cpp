@@ -47,6 +47,13 @@ void MoveControl::setRelockMinutes(int minutes) {
   noteInput();
 }
 
+void MoveControl::setLookingBack(bool on) {
+  if (on == m_lookingBack) return;
+  m_lookingBack = on;
+  if (on) stopCountdown();
+  emit changed();
+}
+
 void MoveControl::setOperating(bool on) {
   if (on == m_operating || (on && isReadOnly())) return;
   m_operating = on;
@@ -88,10 +95,19 @@ QString MoveControl::lockReason() const {
   if (isReadOnly()) return readOnlyReason();
   if (!m_operating) return tr("Monitor mode: switch to Operate first (Ctrl+Shift+O).");
   if (m_model.link() != LinkState::Connected) return tr("There is no connection to the cluster.");
-  return {};
+  return pastReason();
+}
+
+QString MoveControl::pastReason() const {
+  return m_lookingBack ? tr("This is the past: return to live first.") : QString();
 }
 
 QString MoveControl::editBlockedReason() const {
+  const QString reason = draftBlockedReason();
+  return reason.isEmpty() ? pastReason() : reason;
+}
+
+QString MoveControl::draftBlockedReason() const {
   if (m_model.isFile()) return tr("This is a history file, not a live cluster.");
   if (m_draft.job().isEmpty()) return tr("No job is running.");
   if (m_model.runningTxn() != nullptr || m_sending) return tr("A change is in progress.");
@@ -222,6 +238,12 @@ void MoveControl::cancelMove() {
 void MoveControl::act(JobAct act) {
   if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
   m_commands.jobAct(m_draft.job(), act, reportRefusal());
+}
+
+void MoveControl::startJob(const StartRequest& request, ClusterCommands::Done<void> done) {
+  if (const QString reason = lockReason(); !reason.isEmpty())
+    return done(FailedPrecondition(reason.toStdString()));
+  m_commands.startJob(request, std::move(done));
 }
 
 void MoveControl::decide(engine::LossChoice choice) {

@@ -44,6 +44,8 @@ class MoveControl : public QObject {
   void setCountdownMs(int milliseconds) { m_countdownMs = milliseconds; }
   int countdownMs() const { return m_countdownMs; }
   void setRelockMinutes(int minutes);
+  /// Blocks every change of draft and cluster while an earlier moment is shown.
+  void setLookingBack(bool on);
   /// Restarts the relock timer, because the user is active.
   void noteInput();
 
@@ -51,6 +53,8 @@ class MoveControl : public QObject {
   QString lockReason() const;
   /// Returns why the draft cannot be edited now; empty if it can.
   QString editBlockedReason() const;
+  /// Returns why there can be no draft, whatever moment is shown; empty if there can be one.
+  QString draftBlockedReason() const;
   /// Returns why the draft cannot be applied now; empty if it can.
   QString applyBlockedReason() const;
 
@@ -75,6 +79,8 @@ class MoveControl : public QObject {
   /// Requests a roll back. Does nothing without a transaction that can be cancelled.
   void cancelMove();
   void act(JobAct act);
+  /// Starts a job. `done` is called at once if lockReason() is not empty.
+  void startJob(const StartRequest& request, ClusterCommands::Done<void> done);
   /// Decides about the lost GPUs of the job.
   void decide(engine::LossChoice choice);
   void setOnFailure(engine::OnFailure onFailure);
@@ -92,6 +98,7 @@ class MoveControl : public QObject {
   void failed(const QString& message);
 
  private:
+  QString pastReason() const;
   void onPlanChanged();
   void startCountdown();
   ClusterCommands::Done<void> reportRefusal();
@@ -102,6 +109,7 @@ class MoveControl : public QObject {
   ClusterCommands& m_commands;
   bool m_readOnly = false;
   bool m_onlyLooking = false;
+  bool m_lookingBack = false;
   bool m_operating = false;
   bool m_live = false;
   bool m_applyWhenPlanned = false;

@@ -101,10 +101,12 @@ ChangeDetails::ChangeDetails(QWidget* parent)
       m_flowTitle(new QLabel(tr("Flows, largest first"), this)),
       m_flows(new FlowBars(this)),
       m_reverse(new QPushButton(tr("Draft an undo…"), this)),
-      m_close(new QPushButton(tr("Close"), this)) {
+      m_close(new QPushButton(tr("Close"), this)),
+      m_moment(new QPushButton(tr("Show this moment"), this)) {
   for (QLabel* heading : {m_title, m_phaseTitle, m_bytesTitle, m_flowTitle}) {
     setRole(heading, QStringLiteral("heading"));
   }
+  m_moment->setAccessibleName(m_moment->text());
   setRole(m_reason, QStringLiteral("hint"));
   m_reason->setWordWrap(true);
   m_reason->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -113,6 +115,8 @@ ChangeDetails::ChangeDetails(QWidget* parent)
       tr("Draft the layout from before this change. Nothing moves until you apply it"));
   m_close->setAccessibleName(tr("Close the details"));
   m_close->setStatusTip(tr("Return to the selection in the mesh"));
+
+  m_moment->setStatusTip(tr("Show the GPUs and the job as they were when this change began"));
 
   auto* titleRow = new QHBoxLayout;
   titleRow->addWidget(m_title);
@@ -148,8 +152,12 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addWidget(scroll, 1);
+  column->addWidget(m_moment);
   column->addLayout(buttons);
   connect(m_close, &QPushButton::clicked, this, &ChangeDetails::closeRequested);
+  connect(m_moment, &QPushButton::clicked, this, [this] {
+    if (m_entry) emit momentRequested(*m_entry);
+  });
   connect(m_reverse, &QPushButton::clicked, this, [this] {
     if (m_entry) emit reverseRequested(*m_entry);
   });

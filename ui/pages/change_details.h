@@ -35,10 +35,13 @@ class ChangeDetails : public Surface {
   PhaseTimesBar* phases() const { return m_phases; }
   QPushButton* reverseButton() const { return m_reverse; }
   QPushButton* closeButton() const { return m_close; }
+  QPushButton* momentButton() const { return m_moment; }
 
  signals:
   void reverseRequested(const tessera::engine::HistoryEntry& entry);
   void closeRequested();
+  /// The user requests to see the cluster at the time of the change.
+  void momentRequested(const tessera::engine::HistoryEntry& entry);
 
  private:
   std::optional<engine::HistoryEntry> m_entry;
@@ -51,7 +54,7 @@ class ChangeDetails : public Surface {
   KeyValues* m_comparison;
   QLabel* m_flowTitle;
   FlowBars* m_flows;
-  QPushButton *m_reverse, *m_close;
+  QPushButton *m_reverse, *m_close, *m_moment;
 };
 
 }  // namespace tessera::ui

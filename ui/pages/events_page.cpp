@@ -174,6 +174,8 @@ EventsPage::EventsPage(QWidget* parent)
   connect(m_table->verticalScrollBar(), &QScrollBar::actionTriggered, this,
           [this] { onScrolled(m_table->verticalScrollBar()->sliderPosition()); });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    const double time = m_model.event(m_proxy.mapToSource(index).row()).time;
+    emit momentChosen(time);
     emit sourceChosen(index.data(EventTableModel::SourceRole).toString());
   });
 }

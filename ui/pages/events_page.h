@@ -52,6 +52,8 @@ class EventsPage : public Surface {
   bool isFollowing() const;
 
  signals:
+  /// The user clicked an event of this time, wall clock of the cluster. sourceChosen() follows.
+  void momentChosen(double time);
   /// The user clicked an event. `source` is "n0", a job, or "txn 3".
   void sourceChosen(const QString& source);
   /// The file could not be written. `message` is one sentence.

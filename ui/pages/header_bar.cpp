@@ -98,8 +98,10 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
       m_goTo(new QPushButton(this)),
       m_operate(new QPushButton(tr("Monitor"), this)),
       m_live(new ToggleSwitch(tr("Live moves"), this)) {
-  m_sources->addSegment(LiveSource, tr("Live"), tr("Show the live layout"));
-  m_sources->addSegment(DraftSource, tr("Draft"), tr("Show the draft"));
+  m_sources->addSegment(static_cast<int>(LayoutSource::Live), tr("Live"),
+                        tr("Show the live layout"));
+  m_sources->addSegment(static_cast<int>(LayoutSource::Draft), tr("Draft"), tr("Show the draft"));
+  m_sources->addSegment(static_cast<int>(LayoutSource::Past), tr("Past"), tr("Show the past"));
   m_operate->setCheckable(true);
   m_operate->setMinimumWidth(104);
   m_live->setAccessibleName(tr("Live moves: a drop starts a change after a countdown"));
@@ -161,7 +163,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   row->addWidget(m_live);
 
   connect(m_sources, &SegmentedSwitch::chosen, this,
-          [this](int id) { emit sourceChosen(id == DraftSource ? DraftSource : LiveSource); });
+          [this](int id) { emit sourceChosen(static_cast<LayoutSource>(id)); });
   connect(m_goTo, &QPushButton::clicked, this, &HeaderBar::goToRequested);
   connect(m_operate, &QPushButton::clicked, this,
           [this](bool checked) { m_control.setOperating(checked); });
@@ -205,7 +207,19 @@ void HeaderBar::refreshJobs() {
   }
 }
 
-void HeaderBar::setSource(Source source) { m_sources->setCurrent(source); }
+void HeaderBar::setSource(LayoutSource source) { m_sources->setCurrent(static_cast<int>(source)); }
+
+void HeaderBar::setPastBlocked(const QString& reason) {
+  QAbstractButton* segment = m_sources->segment(static_cast<int>(LayoutSource::Past));
+  segment->setEnabled(reason.isEmpty());
+  segment->setToolTip(reason);
+}
+
+void HeaderBar::showPast(const ClusterModel* past, double time) {
+  m_past = past;
+  m_time = time;
+  refresh();
+}
 
 QString HeaderBar::jobText() const { return m_job->text(); }
 QString HeaderBar::stateText() const { return m_state->text(); }
@@ -224,12 +238,17 @@ void HeaderBar::setMetric(std::size_t index, const QString& value, const QString
 }
 
 void HeaderBar::refresh() {
-  const engine::ClusterSnapshot& snapshot = m_model.snapshot();
-  const engine::JobStatus* job = m_model.job();
-  const engine::TxnStatus* txn = m_model.runningTxn();
+  const ClusterModel& shown = m_past == nullptr ? m_model : *m_past;
+  const engine::ClusterSnapshot& snapshot = shown.snapshot();
+  const engine::JobStatus* job = shown.job();
+  const engine::TxnStatus* txn = shown.runningTxn();
   const QString cluster = QString::fromStdString(snapshot.cluster);
 
-  if (!m_model.hasSnapshot()) {
+  if (m_past != nullptr && job != nullptr) {
+    m_job->setText(cluster + QStringLiteral(" · ") + QString::fromStdString(job->name));
+    m_state->setText(tr("at %1, epoch %2").arg(format::timeOfDay(m_time)).arg(job->epoch));
+    m_dot->setTone(StateDot::Tone::Quiet);
+  } else if (!m_model.hasSnapshot()) {
     m_job->setText(tr("No cluster"));
     m_state->setText(m_model.link() == LinkState::Connecting ? tr("connecting") : QString());
     m_dot->setTone(StateDot::Tone::Quiet);
@@ -251,7 +270,7 @@ void HeaderBar::refresh() {
     m_dot->setTone(still ? StateDot::Tone::Warning : toneOf(job->state));
   }
 
-  if (m_model.isFile()) {
+  if (m_model.isFile() && m_past == nullptr) {
     m_state->setText(tr("history file, not live"));
     m_dot->setTone(StateDot::Tone::Quiet);
   }
@@ -282,7 +301,7 @@ void HeaderBar::refresh() {
   if (!edits.out.empty()) {
     draft += QStringLiteral("  ") + QChar(0x2212) + QString::number(edits.out.size());
   }
-  QAbstractButton* segment = m_sources->segment(DraftSource);
+  QAbstractButton* segment = m_sources->segment(static_cast<int>(LayoutSource::Draft));
   if (segment->text() != draft) {
     segment->setText(draft);
     segment->updateGeometry();

@@ -10,6 +10,7 @@
 #include "ui/models/cluster_model.h"
 #include "ui/models/draft.h"
 #include "ui/models/move_control.h"
+#include "ui/views/shown_layout.h"
 
 class QLabel;
 class QPushButton;
@@ -25,10 +26,13 @@ class HeaderBar : public QWidget {
   Q_OBJECT
 
  public:
-  enum Source { LiveSource, DraftSource };
-
   HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QWidget* parent = nullptr);
-  void setSource(Source source);
+  void setSource(LayoutSource source);
+  /// Sets why the past cannot be shown, as one sentence; empty if it can.
+  void setPastBlocked(const QString& reason);
+  /// Shows job and metrics of `past` at a time (wall clock) instead of those of Live; null: Live.
+  /// `past` must outlive the bar.
+  void showPast(const ClusterModel* past, double time = 0);
   void refresh();
 
   /// Sets the colour of the stripe that marks the cluster; transparent: none.
@@ -42,7 +46,7 @@ class HeaderBar : public QWidget {
   QString metric(const QString& caption) const;
 
  signals:
-  void sourceChosen(tessera::ui::HeaderBar::Source source);
+  void sourceChosen(tessera::ui::LayoutSource source);
   void jobChosen(const QString& job);
   void goToRequested();
 
@@ -58,6 +62,8 @@ class HeaderBar : public QWidget {
   void setMetric(std::size_t index, const QString& value, const QString& caption);
 
   ClusterModel& m_model;
+  const ClusterModel* m_past = nullptr;
+  double m_time = 0;
   Draft& m_draft;
   MoveControl& m_control;
   SegmentedSwitch* m_sources;

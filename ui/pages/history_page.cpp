@@ -69,7 +69,8 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
   m_table->setModel(&m_model);
   m_table->setItemDelegate(new HistoryDelegate(m_table));
   m_table->setAccessibleName(tr("History of changes"));
-  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  m_table->setStatusTip(tr("Ctrl+click a second change to compare two"));
   makeQuiet(*m_table, kHistoryRowHeight);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setMinimumSectionSize(48);
@@ -118,7 +119,15 @@ QString HistoryPage::note() const { return m_note->text(); }
 
 const engine::HistoryEntry* HistoryPage::chosen() const {
   const QModelIndexList rows = m_table->selectionModel()->selectedRows();
-  return rows.isEmpty() ? nullptr : m_model.entry(rows.first().row());
+  if (rows.isEmpty()) return nullptr;
+  const QModelIndex current = m_table->currentIndex().siblingAtColumn(0);
+  return m_model.entry(rows.contains(current) ? current.row() : rows.first().row());
+}
+
+std::optional<HistoryPage::Two> HistoryPage::compared() const {
+  const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+  if (rows.size() != 2) return {};
+  return Two{m_model.entry(rows.first().row()), m_model.entry(rows.last().row())};
 }
 
 bool HistoryPage::choose(std::optional<std::int64_t> txn) {
@@ -127,8 +136,19 @@ bool HistoryPage::choose(std::optional<std::int64_t> txn) {
     m_table->clearSelection();
     return !txn;
   }
-  m_table->selectRow(row);
-  m_table->scrollTo(m_model.index(row, 0));
+  // Not selectRow(), which toggles the row while Ctrl is held.
+  const QModelIndex index = m_model.index(row, 0);
+  m_table->selectionModel()->setCurrentIndex(
+      index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  m_table->scrollTo(index);
+  return true;
+}
+
+bool HistoryPage::addToChosen(std::int64_t txn) {
+  const int row = m_model.rowOf(txn);
+  if (row < 0) return false;
+  m_table->selectionModel()->select(m_model.index(row, 0),
+                                    QItemSelectionModel::Select | QItemSelectionModel::Rows);
   return true;
 }
 
@@ -174,8 +194,13 @@ void HistoryPage::reload() {
           const engine::HistoryEntry* before = self->chosen();
           const std::optional<std::int64_t> kept =
               before == nullptr ? std::nullopt : std::optional(before->id);
+          const auto two = self->compared();
+          const std::optional<std::int64_t> other =
+              !two ? std::nullopt
+                   : std::optional(two->first == before ? two->second->id : two->first->id);
           self->m_model.setEntries(std::move(*result));
           if (kept) self->choose(kept);
+          if (other) self->addToChosen(*other);
         }
         self->refresh();
         emit self->chosenChanged();

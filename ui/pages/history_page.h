@@ -5,6 +5,7 @@
 /// The table of past transactions, with details, undo and export.
 
 #include <optional>
+#include <utility>
 
 #include "ui/commands.h"
 #include "ui/models/history_table_model.h"
@@ -33,11 +34,17 @@ class HistoryPage : public Surface {
   QString note() const;
   /// Returns the selected entry, or the latest committed one; null if there is nothing to undo.
   const engine::HistoryEntry* reversible() const;
-  /// Returns the selected entry, or null.
+  /// Returns the selected entry, or null. If several are selected, the one with the focus counts.
   const engine::HistoryEntry* chosen() const;
+  /// Returns the two selected entries; nothing unless exactly two are selected.
+  using Two = std::pair<const engine::HistoryEntry*, const engine::HistoryEntry*>;
+  std::optional<Two> compared() const;
   /// Selects the row of a transaction, or none.
   /// \return whether there is such a row
   bool choose(std::optional<std::int64_t> txn);
+  /// Selects the row of a transaction besides those selected.
+  /// \return whether there is such a row
+  bool addToChosen(std::int64_t txn);
   /// Sets the age of the rows; empty: they are current.
   void setStale(const QString& asOf);
 

@@ -74,9 +74,9 @@ std::vector<engine::FlowStatus> slowestFirst(std::vector<engine::FlowStatus> flo
 
 }  // namespace
 
-Inspector::Inspector(ClusterModel& model, QWidget* parent)
+Inspector::Inspector(const ClusterModel& model, QWidget* parent)
     : Surface(Tone::Panel, parent),
-      m_model(model),
+      m_model(&model),
       m_title(new QLabel(this)),
       m_facts(new KeyValues(this)),
       m_memory(new Meter(this)),
@@ -138,11 +138,11 @@ void Inspector::setSelection(const std::set<ptc::DeviceId>& devices) {
 
 std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   std::vector<KeyValues::Row> rows;
-  const engine::DeviceStatus* device = m_model.findDevice(id);
+  const engine::DeviceStatus* device = m_model->findDevice(id);
   if (device == nullptr) return rows;
-  const engine::ClusterSnapshot& snapshot = m_model.snapshot();
-  const engine::TxnStatus* txn = m_model.runningTxn();
-  const engine::JobStatus* job = m_model.findJob(device->job);
+  const engine::ClusterSnapshot& snapshot = m_model->snapshot();
+  const engine::TxnStatus* txn = m_model->runningTxn();
+  const engine::JobStatus* job = m_model->findJob(device->job);
 
   // A joining device has coordinates in the new mesh.
   std::optional<int> coming;
@@ -173,7 +173,7 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   } else {
     rows.push_back({tr("job"), device->joining ? tr("joining") : tr("none, idle")});
   }
-  const engine::NodeStatus* node = m_model.findNode(id.node);
+  const engine::NodeStatus* node = m_model->findNode(id.node);
   QString nodeText = format::node(id.node);
   if (snapshot.one_host) nodeText = tr("%1 (this host)").arg(nodeText);
   if (node != nullptr && node->state != engine::NodeState::kAlive) {
@@ -202,11 +202,12 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
       rows.push_back(
           {tr("receives"),
            tr("%1 from %2").arg(format::bytes(toReceive), sources.join(QStringLiteral(", ")))});
-      rows.push_back(
-          {tr("done"),
-           format::bytes(received) + QStringLiteral(", ") +
-               format::percent(static_cast<double>(received) / static_cast<double>(toReceive)),
-           QStringLiteral("accent")});
+      if (!m_past)
+        rows.push_back(
+            {tr("done"),
+             format::bytes(received) + QStringLiteral(", ") +
+                 format::percent(static_cast<double>(received) / static_cast<double>(toReceive)),
+             QStringLiteral("accent")});
     }
     if (toSend > 0) rows.push_back({tr("sends"), format::bytes(toSend)});
   }
@@ -222,7 +223,7 @@ std::vector<KeyValues::Row> Inspector::selectionRows() const {
   std::set<std::int32_t> nodes;
   for (const ptc::DeviceId id : m_selection) {
     nodes.insert(id.node);
-    if (const engine::DeviceStatus* device = m_model.findDevice(id)) {
+    if (const engine::DeviceStatus* device = m_model->findDevice(id)) {
       memory.add(*device);
       inJob += !device->job.empty();
     }
@@ -236,7 +237,7 @@ std::vector<KeyValues::Row> Inspector::selectionRows() const {
 
 const engine::NodeStatus* Inspector::selectedNode() const {
   if (m_selection.empty()) return nullptr;
-  const engine::NodeStatus* node = m_model.findNode(m_selection.begin()->node);
+  const engine::NodeStatus* node = m_model->findNode(m_selection.begin()->node);
   if (node == nullptr || node->devices.size() != m_selection.size()) return nullptr;
   const bool all = std::all_of(
       node->devices.begin(), node->devices.end(),
@@ -264,8 +265,9 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
   if (idle > 0 && !lost) gpus += QStringLiteral(", ") + tr("%1 idle").arg(idle);
   if (failed > 0) gpus += QStringLiteral(", ") + tr("%1 failed").arg(failed);
   std::vector<KeyValues::Row> rows = {
-      {tr("state"), state,
-       lost                              ? QStringLiteral("bad")
+      {tr("state"), m_past ? format::unknown() : state,
+       m_past                            ? QString()
+       : lost                            ? QStringLiteral("bad")
        : node.state == NodeState::kAlive ? QStringLiteral("ok")
                                          : QStringLiteral("warn")},
       {tr("address"), orDash(node.address)},
@@ -299,8 +301,10 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
                   job.state_bytes > 0 ? format::bytes(job.state_bytes) : format::unknown(),
                   {},
                   tr("one full replica")});
-  rows.push_back(snapshotRow(job.snapshots));
-  rows.push_back(checkpointRow(job.checkpoints));
+  if (!m_past) {
+    rows.push_back(snapshotRow(job.snapshots));
+    rows.push_back(checkpointRow(job.checkpoints));
+  }
   rows.push_back({tr("epoch"), format::count(job.epoch)});
   rows.push_back({tr("layout"), orDash(job.layout_hash)});
   return rows;
@@ -353,7 +357,7 @@ KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) c
 }
 
 std::vector<KeyValues::Row> Inspector::clusterRows() const {
-  const engine::ClusterSnapshot& snapshot = m_model.snapshot();
+  const engine::ClusterSnapshot& snapshot = m_model->snapshot();
   int alive = 0, devices = 0, idle = 0;
   for (const engine::NodeStatus& node : snapshot.nodes) {
     const bool isAlive = node.state == engine::NodeState::kAlive;
@@ -364,7 +368,8 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     }
   }
   std::vector<KeyValues::Row> rows{
-      {tr("nodes"), tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
+      {tr("nodes"), m_past ? format::count(std::ssize(snapshot.nodes))
+                           : tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
       {tr("GPUs"), tr("%1, %2 idle").arg(devices).arg(idle)}};
   if (snapshot.lease) rows.push_back({tr("operator"), leaseText(*snapshot.lease)});
   if (snapshot.link_bytes_per_second > 0) {
@@ -378,19 +383,25 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
   return rows;
 }
 
+void Inspector::refresh(const ClusterModel& shown, bool past) {
+  m_model = &shown;
+  m_past = past;
+  refresh();
+}
+
 void Inspector::refresh() {
-  const engine::ClusterSnapshot& snapshot = m_model.snapshot();
+  const engine::ClusterSnapshot& snapshot = m_model->snapshot();
   Memory memory;
   for (const ptc::DeviceId id : m_selection) {
-    if (const engine::DeviceStatus* device = m_model.findDevice(id)) memory.add(*device);
+    if (const engine::DeviceStatus* device = m_model->findDevice(id)) memory.add(*device);
   }
-  const engine::JobStatus* shown = m_model.hasSnapshot() ? m_model.job() : nullptr;
+  const engine::JobStatus* shown = m_model->hasSnapshot() ? m_model->job() : nullptr;
   if (m_selection.size() == 1) {
     const ptc::DeviceId id = *m_selection.begin();
     m_title->setText(format::device(id));
     m_facts->setRows(deviceRows(id));
-    const engine::DeviceStatus* device = m_model.findDevice(id);
-    shown = device == nullptr ? nullptr : m_model.findJob(device->job);
+    const engine::DeviceStatus* device = m_model->findDevice(id);
+    shown = device == nullptr ? nullptr : m_model->findJob(device->job);
   } else if (const engine::NodeStatus* node = selectedNode()) {
     m_title->setText(tr("Node %1").arg(format::node(node->node)));
     m_facts->setRows(nodeRows(*node));
@@ -400,19 +411,19 @@ void Inspector::refresh() {
     m_facts->setRows(selectionRows());
     shown = nullptr;
   } else {
-    m_title->setText(m_model.hasSnapshot() ? QString::fromStdString(snapshot.cluster)
-                                           : tr("Nothing to inspect"));
-    m_facts->setRows(m_model.hasSnapshot() ? clusterRows() : std::vector<KeyValues::Row>());
+    m_title->setText(m_model->hasSnapshot() ? QString::fromStdString(snapshot.cluster)
+                                            : tr("Nothing to inspect"));
+    m_facts->setRows(m_model->hasSnapshot() ? clusterRows() : std::vector<KeyValues::Row>());
   }
   m_memory->setVisible(!m_selection.empty());
   m_memory->setFraction(memory.fraction(), tr("memory %1").arg(memory.text()));
-  const bool moving = m_model.runningTxn() != nullptr && !m_model.runningTxn()->flows.empty();
+  const bool moving = m_model->runningTxn() != nullptr && !m_model->runningTxn()->flows.empty();
   m_jobGroup->setVisible(shown != nullptr && !moving);
   if (shown != nullptr) {
     m_jobTitle->setText(QString::fromStdString(shown->name));
     m_jobFacts->setRows(jobRows(*shown));
   }
-  const engine::TxnStatus* txn = m_model.runningTxn();
+  const engine::TxnStatus* txn = m_model->runningTxn();
   m_flowGroup->setVisible(txn != nullptr && !txn->flows.empty());
   if (txn != nullptr) {
     m_flows->setFlows(slowestFirst(txn->flows));
@@ -422,11 +433,13 @@ void Inspector::refresh() {
                       tr("%1 (emulated link)").arg(format::rate(snapshot.link_bytes_per_second))});
     }
     rows.push_back({tr("bytes to move"), format::bytes(txn->bytes_total)});
-    rows.push_back({tr("checksums so far"), tr("%1 equal").arg(format::count(txn->checksums_equal)),
-                    txn->checksums_equal > 0 ? QStringLiteral("ok") : QString()});
+    if (!m_past)
+      rows.push_back({tr("checksums so far"),
+                      tr("%1 equal").arg(format::count(txn->checksums_equal)),
+                      txn->checksums_equal > 0 ? QStringLiteral("ok") : QString()});
     m_moveFacts->setRows(rows);
   }
-  m_hint->setVisible(m_selection.empty() && txn == nullptr && m_model.hasSnapshot());
+  m_hint->setVisible(m_selection.empty() && txn == nullptr && m_model->hasSnapshot());
   m_hint->setText(tr("Select a GPU to see what it holds."));
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The right pane in Live: the properties of the selected GPU, node or job.
+/// The right pane in Live and in the past: the properties of the selected GPU, node or job.
 
 #include <set>
 
@@ -21,15 +21,18 @@ class Inspector : public Surface {
   Q_OBJECT
 
  public:
-  explicit Inspector(ClusterModel& model, QWidget* parent = nullptr);
+  explicit Inspector(const ClusterModel& model, QWidget* parent = nullptr);
   /// Shows one GPU, one node, several GPUs or, without a selection, the cluster and its job.
   void setSelection(const std::set<ptc::DeviceId>& devices);
-  void refresh();
+  /// Shows the cluster of `shown`, which outlives the inspector. Of the past some facts are
+  /// unknown.
+  void refresh(const ClusterModel& shown, bool past);
   QString title() const;
   KeyValues* facts() const { return m_facts; }
   Meter* memory() const { return m_memory; }
 
  private:
+  void refresh();
   std::vector<KeyValues::Row> deviceRows(ptc::DeviceId device) const;
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
@@ -40,7 +43,8 @@ class Inspector : public Surface {
   /// Returns the node whose devices are exactly the selected ones; null otherwise.
   const engine::NodeStatus* selectedNode() const;
 
-  ClusterModel& m_model;
+  const ClusterModel* m_model;
+  bool m_past = false;
   std::set<ptc::DeviceId> m_selection;
   QLabel* m_title;
   KeyValues* m_facts;

@@ -50,9 +50,8 @@ QLabel* groupLabel(const QString& text, QWidget* parent) {
 
 }  // namespace
 
-Navigator::Navigator(ClusterModel& model, QWidget* parent)
+Navigator::Navigator(const ClusterModel& model, QWidget* parent)
     : Surface(Tone::Panel, parent),
-      m_model(model),
       m_tree(new QTreeView(this)),
       m_jobTitle(groupLabel(tr("JOB"), this)),
       m_job(new KeyValues(this)) {
@@ -94,7 +93,7 @@ Navigator::Navigator(ClusterModel& model, QWidget* parent)
   });
   connect(m_tree, &QTreeView::expanded, this, &Navigator::fitTree);
   connect(m_tree, &QTreeView::collapsed, this, &Navigator::fitTree);
-  refresh(nullptr);
+  refresh(model);
 }
 
 void Navigator::fitTree() {
@@ -106,13 +105,13 @@ void Navigator::fitTree() {
   m_tree->setMaximumHeight(std::max(rows, 1) * kTreeRowHeight + 4);
 }
 
-void Navigator::refresh(const Draft* draft) {
+void Navigator::refresh(const ClusterModel& shown, const Draft* draft) {
   {
     // A reset clears the selection of the tree; the selection of the user must survive.
     const QScopedValueRollback<bool> silent(m_silent, true);
-    if (m_model.hasSnapshot()) m_treeModel.setSnapshot(m_model.snapshot(), draft);
+    if (shown.hasSnapshot()) m_treeModel.setSnapshot(shown.snapshot(), draft);
   }
-  const engine::JobStatus* job = m_model.job();
+  const engine::JobStatus* job = shown.job();
   m_jobTitle->setVisible(job != nullptr);
   m_job->setVisible(job != nullptr);
   if (job == nullptr) return;

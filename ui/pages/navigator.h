@@ -21,9 +21,9 @@ class Navigator : public Surface {
   Q_OBJECT
 
  public:
-  explicit Navigator(ClusterModel& model, QWidget* parent = nullptr);
-  /// `draft` is null in Live.
-  void refresh(const Draft* draft);
+  explicit Navigator(const ClusterModel& model, QWidget* parent = nullptr);
+  /// Shows the cluster of `shown`. `draft` is null unless the source is Draft.
+  void refresh(const ClusterModel& shown, const Draft* draft = nullptr);
   /// Shows a selection made in another view, without emitting a signal.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   QTreeView* tree() const { return m_tree; }
@@ -36,7 +36,6 @@ class Navigator : public Surface {
   void onSelectionChanged();
   void fitTree();
 
-  ClusterModel& m_model;
   ClusterTreeModel m_treeModel;
   QTreeView* m_tree;
   QLabel* m_jobTitle;

@@ -46,6 +46,7 @@ void NoticeBar::say(Tone tone, const QString& text, const QString& action, const
   setTone(tone);
   m_text->setText(text);
   QString role = QStringLiteral("accent");
+  if (tone == Tone::Past) role.clear();
   if (tone == Tone::Warning) role = QStringLiteral("warn");
   if (tone == Tone::Problem) role = QStringLiteral("bad");
   setRole(m_text, role);

@@ -128,7 +128,10 @@ void StatePage::showStarting(const QString& doing) {
 void StatePage::showFile(const QString& file) {
   setSkeleton(false);
   say(tr("History file, not a live cluster"),
-      tr("%1\nIts changes, events and samples are shown below.").arg(file), {m_connect, m_open});
+      tr("%1\nIts changes, events and samples are shown below.\nChoose Past, or click in the "
+         "timeline, to see its GPUs.")
+          .arg(file),
+      {m_connect, m_open});
 }
 
 void StatePage::showConnecting(const QString& detail) {

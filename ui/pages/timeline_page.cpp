@@ -7,17 +7,21 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedLayout>
+#include <QToolButton>
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/icons.h"
 #include "ui/models/export_text.h"
 #include "ui/plots/job_plots.h"
+#include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
 namespace {
 
 constexpr int kClockMs = 250;  // of the "now" line, while the page is visible
+constexpr int kSpeedWidth = 36;
 constexpr QSize kLeastPicture(960, 320);
 constexpr double kPlotPictureScale = 2;
 constexpr double kLatency = 2;  // seconds that a sample may be late although the clocks are equal
@@ -37,6 +41,10 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
       m_stack(new QStackedLayout(this)),
       m_corner(new QWidget(this)),
       m_note(new QLabel(m_corner)),
+      m_previous(addKey(tr("Go to the previous change or event"))),
+      m_play(addKey(tr("Play the past"))),
+      m_next(addKey(tr("Go to the next change or event"))),
+      m_speed(new QPushButton(m_corner)),
       m_export(new QPushButton(tr("Export…"), m_corner)),
       m_fit(new QPushButton(tr("Show all"), m_corner)) {
   setRole(m_words, QStringLiteral("hint"));
@@ -45,6 +53,8 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   m_stack->addWidget(m_plots);
   m_stack->addWidget(m_words);
   setRole(m_note, QStringLiteral("hint"));
+  m_speed->setFlat(true);
+  m_speed->setFixedWidth(kSpeedWidth);
   m_fit->setFlat(true);
   m_fit->setAccessibleName(tr("Show the whole time and follow the newest sample"));
   m_fit->setStatusTip(tr("Show the whole time and follow the newest sample (double click)"));
@@ -56,6 +66,13 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   row->setSpacing(10);
   row->addStretch();
   row->addWidget(m_note);
+  auto* keys = new QHBoxLayout;
+  keys->setSpacing(2);
+  keys->addWidget(m_previous);
+  keys->addWidget(m_play);
+  keys->addWidget(m_next);
+  keys->addWidget(m_speed);
+  row->addLayout(keys);
   row->addWidget(m_export);
   row->addWidget(m_fit);
 
@@ -78,7 +95,67 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   connect(m_plots, &JobPlots::rangeChanged, this, &TimelinePage::refreshNote);
   connect(m_export, &QPushButton::clicked, this, &TimelinePage::exportByHand);
   connect(m_fit, &QPushButton::clicked, m_plots, &JobPlots::fit);
+  connectPlayer();
   refresh();
+}
+
+QToolButton* TimelinePage::addKey(const QString& name) {
+  auto* button = new QToolButton(m_corner);
+  button->setAutoRaise(true);
+  button->setAccessibleName(name);
+  return button;
+}
+
+void TimelinePage::connectPlayer() {
+  m_previous->setToolTip(tr("Previous change or event (Left, in the plots)"));
+  m_next->setToolTip(tr("Next change or event (Right, in the plots)"));
+  m_speed->setToolTip(tr("Seconds of the past per second: slower with comma, faster with period"));
+  connect(m_previous, &QToolButton::clicked, this, [this] { m_plots->goToStop(-1); });
+  connect(m_next, &QToolButton::clicked, this, [this] { m_plots->goToStop(1); });
+  connect(m_play, &QToolButton::clicked, this, &TimelinePage::togglePlay);
+  connect(m_speed, &QPushButton::clicked, &m_playback, &Playback::cycleSpeed);
+  connect(m_plots, &JobPlots::playRequested, this, &TimelinePage::togglePlay);
+  connect(m_plots, &JobPlots::speedRequested, &m_playback, &Playback::stepSpeed);
+  connect(m_plots, &JobPlots::playheadChanged, this, [this] {
+    if (const auto time = m_plots->playhead()) {
+      m_playback.moveTo(*time);
+    } else {
+      m_playback.stop();
+    }
+  });
+  connect(&m_playback, &Playback::moved, m_plots, &JobPlots::goTo);
+  connect(&m_playback, &Playback::changed, this, &TimelinePage::refreshPlayer);
+}
+
+void TimelinePage::togglePlay() {
+  if (m_playback.isPlaying()) return m_playback.stop();
+  const auto& points = m_samples.series().points();
+  if (points.empty()) return;
+  const double from = m_plots->playhead().value_or(points.front().time);
+  m_playback.play(from >= points.back().time ? points.front().time : from);
+}
+
+void TimelinePage::refreshPlayer() {
+  const Theme& theme = Theme::current();
+  const bool playing = m_playback.isPlaying();
+  const bool any = !m_samples.series().points().empty();
+  m_previous->setIcon(icon(QStringLiteral("previous"), theme.dim));
+  m_next->setIcon(icon(QStringLiteral("next"), theme.dim));
+  m_play->setIcon(icon(playing ? QStringLiteral("pause") : QStringLiteral("play"), theme.dim));
+  m_play->setAccessibleName(playing ? tr("Pause") : tr("Play the past"));
+  m_play->setToolTip(playing ? tr("Pause (Space, in the plots)")
+                             : tr("Play the past in every view (Space, in the plots)"));
+  m_speed->setText(tr("%1×").arg(m_playback.speed()));
+  m_speed->setAccessibleName(tr("Speed: %1 seconds per second").arg(m_playback.speed()));
+  for (QWidget* each : {static_cast<QWidget*>(m_previous), static_cast<QWidget*>(m_play),
+                        static_cast<QWidget*>(m_next), static_cast<QWidget*>(m_speed)}) {
+    each->setEnabled(any);
+  }
+}
+
+void TimelinePage::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) refreshPlayer();
+  Surface::changeEvent(event);
 }
 
 QString TimelinePage::words() const { return m_words->text(); }
@@ -140,6 +217,8 @@ void TimelinePage::refresh() {
   m_words->setText(words);
   m_stack->setCurrentIndex(words.isEmpty() ? 0 : 1);
   m_plots->setSeries(m_samples.series());
+  if (!points.empty()) m_playback.setEnd(points.back().time);
+  refreshPlayer();
   refreshBands();
 }
 

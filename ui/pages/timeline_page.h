@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ui/models/history_table_model.h"
+#include "ui/models/playback.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
 #include "ui/widgets/surface.h"
@@ -16,6 +17,7 @@
 class QLabel;
 class QPushButton;
 class QStackedLayout;
+class QToolButton;
 
 namespace tessera::ui {
 
@@ -45,8 +47,13 @@ class TimelinePage : public Surface {
   QPushButton* exportButton() const { return m_export; }
   /// The text shown instead of the plots; empty while they are shown.
   QString words() const;
-  /// The widget for the row of tabs: "as of 14:02:31", "Show all".
+  /// The widget for the row of tabs: "as of 14:02:31", the keys of the player, "Show all".
   QWidget* corner() const { return m_corner; }
+  Playback& playback() { return m_playback; }
+  QToolButton* previousButton() const { return m_previous; }
+  QToolButton* playButton() const { return m_play; }
+  QToolButton* nextButton() const { return m_next; }
+  QPushButton* speedButton() const { return m_speed; }
 
  signals:
   void changeChosen(qint64 txn);
@@ -55,8 +62,14 @@ class TimelinePage : public Surface {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
+  QToolButton* addKey(const QString& name);
+  void connectPlayer();
+  /// From the playhead; from the first sample if there is none, or if it is at the end.
+  void togglePlay();
+  void refreshPlayer();
   void refresh();
   void refreshBands();
   void refreshNote();
@@ -71,8 +84,11 @@ class TimelinePage : public Surface {
   QStackedLayout* m_stack;
   QWidget* m_corner;
   QLabel* m_note;
+  QToolButton *m_previous, *m_play, *m_next;
+  QPushButton* m_speed;
   QPushButton* m_export;
   QPushButton* m_fit;
+  Playback m_playback;
   QTimer m_clock;
   std::deque<PlotMark> m_marks;
   std::int64_t m_runningTxn = -1;

@@ -21,14 +21,10 @@ PlotBand bandOf(const engine::HistoryEntry& entry) {
   PlotBand band;
   band.txn = entry.id;
   band.start = entry.started;
-  double whole = 0, before = 0;
-  for (const auto& [phase, seconds] : entry.phases) {
-    whole += seconds;
-    if (!pausesJob(phase)) before += phase == "resuming" ? 0 : seconds;
-  }
-  band.end = entry.started + std::max(whole, entry.pause);
-  band.pauseStart = std::min(entry.started + before, band.end);
-  band.pauseEnd = std::min(band.pauseStart + entry.pause, band.end);
+  const ChangeTimes times = timesOf(entry);
+  band.end = times.end;
+  band.pauseStart = times.pauseStart;
+  band.pauseEnd = times.pauseEnd;
   band.outcome =
       entry.result == "committed" ? PlotBand::Outcome::Committed : PlotBand::Outcome::Undone;
   band.label = format::seconds(entry.pause);

@@ -86,6 +86,12 @@ const DrawnSamples::Point* DrawnSamples::at(double time) const {
   return &*next;
 }
 
+const DrawnSamples::Point* DrawnSamples::before(double time) const {
+  const Point* next = at(time);
+  if (next == nullptr || next->time <= time || next == &m_points.front()) return next;
+  return next - 1;
+}
+
 DrawnSamples::Extent DrawnSamples::extentIn(const PlotRange& time) const {
   Extent extent;
   for (auto point = firstFrom(m_points, time.from);

@@ -45,6 +45,8 @@ class DrawnSamples {
   /// Returns the point shown at this time: the next one, or the last one for up to a second after
   /// it. Null in a gap.
   const Point* at(double time) const;
+  /// Returns the last point at or before this time; null in a gap, as at().
+  const Point* before(double time) const;
   Extent extentIn(const PlotRange& time) const;
 
  private:

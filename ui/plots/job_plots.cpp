@@ -157,6 +157,9 @@ void JobPlots::setPlayhead(std::optional<double> time) {
   emit playheadChanged();
 }
 
+void JobPlots::goTo(double time) { m_impl->goTo(time); }
+void JobPlots::goToStop(int direction) { m_impl->step(direction, Qt::NoModifier); }
+
 const std::vector<PlotBand>& JobPlots::bands() const { return m_impl->bands; }
 std::optional<std::int64_t> JobPlots::selectedBand() const { return m_impl->selected; }
 std::optional<double> JobPlots::playhead() const { return m_impl->playhead; }

@@ -21,7 +21,7 @@ namespace tessera::ui {
 ///
 /// Keys: left and right go to the previous and next event or band, with Shift by a second, with
 /// Ctrl they pan; Home goes to the first sample, End to the newest and follows it; + and − zoom, 0
-/// shows everything.
+/// shows everything; Space requests to play or pause, period and comma to play faster or slower.
 class JobPlots : public QWidget {
   Q_OBJECT
 
@@ -49,7 +49,11 @@ class JobPlots : public QWidget {
   /// The time of the playhead, clamped to the samples; nothing if there is none.
   std::optional<double> playhead() const;
   void setPlayhead(std::optional<double> time);
-  /// The event at the playhead, else its readout().
+  /// Sets the playhead; moves the view only if the time is not visible.
+  void goTo(double time);
+  /// Goes to the next (1) or previous (-1) event or band; selects a band.
+  void goToStop(int direction);
+  /// The last sample at or before the playhead, and the event at it.
   QString playheadText() const;
   bool isFollowing() const;
   /// The readout at this time: step, clock, loss, tokens per second; empty in a gap.
@@ -73,6 +77,9 @@ class JobPlots : public QWidget {
   void bandChosen(qint64 txn);
   void rangeChanged();
   void playheadChanged();
+  void playRequested();
+  /// 1: faster, -1: slower.
+  void speedRequested(int direction);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

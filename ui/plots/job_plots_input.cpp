@@ -132,6 +132,15 @@ void JobPlots::keyPressEvent(QKeyEvent* event) {
       impl.follow();
       impl.canvas.replot();
       return;
+    case Qt::Key_Space:
+      if (!event->isAutoRepeat()) emit playRequested();
+      return;
+    case Qt::Key_Period:
+      emit speedRequested(1);
+      return;
+    case Qt::Key_Comma:
+      emit speedRequested(-1);
+      return;
     default:
       QWidget::keyPressEvent(event);
   }

@@ -73,11 +73,6 @@ void JobPlots::Impl::paintOverlay(QPainter& painter) {
   painter.drawRoundedRect(whole.adjusted(1.5, 0.5, -1.5, -0.5), 5, 5);
 }
 
-void JobPlots::Impl::paintDots(QPainter& painter, const PlotGeometry& geometry, double time) {
-  const SampleSeries::Point* point = samples.at(time);
-  if (point != nullptr && point->time >= time) drawDots(painter, geometry, *point);
-}
-
 void JobPlots::Impl::paintPlayhead(QPainter& painter) {
   if (!playhead) return;
   const PlotGeometry geometry = canvas.geometry();
@@ -85,7 +80,7 @@ void JobPlots::Impl::paintPlayhead(QPainter& painter) {
   const double at = sharp(geometry.x(*playhead));
   if (at < area.left() - 1 || at > area.right() + 1) return;
   drawPlayhead(painter, geometry, *playhead);
-  paintDots(painter, geometry, *playhead);
+  if (const auto* point = samples.before(*playhead)) drawDots(painter, geometry, *point);
   const QString text = widget.playheadText();
   drawReadout(painter, readoutBox(geometry, text, at, area.top() + 2), text);
 }
@@ -97,7 +92,9 @@ void JobPlots::Impl::paintPointer(QPainter& painter) {
   const double at = sharp(pointer->x());
   painter.setPen(hairline(Theme::current().faint));
   drawUpright(painter, at, area);
-  paintDots(painter, geometry, geometry.timeAt(pointer->x()));
+  const double time = geometry.timeAt(pointer->x());
+  const SampleSeries::Point* point = samples.at(time);
+  if (point != nullptr && point->time >= time) drawDots(painter, geometry, *point);
   const QString text = textAt(*pointer);
   QRectF box = readoutBox(geometry, text, at, pointer->y() - 30);
   // Keep the readout of the playhead readable.

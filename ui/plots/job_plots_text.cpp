@@ -13,21 +13,24 @@
 
 namespace tessera::ui {
 
-QString JobPlots::readout(double time) const {
-  const SampleSeries::Point* point = m_impl->samples.at(time);
+QString JobPlots::Impl::textOf(const SampleSeries::Point* point) const {
   if (point == nullptr) return {};
-  QStringList parts{tr("step %1").arg(format::count(point->step)), clockText(point->time)};
-  parts << tr("loss %1").arg(std::isfinite(point->loss) ? QLocale().toString(point->loss, 'f', 4)
-                                                        : format::orUnknown(std::nullopt));
+  QStringList parts{JobPlots::tr("step %1").arg(format::count(point->step)),
+                    clockText(point->time)};
+  parts << JobPlots::tr("loss %1").arg(std::isfinite(point->loss)
+                                           ? QLocale().toString(point->loss, 'f', 4)
+                                           : format::orUnknown(std::nullopt));
   if (std::isfinite(point->tokensPerSecond))
-    parts << tr("%1 tokens/s").arg(format::shortCount(point->tokensPerSecond));
+    parts << JobPlots::tr("%1 tokens/s").arg(format::shortCount(point->tokensPerSecond));
   return parts.join(QStringLiteral(" · "));
 }
+
+QString JobPlots::readout(double time) const { return m_impl->textOf(m_impl->samples.at(time)); }
 
 QString JobPlots::playheadText() const {
   if (!m_impl->playhead) return {};
   const double time = *m_impl->playhead;
-  QStringList parts{readout(time)};
+  QStringList parts{m_impl->textOf(m_impl->samples.before(time))};
   if (parts.front().isEmpty()) parts = {clockText(time), tr("no data")};
   const auto& marks = m_impl->marks;
   const auto mark = std::find_if(marks.begin(), marks.end(),

@@ -72,4 +72,9 @@ const SampleSeries::Point* SampleSeries::nearest(double time) const {
   return time - before->time <= after->time - time ? &*before : &*after;
 }
 
+const SampleSeries::Point* SampleSeries::lastBefore(double time) const {
+  const auto after = std::ranges::upper_bound(m_points, time, {}, &Point::time);
+  return after == m_points.begin() ? nullptr : &*(after - 1);
+}
+
 }  // namespace tessera::ui

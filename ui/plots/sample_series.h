@@ -41,6 +41,8 @@ class SampleSeries {
   const std::vector<Point>& points() const { return m_points; }
   /// Returns the point nearest in time; null if there are no points. O(log n).
   const Point* nearest(double time) const;
+  /// Returns the last point at or before this time; null if there is none. O(log n).
+  const Point* lastBefore(double time) const;
   /// Increments when existing points change. Appending does not change it.
   std::uint64_t revision() const { return m_revision; }
 

@@ -10,7 +10,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kMinSegmentWidth = 75;
+constexpr int kMinSegmentWidth = 62;
 
 class Segment : public QAbstractButton {
  public:

@@ -29,6 +29,14 @@ QColor toneColor(StackedBar::Tone tone) {
       return theme.accent;
     case StackedBar::Tone::Storage:
       return theme.warn;
+    case StackedBar::Tone::Parameters:
+      return theme.isDark ? blend(Qt::white, identity(0), 0.35) : identity(0);
+    case StackedBar::Tone::Optimizer:
+      return identity(1);
+    case StackedBar::Tone::Gradients:
+      return theme.faint;
+    case StackedBar::Tone::Free:
+      return theme.track;
   }
   return {};
 }

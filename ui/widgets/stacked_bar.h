@@ -16,7 +16,8 @@ class StackedBar : public QWidget {
   Q_OBJECT
 
  public:
-  enum class Tone { Stay, Inside, Network, Storage };
+  /// The first four are for bytes that move, the others for the memory of a GPU.
+  enum class Tone { Stay, Inside, Network, Storage, Parameters, Optimizer, Gradients, Free };
   struct Segment {
     QString name;
     std::int64_t bytes = 0;

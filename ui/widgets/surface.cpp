@@ -10,15 +10,19 @@ namespace {
 
 class Mark : public QWidget {
  public:
-  explicit Mark(QWidget* parent) : QWidget(parent) {
+  Mark(const Surface::Tone& tone, QWidget* parent) : QWidget(parent), m_tone(tone) {
     setAttribute(Qt::WA_TransparentForMouseEvents);
   }
 
  protected:
   void paintEvent(QPaintEvent*) override {
+    const Theme& theme = Theme::current();
     QPainter painter(this);
-    painter.fillRect(rect(), Theme::current().accent);
+    painter.fillRect(rect(), m_tone == Surface::Tone::Past ? theme.dim : theme.accent);
   }
+
+ private:
+  const Surface::Tone& m_tone;  // of the surface
 };
 
 }  // namespace
@@ -36,10 +40,12 @@ void Surface::setEdge(Qt::Edges edges) {
   update();
 }
 
-void Surface::setMark(int width) {
-  if (width == m_markWidth) return;
+void Surface::setMark(int width, Tone tone) {
+  if (width == m_markWidth && tone == m_markTone) return;
   m_markWidth = width;
-  if (m_mark == nullptr) m_mark = new Mark(this);
+  m_markTone = tone;
+  if (m_mark == nullptr) m_mark = new Mark(m_markTone, this);
+  m_mark->update();
   placeMark();
 }
 
@@ -70,6 +76,9 @@ void Surface::paintEvent(QPaintEvent*) {
       break;
     case Tone::Accent:
       fill = theme.accentSoft;
+      break;
+    case Tone::Past:
+      fill = theme.soft;
       break;
     case Tone::Warning:
       fill = blend(theme.warn, theme.panel, 0.12);

@@ -12,15 +12,16 @@ class Surface : public QWidget {
   Q_OBJECT
 
  public:
-  enum class Tone { Panel, Canvas, Window, Accent, Warning, Problem };
+  enum class Tone { Panel, Canvas, Window, Accent, Past, Warning, Problem };
 
   explicit Surface(Tone tone, QWidget* parent = nullptr);
   void setTone(Tone tone);
   Tone tone() const { return m_tone; }
   /// Draws a hairline on these edges; the default is none.
   void setEdge(Qt::Edges edges);
-  /// Draws a coloured frame inside the edge, for sources other than Live; 0: none.
-  void setMark(int width);
+  /// Draws a frame inside the edge, for sources other than Live: grey for Tone::Past, else in the
+  /// accent colour. 0: none.
+  void setMark(int width, Tone tone = Tone::Accent);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -32,6 +33,7 @@ class Surface : public QWidget {
   Tone m_tone;
   Qt::Edges m_edges;
   int m_markWidth = 0;
+  Tone m_markTone = Tone::Accent;
   QWidget* m_mark = nullptr;  // above the children; masked to its lines
 };
 

@@ -13,6 +13,7 @@ namespace tessera::ui {
 TabbedPane::TabbedPane(Tone tone, const QString& name, int rowHeight, QWidget* parent)
     : Surface(tone, parent),
       m_tabs(new QTabBar(this)),
+      m_row(new QHBoxLayout),
       m_corners(new QStackedWidget(this)),
       m_pages(new QStackedWidget(this)),
       m_notices(new QVBoxLayout) {
@@ -24,15 +25,14 @@ TabbedPane::TabbedPane(Tone tone, const QString& name, int rowHeight, QWidget* p
   m_tabs->setFixedHeight(rowHeight);
   m_corners->setFixedHeight(rowHeight);
   m_corners->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(2, 0, 10, 0);
-  row->setSpacing(0);
-  row->addWidget(m_tabs);
-  row->addWidget(m_corners, 1);
+  m_row->setContentsMargins(2, 0, 10, 0);
+  m_row->setSpacing(0);
+  m_row->addWidget(m_tabs);
+  m_row->addWidget(m_corners, 1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  column->addLayout(row);
+  column->addLayout(m_row);
   column->addLayout(m_notices);
   column->addWidget(m_pages, 1);
   connect(m_tabs, &QTabBar::currentChanged, m_corners, &QStackedWidget::setCurrentIndex);
@@ -44,6 +44,12 @@ void TabbedPane::addPage(const QString& title, QWidget* page, QWidget* corner) {
   m_pages->addWidget(page);
   m_corners->addWidget(corner == nullptr ? new QWidget(m_corners) : corner);
   m_tabs->addTab(title);
+}
+
+void TabbedPane::addCommonCorner(QWidget* widget) {
+  m_row->insertWidget(1, widget, 1);
+  m_row->setStretchFactor(m_corners, 0);
+  m_corners->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
 }
 
 void TabbedPane::addNotice(QWidget* widget) { m_notices->addWidget(widget); }

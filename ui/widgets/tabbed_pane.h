@@ -22,6 +22,9 @@ class TabbedPane : public Surface {
   /// Adds a page and takes ownership. `corner` is shown in the row of the tabs while the page is
   /// shown.
   void addPage(const QString& title, QWidget* page, QWidget* corner = nullptr);
+  /// Adds `widget` to the row of the tabs, beside the controls of the page; the owner shows and
+  /// hides it.
+  void addCommonCorner(QWidget* widget);
   /// Adds `widget` between the tabs and the pages, below earlier ones.
   void addNotice(QWidget* widget);
   QTabBar* tabs() const { return m_tabs; }
@@ -33,6 +36,7 @@ class TabbedPane : public Surface {
 
  private:
   QTabBar* m_tabs;
+  QHBoxLayout* m_row;
   QStackedWidget* m_corners;
   QStackedWidget* m_pages;
   QVBoxLayout* m_notices;

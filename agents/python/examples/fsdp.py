@@ -2,6 +2,7 @@
 """A small transformer over bytes with FSDP2: every parameter is cut over the ranks.
 
 tesseractl job start fsdp.py --mesh dp=3      torchrun --nproc-per-node 3 fsdp.py
+tesseractl job start fsdp.py --mesh dp=2,cp=2 -- --hybrid
 """
 
 import argparse
@@ -19,8 +20,10 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=200)
 parser.add_argument("--batch", type=int, default=12)
 parser.add_argument("--lr", type=float, default=1e-3)
+parser.add_argument("--hybrid", action="store_true", help="copies along dp, parts along cp (HSDP)")
 parser.add_argument("--delay", type=float, default=0, help="seconds, to have time to watch")
 arguments = parser.parse_args()
+AXES = ("dp", "cp") if arguments.hybrid else ("dp",)
 SEQUENCE, WIDTH, HEADS, LAYERS = 64, 46, 2, 2  # 46 rows are no equal parts for 3 or 4 ranks
 
 
@@ -59,9 +62,10 @@ class Model(nn.Module):
 def build(mesh):
     torch.manual_seed(1)
     model = Model()
+    ranks = mesh[AXES]
     for block in model.blocks:
-        fully_shard(block, mesh=mesh["dp"])
-    fully_shard(model, mesh=mesh["dp"])
+        fully_shard(block, mesh=ranks)
+    fully_shard(model, mesh=ranks)
     return model, torch.optim.AdamW(model.parameters(), lr=arguments.lr)
 
 
@@ -69,7 +73,7 @@ data = sequences(SEQUENCE)
 
 job = tessera.torch.attach()
 job.bind(build)
-batch = job.sampler(len(data), global_batch=arguments.batch)
+batch = job.sampler(len(data), global_batch=arguments.batch, axes=AXES)
 for step in job.steps(until=arguments.steps):
     samples = data[batch()]
     loss = job.model(samples)

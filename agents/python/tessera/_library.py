@@ -150,6 +150,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
     "tessera_busy": (None, [c_void_p, c_double]),
+    "tessera_log": (c_int, [c_void_p, c_char_p, c_double]),
+    "tessera_checkpoint": (c_int, [c_void_p]),
     "tessera_unfinished": (c_int, [c_void_p, POINTER(CDecision)]),
     "tessera_begin_update": (c_int, [c_void_p, c_int64]),
     "tessera_end_update": (c_int, [c_void_p, c_int64]),

@@ -316,6 +316,21 @@ class Job:
         """How long this rank computed for the coming decision, without waiting for others."""
         self._lib.tessera_busy(self._job, seconds)
 
+    def log(self, name: str, value: float) -> None:
+        """Reports a number of the program with the next decision. Only calls of rank 0 count.
+
+        The history records it under its name, [A-Za-z_][A-Za-z0-9_./-]* of at most 40 characters. A
+        job has at most 16 names. NaN is a gap.
+        """
+        check(self._lib.tessera_log(self._job, name.encode(errors="replace"), value))
+
+    def checkpoint(self) -> None:
+        """Requests a checkpoint of the state after the next step boundary, and returns at once.
+
+        Only calls of rank 0 count, once per step. The outcome is an event of the job.
+        """
+        check(self._lib.tessera_checkpoint(self._job))
+
     def unfinished(self) -> Decision | None:
         """The decision whose update an earlier rank of this device has not made; None usually.
 

@@ -81,7 +81,7 @@ class Gradient:
     whole: torch.Tensor  # the same as parameter.grad has it
     num_parts: int  # into which the ranks have cut it
     stages: tuple[int, ...]  # that hold it
-    is_averaged: bool  # over dp, by FSDP
+    averaged: tuple[str, ...]  # axes over which FSDP averages it: of dp and cp
 
 
 class Program:
@@ -117,7 +117,7 @@ class Program:
                 _like(tensor, value),
                 tensor.num_parts(),
                 stages,
-                has_axis(tensor.value, "dp"),
+                tuple(axis for axis in ("dp", "cp") if has_axis(tensor.value, axis)),
             )
         )
 

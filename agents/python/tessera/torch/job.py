@@ -19,13 +19,16 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from tessera._library import AXES, PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
+from tessera.metrics import Metrics
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
-from tessera.torch.groups import Groups, first_ranks, pretended
+from tessera.torch.groups import Axis, Groups, first_ranks, pretended
 from tessera.torch.program import Build, call, persistent_buffers
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
 _ALONE = dict.fromkeys(AXES, 1)
+_SAMPLE_AXES = (("dp",), ("dp", "cp"))
+_WHOLE = Axis(1, 0, None)  # an axis of one rank
 
 
 class Sampler:
@@ -35,26 +38,45 @@ class Sampler:
     changes. The position is computed from the step, so it is no state.
     """
 
-    def __init__(self, job: TorchJob, num_samples: int, global_batch: int, seed: int) -> None:
+    def __init__(
+        self,
+        job: TorchJob,
+        num_samples: int,
+        global_batch: int,
+        seed: int,
+        axes: tuple[str, ...],
+    ) -> None:
+        if axes not in _SAMPLE_AXES:
+            known = " or ".join(str(each) for each in _SAMPLE_AXES)
+            raise TesseraError(f"samples are dealt over the axes {known}, not {axes}")
         self._job = job
+        job._sample_axes = axes
         self.num_samples = num_samples
         self.global_batch = global_batch
         self.seed = seed
 
     def __call__(self) -> list[int]:
-        """The numbers of the samples. Ranks that differ on other axes than dp get the same."""
+        """The numbers of the samples. Ranks that differ on other axes than `axes` get the same."""
         job = self._job
         position = (job.coming_step - 1) * self.global_batch
         numbers, place = job._samples(self.seed, position, self.num_samples, self.global_batch)
-        job._read = range(position + place, position + place + len(numbers))
         job._share = len(numbers) / self.global_batch
-        is_averaged = any(gradient.is_averaged for gradient in job._bound().gradients)
-        dp = job._bound().axes["dp"].size
-        if is_averaged and job._share * dp != 1:
+        program = job._bound()
+        dp, cp = program.axes["dp"], _WHOLE
+        if "cp" in job._sample_axes:
+            cp = program.axes["cp"]
+        is_averaged = any({*one.averaged} & {*job._sample_axes} for one in program.gradients)
+        if (is_averaged or cp.size > 1) and self.global_batch % (dp.size * cp.size) != 0:
+            sizes = ",".join(f"{axis}={program.axes[axis].size}" for axis in job._sample_axes)
+            reason = "FSDP weights all ranks equally" if is_averaged else "cp cuts no sample"
             raise TesseraError(
-                f"a batch of {self.global_batch} samples has no equal parts for dp="
-                f"{dp}, and FSDP weights all ranks equally"
+                f"a batch of {self.global_batch} samples has no equal parts for {sizes}, and "
+                f"{reason}"
             )
+        count = len(numbers) // cp.size
+        numbers = numbers[cp.rank * count : (cp.rank + 1) * count]
+        begin = position + place + cp.rank * count
+        job._read = range(begin, begin + count)
         return numbers
 
 
@@ -71,8 +93,10 @@ class TorchJob:
         self._stepped = True
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
-        self._share: float | None = None  # of the global batch that this rank has read
+        self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
+        self._sample_axes: tuple[str, ...] = ("dp",)  # along which ranks read other samples
+        self._metrics = Metrics()
         self._began = time.monotonic()
 
     # ---- for programs
@@ -99,8 +123,15 @@ class TorchJob:
         """The third value of `build`, of the present mesh; None if it makes two."""
         return self._bound().pipeline
 
-    def sampler(self, num_samples: int, global_batch: int, seed: int = 0) -> Sampler:
-        return Sampler(self, num_samples, global_batch, seed)
+    def sampler(
+        self,
+        num_samples: int,
+        global_batch: int,
+        seed: int = 0,
+        axes: tuple[str, ...] = ("dp",),
+    ) -> Sampler:
+        """Deals the samples of a data set over the ranks along `axes`: ("dp",) or ("dp", "cp")."""
+        return Sampler(self, num_samples, global_batch, seed, axes)
 
     def dropout(self, x: torch.Tensor, probability: float, site: int) -> torch.Tensor:
         """Drops elements of `x`, of shape [samples of this rank in this step, ...], and scales the
@@ -173,7 +204,9 @@ class TorchJob:
         if program.is_pipelined:
             copies //= program.axes["pp"].size  # the others have no loss
         value = _value_of(loss)
-        counts = all(of.rank == 0 for axis, of in program.axes.items() if axis != "dp")
+        counts = all(
+            of.rank == 0 for axis, of in program.axes.items() if axis not in self._sample_axes
+        )
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens if counts else 0)
         if norm2 != norm2 or norm2 == float("inf"):
             mine.norm2, mine.found_inf = 0.0, 1
@@ -189,12 +222,37 @@ class TorchJob:
         self._began = time.monotonic()
         return decision
 
+    def log(self, **metrics: Any) -> None:
+        """Reports numbers of the program, such as its accuracy: `job.log(accuracy=0.9)`.
+
+        They go with the coming job.step(), or with the last one when all steps are made, and the
+        history records them per step. Only calls of rank 0 count. A number may be NaN, which is a
+        gap, or a tensor of one element. A job has at most 16 names, [A-Za-z_][A-Za-z0-9_./-]* of at
+        most 40 characters; those that are no identifiers are given as
+        `job.log(**{"eval/loss": 0.5})`. Raises TesseraError naming what cannot be reported. Without
+        Tessera it does nothing else.
+        """
+        for name, value in self._metrics.checked(metrics).items():
+            self._report(name, value)
+
+    def checkpoint(self) -> None:
+        """Requests a checkpoint of the job, as `tesseractl checkpoint save` does.
+
+        Returns at once. The state is saved that the job has after the step that is being made, or
+        soon after it, while the job trains on. Only calls of rank 0 count, once per step. The
+        folder is that of the job's schedule or of its newest checkpoint. The outcome is an event of
+        the job, also if there is no such folder. Without Tessera it does nothing.
+        """
+
     # ---- the parts of a step
 
     def _seed_step(self) -> None:
-        """Random numbers of torch belong to the step and the dp coordinate, on any mesh."""
-        dp = self._bound().axes["dp"].rank
-        torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + dp & (2**63 - 1))
+        """Random numbers of torch belong to the step and the samples' coordinate, on any mesh."""
+        at = 0
+        for axis in self._sample_axes:
+            of = self._bound().axes[axis]
+            at = at * of.size + of.rank
+        torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + at & (2**63 - 1))
 
     def _set_rates(self, program: Program) -> None:
         if self._factor is not None:
@@ -218,18 +276,20 @@ class TorchJob:
 
     def _reduce(self, program: Program, share: float) -> None:
         """Sums the gradients that nobody else does, over the ranks that have read other samples."""
-        dp = program.axes["dp"]
-        waits = []
-        with torch.no_grad():
-            for gradient in program.gradients:
-                if gradient.is_averaged:
-                    continue
-                if share != 1:
-                    gradient.value.mul_(share)
-                if dp.size > 1 and gradient.value.numel() > 0:
-                    waits.append(dist.all_reduce(gradient.value, group=dp.group, async_op=True))
-        for wait in waits:
-            wait.wait()
+        for axis in self._sample_axes:
+            of = program.axes[axis]
+            part = share if axis == "dp" else 1 / of.size
+            waits = []
+            with torch.no_grad():
+                for gradient in program.gradients:
+                    if axis in gradient.averaged:
+                        continue
+                    if part != 1:
+                        gradient.value.mul_(part)
+                    if of.size > 1 and gradient.value.numel() > 0:
+                        waits.append(dist.all_reduce(gradient.value, group=of.group, async_op=True))
+            for wait in waits:
+                wait.wait()
         if program.is_pipelined:
             self._reduce_over_stages(program)
 
@@ -257,6 +317,9 @@ class TorchJob:
         program.step_value.fill_(decision.step)
 
     # ---- what differs without Tessera
+
+    def _report(self, name: str, value: float) -> None:
+        """Of a metric, with the coming step."""
 
     def _begin(self) -> None:
         """Before the first step."""
@@ -433,6 +496,12 @@ class Attached(TorchJob):
         if self._unchecked is not None:
             self._unchecked.check()
             self._unchecked = None
+
+    def _report(self, name: str, value: float) -> None:
+        self._job.log(name, value)
+
+    def checkpoint(self) -> None:
+        self._job.checkpoint()
 
     def _samples(self, seed: int, position: int, num: int, batch: int) -> tuple[list[int], int]:
         return self._job.samples(seed, position, num, batch)

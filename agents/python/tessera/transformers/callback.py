@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from typing import Any
 
 from tessera._library import TesseraError
@@ -24,12 +25,15 @@ class TesseraCallback(_transformers.TrainerCallback):  # type: ignore[misc]
 
     `global_batch` is the number of samples per step of the whole job, on any mesh. The default is
     that of one process: per_device_train_batch_size * gradient_accumulation_steps. A rank computes
-    its samples in parts of at most per_device_train_batch_size.
+    its samples in parts of at most per_device_train_batch_size. The numbers that the Trainer logs
+    are reported with the step that follows, or with the last one, as by `job.log`.
 
     Raises TesseraError naming what of the Trainer cannot be part of a job.
     """
 
     def __init__(self, job: TorchJob, trainer: Any, global_batch: int | None = None) -> None:
+        self._job = job
+        self._unreported: set[str] = set()
         if isinstance(job, Alone):
             return
         version = tuple(int(part) for part in _transformers.__version__.split(".")[:2])
@@ -57,6 +61,18 @@ class TesseraCallback(_transformers.TrainerCallback):  # type: ignore[misc]
         loop = Loop(job, trainer, schedule, loader, batch, max_steps)
         trainer._inner_training_loop = loop.run
         trainer.train = _checked(trainer.train)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """A metric that cannot be reported is named once."""
+        for name, value in (logs or {}).items():
+            if name in self._unreported:
+                continue
+            try:
+                self._job.log(**{name: value})
+            except TesseraError as error:
+                self._unreported.add(name)
+                if not isinstance(self._job, Alone) and state.is_world_process_zero:
+                    print(f"not recorded: {error}", file=sys.stderr)
 
 
 def _checked(train: Any) -> Any:

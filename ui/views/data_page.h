@@ -7,10 +7,10 @@
 
 #include <optional>
 
-#include "ui/models/cluster_model.h"
 #include "ui/models/data_view.h"
 #include "ui/models/history_table_model.h"
 #include "ui/models/share_table_model.h"
+#include "ui/views/view.h"
 #include "ui/widgets/surface.h"
 
 class QLabel;
@@ -23,23 +23,30 @@ class BatchStrip;
 class KeyValues;
 class PassStrip;
 
-class DataPage : public Surface {
+class DataPage : public Surface, public View {
   Q_OBJECT
 
  public:
-  /// Both must outlive the page. `history` provides the changes of the mesh.
-  DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* parent = nullptr);
+  DataPage(const ViewContext& context, QWidget* parent);
+
+  QString id() const override { return QStringLiteral("data"); }
+  QString title() const override { return tr("Data"); }
+  QString actionText() const override { return tr("Da&ta"); }
+  QString statusTip() const override {
+    return tr("Show the pass over the data and the next samples of each rank");
+  }
+  QKeySequence key() const override { return QKeySequence(QStringLiteral("Ctrl+4")); }
+  QWidget* widget() override { return this; }
+  bool usesColours() const override { return false; }
+  QWidget* focusTarget() override;
+  void showLayout(const ShownLayout& layout) override;
+  void setStale(double age, const QString& asOf) override;
 
   /// The text shown instead of the page; empty while the page is shown.
   QString words() const;
   /// The data shown now; nothing while words() is shown.
   const std::optional<DataView>& view() const { return m_view; }
-  /// Shows the batches around this change; without one the next batches.
-  void setSelected(std::optional<std::int64_t> txn);
   QTableView* table() const { return m_table; }
-
- signals:
-  void changeChosen(qint64 txn);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -49,10 +56,11 @@ class DataPage : public Surface {
   void showBatches();
   QWidget* buildContent();
 
-  ClusterModel& m_model;
   HistoryTableModel& m_history;
+  SelectionModel& m_selection;
+  ShownLayout m_layout;
   std::optional<DataView> m_view;
-  std::optional<std::int64_t> m_selected;
+  QString m_asOf;
   ShareTableModel m_shares;
   QStackedLayout* m_stack;
   QLabel *m_words, *m_title, *m_summary, *m_batchTitle, *m_change;

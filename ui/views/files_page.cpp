@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/files_page.h"
+#include "ui/views/files_page.h"
 
 #include <QAction>
 #include <QDesktopServices>
@@ -15,9 +15,12 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/actions/menus.h"
 #include "ui/connections.h"
+#include "ui/models/cluster_model.h"
 #include "ui/pages/file_details.h"
 #include "ui/pages/file_tree_view.h"
+#include "ui/views/selection_model.h"
 #include "ui/widgets/copy_line.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/scrolled.h"
@@ -30,12 +33,12 @@ constexpr int kCommandWidth = 460;
 
 }  // namespace
 
-FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections* connections,
-                     QWidget* parent)
+FilesPage::FilesPage(const ViewContext& context, QWidget* parent)
     : Surface(Tone::Canvas, parent),
-      m_model(model),
-      m_connections(connections),
-      m_states(model, commands),
+      m_context(context),
+      m_model(context.model),
+      m_connections(context.connections),
+      m_states(context.states),
       m_stack(new QStackedLayout(this)),
       m_words(wrappingLabel(QStringLiteral("hint"), this)),
       m_mountLabel(wrappingLabel(QString(), this)),
@@ -72,14 +75,18 @@ FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections
   connect(&m_model, &ClusterModel::changed, this, &FilesPage::refresh);
   connect(&m_states, &JobStates::changed, this, &FilesPage::refresh);
   connect(m_tree, &FileTreeView::chosen, this, &FilesPage::showChosen);
-  connect(m_tree, &FileTreeView::chosen, this, &FilesPage::chosenChanged);
+  connect(m_tree, &FileTreeView::chosen, this, [this] { m_context.rulesChanged(); });
   connect(&m_files, &FileTreeModel::planMade, this, [this](const QModelIndex& file) {
     if (m_tree->currentIndex().siblingAtColumn(0) == file) showChosen();
   });
-  connect(m_details, &FileDetails::devicesChosen, this, &FilesPage::devicesChosen);
-  connect(m_details, &FileDetails::said, this, &FilesPage::said);
+  connect(m_details, &FileDetails::devicesChosen, this,
+          [this](const Devices& devices) { m_context.selection.setDevices(devices); });
+  connect(&m_context.selection, &SelectionModel::devicesChanged, this,
+          [this] { m_details->setSelection(m_context.selection.devices()); });
+  connect(m_details, &FileDetails::said, this,
+          [this](const QString& text) { m_context.say(text); });
   connect(m_command, &CopyLine::copied, this,
-          [this](const QString& text) { emit said(tr("Copied %1").arg(text)); });
+          [this](const QString& text) { m_context.say(tr("Copied %1").arg(text)); });
   connect(m_openFolder, &QPushButton::clicked, this, &FilesPage::openFolder);
   connect(&m_model, &ClusterModel::cleared, this, [this] { m_chosen = false; });
   if (m_connections != nullptr) {
@@ -151,20 +158,22 @@ void FilesPage::showEvent(QShowEvent* event) {
   Surface::showEvent(event);
   m_mountTimer.start();
   refreshMount();
-  m_states.setActive(true);
+  m_states.setActive(this, true);
+  if (m_layout.live) m_details->setLooks(looksOf(*m_layout.live));
   refresh();
 }
 
 void FilesPage::hideEvent(QHideEvent* event) {
   Surface::hideEvent(event);
   m_mountTimer.stop();
-  m_states.setActive(false);
+  m_states.setActive(this, false);
 }
 
 void FilesPage::refresh() {
   if (!isVisible()) return;
   m_files.setJobs(m_states.jobs());
-  const bool shown = !m_states.jobs().empty() && !m_model.isFile();
+  const bool shown =
+      !m_states.jobs().empty() && !m_model.isFile() && m_layout.source != LayoutSource::Past;
   m_stack->setCurrentIndex(shown ? 1 : 0);
   if (!shown) {
     m_words->setText(whyNothing());
@@ -177,6 +186,10 @@ void FilesPage::refresh() {
 
 QString FilesPage::whyNothing() const {
   if (m_model.isFile()) return tr("A history file contains no state.");
+  if (m_layout.source == LayoutSource::Past)
+    return tr(
+        "The history contains no state, so there are no files of the past. Return to live to "
+        "see the files of now.");
   if (!m_model.hasSnapshot()) return tr("There is no cluster to show.");
   if (!m_states.problem().isEmpty()) {
     return tr("The list of files could not be read: %1. Trying again.").arg(m_states.problem());
@@ -216,7 +229,8 @@ void FilesPage::refreshMount() {
 
 void FilesPage::refreshHint() {
   QString hint;
-  if (m_drafting) hint = tr("These are the files of the live job. A draft has no files.");
+  if (m_layout.source == LayoutSource::Draft)
+    hint = tr("These are the files of the live job. A draft has no files.");
   if (!m_asOf.isEmpty()) hint = m_asOf;
   m_hint->setText(hint);
   m_hint->setVisible(!hint.isEmpty());
@@ -245,18 +259,32 @@ void FilesPage::applyFilter() {
   m_tree->choose(path, tensor);
 }
 
-void FilesPage::setLooks(const DeviceLooks& looks) { m_details->setLooks(looks); }
+QWidget* FilesPage::focusTarget() { return m_tree; }
 
-void FilesPage::setSelection(const std::set<ptc::DeviceId>& devices) {
-  m_details->setSelection(devices);
+QLineEdit* FilesPage::filter() { return words().isEmpty() ? m_filter : nullptr; }
+
+QList<View::Command> FilesPage::commands() {
+  return {
+      {ActionRegistry::Spec{.id = QStringLiteral("edit.copyPath"),
+                            .menu = Menus::edit(),
+                            .text = tr("&Copy the File's Path"),
+                            .statusTip = tr("Copy the path of the file selected in the Files view"),
+                            .icon = QStringLiteral("copy"),
+                            .separatorBefore = true,
+                            .blocked = [this] { return copyBlockedReason(); }},
+       [this] { copyPath(); }}};
 }
 
-void FilesPage::setDrafting(bool drafting) {
-  m_drafting = drafting;
+void FilesPage::showLayout(const ShownLayout& layout) {
+  const bool turned =
+      (m_layout.source == LayoutSource::Past) != (layout.source == LayoutSource::Past);
+  m_layout = layout;
+  if (turned) refresh();
   refreshHint();
+  if (isVisible()) m_details->setLooks(looksOf(*layout.live));
 }
 
-void FilesPage::setStale(const QString& asOf) {
+void FilesPage::setStale(double, const QString& asOf) {
   m_asOf = asOf;
   m_tree->setStale(!asOf.isEmpty());
   m_details->setStale(!asOf.isEmpty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/data_page.h"
+#include "ui/views/data_page.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/views/selection_model.h"
 #include "ui/widgets/batch_strip.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/pass_strip.h"
@@ -34,10 +35,10 @@ QString partText(const engine::DataStatus::Dataset& part, const engine::DataStat
 
 }  // namespace
 
-DataPage::DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* parent)
+DataPage::DataPage(const ViewContext& context, QWidget* parent)
     : Surface(Tone::Canvas, parent),
-      m_model(model),
-      m_history(history),
+      m_history(context.history),
+      m_selection(context.selection),
       m_stack(new QStackedLayout(this)),
       m_words(wrappingLabel(QStringLiteral("hint"), this)),
       m_title(wrappingLabel(QStringLiteral("heading"), this)),
@@ -51,10 +52,12 @@ DataPage::DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* par
   m_words->setAlignment(Qt::AlignCenter);
   m_stack->addWidget(m_words);
   m_stack->addWidget(buildContent());
-  connect(&m_model, &ClusterModel::changed, this, &DataPage::refresh);
   connect(&m_history, &QAbstractItemModel::modelReset, this, &DataPage::refresh);
-  connect(m_pass, &PassStrip::changeChosen, this, &DataPage::changeChosen);
-  refresh();
+  connect(m_pass, &PassStrip::changeChosen, this,
+          [this](qint64 txn) { m_selection.setChange(txn); });
+  connect(&m_selection, &SelectionModel::changeChanged, this, [this] {
+    if (m_view) showBatches();
+  });
 }
 
 QWidget* DataPage::buildContent() {
@@ -99,9 +102,16 @@ QWidget* DataPage::buildContent() {
 
 QString DataPage::words() const { return m_view ? QString() : m_words->text(); }
 
-void DataPage::setSelected(std::optional<std::int64_t> txn) {
-  m_selected = txn;
-  if (m_view) showBatches();
+QWidget* DataPage::focusTarget() { return m_table; }
+
+void DataPage::showLayout(const ShownLayout& layout) {
+  m_layout = layout;
+  refresh();
+}
+
+void DataPage::setStale(double, const QString& asOf) {
+  m_asOf = asOf;
+  refresh();
 }
 
 void DataPage::showEvent(QShowEvent* event) {
@@ -110,8 +120,8 @@ void DataPage::showEvent(QShowEvent* event) {
 }
 
 void DataPage::refresh() {
-  if (!isVisible()) return;
-  const engine::JobStatus* job = m_model.job();
+  if (!isVisible() || !m_layout.cluster) return;
+  const engine::JobStatus* job = m_layout.jobStatus();
   m_view = job == nullptr ? std::nullopt : makeDataView(*job, m_history.entries());
   m_stack->setCurrentIndex(m_view ? 1 : 0);
   if (!m_view) {
@@ -135,6 +145,7 @@ void DataPage::refresh() {
   if (m_view->secondsLeft && job->state == engine::JobState::kRunning) {
     summary += tr(" · pass ends in ≈ %1").arg(format::seconds(*m_view->secondsLeft));
   }
+  if (!m_asOf.isEmpty()) summary += QStringLiteral(" · ") + m_asOf;
   m_summary->setText(summary);
   m_pass->setView(*m_view);
   m_shares.setShares(m_view->shares);
@@ -153,8 +164,8 @@ void DataPage::showBatches() {
   const DataView& view = *m_view;
   const auto change =
       std::find_if(view.changes.begin(), view.changes.end(),
-                   [this](const DataView::Change& c) { return c.txn == m_selected; });
-  m_pass->setSelected(change == view.changes.end() ? std::nullopt : m_selected);
+                   [this](const DataView::Change& c) { return c.txn == m_selection.change(); });
+  m_pass->setSelected(change == view.changes.end() ? std::nullopt : m_selection.change());
   const auto batch = [&](std::int64_t step, std::int64_t degree) {
     const std::int64_t begin = view.next + (step - view.step - 1) * view.globalBatch;
     BatchStrip::Batch out{tr("step %1").arg(format::count(step)), step <= view.step,

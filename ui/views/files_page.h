@@ -9,10 +9,9 @@
 #include <optional>
 #include <set>
 
-#include "ui/canvas/device_looks.h"
-#include "ui/models/cluster_model.h"
 #include "ui/models/file_tree_model.h"
 #include "ui/models/job_states.h"
+#include "ui/views/view.h"
 #include "ui/widgets/surface.h"
 
 class QLabel;
@@ -22,18 +21,30 @@ class QStackedLayout;
 
 namespace tessera::ui {
 
-class Connections;
 class CopyLine;
 class FileDetails;
 class FileTreeView;
 
-class FilesPage : public Surface {
+class FilesPage : public Surface, public View {
   Q_OBJECT
 
  public:
-  /// All arguments must outlive the page. `connections` may be null; mounts are then unknown.
-  FilesPage(ClusterModel& model, ClusterCommands& commands, Connections* connections,
-            QWidget* parent = nullptr);
+  /// Without connections mounts are unknown.
+  FilesPage(const ViewContext& context, QWidget* parent);
+
+  QString id() const override { return QStringLiteral("files"); }
+  QString title() const override { return tr("Files"); }
+  QString actionText() const override { return tr("Fil&es"); }
+  QString statusTip() const override {
+    return tr("Show the state as files, with their paths and the location of their bytes");
+  }
+  QKeySequence key() const override { return QKeySequence(QStringLiteral("Ctrl+5")); }
+  QWidget* widget() override { return this; }
+  QWidget* focusTarget() override;
+  QLineEdit* filter() override;
+  QList<Command> commands() override;
+  void showLayout(const ShownLayout& layout) override;
+  void setStale(double age, const QString& asOf) override;
 
   /// The text shown instead of the page; empty while the page is shown.
   QString words() const;
@@ -47,22 +58,10 @@ class FilesPage : public Surface {
   QString hintText() const;
   CopyLine* mountCommand() const { return m_command; }
 
-  void setLooks(const DeviceLooks& looks);
-  void setSelection(const std::set<ptc::DeviceId>& devices);
-  /// Sets whether the other views show a draft, which has no files.
-  void setDrafting(bool drafting);
-  /// Sets "as of 14:02:31"; empty while the data are current.
-  void setStale(const QString& asOf);
   /// Copies the path of the selected row.
   /// \pre copyBlockedReason().isEmpty()
   void copyPath();
   QString copyBlockedReason() const;
-
- signals:
-  void devicesChosen(const std::set<tessera::ptc::DeviceId>& devices);
-  void chosenChanged();
-  /// Reports a completed action as one sentence.
-  void said(const QString& text);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -82,13 +81,14 @@ class FilesPage : public Surface {
   void openFolder();
   bool isHere(std::int32_t node) const;
 
+  ViewContext m_context;
   ClusterModel& m_model;
   Connections* m_connections;
-  JobStates m_states;
+  JobStates& m_states;
+  ShownLayout m_layout;
   FileTreeModel m_files;
   QTimer m_mountTimer;
   std::optional<QString> m_mount;
-  bool m_drafting = false;
   bool m_chosen = false;  // a first row was selected
   QString m_asOf;
   QStackedLayout* m_stack;

@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: Apache-2.0
+// The past: the cluster at earlier moments, the window that shows it, and the player.
+#include <QAbstractButton>
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QElapsedTimer>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tests/support/random.h"
+#include "tests/support/widget_test_main.h"
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/models/change_diff.h"
+#include "ui/models/draft.h"
+#include "ui/models/past_cluster.h"
+#include "ui/models/playback.h"
+#include "ui/pages/change_details.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
+#include "ui/views/data_page.h"
+#include "ui/views/files_page.h"
+#include "ui/views/links_view.h"
+#include "ui/views/mesh_page.h"
+#include "ui/widgets/segmented_switch.h"
+#include "ui/widgets/tabbed_pane.h"
+
+using namespace tessera;
+using engine::TxnPhase;
+using Cell = ui::MeshScene::Cell;
+
+namespace {
+
+constexpr double kNoon = 1'750'000'000;  // of PanelHistory
+const std::vector<ptc::DeviceId> kPair{{0, 0}, {0, 1}};
+const std::vector<ptc::DeviceId> kN0{{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+
+ui::SampleSeries seriesOf(const std::vector<engine::Sample>& samples) {
+  ui::SampleSeries series;
+  for (const engine::Sample& sample : samples) series.add(sample);
+  return series;
+}
+
+const engine::JobStatus& jobOf(const engine::ClusterSnapshot& cluster) {
+  return cluster.jobs.front();
+}
+
+std::vector<ptc::DeviceId> devicesOf(const engine::ClusterSnapshot& cluster,
+                                     const std::string& job) {
+  std::vector<ptc::DeviceId> devices;
+  for (const engine::NodeStatus& node : cluster.nodes) {
+    for (const engine::DeviceStatus& device : node.devices) {
+      if (device.job == job && device.rank) devices.push_back(device.id);
+    }
+  }
+  return devices;
+}
+
+std::vector<ptc::DeviceId> sorted(std::vector<ptc::DeviceId> devices) {
+  std::sort(devices.begin(), devices.end());
+  return devices;
+}
+
+/// A chain of changes of one job on four nodes of four, some of them undone.
+std::vector<engine::HistoryEntry> randomHistory(std::mt19937_64& rng, int changes) {
+  const auto anyMesh = [&rng] {
+    const int dp = 1 << (rng() % 3), tp = 1 << (rng() % 2);
+    std::vector<ptc::DeviceId> all;
+    for (int node = 0; node < 4; ++node) {
+      for (int index = 0; index < 4; ++index) all.push_back({node, index});
+    }
+    std::shuffle(all.begin(), all.end(), rng);
+    all.resize(static_cast<std::size_t>(dp * tp));
+    return ptc::ToString(*ptc::DeviceMesh::Make(test::Shape(dp, tp, 1), all));
+  };
+  std::vector<engine::HistoryEntry> entries;
+  std::string mesh = anyMesh();
+  double time = kNoon;
+  std::int64_t epoch = 1;
+  for (int i = 0; i < changes; ++i) {
+    time += 1 + static_cast<double>(rng() % 50);
+    engine::HistoryEntry entry;
+    entry.id = i + 1;
+    entry.job = test::kJob;
+    entry.from = mesh;
+    entry.to = anyMesh();
+    entry.started = time;
+    const auto outcome = rng() % 4;
+    entry.result = outcome == 0 ? "rolled_back" : outcome == 1 ? "failed" : "committed";
+    entry.phases = {{"preparing", 0.5}, {"transferring", 1.0 + static_cast<double>(rng() % 3)}};
+    entry.phases[entry.result == "committed" ? "committing" : "rolling_back"] = 0.25;
+    entry.pause = 1;
+    entry.step = 100 * (i + 1);
+    if (entry.result == "committed") {
+      mesh = entry.to;
+      ++epoch;
+    }
+    entry.epoch = epoch;
+    entries.push_back(entry);
+    time += 5;
+  }
+  std::reverse(entries.begin(), entries.end());
+  return entries;
+}
+
+/// The mesh at a time, by going through all changes from the first one.
+std::string replay(const std::vector<engine::HistoryEntry>& newestFirst, double time) {
+  std::string mesh = newestFirst.back().from;
+  for (auto entry = newestFirst.rbegin(); entry != newestFirst.rend(); ++entry) {
+    double end = entry->started;
+    for (const auto& [phase, seconds] : entry->phases) end += seconds;
+    if (end <= time && entry->result == "committed") mesh = entry->to;
+  }
+  return mesh;
+}
+
+struct Window {
+  explicit Window(engine::ClusterSnapshot cluster = test::PanelCluster(),
+                  ui::WindowOptions options = {.operate = true})
+      : panel(options, std::move(cluster)) {
+    for (const engine::Event& event : test::PanelEvents()) panel.model.addEvent(event);
+    panel.model.flush();
+  }
+  template <typename T>
+  T* find() const {
+    return panel.window->findChild<T*>();
+  }
+  bool ready() const {
+    return QTest::qWaitFor(
+        [this] {
+          return find<ui::HistoryPage>()->model()->rowCount() > 0 &&
+                 find<ui::TimelinePage>()->words().isEmpty() &&
+                 find<ui::TimelinePage>()->samples().state() == ui::SampleHistory::State::Following;
+        },
+        3000);
+  }
+  ui::JobPlots* plots() const { return find<ui::JobPlots>(); }
+  QAction* action(const char* id) const {
+    return panel.window->actions()->find(QString::fromLatin1(id));
+  }
+  QAbstractButton* segment(ui::LayoutSource source) const {
+    return find<ui::SegmentedSwitch>()->segment(static_cast<int>(source));
+  }
+  bool isPast() const { return segment(ui::LayoutSource::Past)->isChecked(); }
+  /// The visible notice that begins with this text.
+  QString notice(const QString& begin) const {
+    for (const auto* each : panel.window->findChildren<ui::NoticeBar*>()) {
+      if (each->isVisible() && each->text().startsWith(begin)) return each->text();
+    }
+    return {};
+  }
+  std::vector<ptc::DeviceId> shown() const {
+    std::vector<ptc::DeviceId> devices;
+    for (const auto& node : panel.window->meshView()->scene().nodes) {
+      for (const auto& cell : node.cells) {
+        if (cell.inMesh) devices.push_back(cell.id);
+      }
+    }
+    return devices;
+  }
+  void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) const {
+    QTest::keyClick(
+        panel.window->focusWidget() == nullptr ? panel.window.get() : panel.window->focusWidget(),
+        key, modifiers);
+  }
+
+  test::Panel panel;
+};
+
+}  // namespace
+
+class PastTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void momentsOfAChange_data() {
+    QTest::addColumn<double>("time");
+    QTest::addColumn<int>("phase");
+    QTest::addColumn<int>("devices");
+    QTest::addColumn<qint64>("epoch");
+    QTest::addColumn<bool>("arrived");
+    // Change 3 takes 1.2, 0.04, 0.19, 0.03, 0.01 and 0.06 s.
+    const double start = kNoon + 248;
+    const auto row = [](const char* name, double time, TxnPhase phase, int devices, qint64 epoch,
+                        bool arrived) {
+      QTest::newRow(name) << time << static_cast<int>(phase) << devices << epoch << arrived;
+    };
+    row("after the change before", start - 0.5, TxnPhase::kDone, 2, 3, true);
+    row("first moment", start, TxnPhase::kPreparing, 2, 2, false);
+    row("pausing", start + 1.22, TxnPhase::kPausing, 2, 2, false);
+    row("transferring", start + 1.3, TxnPhase::kTransferring, 2, 2, false);
+    row("verifying", start + 1.45, TxnPhase::kVerifying, 2, 2, true);
+    row("committing", start + 1.465, TxnPhase::kCommitting, 2, 2, true);
+    row("resuming", start + 1.5, TxnPhase::kResuming, 4, 3, true);
+    row("after it", start + 1.6, TxnPhase::kDone, 4, 3, true);
+    row("within the one that was undone", kNoon - 58, TxnPhase::kPreparing, 2, 3, false);
+    row("undoing it", kNoon - 60 + 5.6, TxnPhase::kRollingBack, 2, 3, false);
+    row("after it was undone", kNoon, TxnPhase::kRolledBack, 2, 3, false);
+  }
+  void momentsOfAChange() {
+    QFETCH(double, time);
+    QFETCH(int, phase);
+    QFETCH(int, devices);
+    QFETCH(qint64, epoch);
+    QFETCH(bool, arrived);
+    const auto history = test::PanelHistory();
+    const auto past = ui::clusterAt(test::PanelCluster(), ui::ChangeIndex(history),
+                                    seriesOf(test::PanelSamples()), test::kJob, time);
+    QVERIFY(past.has_value());
+    const engine::JobStatus& job = jobOf(*past);
+    QCOMPARE(std::ssize(job.devices), devices);
+    QCOMPARE(job.devices, devices == 4 ? kN0 : kPair);
+    QCOMPARE(job.epoch, std::int64_t{epoch});
+    QVERIFY(past->transaction.has_value());
+    QCOMPARE(static_cast<int>(past->transaction->phase), phase);
+    for (const engine::FlowStatus& flow : past->transaction->flows) {
+      QVERIFY(flow.bytes_total > 0);
+      QCOMPARE(flow.bytes_done, arrived ? flow.bytes_total : 0);
+    }
+    const bool changing = !engine::IsFinal(past->transaction->phase);
+    QCOMPARE(job.state == engine::JobState::kReconfiguring, changing);
+    // The sample is the last one before the moment, not the nearest.
+    const auto samples = test::PanelSamples();
+    const auto after = std::upper_bound(samples.begin(), samples.end(), time,
+                                        [](double t, const auto& each) { return t < each.time; });
+    QVERIFY(after != samples.begin());
+    QCOMPARE(job.step, (after - 1)->step);
+    QCOMPARE(job.loss, std::optional((after - 1)->loss));
+    QCOMPARE(job.tokens_per_second.has_value(), !changing || past->transaction->paused == 0);
+  }
+
+  void theNewestMomentEqualsLive() {
+    const auto now = test::PanelCluster();
+    const auto history = test::PanelHistory();
+    const auto past = ui::clusterAt(now, ui::ChangeIndex(history), seriesOf(test::PanelSamples()),
+                                    test::kJob, kNoon + 299);
+    QVERIFY(past.has_value());
+    const engine::JobStatus &before = jobOf(*past), &live = now.jobs.front();
+    QVERIFY(before.mesh == live.mesh);
+    QCOMPARE(before.devices, live.devices);
+    QVERIFY(before.options == live.options);
+    QCOMPARE(before.epoch, live.epoch);
+    QCOMPARE(before.layout_hash, live.layout_hash);
+    QVERIFY(!before.layout_hash.empty());
+    for (std::size_t node = 0; node < now.nodes.size(); ++node)
+      QVERIFY(past->nodes[node].devices == now.nodes[node].devices);
+  }
+
+  void earlierLayoutsHaveNoHashAndNoMemory() {
+    const auto history = test::PanelHistory();
+    const auto past = ui::clusterAt(test::PanelCluster(), ui::ChangeIndex(history),
+                                    seriesOf(test::PanelSamples()), test::kJob, kNoon + 100);
+    QVERIFY(past.has_value());
+    QCOMPARE(jobOf(*past).layout_hash, std::string());
+    for (const auto& device : past->nodes.front().devices) QCOMPARE(device.total_bytes, 0);
+  }
+
+  void nothingIsKnownBeforeTheFirstMoment() {
+    const auto history = test::PanelHistory();
+    const ui::ChangeIndex index(history);
+    const auto now = test::PanelCluster();
+    const auto series = seriesOf(test::PanelSamples());
+    QVERIFY(!ui::clusterAt(now, index, series, test::kJob, kNoon - 121));
+    QVERIFY(ui::clusterAt(now, index, series, test::kJob, kNoon - 119));
+    QVERIFY(!ui::clusterAt(now, index, ui::SampleSeries(), test::kJob, kNoon - 61));
+    QVERIFY(ui::clusterAt(now, index, ui::SampleSeries(), test::kJob, kNoon - 60));
+    QVERIFY(!ui::clusterAt(now, index, series, "other", kNoon + 100));
+    QVERIFY(!ui::clusterAt(now, {}, ui::SampleSeries(), test::kJob, kNoon + 100));
+    // Without changes the job has been where it is.
+    const auto past = ui::clusterAt(now, {}, series, test::kJob, kNoon);
+    QVERIFY(past.has_value());
+    QCOMPARE(jobOf(*past).devices, kN0);
+  }
+
+  void vanishedNodesAreShown() {
+    auto history = test::PanelHistory();
+    history[1].from = "dp=1,tp=1,pp=1 on n7g5";
+    const auto past = ui::clusterAt(test::PanelCluster(), ui::ChangeIndex(history),
+                                    seriesOf(test::PanelSamples()), test::kJob, kNoon + 30);
+    QVERIFY(past.has_value());
+    const engine::NodeStatus& gone = past->nodes.back();
+    QCOMPARE(gone.node, 7);
+    QVERIFY(gone.state == engine::NodeState::kAlive);
+    QCOMPARE(gone.devices.size(), std::size_t{1});
+  }
+
+  void aJobThatWasStartedAgainIsWhereItIs() {
+    auto now = test::PanelCluster();
+    now.jobs.front().epoch = 1;
+    const auto history = test::PanelHistory();
+    std::vector<engine::Sample> samples = test::PanelSamples();
+    std::erase_if(samples, [](const auto& sample) { return sample.time < kNoon + 255; });
+    const ui::ChangeIndex index(history);
+    const auto past = ui::clusterAt(now, index, seriesOf(samples), test::kJob, kNoon + 280);
+    QVERIFY(past.has_value());
+    QCOMPARE(jobOf(*past).epoch, std::int64_t{1});
+    QVERIFY(!past->transaction);
+  }
+
+  void meshesEqualThoseOfAReplay() {
+    std::mt19937_64 rng(test::Seed());
+    for (int round = 0; round < 20; ++round) {
+      const auto history = randomHistory(rng, 60);
+      const ui::ChangeIndex index(history);
+      auto now = test::IdleCluster(4, 4);
+      test::AddJob(&now, test::Shape(2, 2, 1));
+      const double from = history.back().started, to = history.front().started + 20;
+      for (int i = 0; i < 200; ++i) {
+        const double time = from + (to - from) * static_cast<double>(rng() % 100'000) / 100'000;
+        const auto past = ui::clusterAt(now, index, ui::SampleSeries(), test::kJob, time);
+        QVERIFY(past.has_value());
+        const auto mesh = ptc::DeviceMesh::Make(jobOf(*past).mesh, jobOf(*past).devices);
+        QVERIFY(mesh);
+        QCOMPARE(ptc::ToString(*mesh), replay(history, time));
+        QCOMPARE(devicesOf(*past, test::kJob), sorted(mesh->devices()));
+      }
+    }
+  }
+
+  void aCallIsFastInALongHistory() {
+    std::mt19937_64 rng(test::Seed());
+    const auto history = randomHistory(rng, 10'000);
+    const ui::ChangeIndex index(history);
+    auto now = test::IdleCluster(4, 4);
+    test::AddJob(&now, test::Shape(2, 2, 1));
+    const double from = history.back().started, to = history.front().started;
+    QElapsedTimer clock;
+    clock.start();
+    for (int i = 0; i < 1000; ++i)
+      QVERIFY(
+          ui::clusterAt(now, index, ui::SampleSeries(), test::kJob, from + (to - from) * i / 1000));
+    QVERIFY2(clock.elapsed() < 5 * 10 * 1000, qPrintable(QString::number(clock.elapsed())));
+  }
+
+  void thePlayheadShowsTheMomentEverywhere() {
+    Window window;
+    QVERIFY(window.ready());
+    window.press(Qt::Key_Escape);
+    QCOMPARE(window.shown(), kN0);
+    auto* header = window.find<ui::HeaderBar>();
+    const QString live = header->metric(QStringLiteral("step"));
+
+    window.plots()->setPlayhead(kNoon + 100);
+    QVERIFY(window.isPast());
+    QCOMPARE(window.shown(), kPair);
+    QVERIFY(window.panel.window->meshView()->isReadOnly());
+    const QString banner = window.notice(QStringLiteral("Past: "));
+    QVERIFY2(banner.endsWith(QStringLiteral("Nothing here changes the cluster.")),
+             qPrintable(banner));
+    QVERIFY(banner.contains(QStringLiteral("step ") + header->metric(QStringLiteral("step"))));
+    QVERIFY(header->metric(QStringLiteral("step")) != live);
+    QCOMPARE(header->metric(QStringLiteral("dp × tp × pp")), QStringLiteral("1 × 2 × 1"));
+    QVERIFY(header->stateText().startsWith(QStringLiteral("at ")));
+
+    // A new snapshot of the cluster does not bring Live back.
+    auto next = test::PanelCluster();
+    next.jobs.front().step += 10;
+    window.panel.setSnapshot(next);
+    QVERIFY(window.isPast());
+    QCOMPARE(window.shown(), kPair);
+
+    window.press(Qt::Key_Escape);
+    QVERIFY(!window.isPast());
+    QCOMPARE(window.shown(), kN0);
+    QVERIFY(!window.plots()->playhead());
+    QVERIFY(window.notice(QStringLiteral("Past: ")).isEmpty());
+    QVERIFY(!window.panel.window->meshView()->isReadOnly());
+    QCOMPARE(window.panel.commands.mutations(), 0);
+  }
+
+  void draggingThePlayheadMovesAllViews() {
+    Window window;
+    QVERIFY(window.ready());
+    test::settle();
+    ui::JobPlots* plots = window.plots();
+    plots->measureReplot();
+    auto* canvas = plots->findChild<QWidget*>();
+    const auto at = [&](double time) {
+      return QPoint(static_cast<int>(std::lround(plots->pixelOf(time))), canvas->height() - 8);
+    };
+    QTest::mousePress(canvas, Qt::LeftButton, {}, at(kNoon + 280));
+    QVERIFY(window.isPast());
+    QCOMPARE(window.shown(), kN0);
+    QTest::mouseMove(canvas, at(kNoon + 200));
+    QCOMPARE(window.shown(), kPair);
+    QTest::mouseRelease(canvas, Qt::LeftButton, {}, at(kNoon + 200));
+    QVERIFY(window.isPast());
+    // A click on a band selects the change, too.
+    QTest::mouseClick(canvas, Qt::LeftButton, {},
+                      QPoint(static_cast<int>(std::lround(plots->pixelOf(kNoon + 248.7))), 40));
+    QVERIFY(window.isPast());
+    QVERIFY(window.find<ui::ChangeDetails>()->isVisible());
+    QCOMPARE(plots->playhead(), std::optional(kNoon + 248));
+    QCOMPARE(window.panel.commands.mutations(), 0);
+  }
+
+  void closingFromThePastAsksAboutARunningChange() {
+    Window window(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    QVERIFY(window.ready());
+    window.plots()->setPlayhead(kNoon + 100);
+    QVERIFY(window.isPast());
+    QVERIFY(!window.action("plan.cancelMove")->isEnabled());
+    QVERIFY(!window.panel.window->close());
+    QVERIFY(!window.isPast());
+    QVERIFY(window.action("plan.cancelMove")->isEnabled());
+  }
+
+  void nothingChangesTheClusterFromThePast() {
+    Window window;
+    QVERIFY(window.ready());
+    emit window.panel.window->meshView()->toggleRequested({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QVERIFY(window.panel.waitForPlan());
+    QVERIFY(window.action("plan.apply")->isEnabled());
+    const ui::Draft::Edits edits = window.panel.window->draft()->edits();
+
+    window.plots()->setPlayhead(kNoon + 100);
+    QVERIFY(window.isPast());
+    const QString reason = QStringLiteral("This is the past: return to live first.");
+    for (const char* id : {"plan.apply", "plan.discard", "edit.undo", "history.reverse",
+                           "cluster.pauseJob", "cluster.stopJob", "job.saveCheckpoint"}) {
+      QVERIFY2(!window.action(id)->isEnabled(), id);
+      QCOMPARE(window.action(id)->toolTip(), reason);
+    }
+    emit window.panel.window->meshView()->toggleRequested({{1, 0}});
+    emit window.panel.window->meshView()->devicesDropped({{1, 1}}, true);
+    window.panel.window->planPanel()->applyButton()->click();
+    QVERIFY(window.panel.window->draft()->edits() == edits);
+    QVERIFY(window.isPast());
+    QCOMPARE(window.panel.commands.mutations(), 0);
+
+    // The draft is still there.
+    window.action("view.draft")->trigger();
+    QVERIFY(!window.isPast());
+    QVERIFY(window.segment(ui::LayoutSource::Draft)->isChecked());
+    QVERIFY(window.panel.window->draft()->edits() == edits);
+    QVERIFY(window.action("plan.apply")->isEnabled());
+  }
+
+  void thePastStopsACountdown() {
+    Window window(test::PanelCluster(), {.operate = true, .live = true});
+    QVERIFY(window.ready());
+    emit window.panel.window->meshView()->toggleRequested({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QVERIFY(window.panel.waitForPlan());
+    QTRY_VERIFY(window.panel.window->isCountingDown());
+    window.plots()->setPlayhead(kNoon + 100);
+    QVERIFY(!window.panel.window->isCountingDown());
+    QCOMPARE(window.panel.commands.mutations(), 0);
+  }
+
+  void theSegmentShowsTheLastChange() {
+    Window window;
+    QVERIFY(window.ready());
+    QVERIFY(window.action("view.past")->isEnabled());
+    window.segment(ui::LayoutSource::Past)->click();
+    QVERIFY(window.isPast());
+    QCOMPARE(window.plots()->playhead(), std::optional(kNoon + 248));
+    // Both layouts of the change are shown.
+    QCOMPARE(window.shown(), kN0);
+    QVERIFY(window.panel.window->meshView()->scene().find({0, 2})->state == Cell::State::Joining);
+    window.segment(ui::LayoutSource::Live)->click();
+    QVERIFY(!window.plots()->playhead());
+  }
+
+  void withoutHistoryThereIsNoPast() {
+    test::Panel panel({}, test::IdleCluster(2, 4));
+    panel.commands.recorded.clear();
+    const QAction* past = panel.window->actions()->find(QStringLiteral("view.past"));
+    QVERIFY(!past->isEnabled());
+    QCOMPARE(past->toolTip(), QStringLiteral("There is no job."));
+  }
+
+  void aRowShowsItsMoment() {
+    Window window;
+    QVERIFY(window.ready());
+    auto* details = window.find<ui::ChangeDetails>();
+    QVERIFY(window.find<ui::HistoryPage>()->choose(2));
+    QVERIFY(!window.isPast());
+    details->momentButton()->click();
+    QVERIFY(window.isPast());
+    QVERIFY(details->isVisible());
+    QVERIFY(!details->reverseButton()->isEnabled());
+    QCOMPARE(window.plots()->playhead(), std::optional(kNoon + 58));
+    QCOMPARE(window.shown(), kPair);
+    // A new job of the cluster does not have the change.
+    auto entries = test::PanelHistory();
+    entries.front().job = "gone";
+    window.panel.commands.entries = entries;
+    window.find<ui::HistoryPage>()->reload();
+    QTRY_COMPARE(window.find<ui::HistoryPage>()->model()->entry(0)->job, std::string("gone"));
+    window.find<ui::HistoryPage>()->choose(3);
+    details->momentButton()->click();
+    QVERIFY(!window.notice(QStringLiteral("The moment of change 3")).isEmpty());
+  }
+
+  void anEventShowsItsMoment() {
+    Window window;
+    QVERIFY(window.ready());
+    auto* events = window.find<ui::EventsPage>();
+    const QModelIndex joined = events->table()->model()->index(2, 2);  // n1 joined
+    events->table()->scrollTo(joined);
+    QTest::mouseClick(events->table()->viewport(), Qt::LeftButton, {},
+                      events->table()->visualRect(joined).center());
+    QVERIFY(window.isPast());
+    QCOMPARE(window.plots()->playhead(), std::optional(kNoon + 157));
+    QCOMPARE(window.shown(), kPair);
+    QCOMPARE(window.panel.window->meshView()->selection().size(), std::size_t{4});
+  }
+
+  void everyViewShowsThePastOrSaysWhyNot() {
+    Window window;
+    QVERIFY(window.ready());
+    window.plots()->setPlayhead(kNoon + 100);
+    window.action("view.files")->trigger();
+    auto* files = window.find<ui::FilesPage>();
+    QTRY_VERIFY2(files->words().contains(QStringLiteral("The history contains no state")),
+                 qPrintable(files->words()));
+    window.action("view.data")->trigger();
+    auto* data = window.find<ui::DataPage>();
+    QVERIFY(data->view().has_value());
+    QCOMPARE(data->view()->shares.size(), std::size_t{1});  // dp was 1
+    QVERIFY(data->view()->step < 500);
+    window.action("view.links")->trigger();
+    auto* links = window.find<ui::LinksView>();
+    QVERIFY2(links->words().isEmpty(), qPrintable(links->words()));
+    QVERIFY(links->caption().contains(QStringLiteral("change 2")));
+    window.plots()->setPlayhead(kNoon - 100);
+    QCOMPARE(links->words(), QStringLiteral("There was no change before this moment."));
+    window.press(Qt::Key_Escape);
+    window.action("view.files")->trigger();
+    QTRY_VERIFY(files->words().isEmpty());
+  }
+
+  void aFileIsScrubbedWithoutACluster() {
+    test::Panel panel;
+    panel.model.clear(QStringLiteral("/tmp/lab-a.db"));
+    panel.model.setLink(ui::LinkState::Connected, QStringLiteral("/tmp/lab-a.db"));
+    engine::ClusterSnapshot last;
+    last.cluster = "lab-a";
+    last.jobs.push_back(test::PanelCluster().jobs.front());
+    panel.model.setSnapshot(last);
+    panel.model.flush();
+    auto* plots = panel.window->findChild<ui::JobPlots*>();
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_VERIFY(timeline->samples().state() == ui::SampleHistory::State::Following &&
+                !plots->bands().empty());
+    auto* page = panel.window->findChild<ui::MeshPage*>();
+    QVERIFY(!page->mesh()->isVisible());
+    plots->setPlayhead(kNoon + 100);
+    QVERIFY(page->mesh()->isVisible());
+    const auto& scene = page->mesh()->scene();
+    QCOMPARE(scene.nodes.size(), std::size_t{1});  // no change names n1
+    QVERIFY(scene.find({0, 1})->inMesh);
+    QVERIFY(!scene.find({0, 2})->inMesh);
+    panel.window->actions()->find(QStringLiteral("edit.back"))->trigger();
+    QVERIFY(!page->mesh()->isVisible());
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void thePlayerStopsAtTheEnd() {
+    ui::Playback playback;
+    QSignalSpy moved(&playback, &ui::Playback::moved);
+    playback.setEnd(10);
+    playback.play(10);
+    QVERIFY(!playback.isPlaying());
+    playback.play(2);
+    QVERIFY(playback.isPlaying());
+    playback.advance(1);
+    QCOMPARE(moved.last().first().toDouble(), 3.0);
+    playback.stepSpeed(1);
+    playback.stepSpeed(1);
+    playback.stepSpeed(1);
+    QCOMPARE(playback.speed(), 16);
+    playback.moveTo(1);
+    playback.advance(0.25);
+    QCOMPARE(moved.last().first().toDouble(), 5.0);
+    playback.advance(1);
+    QCOMPARE(moved.last().first().toDouble(), 10.0);
+    QVERIFY(!playback.isPlaying());
+    playback.cycleSpeed();
+    QCOMPARE(playback.speed(), 1);
+  }
+
+  void keysPlayAndStep() {
+    Window window;
+    QVERIFY(window.ready());
+    auto* timeline = window.find<ui::TimelinePage>();
+    ui::JobPlots* plots = window.plots();
+    plots->setFocus();
+    QTest::keyClick(plots, Qt::Key_Home);
+    QVERIFY(window.isPast());
+    QTest::keyClick(plots, Qt::Key_Period);
+    QTest::keyClick(plots, Qt::Key_Period);
+    QCOMPARE(timeline->speedButton()->text(), QStringLiteral("16×"));
+    QTest::keyClick(plots, Qt::Key_Comma);
+    QCOMPARE(timeline->playback().speed(), 4);
+    const double from = *plots->playhead();
+    QTest::keyClick(plots, Qt::Key_Space);
+    QVERIFY(timeline->playback().isPlaying());
+    QTRY_VERIFY(*plots->playhead() > from + 0.5);
+    QVERIFY(window.isPast());
+    QTest::keyClick(plots, Qt::Key_Space);
+    QVERIFY(!timeline->playback().isPlaying());
+    timeline->nextButton()->click();
+    QCOMPARE(plots->playhead(), std::optional(kNoon - 60));
+    timeline->previousButton()->click();
+    QCOMPARE(plots->playhead(), std::optional(kNoon - 60));  // there is none before
+    timeline->playButton()->click();
+    QVERIFY(timeline->playback().isPlaying());
+    window.press(Qt::Key_Escape);
+    QVERIFY(!timeline->playback().isPlaying());
+    QVERIFY(!window.isPast());
+  }
+
+  void differencesAreThoseOfTheSets() {
+    std::mt19937_64 rng(test::Seed());
+    const auto history = randomHistory(rng, 60);
+    const auto meshAfter = [](const engine::HistoryEntry& entry) {
+      return *ptc::ParseDeviceMesh(entry.result == "committed" ? entry.to : entry.from);
+    };
+    for (int i = 0; i < 300; ++i) {
+      const auto& one = history[rng() % history.size()];
+      const auto& other = history[rng() % history.size()];
+      const ui::ChangeDiff diff = ui::makeChangeDiff(one, other, ui::SampleSeries());
+      QVERIFY(diff.a.entry.started <= diff.b.entry.started);
+      const auto before = meshAfter(diff.a.entry), after = meshAfter(diff.b.entry);
+      const auto a = sorted(before.devices()), b = sorted(after.devices());
+      std::vector<ptc::DeviceId> joined, left;
+      std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(joined));
+      std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(left));
+      QCOMPARE(diff.joined, joined);
+      QCOMPARE(diff.left, left);
+      // The job is cut over tp only.
+      std::vector<ptc::DeviceId> resharded;
+      for (const ptc::DeviceId device : a) {
+        const auto was = before.RankOf(device), is = after.RankOf(device);
+        if (!is) continue;
+        const bool same =
+            before.shape()[ptc::Axis::kTp] == after.shape()[ptc::Axis::kTp] &&
+            before.Coordinate(*was, ptc::Axis::kTp) == after.Coordinate(*is, ptc::Axis::kTp);
+        if (!same) resharded.push_back(device);
+      }
+      QCOMPARE(diff.resharded, resharded);
+      for (const ptc::Axis axis : ptc::kAxes) {
+        QCOMPARE(std::find(diff.axes.begin(), diff.axes.end(), axis) != diff.axes.end(),
+                 before.shape()[axis] != after.shape()[axis]);
+      }
+    }
+  }
+
+  void aDifferenceIsExported() {
+    const auto history = test::PanelHistory();
+    const ui::ChangeDiff diff =
+        ui::makeChangeDiff(history[0], history[1], seriesOf(test::PanelSamples()));
+    QCOMPARE(diff.a.entry.id, std::int64_t{2});
+    const QByteArray csv = ui::exportText(diff, ui::ExportFormat::Csv);
+    QVERIFY(csv.startsWith("fact,a,b\n"));
+    QVERIFY(csv.contains("\ndp,1,2\n"));
+    QVERIFY(csv.contains("\nbytes_moved,12582912,19608371\n"));
+    QVERIFY(csv.contains("\njoined,,\"n0g2,n0g3\"\n"));
+    const auto json = QJsonDocument::fromJson(ui::exportText(diff, ui::ExportFormat::Json));
+    QCOMPARE(json[QStringLiteral("a")][QStringLiteral("change")].toInt(), 2);
+    QCOMPARE(json[QStringLiteral("joined")].toArray().size(), 2);
+    // It became faster at each change.
+    QVERIFY(*diff.a.tokensBefore < *diff.a.tokensAfter);
+    QVERIFY(*diff.b.tokensBefore < *diff.b.tokensAfter);
+    QVERIFY(*diff.a.lossBefore > *diff.b.lossAfter);
+  }
+
+  void twoRowsAreCompared() {
+    Window window;
+    QVERIFY(window.ready());
+    auto* history = window.find<ui::HistoryPage>();
+    window.panel.window->findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))
+        ->setCurrent(history);
+    auto* page = window.find<ui::ComparePage>();
+    const auto click = [&](int row, Qt::KeyboardModifiers modifiers) {
+      const QRect area = history->table()->visualRect(history->model()->index(row, 2));
+      QTest::mouseClick(history->table()->viewport(), Qt::LeftButton, modifiers, area.center());
+    };
+    click(0, {});
+    QVERIFY(!page->isVisible());
+    click(1, Qt::ControlModifier);
+    QVERIFY(page->isVisible());
+    QCOMPARE(page->diff()->a.entry.id, std::int64_t{2});
+    QCOMPARE(page->diff()->b.entry.id, std::int64_t{3});
+    QCOMPARE(page->devices(), QStringLiteral("+2 GPUs: n0g2–n0g3"));
+    const QAbstractItemModelTester tester(page->model());
+    // Both stay when the history is read again.
+    history->reload();
+    QSignalSpy loaded(history, &ui::HistoryPage::loaded);
+    QVERIFY(loaded.wait());
+    QVERIFY(history->compared().has_value());
+    QVERIFY(page->isVisible());
+    // The keyboard selects a second row, too.
+    history->choose(3);
+    QVERIFY(!page->isVisible());
+    history->table()->setFocus();
+    QTest::keyClick(history->table(), Qt::Key_Down, Qt::ControlModifier);
+    QTest::keyClick(history->table(), Qt::Key_Space, Qt::ControlModifier);
+    QVERIFY(page->isVisible());
+    page->closeButton()->click();
+    QVERIFY(!page->isVisible());
+    QVERIFY(history->chosen() == nullptr);
+  }
+
+  void scrubbingALongHistoryIsFast() {
+    std::mt19937_64 rng(test::Seed());
+    const auto history = randomHistory(rng, 10'000);
+    auto now = test::IdleCluster(4, 4);
+    test::AddJob(&now, test::Shape(2, 2, 1));
+    test::Panel panel({}, now);
+    panel.commands.entries = history;
+    std::vector<engine::Sample> samples;
+    const double from = history.back().started, to = history.front().started + 20;
+    for (int i = 0; i < 5000; ++i) {
+      engine::Sample sample;
+      sample.job = test::kJob;
+      sample.step = i + 1;
+      sample.time = from + (to - from) * i / 5000;
+      samples.push_back(sample);
+    }
+    panel.commands.recorded = samples;
+    panel.commands.samplesPage = 5000;
+    panel.window->findChild<ui::HistoryPage*>()->reload();
+    panel.model.chooseJob("none");
+    panel.model.setLink(ui::LinkState::Lost, {});
+    panel.model.flush();
+    panel.model.setLink(ui::LinkState::Connected, {});
+    panel.model.flush();
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    auto* plots = panel.window->findChild<ui::JobPlots*>();
+    QTRY_VERIFY_WITH_TIMEOUT(
+        panel.window->findChild<ui::HistoryPage*>()->model()->rowCount() == 10'000 &&
+            timeline->samples().series().points().size() >= 5000,
+        10'000);
+    double worst = 0;
+    for (int i = 1; i <= 20; ++i) {
+      QElapsedTimer clock;
+      clock.start();
+      const double time = from + (to - from) * i / 21;
+      plots->setPlayhead(time);
+      panel.window->meshView()->viewport()->repaint();
+      worst = std::max(worst, static_cast<double>(clock.nsecsElapsed()) * 1e-6);
+      const auto mesh = ptc::ParseDeviceMesh(replay(history, time));
+      for (const ptc::DeviceId id : mesh->devices())
+        QVERIFY(panel.window->meshView()->scene().find(id)->inMesh);
+    }
+    qInfo("the slowest of 20 moments took %.1f ms", worst);
+    QVERIFY2(worst < 5 * 100, qPrintable(QString::number(worst)));
+  }
+};
+TESSERA_THEMED_TEST(PastTest)
+#include "past_test.moc"

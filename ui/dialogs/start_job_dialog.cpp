@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/dialogs/start_job_dialog.h"
+
+#include <QDateTime>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QPointer>
+#include <QPushButton>
+#include <QScopedValueRollback>
+#include <QScreen>
+#include <QScrollArea>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <set>
+
+#include "ui/format.h"
+#include "ui/models/device_names.h"
+#include "ui/pages/candidate_delegate.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/theme.h"
+#include "ui/widgets/copy_line.h"
+#include "ui/widgets/device_chips.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/labelled_field.h"
+#include "ui/widgets/quiet_table.h"
+#include "ui/widgets/scrolled.h"
+#include "ui/widgets/segmented_switch.h"
+#include "ui/widgets/stacked_bar.h"
+#include "ui/widgets/surface.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr QLatin1String kModel("model"), kSequenceField("sequence");
+constexpr int kBuiltIn = 0, kOwn = 1;  // segments
+constexpr int kFormWidth = 448, kAnswersWidth = 336;
+constexpr int kUsualHeight = 600, kTallHeight = 860, kScreenMargin = 80;
+constexpr int kFormMargin = 16, kFieldGap = 12, kRowGap = 8;
+constexpr int kStartRowHeight = 26, kStartHeaderHeight = 24;
+constexpr int kMostStartRows = 6;  // visible without scrolling
+
+QLabel* startHeading(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  setRole(label, QStringLiteral("heading"));
+  return label;
+}
+
+}  // namespace
+
+StartJobDialog::StartJobDialog(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
+                               const QString& cluster, QWidget* parent)
+    : QDialog(parent),
+      m_model(model),
+      m_control(control),
+      m_proposal(commands),
+      m_cluster(cluster),
+      m_programs(new SegmentedSwitch(this)),
+      m_chips(new DeviceChips(this)),
+      m_more(new QToolButton(this)),
+      m_table(new QTableView(this)),
+      m_describe(new QPushButton(this)),
+      m_estimates(new QLabel(this)),
+      m_why(wrappingLabel(QStringLiteral("hint"), this)),
+      m_holds(new QLabel(this)),
+      m_fit(wrappingLabel(QStringLiteral("warn"), this)),
+      m_bar(new StackedBar(this)),
+      m_error(new NoticeBar(this)),
+      m_reason(wrappingLabel(QStringLiteral("hint"), this)),
+      m_command(new CopyLine(tr("command"), tr("Copy"), this)),
+      m_cancel(new QPushButton(tr("Cancel"), this)),
+      m_start(new QPushButton(this)) {
+  setWindowTitle(tr("Start a job"));
+  auto* title = new QLabel(tr("Start a job"), this);
+  title->setFont(uiFont(16, QFont::DemiBold));
+  auto* place = new QLabel(m_cluster.isEmpty() ? QString() : tr("on %1").arg(m_cluster), this);
+  setRole(place, QStringLiteral("hint"));
+  auto* titleRow = new QHBoxLayout;
+  titleRow->addWidget(title, 1);
+  titleRow->addWidget(place);
+
+  m_programs->addSegment(kBuiltIn, tr("Built-in model"), tr("Train a built-in model"));
+  m_programs->addSegment(kOwn, tr("A program of your own"), tr("Train a program of your own"));
+  auto* programRow = new QHBoxLayout;
+  programRow->addWidget(m_programs);
+  programRow->addStretch();
+
+  auto* middle = new QHBoxLayout;
+  middle->setSpacing(0);
+  QScrollArea* questions = scrolled(makeQuestions(), this);
+  questions->setFocusPolicy(Qt::NoFocus);
+  middle->addWidget(questions, 1);
+  auto* answers = makeAnswers();
+  middle->addWidget(answers);
+
+  auto* content = new Surface(Surface::Tone::Canvas, this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(24, 20, 24, 18);
+  column->setSpacing(12);
+  column->addLayout(titleRow);
+  column->addLayout(programRow);
+  column->addLayout(middle, 1);
+  column->addWidget(m_command);
+  column->addLayout(makeBottom());
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(0);
+  all->addWidget(m_error);
+  all->addWidget(content, 1);
+  resize(kFormWidth + kAnswersWidth + 2 * 24, kUsualHeight);
+
+  connect(m_programs, &SegmentedSwitch::chosen, this, &StartJobDialog::showProgram);
+  connect(&m_proposal, &StartProposal::changed, this, &StartJobDialog::refreshProposal);
+  connect(&m_model, &ClusterModel::changed, this, &StartJobDialog::follow);
+  connect(&m_model, &ClusterModel::cleared, this, [this] { done(Rejected); });  // another cluster
+  connect(&m_control, &MoveControl::changed, this, &StartJobDialog::refreshBottom);
+  m_programs->setCurrent(kBuiltIn);
+  showProgram();
+  m_fields.at(kModel)->list()->setFocus();
+}
+
+LabelledField* StartJobDialog::addField(const QString& key, const QString& label, QWidget* parent) {
+  auto* field = new LabelledField(label, parent);
+  m_fields[key] = field;
+  connect(field, &LabelledField::edited, this, &StartJobDialog::refresh);
+  return field;
+}
+
+QWidget* StartJobDialog::makeQuestions() {
+  auto* page = new QWidget(this);
+  page->setMinimumWidth(kFormWidth);
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, kFormMargin, 0);
+  column->setSpacing(kRowGap);
+  QHBoxLayout* row = nullptr;
+  const auto newRow = [&](bool ofScript, bool ofModel) {
+    auto* box = new QWidget(page);
+    row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(kFieldGap);
+    column->addWidget(box);
+    if (ofScript) m_ofScript << box;
+    if (ofModel) m_ofModel << box;
+  };
+  // The widths of halves, thirds and quarters of a row, so that fields of different rows align.
+  const auto place = [&](const QString& key, const QString& label, int parts, int of) {
+    constexpr int kWidth = kFormWidth - kFormMargin;
+    const int part = (kWidth - (of - 1) * kFieldGap) / of;
+    LabelledField* field = addField(key, label, page);
+    row->addWidget(field, parts * part + (parts - 1) * kFieldGap);
+    return field;
+  };
+
+  newRow(false, false);
+  LabelledField* model = place(kModel, tr("Model"), 2, 3);
+  for (const std::string& name : engine::ModelNames()) {
+    const QString text = QString::fromStdString(name);
+    model->addChoice(text, text);
+  }
+  model->setValue(QStringLiteral("gpt-mini"));
+  LabelledField* script = place(start_field::kScript, tr("Program in Python"), 2, 3);
+  m_ofModel << model;
+  m_ofScript << script;
+  script->setPlaceholder(QStringLiteral("/home/me/train.py"));
+  script->setHint(tr("It uses the package tessera: guide, “PyTorch”."));
+  QPushButton* open = script->addButton(tr("…"), tr("Choose a program in Python"));
+  connect(open, &QPushButton::clicked, this, [this, script] { browse(script, false); });
+  place(start_field::kName, tr("Name"), 1, 3);
+
+  newRow(false, true);
+  LabelledField* texts = place(start_field::kData, tr("Data"), 2, 4);
+  texts->setPlaceholder(tr("texts on the nodes"));
+  texts->setHint(tr("paths on the nodes, separated by ;"));
+  QPushButton* folder = texts->addButton(tr("…"), tr("Add a folder with data"));
+  connect(folder, &QPushButton::clicked, this, [this, texts] { browse(texts, true); });
+  const engine::JobSettings usual;
+  LabelledField* batch = place(start_field::kBatch, tr("Global batch"), 1, 4);
+  batch->setFallback(QString::number(usual.global_batch));
+  batch->setHint(tr("samples per step"));
+  place(kSequenceField, tr("Sequence"), 1, 4)->setHint(tr("tokens"));
+
+  newRow(true, false);
+  place(start_field::kArguments, tr("Arguments"), 1, 2)
+      ->setPlaceholder(QStringLiteral("--lr 3e-4"));
+  LabelledField* python = place(start_field::kPython, tr("Python"), 1, 2);
+  python->setPlaceholder(QStringLiteral("python3"));
+  python->setHint(tr("with the same path on all nodes"));
+  newRow(true, false);
+  LabelledField* directory = place(start_field::kDirectory, tr("Working directory"), 1, 1);
+  directory->setPlaceholder(tr("that of the program"));
+  QPushButton* choose = directory->addButton(tr("…"), tr("Choose the working directory"));
+  connect(choose, &QPushButton::clicked, this, [this, directory] { browse(directory, true); });
+
+  newRow(false, false);
+  place(start_field::kSteps, tr("Steps"), 1, 3)->setPlaceholder(tr("until stopped"));
+  LabelledField* onFailure = place(start_field::kOnFailure, tr("If GPUs are lost"), 1, 3);
+  onFailure->addChoice(QStringLiteral("ask"), tr("ask"));
+  onFailure->addChoice(QStringLiteral("shrink"), tr("go on with fewer"));
+  onFailure->addChoice(QStringLiteral("wait"), tr("wait for them"));
+  LabelledField* snapshots = place(start_field::kSnapshots, tr("Snapshot every"), 1, 3);
+  snapshots->setPlaceholder(tr("off"));
+  snapshots->setHint(tr("20 (steps), 30s, 5m"));
+  snapshots->setHelp(tr("A snapshot copies the state into the memory of two nodes."));
+
+  newRow(false, false);
+  place(start_field::kGpus, tr("GPUs"), 1, 1);
+  column->addWidget(m_chips);
+  connect(m_chips, &DeviceChips::edited, this, [this] {
+    const std::vector<ptc::DeviceId> chosen = m_chips->chosen();
+    const bool isAll = chosen.size() == idleDevices(m_model.snapshot()).size();
+    m_fields.at(start_field::kGpus)->setValue(isAll ? QString() : deviceArgument(chosen));
+    refresh();
+  });
+
+  m_more->setText(tr("More settings"));
+  m_more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  m_more->setArrowType(Qt::RightArrow);
+  m_more->setCheckable(true);
+  m_more->setStyleSheet(
+      QStringLiteral("QToolButton { padding: 3px 6px 3px 0px; } "
+                     "QToolButton:checked { background: transparent; "
+                     "border-color: transparent; font-weight: 400; }"));
+  m_moreFields = new QWidget(page);
+  addMoreFields(m_moreFields);
+  m_moreFields->hide();
+  connect(m_more, &QToolButton::toggled, this, [this](bool on) {
+    m_more->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
+    m_moreFields->setVisible(on);
+    const int room = screen()->availableGeometry().height() - kScreenMargin;
+    resize(width(), std::max(kUsualHeight, on ? std::min(kTallHeight, room) : kUsualHeight));
+  });
+
+  column->addSpacing(kRowGap);
+  column->addWidget(m_more, 0, Qt::AlignLeft);
+  column->addWidget(m_moreFields);
+  column->addStretch(1);
+  return page;
+}
+
+void StartJobDialog::addMoreFields(QWidget* parent) {
+  auto* grid = new QGridLayout(parent);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(kFieldGap);
+  grid->setVerticalSpacing(kRowGap);
+  constexpr int kPerRow = 2;
+  StartForm form;
+  form.model = m_fields.at(kModel)->value();
+  int at = 0;
+  for (const StartField& each : form.moreFields()) {
+    LabelledField* field = addField(each.key, each.label, parent);
+    for (const QString& choice : each.choices) field->addChoice(choice, choice);
+    field->setHelp(each.help);
+    grid->addWidget(field, at / kPerRow, at % kPerRow, Qt::AlignTop);
+    ++at;
+  }
+  for (int i = 0; i < kPerRow; ++i) grid->setColumnStretch(i, 1);
+}
+
+QWidget* StartJobDialog::makeAnswers() {
+  auto* page = new QWidget(this);
+  page->setFixedWidth(kAnswersWidth);
+  setRole(m_estimates, QStringLiteral("caption"));
+  auto* titleRow = new QHBoxLayout;
+  titleRow->addWidget(startHeading(tr("Configuration"), page));
+  titleRow->addStretch();
+  titleRow->addWidget(m_estimates);
+
+  m_table->setModel(&m_candidates);
+  m_table->setItemDelegate(new CandidateDelegate(m_table));
+  m_table->setAccessibleName(tr("Configurations in which the job could start"));
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_table->setStyleSheet(
+      QStringLiteral("QTableView { background: transparent; } "
+                     "QTableView::item { padding: 3px 2px; } "
+                     "QHeaderView, QHeaderView::section { background: transparent; } "
+                     "QHeaderView::section { padding: 4px 6px; }"));
+  makeQuiet(*m_table, kStartRowHeight);
+  QHeaderView* header = m_table->horizontalHeader();
+  header->setFixedHeight(kStartHeaderHeight);
+  header->setHighlightSections(false);
+  header->setMinimumSectionSize(14);
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  header->setSectionResizeMode(CandidateTableModel::OptionsColumn, QHeaderView::Stretch);
+  header->setSectionsClickable(false);
+  for (const auto column : {CandidateTableModel::TokensColumn, CandidateTableModel::MovesColumn,
+                            CandidateTableModel::PauseColumn})
+    m_table->setColumnHidden(column, true);
+  m_table->setColumnWidth(CandidateTableModel::MarkColumn, 18);
+  m_table->setColumnWidth(CandidateTableModel::MeshColumn, 84);
+  m_table->setColumnWidth(CandidateTableModel::StepColumn, 62);
+  m_table->setColumnWidth(CandidateTableModel::PeakColumn, 112);
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+    if (m_isMarking || rows.isEmpty()) return;
+    const engine::Candidate& candidate =
+        m_candidates.candidates()[static_cast<std::size_t>(rows.first().row())];
+    m_wanted = {candidate.mesh, candidate.options};
+    refreshMemory();
+    refreshBottom();
+  });
+
+  m_describe->setAutoDefault(false);
+  connect(m_describe, &QPushButton::clicked, this, [this] {
+    m_described = std::get<StartRequest::Script>(m_check.request.program);
+    m_proposal.follow(m_check.request);
+    m_proposal.askAgain();
+    refresh();
+  });
+
+  setRole(m_holds, QStringLiteral("caption"));
+  auto* holdsRow = new QHBoxLayout;
+  holdsRow->addWidget(startHeading(tr("Each GPU will hold"), page));
+  holdsRow->addStretch();
+  holdsRow->addWidget(m_holds);
+
+  auto* column = new QVBoxLayout;
+  column->setContentsMargins(20, 0, 0, 0);
+  column->setSpacing(8);
+  column->addLayout(titleRow);
+  column->addWidget(m_table);
+  column->addWidget(m_why);
+  column->addWidget(m_describe, 0, Qt::AlignLeft);
+  column->addSpacing(12);
+  column->addLayout(holdsRow);
+  column->addWidget(m_bar);
+  column->addWidget(m_fit);
+  column->addStretch(1);
+  auto* line = new QFrame(page);
+  line->setFrameShape(QFrame::VLine);
+  line->setFrameShadow(QFrame::Plain);
+  auto* row = new QHBoxLayout(page);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(line);
+  row->addLayout(column, 1);
+  return page;
+}
+
+QLayout* StartJobDialog::makeBottom() {
+  m_cancel->setAutoDefault(false);
+  m_start->setAutoDefault(false);
+  m_start->setProperty("primary", true);
+  m_command->setToolTip(tr("The same as a command"));
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  row->addWidget(m_reason, 1);
+  row->addSpacing(8);
+  row->addWidget(m_cancel);
+  row->addWidget(m_start);
+  connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(m_start, &QPushButton::clicked, this, &StartJobDialog::start);
+  return row;
+}
+
+bool StartJobDialog::isScript() const { return m_programs->current() == kOwn; }
+
+void StartJobDialog::showProgram() {
+  const bool own = isScript();
+  for (QWidget* each : m_ofModel) each->setVisible(!own);
+  for (QWidget* each : m_ofScript) each->setVisible(own);
+  m_more->setVisible(!own);
+  m_moreFields->setVisible(!own && m_more->isChecked());
+  m_wanted.reset();
+  m_proposal.clear();
+  refresh();
+}
+
+void StartJobDialog::showModel() {
+  const QString model = m_fields.at(kModel)->value();
+  if (model == m_shownModel) return;
+  StartForm before, now;
+  before.model = m_shownModel;
+  now.model = model;
+  std::vector<StartField> fields = now.moreFields();
+  fields.push_back(now.settingField(kSequenceField));
+  for (const StartField& each : fields) {
+    LabelledField* field = m_fields.at(each.key);
+    const bool hasDefault =
+        m_shownModel.isEmpty() || field->value() == before.settingField(each.key).fallback;
+    if (field->list() != nullptr && hasDefault) field->setValue(each.fallback);
+    field->setFallback(each.fallback);
+    if (each.key != kSequenceField) field->setHint(each.limits);
+    field->setHelp(each.key == kSequenceField ? QString(each.help + QLatin1Char(' ') + each.limits)
+                                              : each.help);
+  }
+  m_fields.at(kModel)->setHint(StartForm::modelFacts(model));
+  m_shownModel = model;
+}
+
+StartForm StartJobDialog::form() const {
+  StartForm form;
+  form.program = isScript() ? StartForm::Program::Script : StartForm::Program::BuiltIn;
+  form.model = m_fields.at(kModel)->value();
+  for (const auto& [key, field] : m_fields)
+    if (key != kModel) form.values[key] = field->value();
+  // Without one a program runs in its own folder, not where the panel was started.
+  QString& directory = form.values[start_field::kDirectory];
+  const QString script = form.value(start_field::kScript);
+  if (directory.trimmed().isEmpty() && script.contains(u'/'))
+    directory = script.left(std::max<qsizetype>(1, script.lastIndexOf(u'/')));
+  return form;
+}
+
+// Snapshots come many times a second, and most change nothing here.
+void StartJobDialog::follow() {
+  const engine::ClusterSnapshot& cluster = m_model.snapshot();
+  Seen seen{m_model.link(), idleDevices(cluster), {}};
+  for (const engine::JobStatus& job : cluster.jobs) seen.jobs.push_back(job.name);
+  if (m_seen == seen) return refreshBottom();
+  m_seen = std::move(seen);
+  refresh();
+}
+
+void StartJobDialog::refresh() {
+  showModel();
+  const engine::ClusterSnapshot& cluster = m_model.snapshot();
+  if (m_isStarting) {  // the window shows how the job goes on
+    if (m_model.findJob(m_check.request.name.toStdString()) != nullptr) hide();
+    return;
+  }
+  m_check = checkStart(form(), cluster);
+  for (const auto& [key, field] : m_fields) {
+    const auto problem = m_check.problems.find(key);
+    // A script that is not chosen yet is no mistake.
+    const bool isEmpty = key == start_field::kScript && field->value().isEmpty();
+    field->setProblem(problem == m_check.problems.end() || isEmpty ? QString() : problem->second);
+  }
+  m_fields.at(start_field::kName)->setFallback(m_check.request.name);
+  const std::int64_t idle = std::ssize(idleDevices(cluster));
+  m_fields.at(start_field::kGpus)
+      ->setPlaceholder(idle == 1 ? tr("the idle one") : tr("all %1 idle").arg(format::count(idle)));
+  m_fields.at(start_field::kGpus)->setHint(tr("a number, or names such as n0g0,n0g1"));
+  m_chips->setCluster(cluster);
+  m_chips->setChosen(m_check.devices);
+
+  const auto* const script = std::get_if<StartRequest::Script>(&m_check.request.program);
+  const bool isKnown = script == nullptr || (m_described && *m_described == *script);
+  const bool mayAsk = m_model.link() == LinkState::Connected && m_model.viewerKey().isEmpty();
+  if (!mayAsk || !m_check.isGood()) {
+    m_proposal.pause();
+  } else if (!isKnown) {
+    m_proposal.clear();
+  } else {
+    StartRequest asked = m_check.request;
+    asked.devices = m_check.devices;
+    m_proposal.follow(asked);
+  }
+  refreshProposal();
+}
+
+void StartJobDialog::refreshProposal() {
+  const auto& proposal = m_proposal.proposal();
+  {
+    const QScopedValueRollback<bool> silent(m_isMarking, true);
+    m_candidates.setCandidates(proposal ? proposal->candidates : std::vector<engine::Candidate>(),
+                               {});
+  }
+  const int rows = m_candidates.rowCount();
+  m_table->setVisible(rows > 0);
+  m_table->setFixedHeight(kStartHeaderHeight +
+                          kStartRowHeight * std::clamp(rows, 1, kMostStartRows) + 2);
+  m_estimates->setText(rows == 0 ? QString() : tr("≈ estimates"));
+
+  const auto* const script = std::get_if<StartRequest::Script>(&m_check.request.program);
+  const bool isUnknown = script != nullptr && !(m_described && *m_described == *script);
+  QString why;
+  switch (m_proposal.state()) {
+    case StartProposal::State::None:
+      if (!m_model.viewerKey().isEmpty())
+        why = m_control.readOnlyReason();
+      else if (isUnknown)
+        why =
+            tr("The cluster chooses the configuration. To see it first, let the panel look into "
+               "the program: that runs it on this machine up to the point where it says which "
+               "tensors it has.");
+      else if (rows == 0)
+        why = tr("Configurations appear once the answers on the left are right.");
+      break;
+    case StartProposal::State::Asking:
+      if (script != nullptr)
+        why = tr("Looking into the program…");
+      else if (rows == 0)
+        why = tr("Looking for configurations…");
+      break;
+    case StartProposal::State::Failed:
+      why = tr("There are no configurations: %1.").arg(m_proposal.problem());
+      break;
+    case StartProposal::State::Ready:
+      if (rows == 0) why = tr("No configuration of the job uses these GPUs.");
+      break;
+  }
+  if (why.isEmpty() && proposal) {
+    why = QString::fromStdString(proposal->why);
+    if (!why.isEmpty()) why[0] = why[0].toUpper();
+    if (proposal->calibrated)
+      why += QLatin1Char(' ') +
+             tr("Machines measured on %1.")
+                 .arg(QLocale().toString(
+                     QDateTime::fromSecsSinceEpoch(static_cast<qint64>(*proposal->calibrated)),
+                     QLocale::ShortFormat));
+    else
+      why += QLatin1Char(' ') + tr("Times are guesses: tesseractl probe measures this cluster.");
+  }
+  m_why->setText(why);
+  setRole(m_why, m_proposal.state() == StartProposal::State::Failed ? QStringLiteral("bad")
+                                                                    : QStringLiteral("hint"));
+  m_describe->setVisible(isUnknown);
+  m_describe->setEnabled(m_check.isGood() && m_model.link() == LinkState::Connected);
+  m_describe->setText(tr("Look into the program"));
+  markChosen();
+  refreshMemory();
+  refreshBottom();
+}
+
+void StartJobDialog::markChosen() {
+  const QScopedValueRollback<bool> silent(m_isMarking, true);
+  const std::vector<engine::Candidate>& all = m_candidates.candidates();
+  auto found = std::ranges::find_if(all, [this](const engine::Candidate& each) {
+    return m_wanted && each.mesh == m_wanted->first && each.options == m_wanted->second;
+  });
+  if (found == all.end()) found = std::ranges::find(all, true, &engine::Candidate::recommended);
+  if (found == all.end()) found = all.begin();
+  if (all.empty()) return m_table->clearSelection();
+  m_table->selectionModel()->setCurrentIndex(
+      m_candidates.index(static_cast<int>(found - all.begin()), CandidateTableModel::MeshColumn),
+      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+const engine::Candidate* StartJobDialog::chosen() const {
+  const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+  if (rows.isEmpty()) return nullptr;
+  return &m_candidates.candidates()[static_cast<std::size_t>(rows.first().row())];
+}
+
+void StartJobDialog::refreshMemory() {
+  const engine::Candidate* const candidate = chosen();
+  std::vector<StackedBar::Segment> segments;
+  if (candidate != nullptr) {
+    const std::int64_t free =
+        std::max<std::int64_t>(0, candidate->capacity - candidate->peak_bytes);
+    using enum StackedBar::Tone;
+    const auto memory = isScript() ? std::nullopt : startMemory(m_check.settings, *candidate);
+    if (memory) {
+      segments = {{tr("parameters"), memory->parameters, Parameters},
+                  {tr("AdamW"), memory->optimizer, Optimizer},
+                  {tr("gradients"), memory->gradients, Gradients}};
+    } else {
+      segments = {{tr("state and gradients"), candidate->peak_bytes, Parameters}};
+    }
+    segments.push_back({tr("free"), free, Free});
+  }
+  m_bar->setSegments(std::move(segments));
+  m_bar->setOutdated(m_proposal.state() == StartProposal::State::Asking);
+  m_holds->setText(candidate == nullptr
+                       ? format::unknown()
+                       : format::bytesOf(candidate->peak_bytes, candidate->capacity));
+  QString fit;
+  if (candidate != nullptr && fitOf(*candidate) == Fit::TooLarge) {
+    fit = tr("It does not fit: a GPU would hold %1.")
+              .arg(format::bytesOf(candidate->peak_bytes, candidate->capacity));
+  } else if (candidate != nullptr && fitOf(*candidate) == Fit::Tight) {
+    fit = tr("Less than 10 % of a GPU is left. A later change of the mesh may need more.");
+  }
+  const bool isTooLarge = candidate != nullptr && !candidate->fits();
+  setRole(m_fit, isTooLarge ? QStringLiteral("bad") : QStringLiteral("warn"));
+  m_fit->setText(fit);
+  m_fit->setVisible(!fit.isEmpty());
+}
+
+QString StartJobDialog::blockedReason() const {
+  if (m_isStarting) return tr("The cluster is starting the job.");
+  if (const QString reason = m_control.lockReason(); !reason.isEmpty()) return reason;
+  if (m_model.runningTxn() != nullptr) return tr("A change is in progress.");
+  if (!m_check.isGood()) {
+    const auto gpus = m_check.problems.find(start_field::kGpus);
+    if (gpus != m_check.problems.end()) return gpus->second;
+    const auto& [key, problem] = *m_check.problems.begin();
+    return tr("%1: %2").arg(m_fields.at(key)->label(), problem);
+  }
+  switch (m_proposal.state()) {
+    case StartProposal::State::None:
+      break;
+    case StartProposal::State::Asking:
+      return tr("Looking for configurations…");
+    case StartProposal::State::Failed:
+      return tr("%1.").arg(m_proposal.problem());
+    case StartProposal::State::Ready:
+      if (const auto* candidate = chosen(); candidate != nullptr && !candidate->fits())
+        return tr("Not enough memory: a GPU would hold %1.")
+            .arg(format::bytesOf(candidate->peak_bytes, candidate->capacity));
+      break;
+  }
+  return {};
+}
+
+StartRequest StartJobDialog::request() const {
+  StartRequest request = m_check.request;
+  const engine::Candidate* const candidate = chosen();
+  if (candidate == nullptr) return request;
+  request.mesh = candidate->mesh;
+  request.options = candidate->options;
+  if (!request.devices.empty() || !candidate->idle.empty()) request.devices = candidate->devices;
+  return request;
+}
+
+void StartJobDialog::refreshBottom() {
+  const engine::Candidate* const candidate = chosen();
+  const auto gpus = static_cast<std::int64_t>(candidate == nullptr ? m_check.devices.size()
+                                                                   : candidate->devices.size());
+  m_start->setText(m_isStarting                     ? tr("Starting…")
+                   : m_check.request.name.isEmpty() ? tr("Start")
+                   : gpus == 0
+                       ? tr("Start %1").arg(m_check.request.name)
+                       : tr("Start %1 on %2").arg(m_check.request.name, format::gpus(gpus)));
+  m_start->setAccessibleName(m_start->text());
+  const QString reason = blockedReason();
+  m_start->setEnabled(reason.isEmpty());
+  m_start->setToolTip(reason);
+  // A short search is no reason to show and hide a line.
+  const bool isShort = m_proposal.state() == StartProposal::State::Asking && m_check.isGood() &&
+                       m_control.lockReason().isEmpty();
+  if (!isShort) m_reason->setText(reason);
+  m_cancel->setText(m_isStarting ? tr("Close") : tr("Cancel"));
+  const bool isComplete = !m_check.problems.contains(start_field::kScript);
+  m_command->setText(isComplete ? startCommand(m_cluster, request()) : QString());
+  m_command->button()->setEnabled(isComplete);
+}
+
+QString StartJobDialog::whyText() const { return m_why->text(); }
+
+void StartJobDialog::browse(LabelledField* field, bool isFolder) {
+  auto* dialog = new QFileDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+  if (!isFolder) dialog->setNameFilter(tr("Programs in Python (*.py)"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this, field](const QString& path) {
+    const bool isList = field == m_fields.at(start_field::kData);
+    const QString before = field->value().trimmed();
+    field->setValue(isList && !before.isEmpty() ? QString(before + QStringLiteral("; ") + path)
+                                                : path);
+    refresh();
+  });
+  dialog->open();
+}
+
+void StartJobDialog::start() {
+  if (!blockedReason().isEmpty()) return;
+  m_error->hide();
+  m_isStarting = true;
+  const StartRequest wanted = request();
+  refreshBottom();
+  m_control.startJob(wanted, [self = QPointer<StartJobDialog>(this)](const Result<void>& result) {
+    if (self) self->onAnswer(result);
+  });
+}
+
+void StartJobDialog::onAnswer(const Result<void>& result) {
+  m_isStarting = false;
+  const QString& name = m_check.request.name;
+  const engine::JobStatus* const job = m_model.findJob(name.toStdString());
+  const bool isRunning = job != nullptr && job->state == engine::JobState::kRunning;
+  if (result || isRunning) return accept();
+  using enum ErrorCode;
+  const ErrorCode code = result.error().code;
+  const bool isUnknown = code == kUnavailable || code == kTimeout || code == kCancelled;
+  const QString why = format::error(result.error());
+  m_error->say(Surface::Tone::Problem,
+               isUnknown ? tr("It is not known whether %1 starts: %2.").arg(name, why)
+                         : tr("%1 did not start: %2.").arg(name, why));
+  refresh();
+  show();
+  raise();
+}
+
+// The answer of the cluster shows it again if something is wrong.
+void StartJobDialog::reject() {
+  if (m_isStarting) return hide();
+  QDialog::reject();
+}
+
+// Enter in a field goes to the button; only there it starts the job.
+void StartJobDialog::keyPressEvent(QKeyEvent* event) {
+  const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!isEnter) return QDialog::keyPressEvent(event);
+  if (auto* button = qobject_cast<QAbstractButton*>(focusWidget())) {
+    button->click();
+  } else if (m_start->isEnabled()) {
+    m_start->setFocus();
+  }
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The dialog that starts a job: a few questions, the configurations that the cluster proposes,
+/// what a GPU will hold, and the same as a command.
+
+#include <QDialog>
+#include <QList>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ui/models/candidate_table_model.h"
+#include "ui/models/cluster_model.h"
+#include "ui/models/move_control.h"
+#include "ui/models/start_form.h"
+#include "ui/models/start_proposal.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+class QToolButton;
+
+namespace tessera::ui {
+
+class CopyLine;
+class DeviceChips;
+class LabelledField;
+class NoticeBar;
+class SegmentedSwitch;
+class StackedBar;
+
+/// It hides itself as soon as the cluster has the job, and is accepted once the job trains. If the
+/// start fails before or after that, it shows the error beside everything that was entered.
+class StartJobDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  /// All outlive the dialog.
+  /// \param cluster name of the cluster on the command line
+  StartJobDialog(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
+                 const QString& cluster, QWidget* parent = nullptr);
+
+  SegmentedSwitch* programs() const { return m_programs; }
+  /// The field of a key of StartForm, or of "model".
+  LabelledField* field(const QString& key) const { return m_fields.at(key); }
+  DeviceChips* chips() const { return m_chips; }
+  QTableView* candidateTable() const { return m_table; }
+  const CandidateTableModel& candidates() const { return m_candidates; }
+  QToolButton* moreButton() const { return m_more; }
+  /// Looks into a script.
+  QPushButton* describeButton() const { return m_describe; }
+  StackedBar* memoryBar() const { return m_bar; }
+  CopyLine* command() const { return m_command; }
+  QPushButton* startButton() const { return m_start; }
+  NoticeBar* errorBar() const { return m_error; }
+  /// Why the button is disabled, as one sentence; empty if it is not.
+  QString blockedReason() const;
+  QString whyText() const;
+  /// What would be sent.
+  StartRequest request() const;
+  /// Waits for the answer of the cluster to the start.
+  bool isStarting() const { return m_isStarting; }
+
+ public slots:
+  void reject() override;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  QWidget* makeQuestions();
+  QWidget* makeAnswers();
+  QLayout* makeBottom();
+  LabelledField* addField(const QString& key, const QString& label, QWidget* parent);
+  void addMoreFields(QWidget* parent);
+  void showProgram();
+  void showModel();
+  StartForm form() const;
+  void follow();
+  /// Reads the form and the cluster again.
+  void refresh();
+  void refreshProposal();
+  void refreshMemory();
+  void refreshBottom();
+  void markChosen();
+  const engine::Candidate* chosen() const;
+  bool isScript() const;
+  void browse(LabelledField* field, bool isFolder);
+  void start();
+  void onAnswer(const Result<void>& result);
+
+  /// What matters of a cluster.
+  struct Seen {
+    LinkState link = LinkState::None;
+    std::vector<ptc::DeviceId> idle;
+    std::vector<std::string> jobs;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+
+  ClusterModel& m_model;
+  MoveControl& m_control;
+  StartProposal m_proposal;
+  const QString m_cluster;
+  Seen m_seen;
+  StartCheck m_check;
+  QString m_shownModel;  // whose defaults the fields have
+  std::optional<StartRequest::Script> m_described;
+  /// What the user has chosen himself; else the recommended one counts.
+  std::optional<std::pair<ptc::MeshShape, engine::StepOptions>> m_wanted;
+  bool m_isMarking = false;
+  bool m_isStarting = false;
+
+  SegmentedSwitch* m_programs;
+  std::map<QString, LabelledField*> m_fields;
+  DeviceChips* m_chips;
+  QToolButton* m_more;
+  QWidget* m_moreFields = nullptr;
+  QList<QWidget*> m_ofModel, m_ofScript;  // shown only for one of the two
+  CandidateTableModel m_candidates;
+  QTableView* m_table;
+  QPushButton* m_describe;
+  QLabel *m_estimates, *m_why, *m_holds, *m_fit;
+  StackedBar* m_bar;
+  NoticeBar* m_error;
+  QLabel* m_reason;
+  CopyLine* m_command;
+  QPushButton *m_cancel, *m_start;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/past_cluster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "ui/models/change_view.h"
+
+namespace tessera::ui {
+namespace {
+
+using engine::HistoryEntry;
+using engine::TxnPhase;
+
+struct PastPlace {
+  ptc::MeshShape mesh;
+  std::vector<ptc::DeviceId> devices;  // rank order
+  engine::StepOptions options;
+  std::int64_t epoch = 0;
+  const HistoryEntry* change = nullptr;  // the last one, or the present one
+  std::optional<TxnPhase> phase = {};    // of the present one
+};
+
+PastPlace pastPlaceOf(const std::string& mesh, const engine::StepOptions& options,
+                      std::int64_t epoch) {
+  PastPlace place;
+  if (const auto parsed = ptc::ParseDeviceMesh(mesh)) {
+    place.mesh = parsed->shape();
+    place.devices = parsed->devices();
+  }
+  place.options = options;
+  place.epoch = epoch;
+  return place;
+}
+
+PastPlace pastPlaceOf(const engine::JobStatus& job) {
+  return {job.mesh, job.devices, job.options, job.epoch};
+}
+
+const engine::JobStatus* jobNamed(const engine::ClusterSnapshot& cluster, const std::string& name) {
+  const auto found = std::ranges::find(cluster.jobs, name, &engine::JobStatus::name);
+  return found == cluster.jobs.end() ? nullptr : &*found;
+}
+
+// The phase of a change at a time, by the durations of its phases. Nothing after its end.
+std::optional<TxnPhase> phaseAt(const HistoryEntry& entry, double time) {
+  if (time >= timesOf(entry).end) return {};
+  TxnPhase phase = TxnPhase::kPlanned;
+  double end = entry.started;
+  for (const PhaseTime& each : phasesOf(entry)) {
+    const auto known = engine::ParseTxnPhase(each.phase);
+    if (!known) continue;
+    phase = *known;
+    end += each.seconds;
+    if (time < end) break;
+  }
+  return phase;
+}
+
+bool isPastCommit(TxnPhase phase) {
+  return phase == TxnPhase::kResuming || phase == TxnPhase::kDone;
+}
+
+PastPlace pastPlaceAt(const ChangeIndex& changes, const HistoryEntry& entry, double time) {
+  const std::optional<TxnPhase> phase = phaseAt(entry, time);
+  const bool moved = entry.result == "committed" && (!phase || isPastCommit(*phase));
+  PastPlace place = moved ? pastPlaceOf(entry.to, entry.to_options, entry.epoch)
+                          : pastPlaceOf(entry.from, entry.from_options, changes.epochBefore(entry));
+  place.change = &entry;
+  place.phase = phase;
+  return place;
+}
+
+/// Where a job was, or nothing: the history does not contain it. `firstSample` is empty without
+/// samples.
+std::optional<PastPlace> pastPlaceAt(const ChangeIndex& changes, const std::string& name,
+                                     const engine::JobStatus* now,
+                                     std::optional<double> firstSample, double time) {
+  const HistoryEntry* entry = changes.lastBefore(name, time);
+  if (entry == nullptr) {
+    const HistoryEntry* next = changes.first(name);
+    if (next == nullptr) return now == nullptr ? std::nullopt : std::optional(pastPlaceOf(*now));
+    return pastPlaceOf(next->from, next->from_options, changes.epochBefore(*next));
+  }
+  const bool startedAgain = now != nullptr && entry == changes.last(name) &&
+                            now->epoch < entry->epoch && firstSample &&
+                            *firstSample > timesOf(*entry).end && time >= *firstSample;
+  if (startedAgain) return pastPlaceOf(*now);
+  return pastPlaceAt(changes, *entry, time);
+}
+
+engine::TxnStatus pastTxnOf(const HistoryEntry& entry, std::optional<TxnPhase> phase, double time) {
+  engine::TxnStatus txn;
+  txn.id = entry.id;
+  txn.job = entry.job;
+  if (phase) {
+    txn.phase = *phase;
+  } else {
+    txn.phase = entry.result == "committed"     ? TxnPhase::kDone
+                : entry.result == "rolled_back" ? TxnPhase::kRolledBack
+                                                : TxnPhase::kFailed;
+  }
+  PastPlace from = pastPlaceOf(entry.from, entry.from_options, 0);
+  PastPlace to = pastPlaceOf(entry.to, entry.to_options, 0);
+  txn.from_mesh = from.mesh;
+  txn.from_devices = std::move(from.devices);
+  txn.from_options = from.options;
+  txn.to_mesh = to.mesh;
+  txn.to_devices = std::move(to.devices);
+  txn.to_options = to.options;
+  txn.reason = entry.reason;
+  const ChangeTimes times = timesOf(entry);
+  txn.paused = std::clamp(time - times.pauseStart, 0.0, times.pauseEnd - times.pauseStart);
+  const bool arrived = txn.phase == TxnPhase::kVerifying || txn.phase == TxnPhase::kCommitting ||
+                       txn.phase == TxnPhase::kResuming || txn.phase == TxnPhase::kDone;
+  txn.flows = entry.flows;
+  txn.bytes_total = entry.bytes_moved;
+  txn.bytes_done = arrived ? txn.bytes_total : 0;
+  for (engine::FlowStatus& flow : txn.flows) {
+    flow.bytes_per_second = 0;
+    flow.bytes_done = arrived ? flow.bytes_total : 0;
+    flow.state = arrived ? engine::FlowState::kDone : engine::FlowState::kWaiting;
+  }
+  return txn;
+}
+
+engine::JobStatus pastJobOf(const std::string& name, const engine::JobStatus* now,
+                            const PastPlace& place) {
+  engine::JobStatus job;
+  job.name = name;
+  if (now != nullptr) {
+    job = *now;
+    // What changes from moment to moment.
+    job.reason.clear();
+    job.decision.reset();
+    job.snapshots = {};
+    job.checkpoints = {};
+    job.metrics = {};
+    job.step_seconds.reset();
+    job.loss.reset();
+    job.tokens_per_second.reset();
+    job.step = 0;
+  }
+  if (now == nullptr || now->epoch != place.epoch || now->mesh != place.mesh ||
+      now->devices != place.devices || now->options != place.options) {
+    job.layout_hash.clear();
+  }
+  job.mesh = place.mesh;
+  job.devices = place.devices;
+  job.options = place.options;
+  job.epoch = place.epoch;
+  job.state = engine::JobState::kRunning;
+  return job;
+}
+
+engine::DeviceStatus bareDevice(ptc::DeviceId id) {
+  engine::DeviceStatus device;
+  device.id = id;
+  return device;
+}
+
+/// The devices of `now` and of the history, without jobs.
+std::vector<engine::NodeStatus> bareNodes(const engine::ClusterSnapshot& now,
+                                          const ChangeIndex& changes) {
+  std::map<std::int32_t, engine::NodeStatus> nodes;
+  for (const engine::NodeStatus& node : now.nodes) {
+    engine::NodeStatus& bare = nodes[node.node];
+    bare.host = node.host;
+    bare.address = node.address;
+    bare.version = node.version;
+    for (const engine::DeviceStatus& device : node.devices)
+      bare.devices.push_back(bareDevice(device.id));
+  }
+  const auto less = [](const engine::DeviceStatus& a, const engine::DeviceStatus& b) {
+    return a.id < b.id;
+  };
+  for (auto& [number, node] : nodes) std::ranges::sort(node.devices, less);
+  for (const ptc::DeviceId id : changes.devices()) {
+    auto& devices = nodes[id.node].devices;
+    const engine::DeviceStatus device = bareDevice(id);
+    const auto at = std::ranges::lower_bound(devices, device, less);
+    if (at == devices.end() || at->id != id) devices.insert(at, device);
+  }
+  std::vector<engine::NodeStatus> result;
+  for (auto& [number, node] : nodes) {
+    node.node = number;
+    node.state = engine::NodeState::kAlive;
+    result.push_back(std::move(node));
+  }
+  return result;
+}
+
+engine::DeviceStatus* pastDeviceOf(std::vector<engine::NodeStatus>& nodes, ptc::DeviceId id) {
+  const auto node = std::ranges::lower_bound(nodes, id.node, {}, &engine::NodeStatus::node);
+  if (node == nodes.end() || node->node != id.node) return nullptr;
+  const auto device = std::ranges::lower_bound(node->devices, id, {}, &engine::DeviceStatus::id);
+  return device == node->devices.end() || device->id != id ? nullptr : &*device;
+}
+
+void occupyDevices(std::vector<engine::NodeStatus>& nodes, const std::string& job,
+                   const std::vector<ptc::DeviceId>& devices) {
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    engine::DeviceStatus* device = pastDeviceOf(nodes, devices[rank]);
+    if (device == nullptr || !device->job.empty()) continue;
+    device->job = job;
+    device->rank = static_cast<int>(rank);
+  }
+}
+
+/// Copies what the devices hold, where it has not changed since.
+void copyContents(std::vector<engine::NodeStatus>& nodes, const engine::ClusterSnapshot& now) {
+  for (const engine::NodeStatus& node : now.nodes) {
+    for (const engine::DeviceStatus& present : node.devices) {
+      engine::DeviceStatus* device = pastDeviceOf(nodes, present.id);
+      if (device == nullptr || device->job != present.job || present.joining) continue;
+      device->used_bytes = present.used_bytes;
+      device->total_bytes = present.total_bytes;
+      device->pieces = present.pieces;
+      device->parameter_bytes = present.parameter_bytes;
+      device->optimizer_bytes = present.optimizer_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+ChangeIndex::ChangeIndex(const std::vector<HistoryEntry>& entries) {
+  std::set<std::string> meshes;  // most of them are in several entries
+  std::set<ptc::DeviceId> devices;
+  for (const HistoryEntry& entry : entries) {
+    m_changes[entry.job].push_back(&entry);
+    for (const std::string* text : {&entry.from, &entry.to}) {
+      if (!meshes.insert(*text).second) continue;
+      if (const auto mesh = ptc::ParseDeviceMesh(*text))
+        devices.insert(mesh->devices().begin(), mesh->devices().end());
+    }
+  }
+  for (auto& [job, changes] : m_changes) {
+    std::ranges::sort(changes, [](const HistoryEntry* a, const HistoryEntry* b) {
+      return std::pair(a->started, a->id) < std::pair(b->started, b->id);
+    });
+  }
+  m_devices.assign(devices.begin(), devices.end());
+}
+
+const HistoryEntry* ChangeIndex::lastBefore(const std::string& job, double time) const {
+  const auto changes = m_changes.find(job);
+  if (changes == m_changes.end()) return nullptr;
+  const auto after = std::ranges::upper_bound(changes->second, time, {}, &HistoryEntry::started);
+  return after == changes->second.begin() ? nullptr : *(after - 1);
+}
+
+const HistoryEntry* ChangeIndex::first(const std::string& job) const {
+  const auto changes = m_changes.find(job);
+  return changes == m_changes.end() ? nullptr : changes->second.front();
+}
+
+const HistoryEntry* ChangeIndex::last(const std::string& job) const {
+  const auto changes = m_changes.find(job);
+  return changes == m_changes.end() ? nullptr : changes->second.back();
+}
+
+// An entry has the epoch after it; only a committed one begins a new epoch.
+std::int64_t ChangeIndex::epochBefore(const HistoryEntry& entry) const {
+  return entry.result == "committed" ? std::max<std::int64_t>(0, entry.epoch - 1) : entry.epoch;
+}
+
+std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& now,
+                                                 const ChangeIndex& changes,
+                                                 const SampleSeries& samples,
+                                                 const std::string& job, double time) {
+  const auto& points = samples.points();
+  const std::optional<double> firstSample =
+      points.empty() ? std::nullopt : std::optional(points.front().time);
+  const SampleSeries::Point* sample = samples.lastBefore(time);
+  if (sample == nullptr && changes.lastBefore(job, time) == nullptr) return {};
+  const engine::JobStatus* present = jobNamed(now, job);
+  const std::optional<PastPlace> place = pastPlaceAt(changes, job, present, firstSample, time);
+  if (!place) return {};
+
+  engine::ClusterSnapshot past;
+  past.cluster = now.cluster;
+  past.sequence = now.sequence;
+  past.link_bytes_per_second = now.link_bytes_per_second;
+  past.one_host = now.one_host;
+  past.nodes = bareNodes(now, changes);
+  past.jobs.push_back(pastJobOf(job, present, *place));
+  engine::JobStatus& status = past.jobs.front();
+  const HistoryEntry* change = place->change;
+  if (change != nullptr && !change->result.empty()) {
+    past.transaction = pastTxnOf(*change, place->phase, time);
+  } else if (change != nullptr && now.transaction && now.transaction->id == change->id) {
+    past.transaction = now.transaction;  // it runs, and its durations are not recorded yet
+  }
+  const bool changing = past.transaction && !engine::IsFinal(past.transaction->phase);
+  if (changing) status.state = engine::JobState::kReconfiguring;
+  if (sample != nullptr) {
+    status.step = sample->step;
+    if (std::isfinite(sample->loss)) status.loss = sample->loss;
+    // The speed before a pause is not that of the pause.
+    const bool paused = changing && past.transaction->paused > 0;
+    if (!paused && std::isfinite(sample->tokensPerSecond))
+      status.tokens_per_second = sample->tokensPerSecond;
+  }
+  if (change != nullptr && !changing && (sample == nullptr || sample->time < change->started))
+    status.step = change->step;
+  occupyDevices(past.nodes, job, status.devices);
+  for (const engine::JobStatus& other : now.jobs) {
+    if (other.name == job) continue;
+    const auto elsewhere = pastPlaceAt(changes, other.name, &other, {}, time);
+    past.jobs.push_back(pastJobOf(other.name, &other, *elsewhere));
+    past.jobs.back().state = other.state;
+    const bool ended =
+        other.state == engine::JobState::kStopped || other.state == engine::JobState::kFailed;
+    if (!ended || elsewhere->change != changes.last(other.name))
+      occupyDevices(past.nodes, other.name, elsewhere->devices);
+  }
+  if (changing) {
+    for (const ptc::DeviceId id : past.transaction->to_devices) {
+      engine::DeviceStatus* device = pastDeviceOf(past.nodes, id);
+      if (device == nullptr || !device->job.empty()) continue;
+      device->job = job;
+      device->joining = true;
+    }
+  } else if (present != nullptr && !status.layout_hash.empty() &&
+             status.layout_hash == present->layout_hash) {
+    copyContents(past.nodes, now);
+  }
+  return past;
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The cluster at an earlier moment, as far as the history tells it. Times are seconds since 1970,
+/// by the clock of the cluster.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+#include "ui/plots/sample_series.h"
+
+namespace tessera::ui {
+
+/// The changes of each job in the order of time. Made once per history, because every entry is
+/// read.
+class ChangeIndex {
+ public:
+  ChangeIndex() = default;
+  /// `entries`, in any order, must outlive the index.
+  explicit ChangeIndex(const std::vector<engine::HistoryEntry>& entries);
+
+  /// Returns the job's change that began last at or before `time`; null if there is none. O(log n).
+  const engine::HistoryEntry* lastBefore(const std::string& job, double time) const;
+  /// Return null for a job without changes.
+  const engine::HistoryEntry* first(const std::string& job) const;
+  const engine::HistoryEntry* last(const std::string& job) const;
+  /// The epoch of the job before `entry`, which belongs to the index.
+  std::int64_t epochBefore(const engine::HistoryEntry& entry) const;
+  /// Every device that a change names, ascending.
+  const std::vector<ptc::DeviceId>& devices() const { return m_devices; }
+
+ private:
+  std::map<std::string, std::vector<const engine::HistoryEntry*>> m_changes;  // by job, ascending
+  std::vector<ptc::DeviceId> m_devices;
+};
+
+/// Returns `job` and its cluster at `time`; nothing before the first sample and the first change
+/// of the job.
+///
+/// - The job is where its last change left it: in `to` after a committed one, else in `from`. In a
+///   change, the phase follows from the recorded durations. The bytes of its flows are known before
+///   the transfer (none) and after it (all); in between `bytes_done` is 0.
+/// - Step, loss and tokens per second are those of the last sample. Without a later change all
+/// facts
+///   of the layout are those of now, including the memory. Otherwise the history does not contain
+///   them: they are zero or empty.
+/// - A job that was started again under its name, which no change records, is where it is now from
+///   its first sample on.
+/// - Other jobs are where their changes place them, or else where they are now, because the history
+///   does not tell when they were started.
+/// - All nodes of `now` and of the history exist, and all are alive: the texts of events are
+///   written for people, and the end of a silence is no event.
+///
+/// O(log n) for n changes and samples, besides the size of the result.
+std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& now,
+                                                 const ChangeIndex& changes,
+                                                 const SampleSeries& samples,
+                                                 const std::string& job, double time);
+
+}  // namespace tessera::ui

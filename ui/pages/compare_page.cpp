@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/compare_page.h"
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/quiet_table.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kCompareRow = 24;
+constexpr int kFactWidth = 104;
+
+/// Values that differ are emphasized, so that a long table shows its point.
+class CompareDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const Theme& theme = Theme::current();
+    const bool value = index.column() != DiffTableModel::FactColumn;
+    const bool differs = index.data(DiffTableModel::DiffersRole).toBool();
+    option->font = uiFont(12, value && differs ? QFont::DemiBold : QFont::Normal);
+    const QColor color = value && differs ? theme.text : theme.dim;
+    option->palette.setColor(QPalette::Text, color);
+    option->palette.setColor(QPalette::HighlightedText, color);
+  }
+};
+
+}  // namespace
+
+ComparePage::ComparePage(QWidget* parent)
+    : Surface(Tone::Panel, parent),
+      m_title(new QLabel(this)),
+      m_devices(wrappingLabel(QString(), this)),
+      m_table(new QTableView(this)),
+      m_save(new QPushButton(tr("Save…"), this)),
+      m_close(new QPushButton(tr("Close"), this)) {
+  setRole(m_title, QStringLiteral("heading"));
+  m_table->setModel(&m_rows);
+  m_table->setItemDelegate(new CompareDelegate(m_table));
+  m_table->setAccessibleName(tr("Two changes beside each other"));
+  makeQuiet(*m_table, kCompareRow);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  m_table->horizontalHeader()->setSectionResizeMode(DiffTableModel::FactColumn,
+                                                    QHeaderView::Interactive);
+  m_table->setColumnWidth(DiffTableModel::FactColumn, kFactWidth);
+  m_save->setAccessibleName(tr("Save the comparison"));
+  m_save->setStatusTip(tr("Save the comparison as CSV or JSON"));
+  m_close->setAccessibleName(tr("Close the comparison"));
+  m_close->setStatusTip(tr("Return to the selection in the mesh"));
+
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(10);
+  buttons->addWidget(m_close);
+  buttons->addWidget(m_save, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 13, 16, 14);
+  column->setSpacing(10);
+  column->addWidget(m_title);
+  column->addWidget(m_devices);
+  column->addWidget(m_table, 1);
+  column->addLayout(buttons);
+  connect(m_close, &QPushButton::clicked, this, &ComparePage::closeRequested);
+  connect(m_save, &QPushButton::clicked, this, &ComparePage::save);
+}
+
+QString ComparePage::devices() const { return m_devices->text(); }
+
+void ComparePage::setDiff(ChangeDiff diff) {
+  m_diff = std::move(diff);
+  m_title->setText(
+      tr("Change %1 against change %2").arg(m_diff->a.entry.id).arg(m_diff->b.entry.id));
+  m_devices->setText(deviceText(*m_diff));
+  m_rows.setRows(rowsOf(*m_diff));
+}
+
+void ComparePage::save() {
+  if (!m_diff) return;
+  const QString name = QFileDialog::getSaveFileName(this, tr("Save the comparison"),
+                                                    QStringLiteral("tessera-comparison.csv"),
+                                                    tr("CSV tables (*.csv);;JSON (*.json)"));
+  if (name.isEmpty()) return;
+  const Status written = writeFile(name, exportText(*m_diff, exportFormatOf(name)));
+  if (!written) emit failed(format::error(written.error()));
+}
+
+}  // namespace tessera::ui

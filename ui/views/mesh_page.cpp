@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/mesh_page.h"
+
+#include "ui/actions/menus.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/pages/state_page.h"
+#include "ui/views/selection_model.h"
+
+namespace tessera::ui {
+
+MeshPage::MeshPage(const ViewContext& context, QWidget* parent)
+    : QStackedWidget(parent),
+      m_selection(context.selection),
+      m_mesh(new MeshView(this)),
+      m_state(new StatePage(this)) {
+  addWidget(m_mesh);
+  addWidget(m_state);
+  connect(m_mesh, &MeshView::selectionChanged, this,
+          [this] { m_selection.setDevices(m_mesh->selection()); });
+  connect(m_mesh, &MeshView::hoveredChanged, this, [this](std::optional<ptc::DeviceId> device) {
+    m_selection.setHovered(device ? Devices{*device} : Devices{});
+  });
+  connect(&m_selection, &SelectionModel::devicesChanged, this, &MeshPage::follow);
+  connect(&m_selection, &SelectionModel::hoveredChanged, this,
+          [this] { m_mesh->setHighlighted(m_selection.hovered()); });
+}
+
+void MeshPage::setClusterShown(bool shown) {
+  setCurrentWidget(shown ? static_cast<QWidget*>(m_mesh) : m_state);
+}
+
+QWidget* MeshPage::focusTarget() { return m_mesh; }
+
+// Another view may select devices that the scene does not show; the mesh drops them for all views.
+void MeshPage::follow() {
+  m_mesh->setSelection(m_selection.devices());
+  m_selection.setDevices(m_mesh->selection());
+  if (m_selection.devices().size() == 1) m_mesh->setCurrent(*m_selection.devices().begin());
+}
+
+void MeshPage::showLayout(const ShownLayout& layout) { m_mesh->setScene(*layout.scene); }
+
+void MeshPage::setStale(double age, const QString&) { m_mesh->setStale(age); }
+
+QList<View::Command> MeshPage::commands() {
+  const auto zoom = [this](const char* id, const QString& text, const QString& tip,
+                           const char* icon, const char* key, std::function<void()> run) {
+    return Command{ActionRegistry::Spec{.id = QLatin1String(id),
+                                        .menu = Menus::view(),
+                                        .text = text,
+                                        .statusTip = tip,
+                                        .icon = QLatin1String(icon),
+                                        .shortcuts = {QKeySequence(QLatin1String(key))},
+                                        .canvasKey = true},
+                   std::move(run)};
+  };
+  QList<Command> all{zoom("view.zoomIn", tr("Zoom &In"), tr("Draw the mesh larger"), "zoom-in", "+",
+                          [this] { m_mesh->setZoom(m_mesh->zoom() * 1.25); }),
+                     zoom("view.zoomOut", tr("Zoom &Out"), tr("Draw the mesh smaller"), "zoom-out",
+                          "-", [this] { m_mesh->setZoom(m_mesh->zoom() / 1.25); }),
+                     zoom("view.fit", tr("&Fit All"), tr("Show the whole mesh"), "fit", "0",
+                          [this] { m_mesh->setZoom(1.0); })};
+  all.first().first.separatorBefore = true;
+  return all;
+}
+
+}  // namespace tessera::ui

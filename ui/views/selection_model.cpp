@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/selection_model.h"
+
+#include <utility>
+
+namespace tessera::ui {
+
+void SelectionModel::setDevices(Devices devices) {
+  if (devices == m_devices) return;
+  m_devices = std::move(devices);
+  emit devicesChanged();
+}
+
+void SelectionModel::setHovered(Devices devices) {
+  if (devices == m_hovered) return;
+  m_hovered = std::move(devices);
+  emit hoveredChanged();
+}
+
+void SelectionModel::setChange(std::optional<std::int64_t> txn) {
+  if (txn == m_change) return;
+  m_change = txn;
+  emit changeChanged();
+}
+
+}  // namespace tessera::ui
