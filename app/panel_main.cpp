@@ -28,6 +28,7 @@
 #include "app/lesson_runner.h"
 #include "app/version.h"
 #include "engine/files/process_stat.h"
+#include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
@@ -66,6 +67,7 @@ struct PanelOptions {
   std::optional<ui::ThemeMode> theme;  // nullopt: as in the settings
   std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
+  QString view;  // empty: the mesh
   QString screenshot;
   bool quit = false;
   bool printGeometry = false;
@@ -97,6 +99,11 @@ const Syntax& panelSyntax() {
             .value = "WxH",
             .help = "size of the window in logical pixels",
             .fallback = "the last size, else 1440x900"},
+           {.name = "view",
+            .value = "",
+            .help = "view to show first",
+            .fallback = "mesh",
+            .choices = {"mesh", "tensors", "links", "data", "files"}},
            {.name = "screenshot",
             .value = "FILE",
             .help =
@@ -153,6 +160,7 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   options.printGeometry = arguments.has("print-geometry");
   options.screenshot = QString::fromStdString(arguments.valueOr("screenshot", ""));
   options.screenshots = QString::fromStdString(arguments.valueOr("screenshots", "."));
+  options.view = QString::fromStdString(arguments.valueOr("view", ""));
   if (const auto text = arguments.value("size")) {
     TESSERA_TRY(const QSize size, parseSize(*text));
     options.size = size;
@@ -327,6 +335,9 @@ int run(int argc, char** argv) {
   if (!window.isPlaced()) window.resize(options->size.value_or(QSize(1440, 900)));
   QObject::connect(&window, &ui::MainWindow::restartRequested, &application,
                    [] { QCoreApplication::exit(kRestart); });
+  if (!options->view.isEmpty()) {
+    window.actions()->find(QStringLiteral("view.") + options->view)->trigger();
+  }
   trace("window is built");
   window.show();
   trace("window is shown");

@@ -26,8 +26,9 @@ class PanelCliTest : public QObject {
     const Outcome help = run({"--help"});
     QCOMPARE(help.code, 0);
     QCOMPARE(help.errors, QString());
-    for (const char* option : {"--connect", "--readonly", "--operate", "--live", "--screenshot",
-                               "--quit", "--size", "--theme", "--play", "--version"})
+    for (const char* option :
+         {"--connect", "--readonly", "--operate", "--live", "--view", "--screenshot", "--quit",
+          "--size", "--theme", "--play", "--version"})
       QVERIFY2(help.output.contains(QString::fromLatin1(option)), option);
     const Outcome version = run({"--version"});
     QCOMPARE(version.code, 0);
@@ -46,6 +47,7 @@ class PanelCliTest : public QObject {
     QTest::newRow("too small") << QStringList{"--size", "10x10"} << "'10x10'";
     QTest::newRow("locked and armed") << QStringList{"--readonly", "--operate"} << "--readonly";
     QTest::newRow("live but not armed") << QStringList{"--live"} << "--operate";
+    QTest::newRow("a view that is not there") << QStringList{"--view", "graph"} << "tensors";
     QTest::newRow("quit without a picture") << QStringList{"--quit"} << "--screenshot";
     QTest::newRow("unknown step") << QStringList{"--play", "grow,jump"} << "grow,shrink,lose";
   }

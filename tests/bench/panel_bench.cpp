@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the panel costs, drawn in software: frames of the mesh, snapshots, the Tensors view of a
+// large model, moments of the past. Prints the machine and one figure per line; times are medians
+// of repeated runs unless it says otherwise. Runs without a display (QT_QPA_PLATFORM=offscreen).
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <QApplication>
+#include <QScrollBar>
+#include <QTest>
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "engine/catalogue/catalogue.h"
+#include "ptc/rules/rules.h"
+#include "tests/bench/machine.h"
+#include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_states.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/models/past_cluster.h"
+#include "ui/models/tensor_layouts.h"
+#include "ui/theme.h"
+#include "ui/views/model_map.h"
+#include "ui/views/tensors_view.h"
+
+using namespace tessera;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> times) {
+  std::ranges::sort(times);
+  return times.empty() ? 0 : times[times.size() / 2];
+}
+
+template <typename F>
+double medianOf(int runs, const F& run) {
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) {
+    const auto begin = Clock::now();
+    run(i);
+    times.push_back(since(begin));
+  }
+  return median(times);
+}
+
+void print(const std::string& what, double value, const std::string& unit) {
+  fmt::print("{:<74} {:>9.2f} {}\n", what, value, unit);
+  std::fflush(stdout);
+}
+
+double residentMiB() {
+  std::ifstream statm("/proc/self/statm");
+  long pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return static_cast<double>(resident) * 4096 / (1 << 20);
+}
+
+double processorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Frames of the mesh at 4,096 devices.
+void benchMesh() {
+  test::Panel panel({}, test::LargeCluster(512, 8, 8, 64));
+  panel.window->resize(1600, 1000);
+  ui::MeshView* mesh = panel.window->meshView();
+  QTest::qWait(500);
+  std::vector<double> frames;
+  const int before = mesh->paintCount();
+  const double processor = processorSeconds();
+  const auto begin = Clock::now();
+  for (int i = 0; i < 100; ++i) {
+    QTest::qWait(30);
+    frames.push_back(mesh->timing().frame);
+  }
+  const double seconds = since(begin) / 1000;
+  print("mesh of 4,096 GPUs with 512 flows, one frame", median(frames), "ms");
+  print("  frames while bytes move", (mesh->paintCount() - before) / seconds, "per s");
+  print("  one core while bytes move", 100 * (processorSeconds() - processor) / seconds, "%");
+  print("  cells drawn from nothing", mesh->timing().cells, "ms (last)");
+}
+
+void benchSnapshots() {
+  auto cluster = test::LargeCluster(512, 8, 8, 0);
+  test::Panel panel({}, cluster);
+  panel.window->resize(1600, 1000);
+  QTest::qWait(500);
+  print("snapshot of 4,096 GPUs, every memory changed, drawn",
+        medianOf(9,
+                 [&](int run) {
+                   for (auto& node : cluster.nodes) {
+                     for (auto& device : node.devices) device.used_bytes += 1'000'000 * (run + 1);
+                   }
+                   ++cluster.sequence;
+                   panel.model.setSnapshot(cluster);
+                   panel.model.flush();
+                   panel.window->meshView()->viewport()->repaint();
+                 }),
+        "ms");
+  print("  the same, one GPU changed",
+        medianOf(9,
+                 [&](int run) {
+                   cluster.nodes[3].devices[2].used_bytes += 1'000'000 * (run + 1);
+                   ++cluster.sequence;
+                   panel.model.setSnapshot(cluster);
+                   panel.model.flush();
+                   panel.window->meshView()->viewport()->repaint();
+                 }),
+        "ms");
+  const int before = panel.window->meshView()->paintCount();
+  QTest::qWait(3000);
+  print("  paint events of the mesh in 3 idle seconds",
+        panel.window->meshView()->paintCount() - before, "");
+}
+
+/// Llama 3 405B with Adam's state on the devices of a job.
+engine::vfs::JobFactsPtr largeModel(const engine::JobStatus& job) {
+  const auto tensors = engine::FindCatalogueTensors("llama-3-405b");
+  const auto rules = engine::FindRuleSet("llama");
+  const auto ruled = ptc::ApplyRules(*tensors, *rules, false, ptc::OptimizerState::kAdamW);
+  const auto layout = ptc::Layout::Make(*ptc::DeviceMesh::Make(job.mesh, job.devices),
+                                        ruled->tensors, ruled->stages);
+  return engine::vfs::MakeFacts({job.name, job.epoch, 0, job.step, *layout}, nullptr);
+}
+
+void benchTensors() {
+  const auto cluster = test::LargeCluster(512, 8, 0, 0);
+  test::Panel panel({}, cluster);
+  panel.window->resize(1600, 1000);
+  const auto state = largeModel(panel.model.snapshot().jobs.front());
+  panel.commands.jobStates = engine::vfs::Jobs{{state->info.name, state}};
+  fmt::print("llama-3-405b: {} tensors on {} GPUs\n",
+             state->info.layout.collection().tensors().size(),
+             state->info.layout.mesh().num_ranks());
+  print("  groups and holders of its tensors, on a thread",
+        medianOf(3, [&](int) { (void)ui::TensorLayouts::make(state->info.layout, std::nullopt); }),
+        "ms");
+  auto begin = Clock::now();
+  panel.window->actions()->find(QStringLiteral("view.tensors"))->trigger();
+  auto* view = panel.window->findChild<ui::TensorsView*>();
+  if (!QTest::qWaitFor([&] { return view->layouts() != nullptr; }, 60'000)) {
+    fmt::print("  the tensors were not shown\n");
+    return;
+  }
+  print("  from the key to the picture", since(begin), "ms (once)");
+  ui::ModelMap* map = view->map();
+  map->viewport()->repaint();
+  std::vector<double> frames;
+  for (int i = 0; i < 60; ++i) {
+    map->verticalScrollBar()->setValue(i * 17);
+    begin = Clock::now();
+    map->viewport()->repaint();
+    frames.push_back(since(begin));
+  }
+  print("  whole model, one frame while panning", median(frames), "ms");
+  print("    the slowest of 60", *std::ranges::max_element(frames), "ms");
+  print("  whole model, one frame while pointing at other GPUs",
+        medianOf(20,
+                 [&](int run) {
+                   map->setHighlighted({{run, 0}});
+                   map->viewport()->repaint();
+                 }),
+        "ms");
+  print("  picture of one tensor",
+        medianOf(20, [&](int run) { (void)view->layouts()->picture(run * 100); }), "ms");
+}
+
+void benchPast() {
+  auto now = test::IdleCluster(64, 8);
+  test::AddJob(&now, test::Shape(64, 2, 4));
+  std::vector<engine::HistoryEntry> history;
+  const std::string mesh =
+      ptc::ToString(*ptc::DeviceMesh::Make(now.jobs.front().mesh, now.jobs.front().devices));
+  for (int i = 10'000; i > 0; --i) {
+    engine::HistoryEntry entry;
+    entry.id = i;
+    entry.job = now.jobs.front().name;
+    entry.from = entry.to = mesh;
+    entry.started = 1e9 + 60.0 * i;
+    entry.result = "committed";
+    entry.phases = {{"transferring", 2.0}};
+    entry.epoch = i;
+    history.push_back(std::move(entry));
+  }
+  const auto begin = Clock::now();
+  const ui::ChangeIndex index(history);
+  print("past: index of 10,000 changes of 512 GPUs", since(begin), "ms (once)");
+  print("  the cluster at a moment",
+        medianOf(51,
+                 [&](int run) {
+                   (void)ui::clusterAt(now, index, ui::SampleSeries(), now.jobs.front().name,
+                                       1e9 + 60.0 * 190 * run + 30);
+                 }),
+        "ms");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", qEnvironmentVariable("QT_QPA_PLATFORM", "offscreen").toUtf8());
+  QApplication application(argc, argv);
+  ui::applyTheme(application, ui::ThemeMode::Light);
+  fmt::print("{}\n", test::Machine());
+  const auto begin = Clock::now();
+  {
+    test::Panel panel;
+    panel.window->grab();
+    print("small cluster, window made and drawn once", since(begin), "ms");
+  }
+  benchMesh();
+  benchSnapshots();
+  benchTensors();
+  benchPast();
+  print("resident memory at the end", residentMiB(), "MiB");
+  return 0;
+}
