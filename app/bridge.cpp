@@ -182,6 +182,7 @@ void Bridge::setMirror(bool on, const engine::Retention& retention) {
 
 void Bridge::letGo() {
   ++m_connection;
+  m_reader.request_stop();
   if (m_mirror) m_mirror->setConnected(false);
   m_fetchingEvents = false;
   m_heldEvents.clear();
@@ -325,7 +326,9 @@ void Bridge::readStart(const ui::StartRequest& request,
 
 void Bridge::startJob(const ui::StartRequest& request, Done<void> done) {
   constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the registrar ends a start that stalls
-  readStart(request, [=, this](Result<wire::StartJobRequest> start) {
+  readStart(request, [=, this, connection = m_connection](Result<wire::StartJobRequest> start) {
+    // The user chose to start it on the cluster that was shown then.
+    if (connection != m_connection) return done(Cancelled("the panel has left that cluster"));
     if (!start) return done(start.error());
     wire::Request message;
     *message.mutable_start_job() = std::move(*start);
@@ -334,7 +337,8 @@ void Bridge::startJob(const ui::StartRequest& request, Done<void> done) {
 }
 
 void Bridge::proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) {
-  readStart(request, [=, this](Result<wire::StartJobRequest> start) {
+  readStart(request, [=, this, connection = m_connection](Result<wire::StartJobRequest> start) {
+    if (connection != m_connection) return done(Cancelled("the panel has left that cluster"));
     if (!start) return done(start.error());
     wire::Request message;
     *message.mutable_propose_start()->mutable_start() = std::move(*start);

@@ -293,7 +293,8 @@ Result<std::string> CheckpointDesk::FolderFor(const std::string& job) const {
 
 void CheckpointDesk::OnProgram(const Job& job) {
   Entry& entry = entries_[job.name];
-  if (entry.saving) {
+  // After a failure the next one waits, because a program may request one in each step.
+  if (entry.saving || (entry.not_before && timers_.now() < *entry.not_before)) {
     entry.again = true;
     return;
   }
@@ -467,7 +468,7 @@ void CheckpointDesk::Fail(const std::string& job, Entry& entry, const Error& why
   const std::string text = why.ToString();
   const bool is_new = text != std::exchange(entry.problem, text);
   entry.not_before = timers_.now() + kAfterFailure;
-  if (is_new || saving.cause != Cause::kSchedule) {
+  if (is_new || saving.reply) {
     AddEvent(engine::Severity::kWarning, job, "no checkpoint was saved: " + text);
   }
   if (saving.reply) saving.reply->Fail(why);

@@ -36,6 +36,20 @@ void NoteMetrics(const wire::StepReport& m, Job& job) {
   }
 }
 
+/// Returns whether the sample differs now.
+bool AddMetrics(const wire::StepReport& m, engine::Sample& sample) {
+  bool differs = false;
+  for (const auto& [name, value] : m.metrics()) {
+    const auto found = sample.metrics.find(name);
+    const bool is_known = found != sample.metrics.end();
+    if (is_known && IsSame(found->second, value)) continue;
+    if (!is_known && sample.metrics.size() >= engine::kMaxMetrics) continue;
+    sample.metrics[name] = value;
+    differs = true;
+  }
+  return differs;
+}
+
 }  // namespace
 
 void StepRecorder::OnStep(const wire::StepReport& m) {
@@ -43,6 +57,10 @@ void StepRecorder::OnStep(const wire::StepReport& m) {
   if (!job || m.timeline() != job->timeline) return;
   if (m.step() > job->recorded && !job->ahead.contains(m.step())) Add(*job, m);
   if (m.step() == job->recorded) AddLate(*job, m);
+  // A step that waits for an earlier one gets its late metrics while it waits.
+  if (const auto waiting = job->ahead.find(m.step()); waiting != job->ahead.end()) {
+    static_cast<void>(AddMetrics(m, waiting->second));
+  }
   // A request after the decision comes with a repeated report.
   if (m.checkpoint() && m.step() > job->checkpoint_step) {
     job->checkpoint_step = m.step();
@@ -82,17 +100,8 @@ void StepRecorder::Add(Job& job, const wire::StepReport& m) {
 
 void StepRecorder::AddLate(Job& job, const wire::StepReport& m) {
   if (!job.newest || job.newest->step != m.step()) return;
-  bool differs = false;
-  for (const auto& [name, value] : m.metrics()) {
-    const auto found = job.newest->metrics.find(name);
-    const bool is_known = found != job.newest->metrics.end();
-    if (is_known && IsSame(found->second, value)) continue;
-    if (!is_known && job.newest->metrics.size() >= engine::kMaxMetrics) continue;
-    job.newest->metrics[name] = value;
-    differs = true;
-  }
-  if (!differs) return;  // an agent repeats what it knows
-  NoteMetrics(m, job);
+  if (!AddMetrics(m, *job.newest)) return;  // an agent repeats what it knows
+  if (m.step() >= job.step) NoteMetrics(m, job);
   publisher_.Publish(*job.newest);
   samples_.push_back(*job.newest);  // replaces the one of the same step
   MarkDirty();

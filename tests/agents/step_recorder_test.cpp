@@ -98,6 +98,20 @@ class StepRecorderTest : public QObject {
     QCOMPARE(o.around.samples(kJob)[1].metrics.at("accuracy"), 0.75);
   }
 
+  // An earlier report may be late; the last step must not lose what comes after it.
+  void aStepThatWaitsCanGetMore() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    o.Report(3, {{"accuracy", 0.5}});
+    o.Report(3, {{"accuracy", 0.5}, {"total", 9}});
+    o.Report(2);
+    o.steps.Flush();
+    const auto samples = o.around.samples(kJob);
+    QCOMPARE(samples.size(), std::size_t{3});
+    QVERIFY((samples[2].metrics == engine::Metrics{{"accuracy", 0.5}, {"total", 9}}));
+  }
+
   // A program that was started again may use other names.
   void theStateHasRoomForAsManyNamesAsAJob() {
     sim::MemoryStore journal;

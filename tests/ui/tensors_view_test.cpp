@@ -329,11 +329,15 @@ class TensorsViewTest : public QObject {
     TensorsView* view = openView(panel);
     QVERIFY(view != nullptr);
     QVERIFY(view->layouts()->next() == nullptr);
+    QVERIFY(view->openTensor(QStringLiteral("h.2.attn.qkv.weight")));
     emit panel.window->meshView()->toggleRequested({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
     QVERIFY(panel.waitForPlan());
     QVERIFY(QTest::qWaitFor(
         [&] { return view->layouts() != nullptr && view->layouts()->next() != nullptr; }, 10'000));
     QCOMPARE(view->layouts()->next()->mesh().num_ranks(), 8);
+    // The tensor of the same layer stays chosen.
+    QVERIFY2(view->footer().contains(QLatin1String("h.2.attn.qkv.weight")),
+             qPrintable(view->footer()));
     QVERIFY(view->openTensor(QStringLiteral("h.0.attn.qkv.weight")));
     QVERIFY(view->canvas()->isComparing());
     QVERIFY(view->canvas()->picture().moved() > 0);

@@ -308,6 +308,7 @@ QWidget* StartJobDialog::makeAnswers() {
 
   m_describe->setAutoDefault(false);
   connect(m_describe, &QPushButton::clicked, this, [this] {
+    if (m_isStarting) return;  // it would end the reading of the script for the start
     m_described = std::get<StartRequest::Script>(m_check.request.program);
     m_proposal.follow(m_check.request);
     m_proposal.askAgain();
@@ -654,6 +655,7 @@ void StartJobDialog::start() {
   if (!blockedReason().isEmpty()) return;
   m_error->hide();
   m_isStarting = true;
+  m_describe->setEnabled(false);
   const StartRequest wanted = request();
   refreshBottom();
   m_control.startJob(wanted, [self = QPointer<StartJobDialog>(this)](const Result<void>& result) {

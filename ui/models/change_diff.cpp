@@ -67,8 +67,8 @@ ChangeSide sideOf(const engine::HistoryEntry& entry, const SampleSeries& samples
   return side;
 }
 
-/// Which part of the state a rank holds: its coordinates in the axes that cut it, with their
-/// degrees. Ranks along dp and cp hold the same.
+/// Where a rank is in the axes that cut the state of every job, with their degrees. Rules may cut
+/// along dp and cp too; the history does not contain them.
 std::vector<std::int64_t> shardOf(const ChangeSide& side, int rank) {
   std::vector<std::int64_t> shard;
   for (const Axis axis : {Axis::kPp, Axis::kEp, Axis::kTp}) {
@@ -259,7 +259,8 @@ QString deviceText(const ChangeDiff& diff) {
     lines << DiffWords::tr("another shard on %1: %2")
                  .arg(count(diff.resharded), deviceNames(diff.resharded));
   }
-  if (lines.isEmpty()) lines << DiffWords::tr("The same GPUs hold the same shards.");
+  if (lines.isEmpty())
+    lines << DiffWords::tr("The same GPUs, at the same places in pp, ep and tp.");
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -94,7 +94,7 @@ ChangeTimes timesOf(const engine::HistoryEntry& entry) {
   ChangeTimes times;
   times.end = entry.started + std::max(whole, entry.pause);
   times.pauseStart = std::min(entry.started + before, times.end);
-  times.pauseEnd = std::min(times.pauseStart + entry.pause, times.end);
+  times.pauseEnd = std::min(times.pauseStart + std::max(0.0, entry.pause), times.end);
   return times;
 }
 

@@ -35,11 +35,10 @@ JobStates::Wanted JobStates::wanted() const {
 
 void JobStates::refresh() {
   if (m_users.empty() || m_model.isFile() || !m_model.hasSnapshot()) return;
-  const bool followed = follow();
+  follow();  // whoever shows the new snapshot reads jobs() after it
   const bool answered = m_known && m_problem.isEmpty();
   const bool wait = m_asking || m_retry.isActive() || m_model.link() != LinkState::Connected;
   if (!wait && !(answered && m_asked == wanted())) ask();
-  if (followed) emit changed();
 }
 
 void JobStates::ask() {

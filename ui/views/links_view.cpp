@@ -298,6 +298,24 @@ std::optional<LinkFlows> LinksView::flowsAt(LinkTime time) const {
   return {};
 }
 
+// Reading the meshes of an entry takes time, and an entry that has ended does not change.
+const std::optional<LinkFlows>& LinksView::pastFlows() {
+  const engine::HistoryEntry* entry = m_layout.change.get();
+  if (entry == nullptr && m_layout.source != LayoutSource::Past) {
+    for (const engine::HistoryEntry& each : m_context.history.entries()) {
+      if (each.job != m_layout.job || each.flows.empty()) continue;
+      entry = &each;
+      break;
+    }
+  }
+  const PastKey key = entry == nullptr ? PastKey() : PastKey(entry->id, entry->job, entry->result);
+  if (key != m_pastKey) {
+    m_pastKey = key;
+    m_past = flowsAt(LinkTime::Past);
+  }
+  return m_past;
+}
+
 LinkTime LinksView::usualTime() const {
   switch (m_layout.source) {
     case LayoutSource::Draft:
@@ -346,8 +364,9 @@ void LinksView::refresh() {
   if (!isVisible()) return;
   // The moves of a plan follow from the tensors of the job.
   m_context.states.setActive(this, m_layout.source == LayoutSource::Draft);
-  const auto available = [&](LinkTime time) {
-    return time == LinkTime::Planned ? m_planned : flowsAt(time);
+  const std::optional<LinkFlows> moving = flowsAt(LinkTime::Moving), past = pastFlows();
+  const auto available = [&](LinkTime time) -> const std::optional<LinkFlows>& {
+    return time == LinkTime::Planned ? m_planned : time == LinkTime::Moving ? moving : past;
   };
   m_time = m_wanted && available(*m_wanted) ? *m_wanted : usualTime();
   for (const LinkTime time : {LinkTime::Planned, LinkTime::Moving, LinkTime::Past}) {

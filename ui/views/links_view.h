@@ -7,6 +7,8 @@
 
 #include <QTimer>
 #include <optional>
+#include <string>
+#include <tuple>
 
 #include "ui/models/link_matrix.h"
 #include "ui/models/link_table_model.h"
@@ -73,6 +75,8 @@ class LinksView : public Surface, public View {
   /// The flows of a time; nothing if there are none to show, which differs from a change without
   /// flows.
   std::optional<LinkFlows> flowsAt(LinkTime time) const;
+  /// Those of flowsAt(Past), made once per entry.
+  const std::optional<LinkFlows>& pastFlows();
   LinkTime usualTime() const;
   QString wordsOf(const std::optional<LinkFlows>& flows) const;
   void refresh();
@@ -90,6 +94,9 @@ class LinksView : public Surface, public View {
   LinkEnds m_ends = LinkEnds::Nodes;
   LinkFlows m_flows;                   // those shown
   std::optional<LinkFlows> m_planned;  // of the last plan of this draft
+  using PastKey = std::tuple<std::int64_t, std::string, std::string>;  // id, job, result
+  PastKey m_pastKey;
+  std::optional<LinkFlows> m_past;
   bool m_replanning = false;           // m_planned is shown until the next plan is there
   LinkTableModel m_rows;
   MoveLister m_lister;

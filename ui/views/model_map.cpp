@@ -10,6 +10,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/canvas/paint_tools.h"
 #include "ui/format.h"
@@ -249,10 +250,18 @@ double ModelMap::strengthOf(const std::vector<ptc::DeviceId>& holders) const {
 
 void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
   const QRectF& area = place.rect;
+  QPoint last(-1, -1);
   for (const Part& part : partsOf(after, place.tensor).parts) {
     QRectF rect(area.left() + part.at.left() * area.width(),
                 area.top() + part.at.top() * area.height(), part.at.width() * area.width(),
                 part.at.height() * area.height());
+    // Thousands of parts, as of a shard per GPU, cost no more than their pixels.
+    if (rect.width() < 1 || rect.height() < 1) {
+      const QPoint pixel(static_cast<int>(rect.center().x()), static_cast<int>(rect.center().y()));
+      if (std::exchange(last, pixel) == pixel) continue;
+      rect.setWidth(std::max(1.0, rect.width()));
+      rect.setHeight(std::max(1.0, rect.height()));
+    }
     const double x = rect.width() > 5 && part.at.width() < 1 ? 0.5 : 0;
     const double y = rect.height() > 4 && part.at.height() < 1 ? 0.5 : 0;
     rect.adjust(x, y, -x, -y);

@@ -333,13 +333,14 @@ void TensorsView::request() {
     return;
   }
   const engine::JobStatus* live = m_context.model.findJob(job->name);
+  // The tensors of the new layout are on their way; the options belong to it.
+  if (live != nullptr && live->epoch != m_layout.state->info.epoch) return;
   m_maker.request(m_layout.state, (live == nullptr ? job : live)->options, m_layout.now,
                   m_layout.next);
 }
 
 void TensorsView::takeLayouts() {
   const TensorLayouts::Ptr& made = m_maker.layouts();
-  QString shown = m_tensor >= 0 && m_groups.rowCount() > 0 ? m_title->text() : QString();
   m_groups.setLayouts(made);
   m_group.reset();
   m_tensor = -1;
@@ -347,19 +348,21 @@ void TensorsView::takeLayouts() {
     const std::int64_t layers = made->now().collection().num_layers();
     m_layer->setRange(0, static_cast<int>(std::max<std::int64_t>(1, layers)) - 1);
     chip(Scope::Layer)->setEnabled(layers > 0);
-    // The same tensor as before the change, else the largest.
+    // The same tensor as before, else one of the largest.
+    const auto& groups = made->groups();
+    const auto kept = made->now().collection().Find(m_name);
     std::optional<std::size_t> chosen;
     for (const std::size_t each : m_groups.shown()) {
-      const auto& groups = made->groups();
-      if (groups[each].name == shown) {
+      if (kept && std::ranges::find(groups[each].tensors, *kept) != groups[each].tensors.end()) {
         chosen = each;
+        m_tensor = *kept;
         break;
       }
       if (!chosen || groups[each].bytes > groups[*chosen].bytes) chosen = each;
     }
     if (chosen) {
       m_group = chosen;
-      m_tensor = made->groups()[*chosen].tensors.front();
+      if (m_tensor < 0) m_tensor = groups[*chosen].tensors.front();
       if (const auto row = m_groups.rowOf(*chosen)) {
         m_table->setCurrentIndex(m_groups.index(*row, 0));
       }
@@ -371,6 +374,7 @@ void TensorsView::takeLayouts() {
 void TensorsView::choose(std::size_t group, int tensor) {
   m_group = group;
   m_tensor = tensor;
+  m_name = layouts()->spec(tensor).name;
   if (const auto row = m_groups.rowOf(group)) m_table->setCurrentIndex(m_groups.index(*row, 0));
   setScope(Scope::Tensor);
 }

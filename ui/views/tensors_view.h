@@ -7,6 +7,7 @@
 /// shown without a cluster.
 
 #include <optional>
+#include <string>
 
 #include "ui/models/layout_maker.h"
 #include "ui/models/tensor_group_model.h"
@@ -100,6 +101,7 @@ class TensorsView : public Surface, public View {
   Scope m_scope = Scope::Model;
   std::optional<std::size_t> m_group;
   int m_tensor = -1;
+  std::string m_name;  // of the chosen tensor, also while there are no layouts
   QString m_asOf;
   QStackedLayout* m_stack;
   QLabel *m_words, *m_caption, *m_title, *m_facts, *m_steps, *m_footer, *m_sum;
