@@ -212,6 +212,10 @@ QString text(ErrorCode code) {
   Q_UNREACHABLE();
 }
 
+QString word(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
 QString error(const Error& error) {
   // A message may contain text from a peer; reduce it to one line.
   const QString words = QString::fromStdString(error.ToString()).simplified();

@@ -8,6 +8,7 @@
 #include <QString>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
@@ -56,6 +57,9 @@ QString node(std::int32_t node);
 QString unknown();
 /// Returns the text, or unknown().
 QString orUnknown(const std::optional<QString>& text);
+
+/// A word of the engine as it is, such as "param" or "bf16"; not translated.
+QString word(std::string_view text);
 
 /// Returns one line: the meaning of the code, then the message of the error.
 QString error(const Error& error);

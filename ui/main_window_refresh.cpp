@@ -99,7 +99,7 @@ std::shared_ptr<const MeshScene> MainWindow::Impl::sceneOf(const engine::Cluster
   const std::set<ptc::DeviceId> devices = drafting ? draft.deviceSet() : std::set<ptc::DeviceId>();
   MeshScene scene =
       makeScene(cluster, job == nullptr ? std::string() : job->name, drafting ? &devices : nullptr,
-                drafting && plan.summary() ? &*plan.summary() : nullptr);
+                drafting ? plan.summary().get() : nullptr);
   if (of == LayoutSource::Past) hideProgress(&scene);
   scene.isolated = colours->isolated();
   colourScene(&scene, colours->colouring());
@@ -118,9 +118,7 @@ void MainWindow::Impl::refreshViews() {
   layout.live =
       source == LayoutSource::Live ? layout.scene : sceneOf(model.snapshot(), LayoutSource::Live);
   if (past) layout.time = moment->time;
-  if (drafting && plan.summary()) {
-    layout.plan = std::make_shared<const engine::PlanSummary>(*plan.summary());
-  }
+  if (drafting) layout.plan = plan.summary();
   if (const auto facts = states.jobs().find(layout.job); facts != states.jobs().end()) {
     layout.state = facts->second;
   }

@@ -213,8 +213,8 @@ void tessera_busy(tessera_job* job, double seconds);
 int tessera_log(tessera_job* job, const char* name, double value);
 /* Requests a checkpoint of the state after the next step boundary and returns at once. Only calls
  * of rank 0 count, once per step. The folder is that of the job's schedule for checkpoints, else
- * that of its newest checkpoint, else the first one that the first node's agent.json allows. The
- * outcome is an event: a job without a folder gets a warning, and trains on. */
+ * that of its newest checkpoint, else the first folder that agent.json of the first node allows.
+ * The outcome is an event. A job without a folder gets a warning and continues to train. */
 int tessera_checkpoint(tessera_job* job);
 /* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this
  * device ended between a decision and its update. Fills in step, clip and skip of *decision. The

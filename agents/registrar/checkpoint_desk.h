@@ -55,8 +55,8 @@ class CheckpointDesk : public RegistrarPart {
   void OnNodeGone(std::int32_t node, const std::string& why);
   /// Saves a checkpoint of the job if its schedule is due. Called at each step and each second.
   void Consider(const Job& job);
-  /// Saves one because the program of the job has requested it, after the one that is being saved.
-  /// The outcome is an event.
+  /// Saves a checkpoint that the program of the job has requested. If another is being saved, it is
+  /// saved afterwards. The outcome is an event.
   void OnProgram(const Job& job);
   /// Renews the view of what is being saved, and gives up what makes no progress.
   void Tick();

@@ -57,7 +57,8 @@ struct Finished {
 Result<Finished> runWithInput(const std::vector<std::string>& words, std::string_view input,
                               std::chrono::milliseconds patience) {
   std::array<std::array<int, 2>, 3> ends{};
-  for (auto& pair : ends)  // sockets, because a write to one that is closed can be without SIGPIPE
+  // Sockets, because a write to a closed socket can be made without SIGPIPE.
+  for (auto& pair : ends)
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
       return Unavailable(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
   OwnedFd in(ends[0][0]), out(ends[1][0]), err(ends[2][0]);

@@ -87,7 +87,7 @@ class StepRecorderTest : public QObject {
     QCOMPARE(samples.size(), std::size_t{2});
     QCOMPARE(samples[1].metrics.at("accuracy"), 0.75);
     QCOMPARE(samples[1].metrics.at("total"), 9.0);
-    QCOMPARE(samples[1].sequence, std::int64_t{3});  // of the one that was replaced: 2
+    QCOMPARE(samples[1].sequence, std::int64_t{3});  // the replaced sample had 2
     QCOMPARE(o.job().metrics.at("total"), 9.0);
     for (int i = 0; i < 20; ++i) o.Report(2, {{"m" + std::to_string(i), 1}});
     o.steps.Flush();

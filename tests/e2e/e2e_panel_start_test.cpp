@@ -58,7 +58,8 @@ class E2ePanelStartTest : public QObject {
     QCOMPARE(job.global_batch, std::int64_t{8});
     QVERIFY(cluster.WaitStep(QStringLiteral("gpt-nano"), 2));
 
-    // The name is taken now: asking and starting again says so, and nothing changes.
+    // The name is taken now. A second proposal and a second start fail with it, and nothing
+    // changes.
     propose();
     QVERIFY(!*proposal);
     QCOMPARE(proposal->error().code, ErrorCode::kAlreadyExists);

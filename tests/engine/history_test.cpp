@@ -256,7 +256,7 @@ class HistoryTest : public QObject {
     QVERIFY((*(*history)->SamplesBetween("j", {}, 0))[1].metrics == curve[1].metrics);
     QVERIFY((*history)->SamplesBetween("j", {}, 2)->back().metrics == curve[3].metrics);
 
-    // A sample that is replaced takes its metrics along, one that is undone keeps them.
+    // A sample that replaces another replaces its metrics too. An undone sample keeps its metrics.
     std::vector<Sample> again = {curve[3]};
     again[0].metrics = {{"lr", 0.25}};
     QVERIFY((*history)->AddSamples(again));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting a job from the panel: what is asked, what is refused, what is sent.
+// The dialog that starts a job: its questions, the values that it refuses, and its request.
 #include "ui/dialogs/start_job_dialog.h"
 
 #include <QApplication>

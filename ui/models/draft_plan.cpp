@@ -90,7 +90,7 @@ void DraftPlan::ask() {
 void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> result) {
   if (generation != m_generation) return;
   if (!result) return set(State::Failed, format::error(result.error()));
-  m_summary = std::move(*result);
+  m_summary = std::make_shared<const engine::PlanSummary>(std::move(*result));
   if (matchesLive(*m_summary)) return set(State::Ready);
   // Plan and snapshot have different epochs; one of them is outdated.
   m_delay.start(kReplanDelayMs);

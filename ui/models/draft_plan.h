@@ -8,7 +8,7 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <optional>
+#include <memory>
 
 #include "ui/commands.h"
 #include "ui/models/cluster_model.h"
@@ -33,7 +33,7 @@ class DraftPlan : public QObject {
   State state() const { return m_state; }
   /// The newest answer for this draft, also while a newer one is pending (Planning, Stale). Nothing
   /// in the states None, Invalid and Failed.
-  const std::optional<engine::PlanSummary>& summary() const { return m_summary; }
+  const std::shared_ptr<const engine::PlanSummary>& summary() const { return m_summary; }
   /// The problem as one sentence; empty if there is none.
   const QString& problem() const { return m_problem; }
   /// The request that `summary` answers.
@@ -58,7 +58,7 @@ class DraftPlan : public QObject {
   ClusterModel& m_model;
   ClusterCommands& m_commands;
   State m_state = State::None;
-  std::optional<engine::PlanSummary> m_summary;
+  std::shared_ptr<const engine::PlanSummary> m_summary;
   PlanRequest m_request;
   QString m_problem;
   std::uint64_t m_generation = 0;  // of the newest request; older answers are dropped

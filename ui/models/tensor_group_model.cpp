@@ -87,11 +87,8 @@ void TensorGroupModel::rebuild() {
   for (std::size_t i = 0; m_layouts && i < m_layouts->groups().size(); ++i) {
     const ptc::TensorSpec& spec = m_layouts->spec(group(i).tensors.front());
     if (!matches(m_role, spec.role)) continue;
-    const auto latin = [](std::string_view text) {
-      return QLatin1String(text.data(), static_cast<int>(text.size()));
-    };
-    const QString text = group(i).name + QLatin1Char(' ') + latin(ptc::ToString(spec.role)) +
-                         QLatin1Char(' ') + latin(ptc::ToString(spec.dtype));
+    const QString text = group(i).name + QLatin1Char(' ') + format::word(ptc::ToString(spec.role)) +
+                         QLatin1Char(' ') + format::word(ptc::ToString(spec.dtype));
     const bool passes = std::ranges::all_of(
         words, [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
     if (passes) rows.push_back(i);

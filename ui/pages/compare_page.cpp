@@ -6,7 +6,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <utility>
@@ -23,20 +22,22 @@ constexpr int kCompareRow = 24;
 constexpr int kFactWidth = 104;
 
 /// Values that differ are emphasized, so that a long table shows its point.
-class CompareDelegate : public QStyledItemDelegate {
+class CompareDelegate : public QuietDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  using QuietDelegate::QuietDelegate;
 
  protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    const Theme& theme = Theme::current();
-    const bool value = index.column() != DiffTableModel::FactColumn;
-    const bool differs = index.data(DiffTableModel::DiffersRole).toBool();
-    option->font = uiFont(12, value && differs ? QFont::DemiBold : QFont::Normal);
-    const QColor color = value && differs ? theme.text : theme.dim;
-    option->palette.setColor(QPalette::Text, color);
-    option->palette.setColor(QPalette::HighlightedText, color);
+  QColor colorOf(const QModelIndex& index) const override {
+    return isPoint(index) ? Theme::current().text : Theme::current().dim;
+  }
+  QFont::Weight weightOf(const QModelIndex& index) const override {
+    return isPoint(index) ? QFont::DemiBold : QFont::Normal;
+  }
+
+ private:
+  static bool isPoint(const QModelIndex& index) {
+    return index.column() != DiffTableModel::FactColumn &&
+           index.data(DiffTableModel::DiffersRole).toBool();
   }
 };
 

@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QPointer>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <utility>
@@ -23,15 +22,13 @@ namespace {
 
 constexpr int kHistoryRowHeight = 24;
 
-class HistoryDelegate : public QStyledItemDelegate {
+class HistoryDelegate : public QuietDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  using QuietDelegate::QuietDelegate;
 
  protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
+  QColor colorOf(const QModelIndex& index) const override {
     const Theme& theme = Theme::current();
-    option->font = uiFont(12);
     QColor color = theme.text;
     if (index.column() == HistoryTableModel::WhenColumn ||
         index.column() == HistoryTableModel::BoundColumn) {
@@ -43,8 +40,7 @@ class HistoryDelegate : public QStyledItemDelegate {
       if (result == QLatin1String("rolled_back")) color = theme.warn;
       if (result == QLatin1String("failed")) color = theme.bad;
     }
-    option->palette.setColor(QPalette::Text, color);
-    option->palette.setColor(QPalette::HighlightedText, color);
+    return color;
   }
 };
 

@@ -29,8 +29,8 @@ void PlanPanel::refreshPlan() {
   const auto& summary = m_plan.summary();
   const bool outdated =
       m_plan.state() == DraftPlan::State::Planning || m_plan.state() == DraftPlan::State::Stale;
-  m_bar->setVisible(summary.has_value());
-  m_facts->setVisible(summary.has_value());
+  m_bar->setVisible(summary != nullptr);
+  m_facts->setVisible(summary != nullptr);
   m_copy->setVisible(!m_draft.isEmpty());
   QString recommendation;
   if (const auto& proposal = m_proposal.proposal(); proposal && !proposal->why.empty()) {

@@ -11,7 +11,6 @@
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -34,15 +33,13 @@ constexpr int kLinksMargin = 24;
 constexpr int kLinkRow = 24;
 constexpr int kLeastDetails = 118;  // title, header, two rows
 
-class LinkDelegate : public QStyledItemDelegate {
+class LinkDelegate : public QuietDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  using QuietDelegate::QuietDelegate;
 
  protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
+  QColor colorOf(const QModelIndex& index) const override {
     const Theme& theme = Theme::current();
-    option->font = uiFont(12);
     QColor color = theme.text;
     if (index.column() >= LinkTableModel::BytesColumn) color = theme.dim;
     if (index.column() == LinkTableModel::StateColumn) {
@@ -51,8 +48,7 @@ class LinkDelegate : public QStyledItemDelegate {
       if (state == engine::FlowState::kStalled) color = theme.warn;
       if (state == engine::FlowState::kDone) color = theme.ok;
     }
-    option->palette.setColor(QPalette::Text, color);
-    option->palette.setColor(QPalette::HighlightedText, color);
+    return color;
   }
 };
 
@@ -286,28 +282,27 @@ std::optional<LinkFlows> LinksView::flowsAt(LinkTime time) const {
       const engine::TxnStatus* txn = runningTxnOf(m_layout);
       return txn == nullptr ? std::nullopt : std::optional(flowsOfTxn(*txn));
     }
-    case LinkTime::Past:
-      if (m_layout.change) return flowsOfEntry(*m_layout.change);
-      if (m_layout.source == LayoutSource::Past) return {};  // none until then
-      // The newest one comes first.
-      for (const engine::HistoryEntry& entry : m_context.history.entries()) {
-        if (entry.job == m_layout.job && !entry.flows.empty()) return flowsOfEntry(entry);
-      }
-      return {};
+    case LinkTime::Past: {
+      const engine::HistoryEntry* entry = pastEntry();
+      return entry == nullptr ? std::nullopt : std::optional(flowsOfEntry(*entry));
+    }
   }
   return {};
 }
 
+// The change that is chosen or shown, else in Live and Draft the newest that moved bytes.
+const engine::HistoryEntry* LinksView::pastEntry() const {
+  if (m_layout.change) return m_layout.change.get();
+  if (m_layout.source == LayoutSource::Past) return nullptr;
+  for (const engine::HistoryEntry& entry : m_context.history.entries()) {
+    if (entry.job == m_layout.job && !entry.flows.empty()) return &entry;
+  }
+  return nullptr;
+}
+
 // Reading the meshes of an entry takes time, and an entry that has ended does not change.
 const std::optional<LinkFlows>& LinksView::pastFlows() {
-  const engine::HistoryEntry* entry = m_layout.change.get();
-  if (entry == nullptr && m_layout.source != LayoutSource::Past) {
-    for (const engine::HistoryEntry& each : m_context.history.entries()) {
-      if (each.job != m_layout.job || each.flows.empty()) continue;
-      entry = &each;
-      break;
-    }
-  }
+  const engine::HistoryEntry* entry = pastEntry();
   const PastKey key = entry == nullptr ? PastKey() : PastKey(entry->id, entry->job, entry->result);
   if (key != m_pastKey) {
     m_pastKey = key;

@@ -75,6 +75,7 @@ class LinksView : public Surface, public View {
   /// The flows of a time; nothing if there are none to show, which differs from a change without
   /// flows.
   std::optional<LinkFlows> flowsAt(LinkTime time) const;
+  const engine::HistoryEntry* pastEntry() const;
   /// Those of flowsAt(Past), made once per entry.
   const std::optional<LinkFlows>& pastFlows();
   LinkTime usualTime() const;

@@ -491,7 +491,7 @@ bool ModelMap::viewportEvent(QEvent* event) {
                          tr("%1\n%2 %3, %4\nthis part on %5")
                              .arg(QString::fromStdString(spec.name),
                                   QString::fromStdString(ptc::ToString(spec.shape)),
-                                  QString::fromUtf8(ptc::ToString(spec.dtype).data()),
+                                  format::word(ptc::ToString(spec.dtype)),
                                   format::bytes(m_content.layouts->bytesOf(hit->tensor)),
                                   deviceNames(hit->holders)),
                          viewport());

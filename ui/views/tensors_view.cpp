@@ -11,7 +11,6 @@
 #include <QLineEdit>
 #include <QSpinBox>
 #include <QSplitter>
-#include <QStackedLayout>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -36,15 +35,8 @@ constexpr int kTensorMargin = 16;
 
 QString axesText(const std::vector<ptc::Axis>& axes) {
   QStringList names;
-  for (const ptc::Axis axis : axes) {
-    const std::string_view name = ptc::ToString(axis);
-    names << QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-  }
+  for (const ptc::Axis axis : axes) names << format::word(ptc::ToString(axis));
   return names.join(QStringLiteral(" × "));
-}
-
-QString utf8(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
 QString shapeText(const ptc::TensorSpec& spec) {
@@ -59,7 +51,6 @@ QString shapeText(const ptc::TensorSpec& spec) {
 TensorsView::TensorsView(const ViewContext& context, QWidget* parent)
     : Surface(Tone::Canvas, parent),
       m_context(context),
-      m_stack(new QStackedLayout(this)),
       m_words(wrappingLabel(QStringLiteral("hint"), this)),
       m_caption(new QLabel(this)),
       m_title(new QLabel(this)),
@@ -76,6 +67,7 @@ TensorsView::TensorsView(const ViewContext& context, QWidget* parent)
       m_layer(new QSpinBox(this)),
       m_compare(new QCheckBox(tr("Before and after"), this)),
       m_table(new QTableView(this)),
+      m_stack(new QStackedWidget(this)),
       m_pictures(new QStackedWidget(this)),
       m_map(new ModelMap(m_pictures)),
       m_canvas(new TensorCanvas(m_pictures)) {
@@ -88,7 +80,9 @@ TensorsView::TensorsView(const ViewContext& context, QWidget* parent)
   splitter->setStretchFactor(0, 0);
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({300, 590});
-  m_stack->addWidget(splitter);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(splitter);
 
   connect(&m_maker, &LayoutMaker::changed, this, &TensorsView::takeLayouts);
   SelectionModel& selection = m_context.selection;
@@ -242,17 +236,13 @@ QWidget* TensorsView::buildPictures() {
   texts->addLayout(heading);
   texts->addWidget(m_steps);
   m_footer->setContentsMargins(kTensorMargin, 4, kTensorMargin, 10);
-  auto* pictures = new QWidget(area);
-  m_pictures->setParent(pictures);
-  auto* stack = new QStackedLayout(pictures);
-  stack->setObjectName(QStringLiteral("pictures"));
-  stack->addWidget(m_pictures);
-  stack->addWidget(m_words);
+  m_stack->addWidget(m_pictures);
+  m_stack->addWidget(m_words);
   auto* column = new QVBoxLayout(area);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addLayout(texts);
-  column->addWidget(pictures, 1);
+  column->addWidget(m_stack, 1);
   column->addWidget(m_footer);
   return area;
 }
@@ -445,9 +435,7 @@ void TensorsView::refreshPictures() {
   m_meshLabel->setText(problem);
   m_meshLabel->setVisible(!problem.isEmpty());
   const bool shown = made != nullptr;
-  auto* stack = m_words->parentWidget()->findChild<QStackedLayout*>(QStringLiteral("pictures"));
-  if (stack != nullptr)
-    stack->setCurrentWidget(shown ? static_cast<QWidget*>(m_pictures) : m_words);
+  m_stack->setCurrentWidget(shown ? static_cast<QWidget*>(m_pictures) : m_words);
   if (!shown) m_words->setText(whyNothing());
   m_compare->setVisible(shown && made->next() != nullptr);
   if (shown && m_layout.scene) {
@@ -538,8 +526,8 @@ void TensorsView::refreshTexts() {
   const TensorGroup& group = made->groups()[*m_group];
   const ptc::TensorSpec& spec = made->spec(m_tensor);
   m_title->setText(group.name);
-  QStringList facts{shapeText(spec) + QLatin1Char(' ') + utf8(ptc::ToString(spec.dtype)),
-                    utf8(ptc::ToString(spec.role))};
+  QStringList facts{shapeText(spec) + QLatin1Char(' ') + format::word(ptc::ToString(spec.dtype)),
+                    format::word(ptc::ToString(spec.role))};
   if (group.tensors.size() > 1) {
     facts << tr("%1 tensors").arg(format::count(std::ssize(group.tensors)));
   }

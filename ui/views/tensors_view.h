@@ -20,7 +20,6 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QSpinBox;
-class QStackedLayout;
 class QStackedWidget;
 class QTableView;
 
@@ -103,7 +102,6 @@ class TensorsView : public Surface, public View {
   int m_tensor = -1;
   std::string m_name;  // of the chosen tensor, also while there are no layouts
   QString m_asOf;
-  QStackedLayout* m_stack;
   QLabel *m_words, *m_caption, *m_title, *m_facts, *m_steps, *m_footer, *m_sum;
   QComboBox *m_subject, *m_role;
   QLineEdit *m_mesh, *m_filter;
@@ -112,7 +110,8 @@ class TensorsView : public Surface, public View {
   QSpinBox* m_layer;
   QCheckBox* m_compare;
   QTableView* m_table;
-  QStackedWidget* m_pictures;
+  QStackedWidget* m_stack;     // pictures or words
+  QStackedWidget* m_pictures;  // map or canvas
   ModelMap* m_map;
   TensorCanvas* m_canvas;
 };

@@ -4,6 +4,8 @@
 #include <QHeaderView>
 #include <QTableView>
 
+#include "ui/theme.h"
+
 namespace tessera::ui {
 
 void makeQuiet(QTableView& table, int rowHeight) {
@@ -16,6 +18,14 @@ void makeQuiet(QTableView& table, int rowHeight) {
   table.verticalHeader()->hide();
   table.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table.verticalHeader()->setDefaultSectionSize(rowHeight);
+}
+
+void QuietDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  QStyledItemDelegate::initStyleOption(option, index);
+  option->font = uiFont(12, weightOf(index));
+  const QColor color = colorOf(index);
+  option->palette.setColor(QPalette::Text, color);
+  option->palette.setColor(QPalette::HighlightedText, color);
 }
 
 }  // namespace tessera::ui
