@@ -11,6 +11,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/when.h"
+#include "app/requests.h"
 
 namespace tessera::app {
 namespace {
@@ -76,7 +77,9 @@ Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_mo
 // The threads end before the objects that their callbacks use.
 Bridge::~Bridge() {
   m_reader.request_stop();
+  m_workStop.request_stop();
   m_reading.stop();
+  m_working.stop();
   m_client.reset();
 }
 
@@ -219,7 +222,7 @@ void Bridge::fetchEvents() {
   wire::Request request;
   request.mutable_events()->set_after_sequence(m_lastEvent);
   request.mutable_events()->set_limit(kEventBacklog);
-  ask<std::vector<engine::Event>>(
+  call<std::vector<engine::Event>>(
       std::move(request), kAnswerTimeout,
       [this, connection = m_connection](Result<std::vector<engine::Event>> events) {
         if (connection != m_connection) return;
@@ -235,8 +238,8 @@ void Bridge::fetchEvents() {
 }
 
 template <typename T>
-void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done,
-                 Reader<T> read) {
+void Bridge::call(wire::Request request, std::chrono::milliseconds timeout, Done<T> done,
+                  Reader<T> read) {
   if (!m_client) {
     QMetaObject::invokeMethod(
         this, [done = std::move(done)] { done(Unavailable("no cluster is connected")); },
@@ -271,8 +274,8 @@ void Bridge::waitForAnswers(std::chrono::milliseconds most) {
 void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
   wire::Request message;
   fill(request, message.mutable_plan());
-  ask<engine::PlanSummary>(std::move(message), kAnswerTimeout, std::move(done),
-                           [](const wire::Reply& reply) { return agents::Decode(reply.plan()); });
+  call<engine::PlanSummary>(std::move(message), kAnswerTimeout, std::move(done),
+                            [](const wire::Reply& reply) { return agents::Decode(reply.plan()); });
 }
 
 void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
@@ -281,7 +284,7 @@ void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
   fill(request, message.mutable_apply()->mutable_plan());
   message.mutable_apply()->set_plan_hash(planHash.toStdString());
   message.mutable_apply()->set_unrecorded(unrecorded == ui::Unrecorded::Allow);
-  ask<std::int64_t>(
+  call<std::int64_t>(
       std::move(message), kAnswerTimeout, std::move(done),
       [](const wire::Reply& reply) { return std::int64_t{reply.apply().transaction()}; });
 }
@@ -289,13 +292,13 @@ void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
 void Bridge::cancel(std::int64_t txn, Done<void> done) {
   wire::Request message;
   message.mutable_cancel()->set_transaction(txn);
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
   wire::Request message;
   message.mutable_history()->set_limit(kHistoryRows);
-  ask<std::vector<engine::HistoryEntry>>(
+  call<std::vector<engine::HistoryEntry>>(
       std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
         return agents::DecodeAll<engine::HistoryEntry>(reply.history().entries());
       });
@@ -332,7 +335,7 @@ void Bridge::startJob(const ui::StartRequest& request, Done<void> done) {
     if (!start) return done(start.error());
     wire::Request message;
     *message.mutable_start_job() = std::move(*start);
-    ask<void>(std::move(message), kAsLongAsItTakes, done, accept);
+    call<void>(std::move(message), kAsLongAsItTakes, done, accept);
   });
 }
 
@@ -343,7 +346,7 @@ void Bridge::proposeStart(const ui::StartRequest& request, Done<engine::Proposal
     wire::Request message;
     *message.mutable_propose_start()->mutable_start() = std::move(*start);
     message.mutable_propose_start()->set_limit(kCandidates);
-    ask<engine::Proposal>(std::move(message), kAnswerTimeout, done, [](const wire::Reply& reply) {
+    call<engine::Proposal>(std::move(message), kAnswerTimeout, done, [](const wire::Reply& reply) {
       return agents::Decode(reply.propose_start());
     });
   });
@@ -353,42 +356,42 @@ void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
   wire::Request message;
   message.mutable_job()->set_job(job.toStdString());
   message.mutable_job()->set_act(toWire(act));
-  ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
+  call<void>(std::move(message), kJobTimeout, std::move(done), accept);
 }
 
 void Bridge::operate(const QString& panel, ui::OperateAct act, Done<ui::OperateAnswer> done) {
   wire::Request message;
   message.mutable_operate()->set_panel(panel.toStdString());
   message.mutable_operate()->set_act(toWire(act));
-  ask<ui::OperateAnswer>(std::move(message), kAnswerTimeout, std::move(done),
-                         [](const wire::Reply& reply) -> Result<ui::OperateAnswer> {
-                           ui::OperateAnswer answer{.granted = reply.operate().granted()};
-                           if (reply.operate().has_lease()) {
-                             TESSERA_TRY(answer.lease, agents::Decode(reply.operate().lease()));
-                           }
-                           return answer;
-                         });
+  call<ui::OperateAnswer>(std::move(message), kAnswerTimeout, std::move(done),
+                          [](const wire::Reply& reply) -> Result<ui::OperateAnswer> {
+                            ui::OperateAnswer answer{.granted = reply.operate().granted()};
+                            if (reply.operate().has_lease()) {
+                              TESSERA_TRY(answer.lease, agents::Decode(reply.operate().lease()));
+                            }
+                            return answer;
+                          });
 }
 
 void Bridge::decide(const QString& job, engine::LossChoice choice, Done<void> done) {
   wire::Request message;
   message.mutable_decision()->set_job(job.toStdString());
   message.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) {
   wire::Request message;
   message.mutable_decision()->set_job(job.toStdString());
   message.mutable_decision()->set_on_failure(static_cast<std::uint32_t>(onFailure));
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) {
   wire::Request message;
   message.mutable_decision()->set_job(job.toStdString());
   agents::Encode(every, message.mutable_decision()->mutable_snapshots());
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::saveCheckpoint(const QString& job, const QString& folder, Done<void> done) {
@@ -396,7 +399,7 @@ void Bridge::saveCheckpoint(const QString& job, const QString& folder, Done<void
   wire::Request message;
   message.mutable_save_checkpoint()->set_job(job.toStdString());
   message.mutable_save_checkpoint()->set_folder(folder.toStdString());
-  ask<void>(std::move(message), kAsLongAsItTakes, std::move(done), accept);
+  call<void>(std::move(message), kAsLongAsItTakes, std::move(done), accept);
 }
 
 void Bridge::samples(const QString& job, std::int64_t afterStep,
@@ -405,7 +408,7 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
   message.mutable_samples()->set_limit(kSamplesPage);
-  ask<std::vector<engine::Sample>>(
+  call<std::vector<engine::Sample>>(
       std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
         return agents::DecodeAll<engine::Sample>(reply.samples().samples());
       });
@@ -419,14 +422,14 @@ void Bridge::propose(const QString& job, const std::vector<ptc::DeviceId>& devic
     agents::Encode(device, message.mutable_propose()->add_devices());
   }
   message.mutable_propose()->set_limit(kCandidates);
-  ask<engine::Proposal>(std::move(message), kAnswerTimeout, std::move(done),
-                        [](const wire::Reply& reply) { return agents::Decode(reply.propose()); });
+  call<engine::Proposal>(std::move(message), kAnswerTimeout, std::move(done),
+                         [](const wire::Reply& reply) { return agents::Decode(reply.propose()); });
 }
 
 void Bridge::doctor(Done<std::vector<engine::Check>> done) {
   wire::Request message;
   message.mutable_doctor();
-  ask<std::vector<engine::Check>>(
+  call<std::vector<engine::Check>>(
       std::move(message), kDoctorTimeout, std::move(done),
       [](const wire::Reply& reply) { return agents::Decode(reply.doctor()); });
 }
@@ -434,21 +437,58 @@ void Bridge::doctor(Done<std::vector<engine::Check>> done) {
 void Bridge::states(Done<engine::vfs::Jobs> done) {
   wire::Request message;
   message.mutable_jobs();
-  ask<engine::vfs::Jobs>(std::move(message), kAnswerTimeout, std::move(done),
-                         [](const wire::Reply& reply) -> Result<engine::vfs::Jobs> {
-                           engine::vfs::Jobs jobs;
-                           for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
-                             TESSERA_TRY(auto job, agents::DecodeJobState(info));
-                             jobs[info.name()] = engine::vfs::MakeFacts(std::move(job), nullptr);
-                           }
-                           return jobs;
-                         });
+  call<engine::vfs::Jobs>(std::move(message), kAnswerTimeout, std::move(done),
+                          [](const wire::Reply& reply) -> Result<engine::vfs::Jobs> {
+                            engine::vfs::Jobs jobs;
+                            for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
+                              TESSERA_TRY(auto job, agents::DecodeJobState(info));
+                              jobs[info.name()] = engine::vfs::MakeFacts(std::move(job), nullptr);
+                            }
+                            return jobs;
+                          });
+}
+
+void Bridge::send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
+                  Done<ui::Answer> done) {
+  const auto profile = findProfile(m_profile);
+  auto message =
+      profile && m_client ? messageOf(request, *profile) : Unavailable("no cluster is connected");
+  if (!message) {
+    QMetaObject::invokeMethod(
+        this, [done = std::move(done), error = message.error()] { done(error); },
+        Qt::QueuedConnection);
+    return;
+  }
+  if (*message) {
+    call<ui::Answer>(std::move((*message)->message), (*message)->timeout, std::move(done),
+                     std::move((*message)->read));
+    return;
+  }
+  ++m_unanswered;
+  const auto later = [this](auto then) {
+    QMetaObject::invokeMethod(this, std::move(then), Qt::QueuedConnection);
+  };
+  m_working.post([this, later, request, name = profile->name, stop = m_workStop.get_token(),
+                  progress = std::move(progress), done = std::move(done)]() mutable {
+    auto answer = carryOut(request, name, stop, [&](const ui::Answer& part) {
+      if (progress) later([progress, part] { progress(part); });
+    });
+    later([this, done = std::move(done), answer = std::move(answer)]() mutable {
+      --m_unanswered;
+      done(std::move(answer));
+    });
+  });
+}
+
+void Bridge::stopRequests() {
+  m_workStop.request_stop();
+  m_workStop = std::stop_source();
 }
 
 void Bridge::killNode(std::int32_t node, Done<void> done) {
   wire::Request message;
   message.mutable_kill_node()->set_node(node);
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 }  // namespace tessera::app

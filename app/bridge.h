@@ -80,6 +80,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void doctor(Done<std::vector<engine::Check>> done) override;
   void states(Done<engine::vfs::Jobs> done) override;
   void reconnect() override;
+  void stopRequests() override;
 
   /// Switches the panel's copy of the cluster's history on or off and limits its size.
   void setMirror(bool on, const engine::Retention& retention);
@@ -93,13 +94,17 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   /// Kills a node of an emulated cluster, for the demo.
   void killNode(std::int32_t node, Done<void> done);
 
+ protected:
+  void send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
+            Done<ui::Answer> done) override;
+
  private:
   template <typename T>
   using Reader = std::function<Result<T>(const wire::Reply&)>;
 
   /// Sends `request`. Later, on this thread, calls `done` with what `read` returns for the reply.
   template <typename T>
-  void ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
+  void call(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
   /// Reads `request` as the command line does, on a thread of its own because it may run a script.
   /// Later, on this thread, calls `then`. A script that an earlier request still runs is ended.
   void readStart(const ui::StartRequest& request,
@@ -124,6 +129,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   KnownScripts m_scripts;     // used on the thread of m_reading
   std::stop_source m_reader;  // of the newest request
   TaskThread m_reading;
+  std::stop_source m_workStop;  // of the requests on the next thread
+  TaskThread m_working;         // requests that take several messages, one after another
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
   int m_unanswered = 0;  // requests

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cluster_test.h"
 
-#include <QCoreApplication>
 #include <cmath>
 #include <utility>
 
@@ -16,9 +15,9 @@
 namespace tessera::app {
 namespace {
 
-using Verdict = ui::AgentTest::Verdict;
-
-QString tr(const char* text) { return QCoreApplication::translate("ClusterTest", text); }
+// lupdate takes a return type with a namespace for a class.
+using ui::AgentTest;
+using Verdict = AgentTest::Verdict;
 
 /// "0.1.0" from "0.1.0 (fc510e6)" or "tessera-agent 0.1.0".
 QString number(const QString& version) {
@@ -33,38 +32,46 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
-                      const std::string& detail) {
-  ui::AgentTest row{tr("registrar"), Verdict::Unreachable, QString::fromStdString(detail)};
+AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
+                  const std::string& detail) {
+  AgentTest row;
+  row.agent = ClusterTest::tr("registrar");
+  row.verdict = Verdict::Unreachable;
+  row.found = QString::fromStdString(detail);
   const QString endpoint = QString::fromStdString(profile.registrar_endpoint);
   if (state == agents::LinkState::kRefused) {
     if (row.found.contains(QLatin1String("key"))) {
       row.verdict = Verdict::KeyRefused;
-      row.fix = tr("Ask the operator to allow your public key, or choose another key file.");
+      row.fix =
+          ClusterTest::tr("Ask the operator to allow your public key, or choose another key file.");
     } else {
       row.verdict = Verdict::VersionMismatch;
-      row.fix = tr("Install the same version of Tessera on this machine and on the cluster.");
+      row.fix = ClusterTest::tr(
+          "Install the same version of Tessera on this machine and on the cluster.");
     }
   } else if (row.found.contains(QLatin1String("handshake"))) {
     row.verdict = Verdict::KeyRefused;
-    row.fix =
-        tr("The server key of this profile does not match the cluster. Add its profile again.");
+    row.fix = ClusterTest::tr(
+        "The server key of this profile does not match the cluster. Add its profile again.");
   } else if (!profile.directory.empty()) {
-    row.fix = tr("Start it: tesseractl up --cluster %1").arg(QString::fromStdString(profile.name));
+    row.fix = ClusterTest::tr("Start it: tesseractl up --cluster %1")
+                  .arg(QString::fromStdString(profile.name));
   } else {
-    row.fix = tr("Check that the registrar is running, that %1 is the right address, and that no "
-                 "firewall blocks it.")
+    row.fix = ClusterTest::tr(
+                  "Check that the registrar is running, that %1 is the right address, and that no "
+                  "firewall blocks it.")
                   .arg(endpoint);
   }
   return row;
 }
 
-ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engine::Check>& checks,
-                         double now, double latency) {
+AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engine::Check>& checks,
+                     double now, double latency) {
   const QString name = ui::format::node(node.node);
   if (node.state == engine::NodeState::kDead)
-    return {name, Verdict::Unreachable, tr("last seen %1").arg(ui::format::age(node.last_seen)),
-            tr("Look at its log: tesseractl logs %1").arg(name)};
+    return {name, Verdict::Unreachable,
+            ClusterTest::tr("last seen %1").arg(ui::format::age(node.last_seen)),
+            ClusterTest::tr("Look at its log: tesseractl logs %1").arg(name)};
   const QString mine = number(QString::fromLatin1(kVersion));
   QString version = number(QString::fromStdString(node.version));
   std::optional<ClockSkew> skew;
@@ -82,16 +89,18 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
       worst = &check;
   }
   QStringList found{ui::format::gpus(static_cast<std::int64_t>(node.devices.size()))};
-  if (!version.isEmpty()) found.prepend(tr("version %1").arg(version));
+  if (!version.isEmpty()) found.prepend(ClusterTest::tr("version %1").arg(version));
   if (!version.isEmpty() && version != mine)
-    return {name, Verdict::VersionMismatch, tr("%1, this panel has %2").arg(found.first(), mine),
-            tr("Install the same version of Tessera on %1 and here.").arg(name)};
+    return {name, Verdict::VersionMismatch,
+            ClusterTest::tr("%1, this panel has %2").arg(found.first(), mine),
+            ClusterTest::tr("Install the same version of Tessera on %1 and here.").arg(name)};
   if (skew && !skew->isTolerable)
-    return {name, Verdict::ClockSkew,
-            skew->seconds > 0
-                ? tr("its clock is %1 ahead").arg(ui::format::seconds(skew->seconds))
-                : tr("its clock is %1 behind").arg(ui::format::seconds(-skew->seconds)),
-            tr("Synchronise the clocks: systemctl enable --now systemd-timesyncd")};
+    return {
+        name, Verdict::ClockSkew,
+        skew->seconds > 0
+            ? ClusterTest::tr("its clock is %1 ahead").arg(ui::format::seconds(skew->seconds))
+            : ClusterTest::tr("its clock is %1 behind").arg(ui::format::seconds(-skew->seconds)),
+        ClusterTest::tr("Synchronise the clocks: systemctl enable --now systemd-timesyncd")};
   if (worst != nullptr && worst->verdict == engine::Check::Verdict::kFailed &&
       worst->name.find("key") != std::string::npos)
     return {name, Verdict::KeyRefused, QString::fromStdString(worst->value),
@@ -100,8 +109,8 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
     return {name, Verdict::Warning, QString::fromStdString(worst->name + ": " + worst->value),
             QString::fromStdString(worst->remedy)};
   if (skew)
-    found
-        << tr("clock within %1").arg(ui::format::seconds(std::max(std::abs(skew->seconds), 1e-3)));
+    found << ClusterTest::tr("clock within %1")
+                 .arg(ui::format::seconds(std::max(std::abs(skew->seconds), 1e-3)));
   return {name, Verdict::Reached, found.join(QStringLiteral(", "))};
 }
 

@@ -14,10 +14,15 @@
 #include <utility>
 
 #include "agents/fuse/mount_point.h"
+#include "agents/sim/hardware.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
+#include "app/commands/host_cluster.h"
+#include "app/commands/key_files.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/session.h"
+#include "app/commands/units.h"
+#include "app/simulation.h"
 
 namespace tessera::app {
 namespace {
@@ -204,8 +209,29 @@ void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)
     progress(progressOf(directory, nodes));
   });
   m_progress.start();
-  m_starting = std::jthread([this, options, done = std::move(done)]() mutable {
-    auto started = startLocalCluster(options);
+  startInBackground([options] { return startLocalCluster(options); }, std::move(done));
+}
+
+QList<std::pair<QString, QString>> AppConnections::simulatedHardware() {
+  QList<std::pair<QString, QString>> out;
+  for (const std::string& name : agents::sim::HardwareNames())
+    if (const auto hardware = agents::sim::FindHardware(name))
+      out.append({QString::fromStdString(name), QString::fromStdString(hardware->title)});
+  return out;
+}
+
+void AppConnections::startSimulated(const ui::SimulationChoice& choice,
+                                    std::function<void(QString)> progress,
+                                    ui::Connections::Done<QString> done) {
+  progress(tr("%1 nodes of %2 GPUs").arg(choice.nodes).arg(choice.gpus));
+  const WantedSimulation wanted{choice.nodes, choice.gpus, choice.hardware.toStdString()};
+  startInBackground([wanted] { return startSimulation(wanted); }, std::move(done));
+}
+
+void AppConnections::startInBackground(std::function<Result<agents::Profile>()> start,
+                                       ui::Connections::Done<QString> done) {
+  m_starting = std::jthread([this, start = std::move(start), done = std::move(done)]() mutable {
+    auto started = start();
     QMetaObject::invokeMethod(
         this,
         [this, started = std::move(started), done = std::move(done)] {
@@ -219,6 +245,68 @@ void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)
         Qt::QueuedConnection);
   });
 }
+
+void AppConnections::stopLocal(const QString& name, ui::Connections::Done<void> done) {
+  m_starting = std::jthread([this, name = name.toStdString(), done = std::move(done)]() mutable {
+    const auto stopped = isHostCluster(name) ? stopHostCluster(name) : stopLocalCluster(name);
+    QMetaObject::invokeMethod(
+        this,
+        [this, name, stopped, done = std::move(done)] {
+          if (stopped && m_current.toStdString() == name) {  // its profile is gone
+            m_bridge.close();
+            m_current.clear();
+            m_profile.reset();
+            m_model.clear();
+            m_model.setLink(ui::LinkState::None, QString());
+          }
+          done(stopped ? OkStatus() : Status(stopped.error()));
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+QString AppConnections::keyFolder() { return QString::fromStdString(ownKeyFolder().string()); }
+
+Result<QList<ui::KeyInfo>> AppConnections::keys() {
+  TESSERA_TRY(const KeyList list, listKeys(ownKeyFolder()));
+  QList<ui::KeyInfo> infos;
+  for (const KeyFile& key : list.keys) {
+    infos << ui::KeyInfo{QString::fromStdString(key.file.string()), key.isPair,
+                         QString::fromStdString(key.role), QString::fromStdString(key.publicKey),
+                         key.isOpen ? tr("Others can read the secret: chmod 600") : QString()};
+  }
+  for (const Error& error : list.unreadable) {
+    ui::KeyInfo info;
+    info.note = QString::fromStdString(error.message);
+    infos << info;
+  }
+  return infos;
+}
+
+Result<ui::KeyInfo> AppConnections::makeKey(const QString& name, const QString& role) {
+  TESSERA_RETURN_IF_ERROR(checkName("key", name.toStdString()));
+  TESSERA_TRY(const NewKeyPair made,
+              makeKeyPair(ownKeyFolder(), name.toStdString(), role.toStdString(), false));
+  return ui::KeyInfo{QString::fromStdString(made.publicFile.string()), false, role,
+                     QString::fromStdString(made.publicKey)};
+}
+
+Result<QStringList> AppConnections::revokeKey(const QString& name, const QString& allowedFolder) {
+  TESSERA_TRY(const auto removed,
+              removeAcceptedKey(allowedFolder.toStdString(), name.toStdString()));
+  QStringList files;
+  for (const std::string& file : removed) files << QString::fromStdString(file);
+  return files;
+}
+
+void AppConnections::send(const ui::Request& request,
+                          std::function<void(const ui::Answer&)> progress,
+                          ui::ClusterCommands::Done<ui::Answer> done) {
+  if (m_file) return later<ui::Answer>(std::move(done), onlyAFile());
+  forward(m_bridge, request, std::move(progress), std::move(done));
+}
+
+void AppConnections::stopRequests() { m_bridge.stopRequests(); }
 
 Status AppConnections::openHistory(const QString& file) {
   TESSERA_TRY(auto read, HistoryFile::read(file.toStdString()));

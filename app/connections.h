@@ -52,6 +52,14 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   Status connectTo(const QString& name) override;
   void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                   ui::Connections::Done<QString> done) override;
+  QList<std::pair<QString, QString>> simulatedHardware() override;
+  void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> progress,
+                      ui::Connections::Done<QString> done) override;
+  void stopLocal(const QString& name, ui::Connections::Done<void> done) override;
+  QString keyFolder() override;
+  Result<QList<ui::KeyInfo>> keys() override;
+  Result<ui::KeyInfo> makeKey(const QString& name, const QString& role) override;
+  Result<QStringList> revokeKey(const QString& name, const QString& allowedFolder) override;
   Status openHistory(const QString& file) override;
   void closeHistory() override;
 
@@ -83,8 +91,16 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void doctor(ui::ClusterCommands::Done<std::vector<engine::Check>> done) override;
   void states(ui::ClusterCommands::Done<engine::vfs::Jobs> done) override;
   void reconnect() override;
+  void stopRequests() override;
+
+ protected:
+  void send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
+            ui::ClusterCommands::Done<ui::Answer> done) override;
 
  private:
+  /// Runs `start` on a thread.
+  void startInBackground(std::function<Result<agents::Profile>()> start,
+                         ui::Connections::Done<QString> done);
   template <typename T>
   void later(ui::ClusterCommands::Done<T> done, Result<T> result);
   static Error onlyAFile();

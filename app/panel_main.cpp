@@ -3,6 +3,7 @@
 /// tessera: the control panel. Options are read before Qt starts, so that --help needs no display.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <QApplication>
@@ -19,17 +20,23 @@
 #include <optional>
 #include <sstream>
 
+#include "agents/sim/hardware.h"
 #include "app/bridge.h"
 #include "app/commands/help.h"
 #include "app/commands/json.h"
+#include "app/commands/local_cluster.h"
 #include "app/commands/options.h"
+#include "app/commands/simulated_size.h"
 #include "app/connections.h"
 #include "app/demo_player.h"
 #include "app/lesson_runner.h"
+#include "app/simulation.h"
 #include "app/version.h"
 #include "engine/files/process_stat.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/language.h"
+#include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
 #include "ui/settings/settings.h"
@@ -39,6 +46,7 @@ namespace tessera::app {
 namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
+constexpr int kSimulationPatienceMs = 60'000;  // thousands of ranks start
 constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
 constexpr std::chrono::milliseconds kFarewell{300};  // for what a closing panel sends
 constexpr int kRestart = 1000;  // exit code of the event loop that requests a restart
@@ -67,7 +75,10 @@ struct PanelOptions {
   std::optional<ui::ThemeMode> theme;  // nullopt: as in the settings
   std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
+  std::optional<WantedSimulation> simulation;
   QString view;  // empty: the mesh
+  QString lesson;      // a name or a file; empty: none
+  int lessonStep = 0;  // counted from 0
   QString screenshot;
   bool quit = false;
   bool printGeometry = false;
@@ -85,6 +96,15 @@ const Syntax& panelSyntax() {
             .help = "name or file of a profile",
             .fallback = "as for tesseractl without --cluster"},
            {.name = "history", .value = "FILE", .help = "show a history file instead of a cluster"},
+           {.name = "simulate",
+            .value = "NxM",
+            .help = "simulate N nodes of M GPUs with a job that trains; the cluster ends with the "
+                    "panel"},
+           {.name = "hardware",
+            .value = "NAME",
+            .help =
+                fmt::format("with --simulate: {}", fmt::join(agents::sim::HardwareNames(), ", ")),
+            .fallback = "demo for up to 16 GPUs, else h100"},
            {.name = "readonly", .value = "", .help = "stay in Monitor: nothing can be changed"},
            {.name = "operate", .value = "", .help = "start armed instead of in Monitor"},
            {.name = "live",
@@ -104,6 +124,10 @@ const Syntax& panelSyntax() {
             .help = "view to show first",
             .fallback = "mesh",
             .choices = {"mesh", "tensors", "links", "data", "files"}},
+           {.name = "lesson",
+            .value = "LESSON",
+            .help = "open a lesson: a name of `tesseractl lesson list`, or a file"},
+           {.name = "step", .value = "N", .help = "step of the lesson", .fallback = "1"},
            {.name = "screenshot",
             .value = "FILE",
             .help =
@@ -126,7 +150,8 @@ const Syntax& panelSyntax() {
            {.name = "help", .value = "", .help = "print this help", .letter = 'h'},
            {.name = "version", .value = "", .help = "print the version"}},
       .notes = {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's settings."},
-      .examples = {"tessera --connect local --operate", "tessera --history history.sqlite"},
+      .examples = {"tessera --connect local --operate", "tessera --history history.sqlite",
+                   "tessera --simulate 16x8"},
       .isVerb = false};
   return syntax;
 }
@@ -161,6 +186,11 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   options.screenshot = QString::fromStdString(arguments.valueOr("screenshot", ""));
   options.screenshots = QString::fromStdString(arguments.valueOr("screenshots", "."));
   options.view = QString::fromStdString(arguments.valueOr("view", ""));
+  options.lesson = QString::fromStdString(arguments.valueOr("lesson", ""));
+  TESSERA_TRY(const std::int64_t shown, arguments.integer("step", 1, 1, 1000));
+  options.lessonStep = static_cast<int>(shown) - 1;
+  if (arguments.has("step") && options.lesson.isEmpty())
+    return InvalidArgument("--step needs --lesson");
   if (const auto text = arguments.value("size")) {
     TESSERA_TRY(const QSize size, parseSize(*text));
     options.size = size;
@@ -182,10 +212,34 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
     return InvalidArgument("--live needs --operate");
   if (!options.history.isEmpty() && !options.profile.empty())
     return InvalidArgument("--history excludes --connect");
+  if (const auto text = arguments.value("simulate")) {
+    if (!options.profile.empty() || !options.history.isEmpty())
+      return InvalidArgument("--simulate excludes --connect and --history");
+    TESSERA_TRY(const SimulatedSize size, parseSimulatedSize(*text).Context("--simulate"));
+    options.simulation = {size.nodes, size.devices, arguments.valueOr("hardware", "")};
+    if (!options.simulation->hardware.empty()) {
+      TESSERA_TRY(const auto known, agents::sim::FindHardware(options.simulation->hardware));
+      static_cast<void>(known);
+    }
+  } else if (arguments.has("hardware")) {
+    return InvalidArgument("--hardware is of use only with --simulate");
+  }
   if (options.quit && options.screenshot.isEmpty())
     return InvalidArgument("--quit needs --screenshot");
   return options;
 }
+
+/// A local cluster that ends with this object.
+class EndsWithPanel {
+ public:
+  explicit EndsWithPanel(std::string cluster) : m_cluster(std::move(cluster)) {}
+  EndsWithPanel(const EndsWithPanel&) = delete;
+  EndsWithPanel& operator=(const EndsWithPanel&) = delete;
+  ~EndsWithPanel() { static_cast<void>(stopLocalCluster(m_cluster)); }
+
+ private:
+  const std::string m_cluster;
+};
 
 /// Saves a picture of the window when the first snapshot is drawn, at the latest after 10 s.
 /// Without a cluster it does so at once.
@@ -200,9 +254,16 @@ void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const Panel
   auto* patience = new QTimer(&window);
   patience->setSingleShot(true);
   QObject::connect(patience, &QTimer::timeout, &window, shoot);
-  patience->start(hasCluster ? kScreenshotPatienceMs : kSettleMs);
-  QObject::connect(&model, &ui::ClusterModel::changed, patience, [&model, patience] {
-    if (model.hasSnapshot() && patience->remainingTime() > kSettleMs) {
+  patience->start(options.simulation ? kSimulationPatienceMs
+                  : hasCluster       ? kScreenshotPatienceMs
+                                     : kSettleMs);
+  // A simulated cluster begins with a job.
+  const auto isReady = [&model, wantsJob = options.simulation.has_value()] {
+    return model.hasSnapshot() &&
+           (!wantsJob || (model.job() != nullptr && model.job()->loss.has_value()));
+  };
+  QObject::connect(&model, &ui::ClusterModel::changed, patience, [isReady, &model, patience] {
+    if (isReady() && patience->remainingTime() > kSettleMs) {
       QObject::disconnect(&model, nullptr, patience, nullptr);
       patience->start(kSettleMs);
     }
@@ -291,7 +352,7 @@ int run(int argc, char** argv) {
   const QString home = QString::fromStdString(agents::TesseraHome());
   const QString settingsFile = home + QStringLiteral("/panel.ini");
   // Qt reads its scale factor once, before the first window.
-  const int scale = ui::Settings::peek(settingsFile, ui::Setting::Scale);
+  const int scale = ui::Settings::peek(settingsFile, ui::Setting::Scale).toInt();
   if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR")) {
     qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
     g_scaled = true;
@@ -301,6 +362,8 @@ int run(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.tessera.Tessera"));
   QCoreApplication::setOrganizationName(QStringLiteral("tessera"));
   trace("Qt is up");
+  const ui::Language language(
+      ui::localeOf(ui::Settings::peek(settingsFile, ui::Setting::Language).toString()));
   ui::Settings settings(settingsFile);
   ui::applyTheme(application, options->theme.value_or(themeOf(settings)));
   ui::ClusterModel model;
@@ -316,7 +379,16 @@ int run(int argc, char** argv) {
   });
   AppConnections connections(model, bridge);
   // A profile or file that was given must exist. Without one the window shows what to do.
-  const auto opened = options->history.isEmpty() ? connections.open(options->profile)
+  std::optional<EndsWithPanel> simulated;
+  std::string profile = options->profile;
+  if (options->simulation) {
+    const auto started = startSimulation(*options->simulation);
+    if (!started) return wrong(started.error(), 1);
+    simulated.emplace(started->name);
+    profile = started->name;
+    trace("the simulated cluster runs");
+  }
+  const auto opened = options->history.isEmpty() ? connections.open(profile)
                                                  : connections.openHistory(options->history);
   if (!opened && (!options->profile.empty() || !options->history.isEmpty()))
     return wrong(opened.error(), 1);
@@ -337,6 +409,11 @@ int run(int argc, char** argv) {
                    [] { QCoreApplication::exit(kRestart); });
   if (!options->view.isEmpty()) {
     window.actions()->find(QStringLiteral("view.") + options->view)->trigger();
+  }
+  if (!options->lesson.isEmpty()) {
+    const auto taught = window.lessons().open(options->lesson, options->lessonStep);
+    if (!taught) return wrong(taught.error(), taught.error().code == ErrorCode::kNotFound ? 1 : 2);
+    window.actions()->find(QStringLiteral("view.lesson"))->trigger();
   }
   trace("window is built");
   window.show();

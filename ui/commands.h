@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
@@ -16,6 +18,7 @@
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
 #include "ui/models/start_request.h"
+#include "ui/requests.h"
 
 namespace tessera::ui {
 
@@ -45,7 +48,7 @@ struct OperateAnswer {
 /// All calls are asynchronous: they return at once, and the callback runs exactly once, later, on
 /// the GUI thread. The callback may run after the caller was destroyed; the caller guards against
 /// that. plan(), propose(), proposeStart(), doctor(), history(), samples() and states() do not
-/// change the cluster.
+/// change the cluster; requests that change it pass through MoveControl.
 class ClusterCommands {
  public:
   template <typename T>
@@ -95,6 +98,39 @@ class ClusterCommands {
   virtual void states(Done<engine::vfs::Jobs> done) = 0;
   /// Tries to connect now instead of at the end of the back-off.
   virtual void reconnect() = 0;
+
+  /// Sends a request. `progress` may receive partial answers before `done`, on the GUI thread; it
+  /// may be null.
+  template <typename R>
+  void ask(const R& request, Done<typename R::Answer> done,
+           std::function<void(const typename R::Answer&)> progress = {}) {
+    std::function<void(const Answer&)> each;
+    if (progress) {
+      each = [progress = std::move(progress)](const Answer& answer) {
+        progress(std::get<typename R::Answer>(answer));
+      };
+    }
+    send(request, std::move(each), [done = std::move(done)](Result<Answer> answer) {
+      if (answer) {
+        done(std::get<typename R::Answer>(std::move(*answer)));
+      } else {
+        done(answer.error());
+      }
+    });
+  }
+  /// Stops a request that runs for long: a tuning, which then restores the job's configuration. Its
+  /// answer still arrives.
+  virtual void stopRequests() = 0;
+
+ protected:
+  /// \pre the answer holds `Answer` of the request's type
+  virtual void send(const Request& request, std::function<void(const Answer&)> progress,
+                    Done<Answer> done) = 0;
+  /// For an implementation that passes requests on to another one.
+  static void forward(ClusterCommands& to, const Request& request,
+                      std::function<void(const Answer&)> progress, Done<Answer> done) {
+    to.send(request, std::move(progress), std::move(done));
+  }
 };
 
 }  // namespace tessera::ui

@@ -7,8 +7,10 @@
 
 #include <QList>
 #include <QString>
+#include <QStringList>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
@@ -43,6 +45,23 @@ struct AgentTest {
   QString found = {};  // "version 0.1.0, 4 GPUs, 0.4 ms"
   QString fix = {};    // what to do; may be empty
   friend bool operator==(const AgentTest&, const AgentTest&) = default;
+};
+
+/// A key file of this user on this machine.
+struct KeyInfo {
+  QString file;
+  bool isPair = false;  // with the secret key
+  QString role;         // "operator", "viewer", "node 1"; empty: the file does not say
+  QString publicKey;    // 40 characters of Z85
+  QString note = {};    // a problem with the file; may be empty
+  friend bool operator==(const KeyInfo&, const KeyInfo&) = default;
+};
+
+/// The size of a simulated cluster.
+struct SimulationChoice {
+  int nodes = 2, gpus = 4;  // GPUs per node
+  QString hardware = {};    // "h100"
+  friend bool operator==(const SimulationChoice&, const SimulationChoice&) = default;
 };
 
 /// Lives on the GUI thread. Calls with a callback return at once; the callback runs later on the
@@ -88,6 +107,27 @@ class Connections {
   /// `progress` receives the current activity in a few words.
   virtual void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                           Done<QString> done) = 0;
+  /// The hardware that can be simulated: names with descriptions.
+  virtual QList<std::pair<QString, QString>> simulatedHardware() = 0;
+  /// Starts a simulated cluster with a job that trains, as startLocal.
+  virtual void startSimulated(const SimulationChoice& choice, std::function<void(QString)> progress,
+                              Done<QString> done) = 0;
+  /// Stops a cluster that was started on this machine, with all its processes. The state of its
+  /// jobs is lost; history and logs stay.
+  virtual void stopLocal(const QString& name, Done<void> done) = 0;
+
+  /// The folder with this user's keys.
+  virtual QString keyFolder() = 0;
+  /// Returns the key files in it, by name.
+  virtual Result<QList<KeyInfo>> keys() = 0;
+  /// Makes a key pair there: NAME.key and NAME.pub.
+  /// \param role "operator", "viewer" or "node N"
+  /// \error kAlreadyExists naming the file; kInvalidArgument naming the name or role
+  virtual Result<KeyInfo> makeKey(const QString& name, const QString& role) = 0;
+  /// Removes the public key with this name from a node's folder of accepted keys, so that the node
+  /// refuses it. Returns the removed files.
+  virtual Result<QStringList> revokeKey(const QString& name, const QString& allowedFolder) = 0;
+
   /// Shows a history file instead of a cluster. The file is only read.
   /// \error naming the file
   virtual Status openHistory(const QString& file) = 0;

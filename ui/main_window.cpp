@@ -13,9 +13,11 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/lessons/consistency_lesson.h"
+#include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/navigator.h"
@@ -66,6 +68,11 @@ Settings& MainWindow::settings() const { return m_impl->settings; }
 CommandPalette* MainWindow::commandPalette() const { return m_impl->palette; }
 HelpWindow* MainWindow::helpWindow() const { return m_impl->help; }
 ConsistencyLesson* MainWindow::lesson() const { return m_impl->lesson; }
+LessonSession& MainWindow::lessons() const { return m_impl->lessons; }
+LessonPane* MainWindow::lessonPane() const { return m_impl->lessonPane; }
+bool MainWindow::openLesson(const QString& nameOrFile, int step) {
+  return m_impl->openLessonOf(nameOrFile, step);
+}
 bool MainWindow::isPlaced() const { return m_impl->placed; }
 bool MainWindow::isOperating() const { return m_impl->control.isOperating(); }
 bool MainWindow::isLiveMode() const { return m_impl->control.isLive(); }
@@ -81,9 +88,15 @@ void MainWindow::Impl::setSource(LayoutSource next) {
   if (next == LayoutSource::Draft && !control.draftBlockedReason().isEmpty()) {
     next = LayoutSource::Live;
   }
+  if (next == LayoutSource::Lesson && !lessons.isOpen() && !openUsualLesson()) {
+    next = LayoutSource::Live;
+  }
   if (next != LayoutSource::Past) leavePast();
+  if (source == LayoutSource::Lesson && next != LayoutSource::Lesson) leaveLesson();
+  const bool entersLesson = source != LayoutSource::Lesson && next == LayoutSource::Lesson;
   source = next;
   control.setLookingBack(source == LayoutSource::Past);
+  control.setInLesson(source == LayoutSource::Lesson);
   if (start.keepLayout) {
     settings.set(Setting::Source,
                  source == LayoutSource::Draft ? QStringLiteral("draft") : QStringLiteral("live"));
@@ -92,10 +105,12 @@ void MainWindow::Impl::setSource(LayoutSource next) {
   proposal.setActive(source == LayoutSource::Draft);
   refreshSide();
   refresh();
+  if (entersLesson) enterLesson();
 }
 
 void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
                                   std::optional<bool> intoMesh) {
+  if (source == LayoutSource::Lesson) return lessons.edit(toVector(devices), intoMesh);
   if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) {
     window.statusBar()->showMessage(reason, 4000);
     return;
@@ -194,6 +209,8 @@ void MainWindow::Impl::chooseSource(const QString& name) {
   if (!devices.empty()) chooseSelection(devices);
 }
 
+void MainWindow::Impl::say(const QString& text) { window.statusBar()->showMessage(text, 4000); }
+
 void MainWindow::Impl::showError(const QString& text) {
   errorNotice->say(Surface::Tone::Problem, text, tr("Dismiss"));
   errorTimer.start(kErrorSeconds * 1000);
@@ -202,10 +219,11 @@ void MainWindow::Impl::showError(const QString& text) {
 void MainWindow::Impl::nextPane(int direction) {
   QWidget* side = source == LayoutSource::Draft
                       ? static_cast<QWidget*>(planPanel->axisBox(ptc::Axis::kDp))
-                      : nullptr;
+                  : source == LayoutSource::Lesson ? static_cast<QWidget*>(lessonPane)
+                                                   : nullptr;
   QList<QWidget*> panes{navigator->tree()};
   for (View* view : views) panes << view->focusTarget();
-  panes << side << timeline->plots() << history->table() << events->table();
+  panes << side << timeline->plots() << history->table() << flows->table() << events->table();
   panes.removeIf([](const QWidget* pane) {
     return pane == nullptr || !pane->isVisible() || !pane->isEnabled();
   });
@@ -218,20 +236,6 @@ void MainWindow::Impl::nextPane(int direction) {
     if (inPane(panes[i], QApplication::focusWidget())) at = i;
   }
   panes[(at + direction + panes.size()) % panes.size()]->setFocus(Qt::TabFocusReason);
-}
-
-void MainWindow::Impl::confirmStop() {
-  auto* box = new QMessageBox(
-      QMessageBox::Warning, tr("Stop %1").arg(draft.job()),
-      tr("Stop %1 and free its state? State that is not saved elsewhere is lost.").arg(draft.job()),
-      QMessageBox::NoButton, &window);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  QPushButton* stop = box->addButton(tr("Stop %1").arg(draft.job()), QMessageBox::DestructiveRole);
-  QPushButton* keep = box->addButton(tr("Keep running"), QMessageBox::RejectRole);
-  stop->setAutoDefault(false);
-  box->setDefaultButton(keep);
-  connect(stop, &QPushButton::clicked, this, [this] { control.act(JobAct::Stop); });
-  box->open();
 }
 
 void MainWindow::Impl::setTheme(ThemeMode mode) {
@@ -286,7 +290,9 @@ bool MainWindow::event(QEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (m_impl->keeper != nullptr) m_impl->keeper->capture();
   // The question below is about the present.
-  if (m_impl->source == LayoutSource::Past) m_impl->setSource(LayoutSource::Live);
+  if (m_impl->source == LayoutSource::Past || m_impl->source == LayoutSource::Lesson) {
+    m_impl->setSource(LayoutSource::Live);
+  }
   const engine::TxnStatus* txn = m_impl->model.runningTxn();
   if (txn == nullptr || !txn->can_cancel || !m_impl->control.lockReason().isEmpty()) {
     event->accept();

@@ -5,10 +5,12 @@
 /// The main window of the panel.
 
 #include <QMainWindow>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "ui/commands.h"
+#include "ui/desktop_notice.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/models/cluster_model.h"
 
@@ -21,6 +23,8 @@ class ConsistencyLesson;
 class ConsistencyRunner;
 class Draft;
 class HelpWindow;
+class LessonPane;
+class LessonSession;
 class MeshView;
 class PlanPanel;
 class ProgressPanel;
@@ -38,6 +42,8 @@ struct WindowOptions {
   ConsistencyRunner* experiment = nullptr;  // outlives the window; null: no lesson
   DataPlaces places = {};
   QString version = {};  // for the About box
+  /// Shows a notice of the desktop; null: notifyDesktop().
+  std::function<void(QWidget* window, const DesktopNotice& notice)> notify = {};
 };
 
 /// Shows the model, edits the draft, and sends commands. It never blocks.
@@ -61,6 +67,11 @@ class MainWindow : public QMainWindow {
   HelpWindow* helpWindow() const;
   /// The lesson window; null while closed.
   ConsistencyLesson* lesson() const;
+  LessonSession& lessons() const;
+  LessonPane* lessonPane() const;
+  /// Opens a lesson of the program, or a file, at a step counted from 0, and shows it.
+  /// \return false: it has a mistake, which is shown
+  bool openLesson(const QString& nameOrFile, int step = 0);
   /// Returns whether the window position was restored from the settings.
   bool isPlaced() const;
 

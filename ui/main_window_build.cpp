@@ -14,12 +14,14 @@
 #include <QVBoxLayout>
 
 #include "ui/canvas/mesh_view.h"
+#include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
 #include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
@@ -87,6 +89,7 @@ void MainWindow::Impl::buildCentre() {
   recordNotice = new NoticeBar(centre);
   draftNotice = new NoticeBar(centre);
   pastNotice = new NoticeBar(centre);
+  lessonNotice = new NoticeBar(centre);
   operatorNotice = new NoticeBar(centre);
   countdown = new CountdownBar(control, centre);
   decision = new DecisionPanel(model, control, centre);
@@ -98,7 +101,8 @@ void MainWindow::Impl::buildCentre() {
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
                           static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(recordNotice),
                           static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
-                          static_cast<QWidget*>(pastNotice), static_cast<QWidget*>(countdown)}) {
+                          static_cast<QWidget*>(pastNotice), static_cast<QWidget*>(lessonNotice),
+                          static_cast<QWidget*>(countdown)}) {
     tabs->addNotice(notice);
   }
 
@@ -117,17 +121,16 @@ void MainWindow::Impl::buildCentre() {
 void MainWindow::Impl::buildViews() {
   colours = new ColourBar(tabs);
   tabs->addCommonCorner(colours);
-  views = makeViews(
-      {.model = model,
-       .commands = commands,
-       .connections = connections,
-       .states = states,
-       .selection = selection,
-       .history = *history->model(),
-       .say = [this](const QString& text) { window.statusBar()->showMessage(text, 4000); },
-       .showError = [this](const QString& text) { showError(text); },
-       .rulesChanged = [this] { actions->refresh(); }},
-      tabs);
+  views = makeViews({.model = model,
+                     .commands = commands,
+                     .connections = connections,
+                     .states = states,
+                     .selection = selection,
+                     .history = *history->model(),
+                     .say = [this](const QString& text) { say(text); },
+                     .showError = [this](const QString& text) { showError(text); },
+                     .rulesChanged = [this] { actions->refresh(); }},
+                    tabs);
   for (View* view : views) tabs->addPage(view->title(), view->widget(), view->corner());
   meshPage = tabs->findChild<MeshPage*>();
   mesh = meshPage->mesh();
@@ -161,6 +164,8 @@ void MainWindow::Impl::buildDocks() {
   right->addWidget(details);
   comparison = new ComparePage(&window);
   right->addWidget(comparison);
+  lessonPane = new LessonPane(lessons, lessonRecords, &window);
+  right->addWidget(lessonPane);
   right->setMinimumWidth(290);
   rightDock =
       dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
@@ -172,6 +177,9 @@ void MainWindow::Impl::buildDocks() {
   timeline = new TimelinePage(model, commands, *history->model(), records);
   records->addPage(tr("Timeline"), timeline, timeline->corner());
   records->addPage(tr("History"), history, history->corner());
+  flows = new FlowsPage(records);
+  records->addPage(tr("Flows"), flows, flows->corner());
+  records->setTabVisible(flows, false);  // until a change runs
   buildViews();
   events = new EventsPage(&window);
   auto* splitter = new QSplitter(Qt::Horizontal, &window);

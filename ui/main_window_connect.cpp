@@ -13,6 +13,7 @@
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/flows_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -37,7 +38,7 @@ void MainWindow::Impl::connectAll() {
     actions->refresh();
     refreshStatus();
     refreshNotices();
-    mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+    mesh->setReadOnly(!isMeshEditable());
   });
   // Others may then operate the cluster at once.
   connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });
@@ -58,6 +59,12 @@ void MainWindow::Impl::connectAll() {
     if (!selection.devices().empty()) history->choose({});
     actions->refresh();
   });
+  connect(&selection, &SelectionModel::linkChanged, this, [this] {
+    // The newest choice counts; the facts of the same link change while bytes move.
+    const QString title = selection.link() ? selection.link()->title : QString();
+    if (title != std::exchange(linkTitle, title) && !title.isEmpty()) selection.setDevices({});
+    showLink();
+  });
   connect(mesh, &MeshView::activated, this, &Impl::leaveDraft);
   connect(
       mesh, &MeshView::contextMenuRequested, this, [this](ptc::DeviceId device, const QPoint& at) {
@@ -72,7 +79,8 @@ void MainWindow::Impl::connectAll() {
         menu->popup(at);
       });
   mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
-    std::set<ptc::DeviceId> set = draft.deviceSet();
+    Draft& edited = shownDraft();
+    std::set<ptc::DeviceId> set = edited.deviceSet();
     for (const ptc::DeviceId device : devices) {
       if (intoMesh) {
         set.insert(device);
@@ -81,7 +89,7 @@ void MainWindow::Impl::connectAll() {
       }
     }
     return tr("%1 in %2 after the drop")
-        .arg(format::gpus(static_cast<std::int64_t>(set.size())), draft.job());
+        .arg(format::gpus(static_cast<std::int64_t>(set.size())), edited.job());
   });
 
   connect(colours, &ColourBar::changed, this, [this] {
@@ -97,6 +105,7 @@ void MainWindow::Impl::connectAll() {
     for (View* view : views) {
       if (view->widget() == tabs->current()) colours->setVisible(view->usesColours());
     }
+    showLink();
     refreshViews();
     actions->refresh();
   });
@@ -137,11 +146,16 @@ void MainWindow::Impl::connectAll() {
   connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
   connect(details, &ChangeDetails::momentRequested, this, &Impl::showMomentOf);
   connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
+  connect(flows, &FlowsPage::hasFlowsChanged, this, [this](bool has) {
+    records->setTabVisible(flows, has);
+    actions->refresh();
+  });
   connect(events, &EventsPage::failed, this, &Impl::showError);
   connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
   connect(events, &EventsPage::momentChosen, this, &Impl::showMoment);
   connect(&model, &ClusterModel::cleared, this, [this] {
     events->clear();
+    flows->clear();
     historyLoaded = false;
     if (source == LayoutSource::Past) setSource(LayoutSource::Live);
     followProfile();
@@ -150,6 +164,7 @@ void MainWindow::Impl::connectAll() {
   connect(header, &HeaderBar::goToRequested, this, &Impl::openPalette);
   connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
   connect(state, &StatePage::startRequested, this, &Impl::startLocal);
+  connect(state, &StatePage::simulateRequested, this, &Impl::openSimulate);
   connect(state, &StatePage::connectRequested, this, &Impl::openConnect);
   connect(state, &StatePage::openRequested, this, &Impl::chooseHistoryFile);
   connect(linkNotice, &NoticeBar::actionTriggered, this, [this] {
@@ -161,7 +176,8 @@ void MainWindow::Impl::connectAll() {
   });
   connect(jobNotice, &NoticeBar::actionTriggered, this, [this] {
     const engine::JobStatus* job = model.job();
-    if (job == nullptr || job->state == engine::JobState::kStopped) return openStartJob();
+    if (job == nullptr || job->state == engine::JobState::kStopped)
+      return actions->find(QStringLiteral("cluster.startJob"))->trigger();
     if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
   });
   connect(operatorNotice, &NoticeBar::actionTriggered, this, [this] { seat.takeOver(); });
@@ -172,7 +188,7 @@ void MainWindow::Impl::connectAll() {
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
   connect(recordNotice, &NoticeBar::actionTriggered, this,
           [this] { openSettings(SettingsDialog::Data); });
-  for (NoticeBar* notice : {draftNotice, pastNotice}) {
+  for (NoticeBar* notice : {draftNotice, pastNotice, lessonNotice}) {
     connect(notice, &NoticeBar::actionTriggered, this, [this] { setSource(LayoutSource::Live); });
   }
   connect(progress, &ProgressPanel::viewChanged, this, [this] {
@@ -181,9 +197,18 @@ void MainWindow::Impl::connectAll() {
   });
   connect(progress, &ProgressPanel::ended, this, [this] {
     history->reload();
-    if (!window.isActiveWindow()) QApplication::alert(&window);
+    notifyOutcome();
     if (std::exchange(closeWhenRolledBack, false)) window.close();
   });
+  connect(progress, &ProgressPanel::reportRequested, this, [this](qint64 txn) {
+    const int row = history->model()->rowOf(txn);
+    if (row >= 0) {
+      saveReport(*history->model()->entry(row));
+    } else {
+      showError(tr("Change %1 is not in the history yet.").arg(txn));
+    }
+  });
+  connect(details, &ChangeDetails::reportRequested, this, &Impl::saveReport);
   connect(progress, &ProgressPanel::reverseRequested, this, [this] {
     const auto& txn = model.snapshot().transaction;
     if (txn)
@@ -194,6 +219,7 @@ void MainWindow::Impl::connectAll() {
     if (txn)
       draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("repeat the last change"));
   });
+  connectLessons();
 }
 
 }  // namespace tessera::ui

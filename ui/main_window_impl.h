@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "ui/actions/action_registry.h"
+#include "ui/actions/cluster_command.h"
 #include "ui/canvas/mesh_scene.h"
+#include "ui/lessons/lesson_records.h"
+#include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
@@ -45,14 +48,18 @@ class ComparePage;
 class ConsistencyLesson;
 class CountdownBar;
 class EventsPage;
+class FlowsPage;
 class HistoryPage;
 class Inspector;
+class KeyCaster;
 class LayoutKeeper;
+class LessonPane;
 class MeshPage;
 class MeshView;
 class Navigator;
 class NoticeBar;
 class PlanPanel;
+class PointerRing;
 class DecisionPanel;
 class ProgressPanel;
 class TabbedPane;
@@ -83,24 +90,34 @@ struct MainWindow::Impl : QObject {
         control(m, draft, plan, c),
         seat(m, control, c),
         states(m, c),
+        context{.window = &w,
+                .model = m,
+                .commands = c,
+                .control = control,
+                .connections = connections,
+                .say = [this](const QString& text) { say(text); },
+                .showError = [this](const QString& text) { showError(text); }},
         actions(new ActionRegistry(&w)) {}
 
   /// Restarts the relock timer on any user input.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
   void build();
-  /// Adds the intervals of snapshots to the menu with this title (main_window_snapshots.cpp).
-  void addSnapshotActions(const QString& menu);
-  void refreshSnapshotActions();
-  /// Asks for an interval that is not in the menu.
-  void askSnapshots();
-  void addCheckpointAction(const QString& menu);
-  void askCheckpointFolder();
   void buildCentre();
   void buildViews();
   void buildDocks();
   void buildStatusBar();
+  // The commands: actions/.
   void addActions();
+  void addFileActions();
+  void addEditActions();
+  void addViewActions();
+  void addPlanActions();
+  void addHistoryActions();
+  void addLearnActions();
+  void addHelpActions();
+  /// Asks for the limit of the change in progress.
+  void askThrottle();
   void connectAll();
 
   // User requests.
@@ -114,9 +131,9 @@ struct MainWindow::Impl : QObject {
                    const engine::StepOptions& options, const QString& name);
   void chooseSelection(const std::set<ptc::DeviceId>& devices);
   void chooseSource(const QString& source);
+  void say(const QString& text);
   void showError(const QString& text);
   void nextPane(int direction);
-  void confirmStop();
   void setTheme(ThemeMode mode);
 
   // The past: main_window_past.cpp.
@@ -143,6 +160,29 @@ struct MainWindow::Impl : QObject {
   /// Enables the past if there is one.
   void refreshPastSwitch();
 
+  // Lessons: main_window_lesson.cpp.
+  void connectLessons();
+  /// Opens a lesson of the program, or a file, and shows it.
+  /// \return false: it has a mistake, which is shown
+  bool openLessonOf(const QString& nameOrFile, int step = 0);
+  /// Opens the first lesson that is not finished, at its furthest step.
+  bool openUsualLesson();
+  void chooseLessonFile();
+  /// Prepares the window for a lesson, and restores it afterwards.
+  void enterLesson();
+  void leaveLesson();
+  /// Applies view, colours, selection and camera of the step.
+  void followLessonStep();
+  /// Opens the tensor of the step once the view of tensors has its layouts.
+  void openLessonTensor(int tries);
+  ShownLayout lessonLayout() const;
+  /// That of the lesson while one is shown, else that of the cluster.
+  Draft& shownDraft() { return source == LayoutSource::Lesson ? lessons.draft() : draft; }
+  /// Whether the devices of the mesh can be dragged.
+  bool isMeshEditable() const;
+  QString lessonsFile() const;
+  void setProjector(bool on);
+
   // Dialogs and settings: main_window_tools.cpp.
   void adoptSettings();
   void applySetting(Setting setting);
@@ -152,11 +192,14 @@ struct MainWindow::Impl : QObject {
   void arrange(Arrangement arrangement);
   void resetLayout();
   void openSettings(SettingsDialog::Page page = SettingsDialog::General);
-  void openDoctor();
-  void openStartJob();
   void openConnect();
   void connectTo(const QString& profile);
   void startLocal();
+  /// Asks for its size, then starts a simulated cluster and connects to it.
+  void openSimulate();
+  /// The callbacks of a cluster that starts: they show what it does, then connect.
+  std::function<void(QString)> showsStart();
+  std::function<void(Result<QString>)> connectsAfterStart();
   void chooseHistoryFile();
   void openHistory(const QString& file);
   /// Loads colour tag and read-only mark of the profile.
@@ -181,8 +224,20 @@ struct MainWindow::Impl : QObject {
   void refreshJobNotice(bool shown);
   void refreshStatus();
   void refreshTitle();
+  // What a user at another window is told (main_window_notices.cpp).
+  void notify(const DesktopNotice& notice);
+  /// The card of progress shows an outcome.
+  void notifyOutcome();
+  /// A job may need a decision now.
+  void notifyDecision();
+  /// Saves the report of a change in a file that the user chooses.
+  void saveReport(const engine::HistoryEntry& entry);
+  /// The change whose report can be saved: the chosen one, else the latest that has ended.
+  const engine::HistoryEntry* reportable() const;
   void refreshAge();
   void fitRecords();
+  /// Shows the chosen link in the inspector while the Links view is shown.
+  void showLink();
   /// Shows inspector, plan or change details, by the source and the selected history row.
   void refreshSide();
 
@@ -200,6 +255,10 @@ struct MainWindow::Impl : QObject {
   OperatorSeat seat;
   JobStates states;
   SelectionModel selection;
+  LessonRecords lessonRecords{lessonsFile()};
+  LessonSession lessons{lessonRecords};
+  std::optional<ColourBy> usualColouring = {};  // of the user, while a lesson is shown
+  CommandContext context;                       // of the commands of the Cluster menu
   ActionRegistry* actions;
   LayoutSource source = LayoutSource::Live;
   /// Of the source Past.
@@ -217,6 +276,8 @@ struct MainWindow::Impl : QObject {
   std::optional<QString> starting = {};     // a local cluster: current activity
   bool placed = false;
   bool closeWhenRolledBack = false;
+  QString linkTitle;            // of the link chosen last
+  std::string noticedDecision;  // the loss for which a notice was shown; empty: none
   bool historyLoaded = false;
   QByteArray initialLayout;
   int recordsHeight = 0;  // of the bottom dock, as last set by the window itself; -1: by the user
@@ -234,7 +295,7 @@ struct MainWindow::Impl : QObject {
   ColourBar* colours = nullptr;
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
             *recordNotice = nullptr, *draftNotice = nullptr, *pastNotice = nullptr,
-            *operatorNotice = nullptr;
+            *operatorNotice = nullptr, *lessonNotice = nullptr;
   CountdownBar* countdown = nullptr;
   MeshPage* meshPage = nullptr;
   MeshView* mesh = nullptr;
@@ -246,10 +307,14 @@ struct MainWindow::Impl : QObject {
   PlanPanel* planPanel = nullptr;
   ChangeDetails* details = nullptr;
   ComparePage* comparison = nullptr;
+  LessonPane* lessonPane = nullptr;
+  KeyCaster* keyCaster = nullptr;      // null until projector mode is on
+  PointerRing* pointerRing = nullptr;  // likewise
   TabbedPane* records = nullptr;
   TimelinePage* timeline = nullptr;
   HistoryPage* history = nullptr;
   EventsPage* events = nullptr;
+  FlowsPage* flows = nullptr;
   QDockWidget *navigatorDock = nullptr, *rightDock = nullptr, *bottomDock = nullptr;
   StateDot* statusDot = nullptr;
   QLabel *statusLeft = nullptr, *statusRight = nullptr;

@@ -29,6 +29,7 @@ std::optional<double> MainWindow::Impl::usualMoment() const {
 }
 
 const ClusterModel& MainWindow::Impl::shownModel() const {
+  if (source == LayoutSource::Lesson) return lessons.model();
   return source == LayoutSource::Past ? pastModel : model;
 }
 

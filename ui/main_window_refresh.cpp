@@ -9,10 +9,13 @@
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
+#include "ui/lessons/lesson_list.h"
+#include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
+#include "ui/pages/flows_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -37,6 +40,10 @@ void MainWindow::Impl::refreshSide() {
     right->setCurrentWidget(planPanel);
     return;
   }
+  if (source == LayoutSource::Lesson) {
+    right->setCurrentWidget(lessonPane);
+    return;
+  }
   if (const auto two = history->compared()) {
     // Of another job no samples are here.
     const bool shown = model.job() != nullptr && two->first->job == model.job()->name &&
@@ -49,6 +56,14 @@ void MainWindow::Impl::refreshSide() {
   const bool looking = history->chosen() != nullptr;
   if (looking) details->setReverseBlocked(control.editBlockedReason());
   right->setCurrentWidget(looking ? static_cast<QWidget*>(details) : inspector);
+}
+
+void MainWindow::Impl::showLink() {
+  bool isShown = false;
+  for (View* view : views) {
+    isShown |= view->id() == QLatin1String("links") && view->widget() == tabs->current();
+  }
+  inspector->setLink(isShown ? selection.link() : std::nullopt);
 }
 
 void MainWindow::Impl::refresh() {
@@ -80,15 +95,19 @@ void MainWindow::Impl::refreshParts() {
   refreshNotices();
   navigator->refresh(shownModel(), source == LayoutSource::Draft ? &draft : nullptr);
   navigator->setSelection(selection.devices());
-  inspector->refresh(shownModel(), source == LayoutSource::Past);
-  header->showPast(source == LayoutSource::Past ? &pastModel : nullptr, moment ? moment->time : 0);
+  inspector->refresh(shownModel(), &shownModel() != &model);
+  flows->refresh(model);
+  notifyDecision();
+  if (source == LayoutSource::Lesson) {
+    header->showLesson(lessons.model());
+  } else {
+    header->showPast(source == LayoutSource::Past ? &pastModel : nullptr,
+                     moment ? moment->time : 0);
+  }
   refreshPastSwitch();
   refreshStatus();
   refreshTitle();
   refreshAge();
-  actions->find(QStringLiteral("cluster.operate"))->setChecked(control.isOperating());
-  actions->find(QStringLiteral("cluster.live"))->setChecked(control.isLive());
-  refreshSnapshotActions();
   actions->refresh();
 }
 
@@ -107,6 +126,13 @@ std::shared_ptr<const MeshScene> MainWindow::Impl::sceneOf(const engine::Cluster
 }
 
 void MainWindow::Impl::refreshViews() {
+  if (source == LayoutSource::Lesson) {
+    const ShownLayout layout = lessonLayout();
+    for (View* view : views) view->showLayout(layout);
+    mesh->setReadOnly(!isMeshEditable());
+    colours->setScene(*layout.scene);
+    return;
+  }
   const bool drafting = source == LayoutSource::Draft;
   const bool past = source == LayoutSource::Past && moment;
   const engine::JobStatus* job = model.job();
@@ -129,7 +155,7 @@ void MainWindow::Impl::refreshViews() {
   }
   layout.placeJob();
   for (View* view : views) view->showLayout(layout);
-  mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+  mesh->setReadOnly(!isMeshEditable());
   colours->setScene(*layout.scene);
 }
 
@@ -137,7 +163,8 @@ void MainWindow::Impl::refreshNotices() {
   const bool shown = model.hasSnapshot() && !model.isFile();
   const QString detail = model.linkDetail();
   const bool past = source == LayoutSource::Past && moment;
-  meshPage->setClusterShown(shown || past);
+  const bool inLesson = source == LayoutSource::Lesson;
+  meshPage->setClusterShown(shown || past || inLesson);
   linkNotice->hide();
   if (starting) {
     if (shown) {
@@ -158,7 +185,7 @@ void MainWindow::Impl::refreshNotices() {
   } else {
     operatorNotice->hide();
   }
-  refreshJobNotice(shown && !past);
+  refreshJobNotice(shown && !past && !inLesson);
   const QString unrecorded = model.recordProblem();
   if (unrecorded.isEmpty()) {
     recordNotice->hide();
@@ -185,7 +212,15 @@ void MainWindow::Impl::refreshNotices() {
   } else {
     pastNotice->hide();
   }
-  centre->setMark(drafting || past ? kSourceMark : 0,
+  if (inLesson) {
+    lessonNotice->say(Surface::Tone::Accent,
+                      tr("Simulated: lesson “%1”. Nothing is sent to a cluster.")
+                          .arg(QString::fromStdString(lessons.lesson().title)),
+                      model.hasSnapshot() ? tr("Return to live  Esc") : tr("Leave  Esc"));
+  } else {
+    lessonNotice->hide();
+  }
+  centre->setMark(drafting || past || inLesson ? kSourceMark : 0,
                   past ? Surface::Tone::Past : Surface::Tone::Accent);
 }
 
@@ -227,7 +262,8 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
   if (shown && model.link() == LinkState::Connected) {
     const engine::JobStatus* job = model.job();
     if (job != nullptr && job->decision) return;  // its card says more
-    const QString command = QStringLiteral("tesseractl job start gpt-mini");
+    const QString command = context.commandLine(
+        {QStringLiteral("job"), QStringLiteral("start"), QStringLiteral("gpt-mini")});
     if (job == nullptr || job->state == engine::JobState::kStopped) {
       jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
                      command);
@@ -293,10 +329,14 @@ void MainWindow::Impl::refreshStatus() {
       left = tr("refused");
       break;
   }
+  if (source == LayoutSource::Lesson) {
+    left = tr("simulated · %1")
+               .arg(format::nodes(static_cast<std::int64_t>(shownModel().snapshot().nodes.size())));
+  }
   statusLeft->setText(left);
   const bool good = model.link() == LinkState::Connected;
-  const bool waiting =
-      model.link() == LinkState::None || model.link() == LinkState::Connecting || model.isFile();
+  const bool waiting = model.link() == LinkState::None || model.link() == LinkState::Connecting ||
+                       model.isFile() || source == LayoutSource::Lesson;
   statusDot->setTone(waiting          ? StateDot::Tone::Quiet
                      : !good          ? StateDot::Tone::Bad
                      : alive == nodes ? StateDot::Tone::Good
@@ -314,6 +354,12 @@ void MainWindow::Impl::refreshStatus() {
     QString text = tr("moving %1").arg(format::percent(*done));
     if (rate > 0) text += QStringLiteral(" · ") + format::rate(rate);
     statusRight->setText(text);
+  } else if (source == LayoutSource::Lesson) {
+    statusRight->setText(tr("step %1 of %2 · %3 of %4 lessons finished")
+                             .arg(lessons.step() + 1)
+                             .arg(lessons.numSteps())
+                             .arg(lessonRecords.numFinished())
+                             .arg(static_cast<int>(lessonEntries().size())));
   } else if (!draft.isEmpty()) {
     statusRight->setText(tr("draft: %1 added, %2 removed · Ctrl+Z undoes")
                              .arg(draft.edits().in.size())
@@ -349,7 +395,7 @@ void MainWindow::Impl::refreshAge() {
                              .toString(QStringLiteral("HH:mm:ss")));
   history->setStale(asOf);
   // A moment of the past does not become older.
-  const bool aging = !current && source != LayoutSource::Past;
+  const bool aging = !current && source != LayoutSource::Past && source != LayoutSource::Lesson;
   for (View* view : views) {
     view->setStale(aging ? model.ageSeconds().value_or(0) : 0, aging ? asOf : QString());
   }

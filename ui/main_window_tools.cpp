@@ -20,10 +20,9 @@
 #include "ui/connections.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/connect_dialog.h"
-#include "ui/dialogs/doctor_dialog.h"
 #include "ui/dialogs/profile_tag.h"
 #include "ui/dialogs/settings_dialog.h"
-#include "ui/dialogs/start_job_dialog.h"
+#include "ui/dialogs/simulate_dialog.h"
 #include "ui/format.h"
 #include "ui/help/help_window.h"
 #include "ui/lessons/consistency_lesson.h"
@@ -97,6 +96,7 @@ void MainWindow::Impl::applySetting(Setting setting) {
       break;
     }
     case Setting::ReduceMotion:
+      lessons.setAnimated(!settings.flag(setting));
       mesh->setReduceMotion(settings.flag(setting));
       actions->find(QStringLiteral("view.reduceMotion"))->setChecked(settings.flag(setting));
       break;
@@ -112,10 +112,12 @@ void MainWindow::Impl::applySetting(Setting setting) {
       break;
     case Setting::Confirm:
     case Setting::ConfirmAbove:  // read at each apply
-    case Setting::Scale:         // read before Qt starts
+    case Setting::Scale:
+    case Setting::Language:  // read before the first window
     case Setting::Mirror:
     case Setting::MirrorSize:  // read by the owner of the mirror
     case Setting::Source:
+    case Setting::Notify:  // read at each notice
       break;
   }
 }
@@ -170,28 +172,6 @@ void MainWindow::Impl::openSettings(SettingsDialog::Page page) {
   dialog->open();
 }
 
-void MainWindow::Impl::openDoctor() {
-  auto* dialog =
-      new DoctorDialog(commands, QString::fromStdString(model.snapshot().cluster), &window);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->open();
-}
-
-// It stays beside the window, because the user may have to switch to Operate first.
-void MainWindow::Impl::openStartJob() {
-  auto* dialog = window.findChild<StartJobDialog*>();
-  if (dialog == nullptr) {
-    const QString profile = connections == nullptr ? QString() : connections->current();
-    const QString cluster = QString::fromStdString(model.snapshot().cluster);
-    dialog = new StartJobDialog(model, control, commands, profile.isEmpty() ? cluster : profile,
-                                &window);
-    connect(dialog, &QDialog::finished, dialog, &QObject::deleteLater);
-  }
-  dialog->show();
-  dialog->raise();
-  dialog->activateWindow();
-}
-
 // --- connections ---
 
 void MainWindow::Impl::openConnect() {
@@ -213,29 +193,45 @@ void MainWindow::Impl::connectTo(const QString& profile) {
 
 void MainWindow::Impl::startLocal() {
   if (connections == nullptr || starting) return;
-  starting = tr("Creating its keys");
-  refreshNotices();
+  const auto shows = showsStart();
+  shows(tr("Creating its keys"));
+  connections->startLocal(ConnectDialog::kLocalNodes, ConnectDialog::kLocalGpus, shows,
+                          connectsAfterStart());
+}
+
+void MainWindow::Impl::openSimulate() {
+  if (connections == nullptr || starting) return;
+  auto* dialog = new SimulateDialog(connections->simulatedHardware(), &window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &SimulateDialog::startRequested, this, [this](const SimulationChoice& choice) {
+    connections->startSimulated(choice, showsStart(), connectsAfterStart());
+  });
+  dialog->open();
+}
+
+std::function<void(QString)> MainWindow::Impl::showsStart() {
+  starting = QString();
   actions->refresh();
-  const auto self = QPointer<Impl>(this);
-  connections->startLocal(
-      ConnectDialog::kLocalNodes, ConnectDialog::kLocalGpus,
-      [self](const QString& doing) {
-        if (!self || !self->starting) return;
-        self->starting = doing;
-        self->refreshNotices();
-      },
-      [self](Result<QString> profile) {
-        if (!self) return;
-        self->starting.reset();
-        self->actions->refresh();
-        if (profile) {
-          self->connectTo(*profile);
-        } else {
-          self->showError(
-              tr("The cluster could not be started: %1.").arg(format::error(profile.error())));
-        }
-        self->refreshNotices();
-      });
+  return [self = QPointer<Impl>(this)](const QString& doing) {
+    if (!self || !self->starting) return;
+    self->starting = doing;
+    self->refreshNotices();
+  };
+}
+
+std::function<void(Result<QString>)> MainWindow::Impl::connectsAfterStart() {
+  return [self = QPointer<Impl>(this)](Result<QString> profile) {
+    if (!self) return;
+    self->starting.reset();
+    self->actions->refresh();
+    if (profile) {
+      self->connectTo(*profile);
+    } else {
+      self->showError(
+          tr("The cluster could not be started: %1.").arg(format::error(profile.error())));
+    }
+    self->refreshNotices();
+  };
 }
 
 void MainWindow::Impl::chooseHistoryFile() {

@@ -132,11 +132,14 @@ QScrollBar::handle:hover { background: @faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
+QFrame#lessonCard { background: @cell; border: 1px solid @line; border-radius: 8px; }
+QLabel[role="title"] { font-size: 11.25pt; font-weight: 600; }
 QLabel[role="heading"] { font-size: 9.75pt; font-weight: 600; }
 QLabel[role="group"] { font-size: 7.9pt; font-weight: 600; color: @dim; }
 QLabel[role="caption"] { font-size: 7.9pt; color: @dim; }
 QLabel[role="number"] { font-size: 10.5pt; font-weight: 600; }
 QLabel[role="hint"] { font-size: 8.6pt; color: @dim; }
+QLabel[role="badge"] { font-size: 7.9pt; font-weight: 600; color: @accent; background: @accentSoft; border-radius: 8px; padding: 2px 8px; }
 QLabel[role="ok"] { color: @ok; font-weight: 500; }
 QLabel[role="warn"] { color: @warn; font-weight: 500; }
 QLabel[role="bad"] { color: @bad; font-weight: 500; }

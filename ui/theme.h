@@ -49,7 +49,7 @@ struct Theme {
 ///
 /// Properties that widgets set before they are shown: `primary` = true on the main QPushButton;
 /// setFlat(true) for a button that looks like a link; `role` on a
-/// QLabel: "heading", "group", "caption", "number", "hint", "ok", "warn", "bad", "accent".
+/// QLabel: "heading", "group", "caption", "number", "hint", "ok", "warn", "bad", "accent", "badge".
 void applyTheme(QApplication& application, ThemeMode mode);
 
 /// Returns the colour that identifies `piece`.

@@ -21,6 +21,7 @@ class KeeperLink {
     int index = 0;
     int fd = -1;  // of the memfd; owned by the link
     std::int64_t bytes = 0;
+    bool is_sparse = false;  // as of Arena::CreateSparse
   };
   struct Rank {
     std::int64_t pid = 0;

@@ -13,8 +13,9 @@ Result<DeviceStore> DeviceStore::Open(std::int32_t node,
   DeviceStore store;
   for (const KeeperLink::Arena& kept : arenas) {
     const ptc::DeviceId id{node, kept.index};
-    TESSERA_TRY(engine::Arena arena,
-                engine::Arena::Map(kept.fd, true).Context("arena of " + ToString(id)));
+    TESSERA_TRY(engine::Arena arena, (kept.is_sparse ? engine::Arena::MapWindows(kept.fd)
+                                                     : engine::Arena::Map(kept.fd, true))
+                                         .Context("arena of " + ToString(id)));
     Device device;
     device.id = id;
     device.arena = std::make_unique<engine::Arena>(std::move(arena));

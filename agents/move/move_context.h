@@ -29,7 +29,8 @@ struct MoveContext {
   LaneKey key;
   ptc::Layout from;
   ptc::Layout to;
-  ptc::DeviceMoves plan;  // of this node's devices; without moves: only digests are computed
+  /// Of this node's devices; never null. Without moves: only digests are computed.
+  std::shared_ptr<const ptc::DeviceMoves> plan;
   ptc::Topology topology;
   std::int32_t node = 0;
   struct Local {

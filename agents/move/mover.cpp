@@ -20,7 +20,7 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       mode_(mode),
       moment_(std::move(moment)),
       wire_(std::move(wire)) {
-  for (const ptc::Move& move : context_->plan.moves) {
+  for (const ptc::Move& move : context_->plan->moves) {
     const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
     if (!copy || !context_->local.contains(copy->device)) continue;
     MoveFlow* flow = FlowOf(copy->source, copy->device);
@@ -97,7 +97,7 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   Reach(Moment::kReceived);
   TESSERA_RETURN_IF_ERROR(Forward(stop));
   // All of them have been compared, or this would not be reached.
-  result.checksums_equal = std::ranges::count_if(context_->plan.moves, [&](const ptc::Move& move) {
+  result.checksums_equal = std::ranges::count_if(context_->plan->moves, [&](const ptc::Move& move) {
     const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
     return copy != nullptr && context_->local.contains(copy->device);
   });

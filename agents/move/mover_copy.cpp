@@ -91,7 +91,7 @@ Status Mover::Copy(const std::stop_token& stop) {
 Result<std::vector<Mover::CellCopies>> Mover::FindHostCopies(HostPeers& peers) const {
   const MoveContext& c = *context_;
   CopiesBySource<CellCopies> found;
-  for (const ptc::Move& move : c.plan.moves) {
+  for (const ptc::Move& move : c.plan->moves) {
     if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
       if (c.local.contains(local->device)) found.Add(local->device, local->device, *local);
     } else if (const auto* m = std::get_if<ptc::RemoteCopy>(&move)) {
@@ -115,8 +115,8 @@ Result<std::vector<Mover::CellCopies>> Mover::FindHostCopies(HostPeers& peers) c
 Status Mover::Forward(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   CopiesBySource<CellCopies> found;
-  for (std::size_t i = 0; i < c.plan.moves.size(); ++i) {
-    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[i]);
+  for (std::size_t i = 0; i < c.plan->moves.size(); ++i) {
+    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan->moves[i]);
     if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
     if (!arrived_.contains({m->source, m->tensor, m->cell})) {
       return Internal(

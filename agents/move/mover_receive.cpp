@@ -88,12 +88,12 @@ class NodeBatches {
 Status Mover::Receive(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   const auto move_at = [&c](std::int64_t index) -> const ptc::RemoteCopy& {
-    return std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
+    return std::get<ptc::RemoteCopy>(c.plan->moves[static_cast<std::size_t>(index)]);
   };
   const OldHolders holders(c);
   NodeBatches sources(c);
-  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < std::ssize(c.plan->moves); ++i) {
+    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan->moves[static_cast<std::size_t>(i)]);
     if (!m || !c.local.contains(m->device) ||
         c.topology.HostOf(m->source) == c.topology.HostOf(m->device)) {
       continue;

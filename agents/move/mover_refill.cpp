@@ -13,8 +13,8 @@ namespace tessera::agents {
 Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
   const MoveContext& c = *context_;
   FetchBatch batch{c.hand_in->lanes, c.hand_in->public_key, {}, {}};
-  for (std::int64_t i = 0; i < std::ssize(c.plan.reads); ++i) {
-    const ptc::StorageRead& read = c.plan.reads[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < std::ssize(c.plan->reads); ++i) {
+    const ptc::StorageRead& read = c.plan->reads[static_cast<std::size_t>(i)];
     if (!c.local.contains(read.device)) continue;
     TESSERA_TRY(const engine::CellView write,
                 ViewOfCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.cell));
@@ -34,7 +34,7 @@ Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
     storage_done_ += bytes;
   };
   callbacks.cell_done = [&](std::int64_t index, std::uint64_t digest) {
-    const ptc::StorageRead& read = c.plan.reads[static_cast<std::size_t>(index)];
+    const ptc::StorageRead& read = c.plan->reads[static_cast<std::size_t>(index)];
     const std::lock_guard lock(mutex_);
     arrived_.emplace(std::tuple(read.device, read.tensor, read.cell), digest);
     ++result.checksums_equal;

@@ -41,7 +41,7 @@ Status Mover::ReadPieces(const std::stop_token& stop, const ReadBox& read) {
   };
   std::vector<Work> work;
   std::set<std::tuple<ptc::DeviceId, int, ptc::Box>> done;  // several reads may be of one piece
-  for (const ptc::StorageRead& planned : c.plan.reads) {
+  for (const ptc::StorageRead& planned : c.plan->reads) {
     if (!c.local.contains(planned.device)) continue;
     if (!done.emplace(planned.device, planned.tensor, planned.piece).second) continue;
     for (ptc::Box& range : WorkOf(c, planned.tensor, planned.piece)) {

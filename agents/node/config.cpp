@@ -123,6 +123,38 @@ Json WriteEtcd(const AgentConfig& config) {
   return json;
 }
 
+/// \return false for another type, an unknown key, or a number outside its limits
+bool ReadSimulation(const Json& json, AgentConfig& config) {
+  if (!json.is_object()) return false;
+  SimulationConfig out;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "nodes" && value.is_number_integer()) {
+      out.nodes = value.get<std::int64_t>();
+    } else if (key == "seed" && value.is_number_integer()) {
+      out.seed = value.get<std::int64_t>();
+    } else if (key == "speed" && value.is_number()) {
+      out.speed = value.get<double>();
+    } else if (key == "scenario" && value.is_string()) {
+      out.scenario = value.get<std::string>();
+    } else if (key == "hardware" && value.is_string()) {
+      out.hardware = value.get<std::string>();
+    } else {
+      return false;
+    }
+  }
+  config.simulation = out;
+  return out.nodes >= 1 && out.nodes <= kMostSimulatedNodes && out.speed >= 0 &&
+         out.speed <= kMostSimulationSpeed;
+}
+
+Json WriteSimulation(const AgentConfig& config) {
+  if (!config.simulation) return "";  // left out
+  const SimulationConfig& s = *config.simulation;
+  Json json = {{"nodes", s.nodes}, {"hardware", s.hardware}, {"seed", s.seed}, {"speed", s.speed}};
+  if (!s.scenario.empty()) json["scenario"] = s.scenario;
+  return json;
+}
+
 const std::map<std::string, Field>& Fields() {
   static const std::map<std::string, Field> fields = {
       {"cluster", Of(&AgentConfig::cluster)},
@@ -149,6 +181,7 @@ const std::map<std::string, Field>& Fields() {
       {"etcd", {ReadEtcd, WriteEtcd, false}},
       {"jobs", {ReadLimits, WriteLimits, false}},
       {"decision_seconds", Of(&AgentConfig::decision_seconds, false)},
+      {"simulation", {ReadSimulation, WriteSimulation, false}},
   };
   return fields;
 }

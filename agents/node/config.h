@@ -6,6 +6,7 @@
 /// limits of one node. A restarted agent reads it again and binds the same endpoints.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,19 @@ namespace tessera::agents {
 /// The values of AgentConfig::lane_security. Control messages are always encrypted.
 inline constexpr std::string_view kCurveLanes = "curve";
 inline constexpr std::string_view kPlainLanes = "plain";
+
+inline constexpr std::int64_t kMostSimulatedNodes = 4096;
+inline constexpr double kMostSimulationSpeed = 10'000;
+
+/// A process that plays all nodes of a cluster, each with AgentConfig::devices.
+struct SimulationConfig {
+  std::int64_t nodes = 2;
+  std::string hardware = "h100";
+  std::int64_t seed = 1;
+  double speed = 1;           // simulated seconds per second
+  std::string scenario = {};  // file of what happens; empty: only what clients request
+  friend bool operator==(const SimulationConfig&, const SimulationConfig&) = default;
+};
 
 struct AgentConfig {
   std::string cluster;             // "local"
@@ -51,6 +65,9 @@ struct AgentConfig {
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
   /// A job that has lost devices and asks continues after this time if no step is lost by that.
   std::int64_t decision_seconds = 60;
+  /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE}.
+  /// Present: the cluster is simulated.
+  std::optional<SimulationConfig> simulation = {};
 };
 
 /// \error kNotFound naming the file; kInvalidArgument `FILE:LINE: unknown key 'x'` and the like.

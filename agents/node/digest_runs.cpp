@@ -16,7 +16,7 @@ void DigestRuns::Start(const wire::TakeDigests& message) {
       MoveContext{{message.job(), static_cast<std::int64_t>(message.number()), 0},
                   job->row.layout,
                   job->row.layout,
-                  {},
+                  std::make_shared<const ptc::DeviceMoves>(),
                   {},
                   jobs_.node(),
                   {},

@@ -86,7 +86,7 @@ Status JobStarts::Start(const wire::StartJob& message) {
 Status JobStarts::StartNew(const wire::StartJob& message) {
   world_.steps.Forget(message.job());  // of an earlier job with this name
   world_.logs.Forget(message.job());
-  TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(message.layout()));
+  TESSERA_TRY(ptc::Layout layout, world_.machine.memo->ParseLayout(message.layout()));
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(message.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, layout));
   TESSERA_TRY(const std::vector<FirstPieces> pieces,

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 #include "agents/node/log_file.h"
 #include "agents/node/node_server.h"
 #include "agents/registrar/registrar_server.h"
+#include "agents/sim/simulator.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::agents {
@@ -83,6 +85,57 @@ void RaiseDescriptorLimit() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
+/// SIGTERM stops a loop through this descriptor. It is blocked before any thread starts.
+int BlockEndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// Writes stdout and stderr into the log file of the configuration, if it names one.
+Result<std::shared_ptr<LogFile>> RedirectLog(const AgentConfig& config, Loop& loop) {
+  if (config.log_file.empty()) return std::shared_ptr<LogFile>();
+  TESSERA_TRY(LogFile opened, LogFile::Redirect(config.log_file));
+  auto log = std::make_shared<LogFile>(std::move(opened));
+  loop.Every(kHousekeeping, [log] {
+    if (const Status rotated = log->RotateIfFull(); !rotated) {
+      std::fprintf(stderr, "tessera-agent: %s\n", rotated.error().ToString().c_str());
+    }
+  });
+  return log;
+}
+
+/// Keeps the owners of keys in `net` as the folder of allowed keys has them. All outlive the loop.
+class AllowedKeys {
+ public:
+  AllowedKeys(const AgentConfig& config, NetContext& net, Loop& loop) : allowed_(config) {
+    net.SetOwners(allowed_.keys());
+    Report();
+    loop.Every(kHousekeeping, [this, &net] {
+      const bool has_changed = allowed_.Refresh();
+      Report();
+      if (!has_changed) return;
+      net.SetOwners(allowed_.keys());
+      std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed_.keys().size());
+    });
+  }
+
+ private:
+  void Report() {
+    if (allowed_.problems() == reported_) return;
+    reported_ = allowed_.problems();
+    for (const std::string& problem : reported_) {
+      std::fprintf(stderr, "tessera-agent: allow-list: %s\n", problem.c_str());
+    }
+  }
+
+  AllowList allowed_;
+  std::vector<std::string> reported_;
+};
+
 int RunAgent(AgentConfig config) {
   RaiseDescriptorLimit();
 #if GOOGLE_PROTOBUF_VERSION < 4022000
@@ -97,45 +150,13 @@ int RunAgent(AgentConfig config) {
   config.registrar_endpoint = record->node == config.node ? config.endpoint : record->endpoint;
   config.registrar_key = record->key;
 
-  // SIGTERM stops the loop through a descriptor. It is blocked before any thread starts.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-
+  const int signal_fd = BlockEndingSignals();
   Loop loop;
-  std::optional<LogFile> log;
-  if (!config.log_file.empty()) {
-    auto opened = LogFile::Redirect(config.log_file);
-    if (!opened) return Fail(opened.error().ToString(), 1);
-    log = std::move(*opened);
-    loop.Every(kHousekeeping, [&log] {
-      if (const Status rotated = log->RotateIfFull(); !rotated) {
-        std::fprintf(stderr, "tessera-agent: %s\n", rotated.error().ToString().c_str());
-      }
-    });
-  }
-  AllowList allowed(config);
+  const auto log = RedirectLog(config, loop);
+  if (!log) return Fail(log.error().ToString(), 1);
   NetContext net(static_cast<int>(std::max<std::size_t>(1, config.lanes.size())));
+  AllowedKeys allowed(config, net, loop);
   std::unique_ptr<RegistrarServer> registrar;
-  auto report = [&allowed, reported = std::vector<std::string>()]() mutable {
-    if (allowed.problems() == reported) return;
-    reported = allowed.problems();
-    for (const std::string& problem : reported) {
-      std::fprintf(stderr, "tessera-agent: allow-list: %s\n", problem.c_str());
-    }
-  };
-  net.SetOwners(allowed.keys());
-  report();
-  loop.Every(kHousekeeping, [&] {
-    const bool has_changed = allowed.Refresh();
-    report();
-    if (!has_changed) return;
-    net.SetOwners(allowed.keys());
-    std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
-  });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
   if (config.registrar_endpoint == config.endpoint) {
     auto started = RegistrarServer::Start(loop, net, config, *keys, record->generation);
@@ -162,6 +183,27 @@ int RunAgent(AgentConfig config) {
   return 0;
 }
 
+// All nodes and the registrar in this process: there is no keeper, and nothing outlives it.
+int RunSimulation(const AgentConfig& config) {
+  RaiseDescriptorLimit();
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  google::protobuf::SetLogHandler(nullptr);
+#endif
+  const auto keys = LoadKeys(config.agent_keys);
+  if (!keys) return Fail(keys.error().ToString(), 1);
+  const int signal_fd = BlockEndingSignals();
+  Loop loop;
+  const auto log = RedirectLog(config, loop);
+  if (!log) return Fail(log.error().ToString(), 1);
+  NetContext net(1);
+  AllowedKeys allowed(config, net, loop);
+  loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
+  const auto simulator = sim::Simulator::Start(loop, net, config, *keys);
+  if (!simulator) return Fail(simulator.error().ToString(), 1);
+  loop.Run();
+  return 0;
+}
+
 int Run(int argc, char** argv) {
   std::string config_path;
   for (int i = 1; i < argc; ++i) {
@@ -178,6 +220,7 @@ int Run(int argc, char** argv) {
   const auto config = LoadAgentConfig(config_path);
   if (!config) return Fail(config.error().ToString(), 1);
   if (std::getenv("TESSERA_KEEPER_FD")) return RunAgent(*config);
+  if (config->simulation) return RunSimulation(*config);
 
   std::error_code error;
   std::filesystem::create_directories(config->directory, error);

@@ -59,7 +59,7 @@ TransactionPart NodeTransaction::MakePart(std::optional<engine::ParticipantState
 }
 
 Status NodeTransaction::Recover() {
-  TESSERA_RETURN_IF_ERROR(change_.Build());
+  TESSERA_RETURN_IF_ERROR(change_.Build(*world_.machine.memo));
   change_.Recover(world_.devices);
   return OkStatus();
 }
@@ -101,7 +101,7 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
 Status NodeTransaction::CheckAndReserve() {
   // A disk that becomes full during the transaction must not keep it from ending.
   TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());
-  TESSERA_RETURN_IF_ERROR(change_.Build());
+  TESSERA_RETURN_IF_ERROR(change_.Build(*world_.machine.memo));
   const wire::Prepare& p = prepare();
   TESSERA_RETURN_IF_ERROR(change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr));
   transfer_.Warm();

@@ -17,6 +17,7 @@
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
 #include "agents/net/lane_ticket.h"
+#include "agents/node/plan_memo.h"
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/durable_store.h"
@@ -86,6 +87,9 @@ struct NodeWorld {
   std::function<void(std::int64_t bytes_per_second)> limit_lanes;
   /// What its lanes have refused or requested again.
   std::function<engine::NetworkFaults()> network_faults;
+
+  /// Shared by the agents of one process.
+  std::shared_ptr<PlanMemo> memo = std::make_shared<PlanMemo>();
 
   /// A line for the log of this process.
   std::function<void(const std::string& line)> log_line;

@@ -16,20 +16,21 @@
 
 namespace tessera::agents {
 
-Status PreparedChange::Build() {
+Status PreparedChange::Build(PlanMemo& memo) {
   const wire::Prepare& p = prepare_;
-  TESSERA_TRY(auto layouts, ptc::ParseLayoutPair(p.from_layout(), p.to_layout()));
+  TESSERA_TRY(auto layouts, memo.ParsePair(p.from_layout(), p.to_layout()));
   auto& [from, to] = layouts;
   TESSERA_TRY(lost_, DecodeAll<ptc::DeviceId>(p.lost()));
-  if (p.has_hand_in()) {
-    plan_ = ptc::RefillOutline(to);
-  } else {
+  // Its hash is that of the plan, so equal messages have equal outlines.
+  const std::string key = fmt::format("{:x} {:x} {:x} {} {}", p.from_hash(), p.to_hash(),
+                                      p.plan_hash(), p.relay(), p.has_hand_in());
+  TESSERA_TRY(plan_, memo.Outline(key, [&]() -> Result<ptc::Outline> {
+    if (p.has_hand_in()) return ptc::RefillOutline(to);
     TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
     const auto relaying = p.relay() ? ptc::Relaying::kAlways : ptc::Relaying::kNever;
-    TESSERA_TRY(plan_,
-                ptc::MakeOutline(from, to, topology,
-                                 {.lost = lost_, .relaying = relaying, .with_figures = false}));
-  }
+    return ptc::MakeOutline(from, to, topology,
+                            {.lost = lost_, .relaying = relaying, .with_figures = false});
+  }));
   from_ = std::move(from);
   to_ = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
@@ -39,7 +40,7 @@ Status PreparedChange::Build() {
   };
   TESSERA_RETURN_IF_ERROR(check("the old layout", from_->hash(), p.from_hash()));
   TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
-  return check("the plan", plan_.hash, p.plan_hash());
+  return check("the plan", plan_->hash, p.plan_hash());
 }
 
 bool PreparedChange::Joins(const RankId& id) const {
@@ -89,7 +90,7 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
     const engine::PieceTable& old_table = is_source ? *device.table : nothing;
     TESSERA_TRY(
         engine::PieceTable next,
-        engine::AllocateNext(old_table, *from_, *to_, id, moves_.moves, device.arena->capacity()));
+        engine::AllocateNext(old_table, *from_, *to_, id, moves_->moves, device.arena->capacity()));
     TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
     old_.emplace(id, old_table);
     next_.emplace(id, std::move(next));
@@ -100,9 +101,11 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
 void PreparedChange::ExpandMoves(const DeviceStore& devices) {
   std::vector<ptc::DeviceId> own;
   for (const auto& [id, device] : devices.devices()) own.push_back(id);
-  moves_ =
-      prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own) : ptc::MovesOf(plan_, *from_, *to_, own);
-  plan_ = {};
+  ptc::DeviceMoves moves = prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own)
+                                                  : ptc::MovesOf(*plan_, *from_, *to_, own);
+  moves.moves.shrink_to_fit();
+  moves_ = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
+  plan_.reset();
 }
 
 void PreparedChange::Recover(const DeviceStore& devices) {

@@ -16,6 +16,7 @@
 #include "agents/job/rank_view.h"
 #include "agents/move/device_store.h"
 #include "agents/move/move_context.h"
+#include "agents/node/plan_memo.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/store/piece_table.h"
 #include "ptc/base/result.h"
@@ -36,7 +37,7 @@ class PreparedChange {
   /// Computes layouts and plan from the message, and compares their hashes with those of the
   /// registrar.
   /// \error kFailedPrecondition "stale plan", naming what differs; those of layouts and planner
-  Status Build();
+  Status Build(PlanMemo& memo);
   /// Checks that the devices hold the old layout, and writes the tables of the new pieces into the
   /// other slots of the arenas. Frees what is of no use on the devices. `is_listed`: this node has
   /// devices of the job.
@@ -70,8 +71,9 @@ class PreparedChange {
   const wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
   std::vector<ptc::DeviceId> lost_;  // of the old layout; their state is of no use
-  ptc::Outline plan_;                // until Allocate
-  ptc::DeviceMoves moves_;           // of the devices of this node; since Allocate
+  PlanMemo::OutlinePtr plan_;        // until Allocate
+  std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
+      std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
 };
 

@@ -21,6 +21,10 @@ constexpr std::int64_t kMostLines = 10'000;
 
 }  // namespace
 
+const engine::Calibration& Inquiries::calibration() const {
+  return world_.simulation ? world_.simulation->calibration : calibration_;
+}
+
 Status Inquiries::Install(engine::Calibration calibration) {
   TESSERA_RETURN_IF_ERROR(journal_.Put(kCalibrationKey, engine::ToJson(calibration)));
   calibration_ = std::move(calibration);

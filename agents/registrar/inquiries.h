@@ -31,7 +31,7 @@ class Inquiries : public RegistrarPart {
   /// \error those of the journal
   Status Recover();
   /// What the last probe has measured, else what is assumed.
-  const engine::Calibration& calibration() const { return calibration_; }
+  const engine::Calibration& calibration() const;
 
  private:
   Status Install(engine::Calibration calibration);

@@ -12,6 +12,7 @@
 #include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/compute.h"
 #include "engine/model/job_layout.h"
+#include "engine/model/large_models.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
 #include "ptc/rules/rules_files.h"
@@ -28,7 +29,7 @@ Status CheckName(const std::string& name) {
 }
 
 /// The settings of the request. Data and devices are not checked here.
-Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
+Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request, bool is_simulated) {
   engine::JobSettings settings;
   const bool has_base = !request.base_settings().empty();
   if (has_base) {
@@ -45,7 +46,13 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   if (has_base && request.model().empty() && request.command().empty()) {
     // The model of the checkpoint.
   } else if (request.command().empty()) {
-    TESSERA_TRY(settings.model, engine::FindModel(request.model()));
+    const bool is_large = engine::IsLargeModel(request.model());
+    if (is_large && !is_simulated) {
+      return FailedPrecondition(
+          fmt::format("model '{}' runs on simulated clusters only", request.model()));
+    }
+    TESSERA_TRY(settings.model, engine::FindAnyModel(request.model()));
+    if (is_large) settings.global_batch = engine::kLargeBatch;
   } else {
     if (!request.model().empty()) {
       return InvalidArgument(
@@ -251,7 +258,7 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
                                      name, ToString(job->state)));
   }
   TESSERA_RETURN_IF_ERROR(uses_.openings.CheckNotOpening(name));
-  TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
+  TESSERA_TRY(engine::JobSettings settings, SettingsOf(request, world_.simulation != nullptr));
   // Its data are opened on this node first. The other nodes check for themselves.
   TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
   // Finds mistakes in the tensors and rules of a user's program, with file and line, for any mesh.

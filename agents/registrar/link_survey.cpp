@@ -22,7 +22,12 @@ constexpr auto kLinkDeadline = std::chrono::seconds(25);
 
 ptc::Topology LinkSurvey::TopologyNow() const {
   ptc::Topology topology = TopologyOf(members_.peers());
-  if (config_.link_bytes_per_second > 0) {
+  if (world_.simulation) {
+    const ptc::Topology& speeds = world_.simulation->topology;
+    topology.host_bytes_per_second = speeds.host_bytes_per_second;
+    topology.network_bytes_per_second = speeds.network_bytes_per_second;
+    topology.source = speeds.source;
+  } else if (config_.link_bytes_per_second > 0) {
     topology.network_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
     topology.source = "the links of this emulated cluster";
   }

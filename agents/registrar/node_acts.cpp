@@ -62,6 +62,20 @@ void NodeActs::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyP
   reply->Done(std::move(done));
 }
 
+void NodeActs::OnSimulate(const wire::SimulateRequest& request, const ReplyPtr& reply) {
+  if (!world_.simulation) {
+    return reply->Fail(
+        FailedPrecondition(fmt::format("cluster '{}' is not simulated", config_.cluster)));
+  }
+  if (const Status done = world_.simulation->steer(request); !done) {
+    return reply->Fail(done.error());
+  }
+  MarkDirty();
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
 void NodeActs::OnShutdown(const ReplyPtr& reply) {
   AddEvent(engine::Severity::kInfo, "registrar", "the cluster goes down on request");
   wire::Reply done;

@@ -21,6 +21,8 @@ class NodeActs : public RegistrarPart {
   void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
   void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
   void OnShutdown(const ReplyPtr& reply);
+  /// \error kFailedPrecondition if the cluster is real
+  void OnSimulate(const wire::SimulateRequest& request, const ReplyPtr& reply);
 
  private:
   /// \error kFailedPrecondition if something may still be heard of the node

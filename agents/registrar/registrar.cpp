@@ -22,6 +22,11 @@ bool TakesLong(const wire::Request& request) {
          request.has_history() || request.has_samples() || request.has_events() ||
          request.has_changes();
 }
+/// Whether it needs the bytes of a job's state.
+bool ReadsBytes(const wire::Request& request) {
+  return request.has_view() || request.has_hand_in() || request.has_save_checkpoint() ||
+         request.has_load_checkpoint();
+}
 }  // namespace
 
 // The functions that parts get may name parts that come later: they are called only after all
@@ -245,6 +250,10 @@ void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
 
 void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
                        const wire::Request& request, const ReplyPtr& reply) {
+  if (world_.simulation && ReadsBytes(request)) {
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "cluster '{}' is simulated: the state of its jobs has no bytes", config_.cluster)));
+  }
   switch (request.body_case()) {
     case wire::Request::kHello:
       return clients_.OnHello(identity, owner, request.hello(), reply);
@@ -282,6 +291,8 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
       return node_acts_.OnKillNode(request.kill_node(), reply);
     case wire::Request::kShutdown:
       return node_acts_.OnShutdown(reply);
+    case wire::Request::kSimulate:
+      return node_acts_.OnSimulate(request.simulate(), reply);
     case wire::Request::kPropose:
       return plans_.OnPropose(request.propose(), reply);
     case wire::Request::kProposeStart:

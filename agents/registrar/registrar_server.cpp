@@ -42,8 +42,10 @@ Frame ShareBytes(const std::shared_ptr<const std::string>& bytes) {
 Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetContext& net,
                                                                 const AgentConfig& config,
                                                                 const CurveKeys& keys,
-                                                                std::int64_t generation) {
-  std::unique_ptr<RegistrarServer> server(new RegistrarServer(loop, net, config, keys, generation));
+                                                                std::int64_t generation,
+                                                                SimulatedNodes* simulated) {
+  std::unique_ptr<RegistrarServer> server(
+      new RegistrarServer(loop, net, config, keys, generation, simulated));
   TESSERA_RETURN_IF_ERROR(server->Open());
   return server;
 }
@@ -102,7 +104,7 @@ void RegistrarServer::TakeOver() {
 
 Status RegistrarServer::Begin() {
   if (mirrored_) TESSERA_RETURN_IF_ERROR(mirrored_->Recover());
-  registrar_.emplace(loop_, config_, MakeWorld());
+  registrar_.emplace(simulated_ ? simulated_->timers() : loop_, config_, MakeWorld());
   TESSERA_RETURN_IF_ERROR(registrar_->Recover());
   if (!history_note_.empty()) {
     registrar_->AddEvent(engine::Severity::kError, "history", history_note_);
@@ -118,12 +120,29 @@ void RegistrarServer::ReadSubscriptions() {
   }
 }
 
+void RegistrarServer::OnSimulated(const std::string& identity, const wire::FromNode& message) {
+  if (registrar_) registrar_->OnNode(identity, message);
+}
+
+void RegistrarServer::OnSimulated(const std::string& identity, const KeyOwner& owner,
+                                  const wire::Request& request) {
+  if (registrar_) registrar_->OnRequest(identity, owner, request);
+}
+
+Status RegistrarServer::SendToNode(const std::string& identity, const wire::ToNode& message) {
+  if (simulated_) {
+    if (const auto sent = simulated_->Send(identity, message)) return *sent;
+  }
+  return SendTo(identity, message);
+}
+
 Registrar::World RegistrarServer::MakeWorld() {
   return {
       .send = [this](const std::string& identity,
-                     const wire::ToNode& message) { return SendTo(identity, message); },
+                     const wire::ToNode& message) { return SendToNode(identity, message); },
       .reply =
           [this](const std::string& identity, const wire::Reply& reply) {
+            if (simulated_ && simulated_->OnReply(identity, reply)) return;
             // A client that misses it sends its request again.
             static_cast<void>(SendTo(identity, reply));
           },
@@ -133,10 +152,10 @@ Registrar::World RegistrarServer::MakeWorld() {
             frames.push_back(Frame::Of(message.SerializeAsString()));
             static_cast<void>(events_->Send(std::move(frames)));
           },
-      .wall_clock = WallClock,
+      .wall_clock = [this] { return simulated_ ? simulated_->wall_clock() : WallClock(); },
       .print = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
       .fault_point = [node = config_.node](const std::string& point) { FaultPoint(node, point); },
-      .data = std::make_unique<DataThread>(loop_),
+      .data = simulated_ ? simulated_->MakeData() : std::make_unique<DataThread>(loop_),
       .compute =
           [this](std::function<void()> work, std::function<void()> then) {
             worker_->Run(std::move(work), std::move(then));
@@ -148,8 +167,9 @@ Registrar::World RegistrarServer::MakeWorld() {
       .generation = generation_,
       .send_shared =
           [this](const std::string& identity, const std::shared_ptr<const wire::ToNode>& message) {
-            return SendShared(identity, message);
+            return simulated_ ? SendToNode(identity, *message) : SendShared(identity, message);
           },
+      .simulation = simulated_ ? simulated_->facts() : nullptr,
   };
 }
 
@@ -247,6 +267,9 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
     wire::FromNode message;
     if (!parse(message, 2)) return malformed();
     const std::int32_t node = message.has_register_() ? message.register_().node() : message.node();
+    if (simulated_) {
+      return Dropped{"a node", fmt::format("a message of n{}: the cluster is simulated", node)};
+    }
     if (owner->role != Role::kNode || owner->node != node) {
       return Dropped{"another node, " + of_key(),
                      fmt::format("a message of n{} with {}, which is a {}'s", node, of_key(),

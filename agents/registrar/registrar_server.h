@@ -32,18 +32,30 @@ namespace tessera::agents {
 /// \threadsafety The loop's thread.
 class RegistrarServer {
  public:
+  /// \param simulated outlives it; nodes that connect to the sockets are refused then
   /// \error `port in use: tcp://…`; or naming the file that cannot be opened
   static Result<std::unique_ptr<RegistrarServer>> Start(Loop& loop, NetContext& net,
                                                         const AgentConfig& config,
                                                         const CurveKeys& keys,
-                                                        std::int64_t generation = 1);
+                                                        std::int64_t generation = 1,
+                                                        SimulatedNodes* simulated = nullptr);
+  /// A message of a simulated node.
+  void OnSimulated(const std::string& identity, const wire::FromNode& message);
+  /// A request of the simulation itself.
+  void OnSimulated(const std::string& identity, const KeyOwner& owner,
+                   const wire::Request& request);
   RegistrarServer(const RegistrarServer&) = delete;
   RegistrarServer& operator=(const RegistrarServer&) = delete;
 
  private:
   RegistrarServer(Loop& loop, NetContext& net, const AgentConfig& config, const CurveKeys& keys,
-                  std::int64_t generation)
-      : loop_(loop), net_(net), config_(config), keys_(keys), generation_(generation) {}
+                  std::int64_t generation, SimulatedNodes* simulated)
+      : loop_(loop),
+        net_(net),
+        config_(config),
+        keys_(keys),
+        generation_(generation),
+        simulated_(simulated) {}
   Status Open();
   /// Of an earlier registrar, from the nodes.
   void TakeOver();
@@ -52,6 +64,8 @@ class RegistrarServer {
   /// Everybody gets everything, so they say nothing but whose connections they are.
   void ReadSubscriptions();
   Registrar::World MakeWorld();
+  /// To a simulated node, or as SendTo.
+  Status SendToNode(const std::string& identity, const wire::ToNode& message);
   /// To the connection of a node or of a client.
   Status SendTo(const std::string& identity, const google::protobuf::Message& message);
   Status SendBytes(const std::string& identity, Frame bytes);
@@ -78,6 +92,7 @@ class RegistrarServer {
   const AgentConfig config_;
   const CurveKeys keys_;
   const std::int64_t generation_;                // as of RegistrarRecord
+  SimulatedNodes* const simulated_;              // null: the nodes are real
   MessageLimits limits_;
   Outstanding waiting_{kMaxMessageBytes};        // by identity
   std::map<std::string, std::int64_t> dropped_;  // messages, by kind

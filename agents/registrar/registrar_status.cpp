@@ -71,6 +71,7 @@ engine::ClusterSnapshot Registrar::State(bool all_nodes) {
   for (engine::JobStatus& row : openings_.Rows()) out.jobs.push_back(std::move(row));
   out.transaction = transactions_.status();
   out.lease = lease_.current();
+  if (world_.simulation) out.simulation = world_.simulation->status();
   return out;
 }
 

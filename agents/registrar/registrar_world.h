@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agents/registrar/data_opener.h"
+#include "agents/registrar/simulated_nodes.h"
 #include "agents/wire/messages_fwd.h"
 #include "engine/history/durable_store.h"
 #include "engine/history/history.h"
@@ -42,6 +43,8 @@ struct RegistrarWorld {
   std::function<Status(const std::string& identity,
                        const std::shared_ptr<const wire::ToNode>& message)>
       send_shared = {};
+  /// Present: the nodes are simulated.
+  std::shared_ptr<const SimulationFacts> simulation = {};
   std::size_t longest_value = 4096;  // in messages to nodes, bytes; longer ones become documents
 };
 

@@ -11,7 +11,9 @@
 
 #include "agents/registrar/node_claims.h"
 #include "agents/registrar/registrar.h"
+#include "agents/sim/chance_model.h"
 #include "agents/sim/invariants.h"
+#include "agents/sim/modelled_data.h"
 #include "agents/sim/remote_register.h"
 #include "agents/sim/sim_faults.h"
 #include "agents/sim/sim_links.h"
@@ -28,21 +30,6 @@ constexpr Time kFaultsEnd = 30'000;
 constexpr Time kCalm = 12'000;  // then it may end, if all that must hold in the end does
 constexpr Time kEnd = kFaultsEnd + 60'000;
 const KeyOwner kOperator{"operator", Role::kOperator};
-
-/// Data are there at once.
-class SimData : public DataOpener {
- public:
-  explicit SimData(Timers& timers) : timers_(timers) {}
-  Id Open(const engine::JobSettings&, Progress, Done done) override {
-    timers_.Post([done = std::move(done)] { done(engine::DataStatus{}); });
-    return ++last_;
-  }
-  void Cancel(Id) override {}
-
- private:
-  Timers& timers_;
-  Id last_ = 0;
-};
 
 std::unique_ptr<engine::History> OpenHistory() {
   auto history = engine::History::InMemory();
@@ -65,7 +52,8 @@ class Cluster {
     sim_.on_decision = [this] { faults_.OnDecision(); };
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(150, 800);
-    for (int n = 0; n < num_nodes; ++n) AddNode(n, step_time);
+    model_.emplace(sim_, step_time, update_time_);
+    for (int n = 0; n < num_nodes; ++n) AddNode(n);
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) faults_.Plan();
     operator_.Operate();
@@ -92,7 +80,7 @@ class Cluster {
   }
 
   // ---- nodes and their links
-  void AddNode(int n, Time step_time) {
+  void AddNode(int n) {
     AgentConfig config;
     config.cluster = "sim";
     config.node = n;
@@ -105,7 +93,7 @@ class Cluster {
     SimNode::World world;
     world.sim = &sim_;
     world.collectives = &collectives_;
-    world.update_time = update_time_;
+    world.model = &*model_;
     world.steps = &steps_;
     world.memory_of = [this](ptc::DeviceId device) {
       return nodes_[static_cast<std::size_t>(device.node)]->memory(device.index);
@@ -134,7 +122,7 @@ class Cluster {
         if (node.has_keeper() && !node.is_up()) node.StartAgent();
       });
     };
-    nodes_.push_back(std::make_unique<SimNode>(std::move(config), step_time, std::move(world)));
+    nodes_.push_back(std::make_unique<SimNode>(std::move(config), std::move(world)));
     links_.Add();
   }
   SimNode& At(std::int32_t n) { return *nodes_[static_cast<std::size_t>(n)]; }
@@ -177,7 +165,7 @@ class Cluster {
         .wall_clock = [this] { return sim_.wall_clock(); },
         .print = [this](const std::string& line) { sim_.Note("registrar: " + line); },
         .fault_point = [&process](const std::string&) { process.Point(); },
-        .data = std::make_unique<SimData>(process),
+        .data = std::make_unique<ModelledData>(process),
         .compute =
             [this, &process](const std::function<void()>& work, std::function<void()> then) {
               work();
@@ -252,6 +240,7 @@ class Cluster {
   const bool is_watched_ = sim_.Chance(0.2);             // to the end, in any case
   const std::size_t longest_value_ = sim_.Chance(0.5) ? 4096 : 0;  // 0: all are documents
   Collectives collectives_;
+  std::optional<ChanceModel> model_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
     const auto row = history_->Samples({.job = job, .after_step = step - 1, .limit = 1});
     return row && !row->empty() && row->front().step == step;

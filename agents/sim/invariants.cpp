@@ -8,6 +8,7 @@
 
 #include "agents/node/transaction_part.h"
 #include "agents/registrar/txn_row.h"
+#include "agents/sim/chance_model.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/copy/checksum.h"
 #include "ptc/base/check.h"
@@ -228,7 +229,8 @@ std::string Invariants::FindWrongSample(const std::string& job) const {
     }
     last = sample.step;
     const std::int64_t timeline = world_.steps->TimelineOf(job, sample.step);
-    if (sample.loss != LossOf(sample.step, timeline) && !world_.steps->is_lost(job, sample.step)) {
+    if (sample.loss != ChanceModel::LossOf(sample.step, timeline) &&
+        !world_.steps->is_lost(job, sample.step)) {
       return fmt::format("step {} has loss {} in the history, it was made in timeline {}", last,
                          sample.loss, timeline);
     }

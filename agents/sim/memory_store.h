@@ -76,6 +76,8 @@ class MemoryStore : public engine::DurableStore {
     return OkStatus();
   }
 
+  /// Whether the last writes can be lost. They are kept for that.
+  bool remembers = true;
   static constexpr std::int64_t kMostLost = 20;
   /// Undoes the last `writes`, at most kMostLost, as if the disk had confirmed but not kept them.
   void LoseLast(std::int64_t writes) {
@@ -94,6 +96,7 @@ class MemoryStore : public engine::DurableStore {
   static constexpr int kReserved = 20;
 
   void Remember(std::string_view key) {
+    if (!remembers) return;
     const auto it = rows.find(key);
     last_.emplace_back(key,
                        it == rows.end() ? std::nullopt : std::optional<std::string>(it->second));

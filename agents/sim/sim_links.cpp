@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace tessera::agents::sim {
@@ -82,17 +83,18 @@ void SimLinks::ToRegistrar(std::int32_t n, const wire::FromNode& message) {
 }
 
 Status SimLinks::ToNode(const std::string& identity, const wire::ToNode& message) {
-  for (std::int32_t n = 0; n < std::ssize(links_); ++n) {
-    if (!LinkOf(n).is_connected || IdentityOf(n) != identity) continue;
-    Link& link = LinkOf(n);
-    CheckOrder(n, message);
-    Arrive(n, world_.node(0), link.arrives_at_node, link.node_stalls_until, [this, n, message] {
-      if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), message);
-      world_.node(n).Deliver(message);
-    });
-    return OkStatus();
+  const auto number = NodeOf(identity);
+  if (!number || !LinkOf(*number).is_connected || IdentityOf(*number) != identity) {
+    return Unavailable(identity + " is not connected");
   }
-  return Unavailable(identity + " is not connected");
+  const std::int32_t n = *number;
+  Link& link = LinkOf(n);
+  CheckOrder(n, message);
+  Arrive(n, world_.node(0), link.arrives_at_node, link.node_stalls_until, [this, n, message] {
+    if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), message);
+    world_.node(n).Deliver(message);
+  });
+  return OkStatus();
 }
 
 void SimLinks::CheckOrder(std::int32_t n, const wire::ToNode& m) {
@@ -126,6 +128,14 @@ void SimLinks::Arrive(std::int32_t n, SimNode& sender, Time& last, const Time& s
     then();
     if (is_repeated && link.connection == connection) then();
   });
+}
+
+std::optional<std::int32_t> SimLinks::NodeOf(const std::string& identity) const {
+  std::int32_t n = -1;
+  if (std::sscanf(identity.c_str(), "n%d-", &n) != 1 || n < 0 || n >= std::ssize(links_)) {
+    return std::nullopt;
+  }
+  return n;
 }
 
 std::string SimLinks::IdentityOf(std::int32_t n) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,6 +42,8 @@ class SimLinks {
   /// Nothing arrives for `length`: at the node (1), at the registrar (2), or at both (3).
   void Stall(std::int32_t n, Time length, Time where);
 
+  /// Whether it has the form of an identity of one of the nodes.
+  bool Knows(const std::string& identity) const { return NodeOf(identity).has_value(); }
   void FromNode(SimNode& node, const wire::FromNode& message);
   /// \error kUnavailable if no node with this identity is connected
   Status ToNode(const std::string& identity, const wire::ToNode& message);
@@ -57,6 +60,8 @@ class SimLinks {
 
   Link& LinkOf(std::int32_t n) { return links_[static_cast<std::size_t>(n)]; }
   std::string IdentityOf(std::int32_t n);
+  /// Of an identity as IdentityOf makes it; nullopt for any other.
+  std::optional<std::int32_t> NodeOf(const std::string& identity) const;
   void Connect(std::int32_t n);
   void ToRegistrar(std::int32_t n, const wire::FromNode& message);
   /// Messages arrive in order, unless the connection ends before. What `sender` has written before

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -45,6 +47,57 @@ Result<std::set<std::int64_t>> VersionsOf(const wire::ViewReply& snapshot,
 }
 
 }  // namespace
+
+std::int64_t StoredBytes(const MoveContext& context) {
+  std::int64_t bytes = 0;
+  std::set<std::tuple<ptc::DeviceId, int, ptc::Box>> pieces;  // several reads may be of one
+  for (const ptc::StorageRead& read : context.plan->reads) {
+    if (!context.local.contains(read.device)) continue;
+    if (!pieces.emplace(read.device, read.tensor, read.piece).second) continue;
+    bytes += read.piece.num_elements() * ptc::SizeBytes(context.SpecOf(read.tensor).dtype);
+  }
+  return bytes;
+}
+
+SimMove::SimMove(const MoveContext& context) : stored_bytes_(StoredBytes(context)) {
+  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, MoveFlow*> known;
+  for (const ptc::Move& move : context.plan->moves) {
+    const auto* const copy = std::get_if<ptc::RemoteCopy>(&move);
+    if (!copy || !context.local.contains(copy->device)) continue;
+    MoveFlow*& flow = known[{copy->source, copy->device}];
+    if (!flow) {
+      flow = flows_.emplace_back(std::make_unique<MoveFlow>()).get();
+      flow->source = copy->source;
+      flow->destination = copy->device;
+    }
+    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context.SpecOf(copy->tensor).dtype);
+  }
+}
+
+void SimMove::Start(Timers& timers, std::function<void(bool is_cancelled)> finish) {
+  run_->timers = &timers;
+  run_->finish = std::move(finish);
+}
+
+std::function<void()> SimMove::ended() const {
+  return [weak = std::weak_ptr(run_), stored = stored_bytes_] {
+    const auto run = weak.lock();
+    if (!run || !run->finish) return;
+    run->stored = stored;
+    End(run, false);
+  };
+}
+
+void SimMove::Cancel() {
+  if (run_->finish) End(run_, true);
+}
+
+// Not inside the call: the agent may destroy the move then.
+void SimMove::End(const std::shared_ptr<Run>& run, bool is_cancelled) {
+  run->transfer.reset();
+  run->timers->Post(
+      [finish = std::exchange(run->finish, {}), is_cancelled] { finish(is_cancelled); });
+}
 
 std::uint64_t DigestOf(std::int64_t version, int tensor, std::int64_t elements,
                        ptc::DeviceId device) {
@@ -101,7 +154,7 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
       }
       versions = std::move(*shares);
     }
-    for (const ptc::DeviceId source : SourcesOf(c.plan, device)) {
+    for (const ptc::DeviceId source : SourcesOf(*c.plan, device)) {
       DeviceMemory* const memory = memory_of(source);
       if (!memory) {
         result.status = Unavailable(fmt::format("{} cannot be read", ToString(source)));

@@ -12,28 +12,47 @@
 
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
+#include "agents/net/timers.h"
 #include "agents/sim/device_memory.h"
 
 namespace tessera::agents::sim {
 
 class SimMove : public Move {
  public:
-  ~SimMove() override { is_cancelled_ = true; }
-  /// To be asked when the transfer ends: Cancel was called, or the move is destroyed.
-  std::shared_ptr<const bool> is_cancelled() const { return cancelled_; }
+  /// One flow for each pair of devices, as Mover has them.
+  explicit SimMove(const MoveContext& context);
+  ~SimMove() override { Cancel(); }
 
-  void Cancel() override { is_cancelled_ = true; }
+  /// \param finish is called once: when `transfer` ends, or soon after Cancel or the destructor
+  void Start(Timers& timers, std::function<void(bool is_cancelled)> finish);
+  /// What the model runs; it ends with it.
+  void Keep(std::shared_ptr<void> transfer) { run_->transfer = std::move(transfer); }
+  /// Tells that the transfer has ended.
+  std::function<void()> ended() const;
+
+  void Cancel() override;
   const std::vector<std::unique_ptr<MoveFlow>>& flows() const override { return flows_; }
-  std::int64_t storage_done() const override { return 0; }
+  std::int64_t storage_done() const override { return run_->stored; }
 
  private:
-  const std::shared_ptr<bool> cancelled_ = std::make_shared<bool>(false);
-  bool& is_cancelled_ = *cancelled_;
-  const std::vector<std::unique_ptr<MoveFlow>> flows_;
+  struct Run {
+    Timers* timers = nullptr;
+    std::shared_ptr<void> transfer;
+    std::function<void(bool is_cancelled)> finish;  // empty once it has been called
+    std::int64_t stored = 0;                        // bytes of a snapshot that have arrived
+  };
+  static void End(const std::shared_ptr<Run>& run, bool is_cancelled);
+
+  const std::int64_t stored_bytes_;
+  std::vector<std::unique_ptr<MoveFlow>> flows_;
+  const std::shared_ptr<Run> run_ = std::make_shared<Run>();
 };
 
 /// The memory of a device; nullptr if it cannot be read now.
 using MemoryOf = std::function<DeviceMemory*(ptc::DeviceId device)>;
+
+/// The bytes of a snapshot that a transfer reads into the devices of its node.
+std::int64_t StoredBytes(const MoveContext& context);
 
 /// The version of a node's share of a snapshot; nullopt if it has none.
 using ShareOf = std::function<std::optional<std::int64_t>(std::int32_t node, std::uint64_t id)>;

@@ -14,6 +14,16 @@
 #include "ptc/base/check.h"
 
 namespace tessera::agents::sim {
+namespace {
+
+/// Thousands of ranks have a view each, and nobody connects to an address here.
+RankView WithoutAddresses(RankView view) {
+  view.address_of_rank = {};
+  view.host_of_rank = {};
+  return view;
+}
+
+}  // namespace
 
 // ---- the agent's end of the keeper
 
@@ -22,7 +32,8 @@ class SimNode::Keeper : public KeeperLink {
   Keeper(SimNode& node, Process& process) : node_(node), process_(process) {
     for (std::size_t i = 0; i < node.memories_.size(); ++i) {
       const DeviceMemory& memory = node.memories_[i];
-      arenas_.push_back({static_cast<int>(i), memory.fd.get(), memory.arena.capacity()});
+      arenas_.push_back(
+          {static_cast<int>(i), memory.fd.get(), memory.arena.capacity(), node.world_.is_sparse});
     }
   }
   void Attach(Handlers handlers) {
@@ -65,7 +76,10 @@ class SimNode::Keeper : public KeeperLink {
     node_.exits_.erase(pid);
     return OkStatus();
   }
-  Status Shutdown() override { return OkStatus(); }
+  Status Shutdown() override {
+    if (node_.world_.shut_down) node_.world_.shut_down(node_);
+    return OkStatus();
+  }
   Status Die() override {
     node_.world_.sim->clock.After(0, [node = &node_] { node->Lose(); });
     return OkStatus();
@@ -128,7 +142,7 @@ class SimNode::Links : public RankLinks {
   Status SendConnect(const RankId& id, const RankView& view) override {
     process_.Point();
     TESSERA_TRY(SimRank* const rank, Find(id, nullptr));
-    rank->OnConnect(view);
+    rank->OnConnect(WithoutAddresses(view));
     return OkStatus();
   }
   void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt) override {
@@ -145,7 +159,7 @@ class SimNode::Links : public RankLinks {
     TESSERA_TRY(SimRank* const rank, Find(id, &state));
     if (!state->waits) return FailedPrecondition("it does not wait");
     state->waits = false;
-    rank->OnCommand(command, epoch, view ? std::optional(*view) : std::nullopt);
+    rank->OnCommand(command, epoch, view ? std::optional(WithoutAddresses(*view)) : std::nullopt);
     return OkStatus();
   }
   Status SendGo(const RankId& id, std::int64_t epoch, bool stay_paused) override {
@@ -199,8 +213,8 @@ struct SimNode::Agent {
 
 // ---- the node
 
-SimNode::SimNode(AgentConfig config, Time step_time, World world)
-    : config_(std::move(config)), step_time_(step_time), world_(std::move(world)) {}
+SimNode::SimNode(AgentConfig config, World world)
+    : config_(std::move(config)), world_(std::move(world)) {}
 SimNode::~SimNode() = default;
 
 void SimNode::Start() {
@@ -209,9 +223,10 @@ void SimNode::Start() {
   ++keeper_;
   keeper_since_ = world_.sim->wall_clock();
   for (std::int32_t i = 0; i < config_.devices; ++i) {
-    const auto fd = engine::Arena::CreateMemfd("sim", config_.device_bytes);
+    const auto fd = world_.is_sparse ? engine::Arena::CreateSparse("sim", config_.device_bytes)
+                                     : engine::Arena::CreateMemfd("sim", config_.device_bytes);
     TESSERA_CHECK(fd.has_value());
-    auto arena = engine::Arena::Map(*fd, true);
+    auto arena = world_.is_sparse ? engine::Arena::MapWindows(*fd) : engine::Arena::Map(*fd, true);
     TESSERA_CHECK(arena.has_value());
     memories_.push_back({UniqueFd(*fd), std::move(*arena), {}});
   }
@@ -314,12 +329,15 @@ NodeWorld SimNode::MakeWorld() {
   world.facts.public_key = "key";
   world.facts.rank_socket = "ranks.sock";
   world.journal = &disk;
+  world.memo = world_.memo;
   world.decisions = agent_->decisions.get();
   world.send = [this](const wire::FromNode& message) {
     agent_->process.Point();
     world_.send(*this, message);
   };
-  world.run_query = [](const wire::NodeQuery&, const auto&) {};
+  world.run_query = [this](const wire::NodeQuery& query, const auto& reply) {
+    if (world_.run_query) world_.run_query(*this, query, reply);
+  };
   world.write_job_files = [this](const std::string& job, const std::string& settings,
                                  const ptc::Layout&) -> Status {
     settings_[job] = settings;
@@ -345,9 +363,12 @@ NodeWorld SimNode::MakeWorld() {
   };
   world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
-  world.limit_lanes = [](std::int64_t) {};
+  world.limit_lanes = [this](std::int64_t bytes_per_second) {
+    if (world_.limit_lanes) world_.limit_lanes(*this, bytes_per_second);
+  };
   world.network_faults = [] { return engine::NetworkFaults(); };
   world.log_line = [this](const std::string& line) {
+    if (world_.log) world_.log(*this, line);
     if (world_.sim->is_traced()) world_.sim->Note(fmt::format("n{}: {}", number(), line));
   };
   world.fault_point = [this](const std::string&) { agent_->process.Point(); };
@@ -360,11 +381,11 @@ NodeWorld SimNode::MakeWorld() {
 
 std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                          std::function<void(MoveResult)> done) {
-  auto move = std::make_unique<SimMove>();
+  auto move = std::make_unique<SimMove>(*context);
   const bool copies = mode != MoveMode::kDigests;
-  const auto finish = [this, context, mode, done, copies, is_cancelled = move->is_cancelled()] {
+  move->Start(agent_->process, [this, context, mode, done, copies](bool is_cancelled) {
     MoveResult result;
-    if (*is_cancelled) {
+    if (is_cancelled) {
       result.status = Error{ErrorCode::kCancelled, "cancelled", {}};
     } else if (copies && world_.fails()) {
       result.status = DataLoss("a chunk is corrupt");
@@ -373,8 +394,8 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
                              copies && world_.fails());
     }
     done(std::move(result));
-  };
-  agent_->process.EnterLater(copies ? world_.sim->Pick(10, 1500) : world_.sim->Pick(1, 30), finish);
+  });
+  move->Keep(world_.model->Transfer(*context, mode, move->flows(), move->ended()));
   return move;
 }
 
@@ -382,7 +403,7 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
 // cleared.
 std::unique_ptr<KeptRun> SimNode::StartKeptDigests(KeptState state,
                                                    std::function<void(KeptResult)> done) {
-  agent_->process.EnterLater(world_.sim->Pick(1, 300), [this, state, done] {
+  agent_->process.EnterLater(world_.model->Digests(*state.change), [this, state, done] {
     const MoveContext& c = *state.change;
     const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kNeeders);
     std::vector<DeviceDigests> devices = DigestsOf(c, cells, [&](ptc::DeviceId device) {
@@ -415,15 +436,15 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(value(rank_variable::kDevice)));
   spec.id = {value(rank_variable::kJob), device};
   spec.pid = pid;
-  TESSERA_TRY(spec.view, ParseRankView(views_[value(rank_variable::kViewFile)]));
+  const auto file = views_.extract(value(rank_variable::kViewFile));
+  if (file.empty()) return NotFound("the file of the rank's view");
+  TESSERA_TRY(spec.view, ParseRankView(file.mapped()));
+  spec.view = WithoutAddresses(std::move(spec.view));
   spec.initialises = value(rank_variable::kInitialise) == "1";
   spec.finishes_update =
       std::find(request.argv.begin(), request.argv.end(), "--finish-update") != request.argv.end();
-  TESSERA_TRY(const auto settings, engine::ParseJobSettings(settings_[spec.id.job]));
-  spec.max_steps = settings.max_steps;
-  spec.collective_timeout = settings.collective_timeout * 1000;
-  spec.step_time = step_time_;
-  spec.update_time = world_.update_time;
+  TESSERA_TRY(auto settings, engine::ParseJobSettings(settings_[spec.id.job]));
+  spec.settings = std::make_shared<const engine::JobSettings>(std::move(settings));
   ranks_[pid] = {request.tag, nullptr};
   ranks_[pid].rank = std::make_unique<SimRank>(std::move(spec), WorldOfRank(pid, device.index));
   return pid;
@@ -434,6 +455,7 @@ SimRank::World SimNode::WorldOfRank(std::int64_t pid, int device) {
   world.sim = world_.sim;
   world.collectives = world_.collectives;
   world.steps = world_.steps;
+  world.model = world_.model;
   world.memory = memory(device);
   world.to_agent = [this, pid](SimRank::World::Report report) {
     if (agent_) agent_->links.Report(pid, std::move(report));

@@ -20,6 +20,7 @@
 #include "agents/sim/device_memory.h"
 #include "agents/sim/memory_store.h"
 #include "agents/sim/process.h"
+#include "agents/sim/sim_model.h"
 #include "agents/sim/sim_move.h"
 #include "agents/sim/sim_rank.h"
 #include "agents/sim/sim_views.h"
@@ -34,12 +35,25 @@ class SimNode {
     StepBook* steps = nullptr;
     MemoryOf memory_of;  // of any node
     ShareOf share_of;
-    Time update_time = 6;  // of ranks, at most
+    SimModel* model = nullptr;
+    /// Arenas of the size of real devices, which cost only what is written into them.
+    bool is_sparse = false;
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;
     /// The register as a process of a node reaches it; null: only through the registrar.
     std::function<std::unique_ptr<engine::DecisionRegister>(Process& process)> reach_register;
+    std::shared_ptr<PlanMemo> memo = std::make_shared<PlanMemo>();  // as NodeWorld::memo
+    /// As NodeWorld::run_query.
+    std::function<void(SimNode& node, const wire::NodeQuery& query,
+                       const std::function<void(wire::NodeAnswer)>& reply)>
+        run_query;
+    /// As NodeWorld::limit_lanes.
+    std::function<void(SimNode& node, std::int64_t bytes_per_second)> limit_lanes;
+    /// As NodeWorld::log_line.
+    std::function<void(SimNode& node, const std::string& line)> log;
+    /// The whole node ends, on request.
+    std::function<void(SimNode& node)> shut_down;
     /// The agent kills a rank.
     std::function<void(const SimRank& rank)> killed;
     /// The agent begins to run in its process: what else runs there may begin as well.
@@ -48,7 +62,7 @@ class SimNode {
     std::function<void(SimNode& node)> ended;
   };
 
-  SimNode(AgentConfig config, Time step_time, World world);
+  SimNode(AgentConfig config, World world);
   ~SimNode();
   SimNode(const SimNode&) = delete;
   SimNode& operator=(const SimNode&) = delete;
@@ -115,11 +129,10 @@ class SimNode {
   SimRank* FindRank(std::int64_t pid);
 
   const AgentConfig config_;
-  const Time step_time_;
   const World world_;
   bool has_keeper_ = false;
   std::set<std::int32_t> failed_;  // devices that were made to fail
-  std::int64_t keeper_ = 0;  // counts the keepers
+  std::int64_t keeper_ = 0;        // counts the keepers
   double keeper_since_ = 0;
   std::vector<DeviceMemory> memories_;
   std::map<std::int64_t, Running> ranks_;  // by pid, until they are reaped

@@ -14,15 +14,13 @@ namespace {
 constexpr int kFailed = 1 << 8;  // statuses as from wait(2)
 constexpr int kKilled = 9;
 constexpr Time kLongestWait = 30'000;  // for the others, in a collective
-constexpr std::int64_t kTokens = 64;
+
+constexpr int kHub = 0;  // the rank that the others meet
+constexpr char kAllThere[] = "all";
 
 std::string KeyOf(int rank) { return fmt::format("rank/{}", rank); }
 
 }  // namespace
-
-double LossOf(std::int64_t step, std::int64_t timeline) {
-  return 1.0 + 10.0 / static_cast<double>(step) + static_cast<double>(timeline);
-}
 
 SimRank::SimRank(Spec spec, World world) : spec_(std::move(spec)), world_(std::move(world)) {
   Later(world_.sim->Pick(5, 100), [this] { Begin(); });
@@ -138,32 +136,45 @@ void SimRank::BuildGroups(const RankView& view) {
   Connection& connection = connections_[attempt];
   connection.view = view;
   connection.group = world_.collectives->Find(spec_.id.job, attempt, view.world);
-  for (int rank = 0; rank < view.world; ++rank) {
-    if (rank != view.rank) connection.missing.insert(rank);
+  if (view.rank == kHub) {
+    for (int rank = 0; rank < view.world; ++rank) {
+      if (rank != view.rank) connection.missing.insert(rank);
+    }
+  } else {
+    connection.missing.insert(kHub);
   }
   Meet(attempt);
   if (connection.missing.empty()) OnBuilt(attempt);
 }
 
-// Shows itself to the other ranks, and looks for those that it has not seen.
+// The first rank looks for all others, and tells them when they are there: so the messages grow
+// with the ranks, as those of a store with a barrier do.
 void SimRank::Meet(Attempt attempt) {
   const Connection& connection = connections_.at(attempt);
-  const RankId& id = spec_.id;
-  Say([id, attempt, rank = connection.view.rank](const auto& handlers, auto&) {
-    handlers.store_set(id, attempt.epoch, attempt.attempt, KeyOf(rank), "there");
-  });
+  const int own = connection.view.rank;
+  if (own != kHub) Show(attempt, KeyOf(own));
+  if (connection.is_built && own == kHub) Show(attempt, kAllThere);
   for (const int rank : connection.missing) {
-    const auto answer = [this, alive = std::weak_ptr<const bool>(alive_), attempt,
-                         rank](const std::optional<std::string>& value) {
-      if (alive.expired()) return;
-      Later(world_.sim->Pick(0, 3), [this, attempt, rank, is_there = value.has_value()] {
-        OnMet(attempt, rank, is_there);
-      });
-    };
-    Say([id, attempt, rank, answer](const auto& handlers, auto&) {
-      handlers.store_get(id, attempt.epoch, attempt.attempt, KeyOf(rank), answer);
-    });
+    Look(attempt, own == kHub ? KeyOf(rank) : kAllThere, rank);
   }
+}
+
+void SimRank::Show(Attempt attempt, const std::string& key) {
+  Say([id = spec_.id, attempt, key](const auto& handlers, auto&) {
+    handlers.store_set(id, attempt.epoch, attempt.attempt, key, "there");
+  });
+}
+
+void SimRank::Look(Attempt attempt, const std::string& key, int rank) {
+  const auto answer = [this, alive = std::weak_ptr<const bool>(alive_), attempt,
+                       rank](const std::optional<std::string>& value) {
+    if (alive.expired()) return;
+    Later(world_.sim->Pick(0, 3),
+          [this, attempt, rank, is_there = value.has_value()] { OnMet(attempt, rank, is_there); });
+  };
+  Say([id = spec_.id, attempt, key, answer](const auto& handlers, auto&) {
+    handlers.store_get(id, attempt.epoch, attempt.attempt, key, answer);
+  });
 }
 
 void SimRank::OnMet(Attempt attempt, int rank, bool is_there) {
@@ -177,6 +188,7 @@ void SimRank::OnMet(Attempt attempt, int rank, bool is_there) {
   }
   found->second.missing.erase(rank);
   if (!found->second.missing.empty()) return;
+  if (found->second.view.rank == kHub) Show(attempt, kAllThere);
   Later(world_.sim->Pick(5, 100), [this, attempt] {
     const auto met = connections_.find(attempt);
     if (met != connections_.end() && !met->second.is_built) OnBuilt(attempt);
@@ -255,11 +267,13 @@ void SimRank::Adopt(const RankView& view) {
 
 void SimRank::Train() {
   state_ = State::kComputing;
-  if (spec_.max_steps > 0 && step() >= spec_.max_steps) {
+  const engine::JobSettings& settings = *spec_.settings;
+  if (settings.max_steps > 0 && step() >= settings.max_steps) {
     return Wait(step(), engine::kRequestStepsDone);
   }
-  const Time time = spec_.step_time;
-  Later(world_.sim->Pick(time / 2, time), [this] { Gather(); });
+  const Time time = world_.model->Compute(spec_.id, connections_.at(current_).view, settings);
+  busy_ = static_cast<double>(time) / 1000;
+  Later(time, [this] { Gather(); });
 }
 
 void SimRank::Gather() {
@@ -272,7 +286,8 @@ void SimRank::Gather() {
   const bool asks = next >= static_cast<std::int64_t>(header().request_step.load());
   group->arrived[connection.view.rank] = asks ? header().request.load() : 0;
   if (std::ssize(group->arrived) < group->world) {
-    const Time patience = spec_.collective_timeout > 0 ? spec_.collective_timeout : kLongestWait;
+    const std::int64_t seconds = spec_.settings->collective_timeout;
+    const Time patience = seconds > 0 ? seconds * 1000 : kLongestWait;
     return Later(patience, [this, next] {
       if (state_ == State::kGathering && step() + 1 == next) OnGroupBroken();
     });
@@ -303,19 +318,20 @@ void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
   if (state_ != State::kGathering || step() + 1 != next) return;
   engine::ArenaHeader& words = header();
   const auto timeline = static_cast<std::int64_t>(words.timeline.load());
-  const double loss = LossOf(next, timeline);
+  const double loss = world_.model->Loss(*spec_.settings, next, timeline);
+  const std::int64_t tokens = world_.model->Tokens(*spec_.settings);
   words.decision_step.store(0);
   words.decision_clip.store(std::bit_cast<std::uint64_t>(1.0));
   words.decision_skip.store(0);
   words.decision_pause.store(pause);
   words.decision_loss.store(std::bit_cast<std::uint64_t>(loss));
   words.decision_norm2.store(std::bit_cast<std::uint64_t>(1.0));
-  words.decision_tokens.store(kTokens);
+  words.decision_tokens.store(static_cast<std::uint64_t>(tokens));
   words.decision_step.store(static_cast<std::uint64_t>(next));
   const Time now = world_.sim->clock.now();
   const double seconds = static_cast<double>(now - std::exchange(last_decision_, now)) / 1000;
   const RankDecision decision{
-      next, loss, 1.0, kTokens, 1.0, false, pause, seconds, 0, world_.sim->wall_clock(), 0.01};
+      next, loss, 1.0, tokens, 1.0, false, pause, seconds, 0, world_.sim->wall_clock(), busy_};
   decided_.insert_or_assign(next, decision);
   world_.steps->Knows(process(), spec_.id.job, next);
   world_.steps->Made(spec_.id.job, next, timeline);
@@ -337,7 +353,7 @@ void SimRank::Update(std::int64_t next, std::function<void()> then) {
   state_ = State::kUpdating;
   header().begin.store(static_cast<std::uint64_t>(next));
   content().is_torn = true;
-  Later(world_.sim->Pick(0, spec_.update_time), [this, next, then = std::move(then)] {
+  Later(world_.model->Update(), [this, next, then = std::move(then)] {
     Content& state = content();
     state.is_torn = false;
     // The gradients are of this very step.

@@ -17,6 +17,7 @@
 #include "agents/job/rank_view.h"
 #include "agents/sim/collectives.h"
 #include "agents/sim/device_memory.h"
+#include "agents/sim/sim_model.h"
 #include "agents/sim/sim_world.h"
 #include "agents/sim/step_book.h"
 
@@ -32,15 +33,13 @@ class SimRank {
     RankView view;
     bool initialises = false;
     bool finishes_update = false;  // makes one update, and ends
-    std::int64_t max_steps = 0;
-    Time step_time = 0;
-    Time update_time = 6;                 // at most
-    std::int64_t collective_timeout = 0;  // ms
+    std::shared_ptr<const engine::JobSettings> settings;
   };
   struct World {
     SimWorld* sim = nullptr;
     Collectives* collectives = nullptr;
     StepBook* steps = nullptr;
+    SimModel* model = nullptr;
     DeviceMemory* memory = nullptr;
     /// A report for the agent: calls a handler, and notes in `state` what the agent's end of the
     /// link knows then.
@@ -112,6 +111,9 @@ class SimRank {
   void Repeat();
   void BuildGroups(const RankView& view);
   void Meet(Attempt attempt);
+  /// Sets a key of the store for the other ranks; waits for one that `rank` sets.
+  void Show(Attempt attempt, const std::string& key);
+  void Look(Attempt attempt, const std::string& key, int rank);
   void OnMet(Attempt attempt, int rank, bool is_there);
   void ReportConnected(Attempt attempt, const Status& status);
   void OnBuilt(Attempt attempt);
@@ -139,15 +141,12 @@ class SimRank {
   Attempt current_;          // whose groups it uses
   std::map<Attempt, Connection> connections_;
   std::set<Attempt> abandoned_;
+  double busy_ = 0;  // seconds of the last gradients
   std::int64_t paused_step_ = 0;
   std::uint64_t pause_request_ = 0;
   std::map<std::int64_t, RankDecision> decided_;  // repeated to a new agent
   Time last_decision_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
 };
-
-/// The loss of a step, which does not depend on layouts. Unlike a real one it depends on the
-/// timeline, so that a report of a step that was undone is seen.
-double LossOf(std::int64_t step, std::int64_t timeline);
 
 }  // namespace tessera::agents::sim

@@ -47,10 +47,13 @@ class SimWorld {
   }
 
   /// Seconds since 1970.
-  double wall_clock() const { return 1e9 + static_cast<double>(clock.now()) / 1000; }
+  double wall_clock() const { return epoch_ + static_cast<double>(clock.now()) / 1000; }
+  /// The wall clock at the begin.
+  void SetEpoch(double wall_clock) { epoch_ = wall_clock; }
 
  private:
   std::mt19937_64 random_;
+  double epoch_ = 1e9;
   const std::function<void(const std::string& line)> trace_;
 };
 

@@ -20,12 +20,12 @@ inline constexpr char kRegistrar[] = "registrar";
 
 class StepBook {
  public:
-  /// \param is_recorded whether a step is in the history
+  /// \param is_recorded whether a step is in the history; null: nothing is noted
   explicit StepBook(std::function<bool(const std::string& job, std::int64_t step)> is_recorded)
       : is_recorded_(std::move(is_recorded)) {}
 
   void Knows(const std::string& process, const std::string& job, std::int64_t step) {
-    knowing_[{job, step}].insert(process);
+    if (is_recorded_) knowing_[{job, step}].insert(process);
   }
   void Forgets(const std::string& process, const std::string& job, std::int64_t step) {
     const auto found = knowing_.find({job, step});
@@ -42,6 +42,7 @@ class StepBook {
   }
   /// The ranks have decided it in this timeline.
   void Made(const std::string& job, std::int64_t step, std::int64_t timeline) {
+    if (!is_recorded_) return;
     std::int64_t& last = timelines_[{job, step}];
     last = std::max(last, timeline);
   }
@@ -52,6 +53,7 @@ class StepBook {
   }
   /// The process has found it in a memory.
   void Found(const std::string& process, const std::string& job, std::int64_t step) {
+    if (!is_recorded_) return;
     lost_.erase({job, step});
     if (!is_recorded_(job, step)) Knows(process, job, step);
   }

@@ -495,6 +495,19 @@ struct Fields<wire::OperatorLease> {
 };
 
 template <>
+struct Fields<wire::SimulationInfo> {
+  using Value = engine::SimulationStatus;
+  static constexpr std::string_view kName = "simulation";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(Any, hardware);
+    TESSERA_FIELD(Finite, speed);
+    TESSERA_FIELD(Finite, reached);
+    TESSERA_FIELD(Any, seed);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::Snapshot> {
   using Value = engine::ClusterSnapshot;
   static constexpr std::string_view kName = "snapshot";
@@ -516,6 +529,11 @@ struct Fields<wire::Snapshot> {
       if (v.lease) Put(*v.lease, m.mutable_lease());
     } else if (m.has_lease()) {
       TESSERA_TRY(v.lease, Get(m.lease()));
+    }
+    if constexpr (kEncodes<decltype(m)>) {
+      if (v.simulation) Put(*v.simulation, m.mutable_simulation());
+    } else if (m.has_simulation()) {
+      TESSERA_TRY(v.simulation, Get(m.simulation()));
     }
     return OkStatus();
   }

@@ -90,6 +90,7 @@ class Snapshot;
 class SnapshotChange;
 class SnapshotEvery;
 class StartJobReply;
+class SimulateRequest;
 class StartJobRequest;
 class StatusRequest;
 class StepOptions;

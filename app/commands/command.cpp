@@ -48,6 +48,13 @@ std::string helpOfHalfVerb(const Words& words) {
   return first == words.end() || findCommand(*first) != nullptr ? "" : helpOfPrefix(*first);
 }
 
+std::vector<Command> simulatedClusterCommands() {
+  std::vector<Command> out = simulateCommands();
+  out.push_back(scenarioRunCommand());
+  out.push_back(scenarioSaveCommand());
+  return out;
+}
+
 }  // namespace
 
 const std::vector<VerbGroup>& verbGroups() {
@@ -78,6 +85,8 @@ const std::vector<VerbGroup>& verbGroups() {
       {"Faults and experiments",
        {deviceFailCommand(), nodeKillCommand(), nodeStartCommand(),
         experimentConsistencyCommand()}},
+      {"Simulated clusters", simulatedClusterCommands()},
+      {"Lessons", {lessonListCommand(), lessonCheckCommand()}},
       {"Help", {helpCommand(), explainCommand(), completionCommand(), manualCommand()}},
   };
   return groups;

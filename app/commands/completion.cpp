@@ -39,6 +39,7 @@ constexpr std::array kPlaceholderKinds = {
     PlaceholderKind{"JOB", Completes::kNames, "job list"},
     PlaceholderKind{"PROFILE", Completes::kNames, "profile list"},
     PlaceholderKind{"NAME|FILE", Completes::kNames, "profile list"},
+    PlaceholderKind{"LESSON", Completes::kNames, "lesson list"},
     PlaceholderKind{"MODEL", Completes::kNames, "models list"},
     PlaceholderKind{"RULES", Completes::kNames, "rules list"},
 };

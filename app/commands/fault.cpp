@@ -13,6 +13,7 @@
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/node_name.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
@@ -46,10 +47,13 @@ int runFail(const Invocation& call) {
 }
 
 Result<std::int32_t> readNode(const Arguments& arguments) {
-  const std::string name = arguments.word(0);
-  const auto device = ptc::ParseDevice(name + "g0");
-  if (!device) return InvalidArgument(fmt::format("'{}' is not a node such as n1", name));
-  return device->node;
+  return parseNodeName(arguments.word(0));
+}
+
+Result<wire::Reply> startSimulatedNode(const Invocation& call, std::int32_t node) {
+  wire::Request request;
+  request.mutable_simulate()->set_start_node(node);
+  return askOnce(call, std::move(request));
 }
 
 int runKill(const Invocation& call) {
@@ -86,10 +90,14 @@ int runNodeStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
   TESSERA_OR_FAILED(const auto profile, findProfile(call.cluster));
   if (const Status emulated = checkEmulated(profile); !emulated) return failed(emulated.error());
-  ProgressLine progress(call.json || call.quiet);
-  const Status started = startLocalNode(profile, node, showMemory(progress));
-  progress.clear();
-  if (!started) return failed(started.error());
+  if (isSimulated(profile.directory)) {
+    TESSERA_OR_FAILED(const auto reply, startSimulatedNode(call, node));
+  } else {
+    ProgressLine progress(call.json || call.quiet);
+    const Status started = startLocalNode(profile, node, showMemory(progress));
+    progress.clear();
+    if (!started) return failed(started.error());
+  }
   const std::string what =
       fmt::format("node {} is back, its GPUs are empty", call.arguments.word(0));
   if (call.json)

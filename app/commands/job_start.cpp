@@ -17,6 +17,7 @@
 #include "app/commands/start_request.h"
 #include "app/commands/start_wait.h"
 #include "engine/model/gpt.h"
+#include "engine/model/large_models.h"
 
 namespace tessera::app {
 namespace {
@@ -51,10 +52,10 @@ int runStart(const Invocation& call) {
   return kDone;
 }
 
-HelpSection modelSection() {
-  HelpSection section{"Models", {}};
-  for (const std::string& name : engine::ModelNames())
-    if (const auto model = engine::FindModel(name))
+HelpSection modelSection(const std::string& title, const std::vector<std::string>& names) {
+  HelpSection section{title, {}};
+  for (const std::string& name : names)
+    if (const auto model = engine::FindAnyModel(name))
       section.rows.emplace_back(
           model->name,
           fmt::format("{} layers, width {}, {} heads, sequence {}, vocabulary {}", model->layers,
@@ -186,7 +187,10 @@ Command jobStartCommand() {
                     "rules.json --mesh dp=2",
                     "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "
                     "--rules rules.json --mesh dp=2"},
-       .sections = {modelSection(), settingSection()}},
+       .sections = {modelSection("Models", engine::ModelNames()),
+                    modelSection("Models that only simulated clusters run",
+                                 engine::LargeModelNames()),
+                    settingSection()}},
       runStart};
 }
 

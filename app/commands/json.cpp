@@ -203,6 +203,14 @@ Json toJson(const engine::TxnStatus& txn) {
           {"reason", txn.reason}};
 }
 
+Json toJson(const std::optional<engine::SimulationStatus>& simulation) {
+  if (!simulation) return nullptr;
+  return {{"hardware", simulation->hardware},
+          {"speed", simulation->speed},
+          {"reached", simulation->reached},
+          {"seed", simulation->seed}};
+}
+
 Json toJson(const engine::ClusterSnapshot& snapshot) {
   Json nodes = Json::array();
   for (const engine::NodeStatus& node : snapshot.nodes) {
@@ -246,6 +254,7 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
           {"link_bytes_per_second", snapshot.link_bytes_per_second},
           {"plain_lanes", snapshot.plain_lanes},
+          {"simulation", toJson(snapshot.simulation)},
           {"operator", snapshot.lease
                            ? Json{{"who", snapshot.lease->who}, {"since", snapshot.lease->since}}
                            : Json()},

@@ -5,16 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
-#include "agents/net/socket.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
-#include "app/commands/paths.h"
+#include "app/commands/key_files.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
 
@@ -25,7 +22,7 @@ namespace fs = std::filesystem;
 
 fs::path folderOf(const Arguments& arguments) {
   const auto given = arguments.value("folder");
-  return engine::AbsolutePath(given ? *given : agents::TesseraHome() + "/keys");
+  return given ? fs::path(engine::AbsolutePath(*given)) : ownKeyFolder();
 }
 
 int runNew(const Invocation& call) {
@@ -33,70 +30,40 @@ int runNew(const Invocation& call) {
   const std::string role = call.arguments.valueOr("role", "operator");
   if (const auto known = agents::ParseRole(role); !known) return wrongUsage(known.error());
   if (const auto good = checkName("key", name); !good) return wrongUsage(good.error());
-  const fs::path folder = folderOf(call.arguments);
-  const fs::path secretFile = folder / (name + ".key");
-  const fs::path publicFile = folder / (name + ".pub");
-  std::error_code failure;
-  if (fs::exists(secretFile, failure) && !call.arguments.has("force"))
-    return failed(
-        AlreadyExists(fmt::format("{} exists; --force replaces it, and nodes that admit only the "
-                                  "old public key refuse the new one",
-                                  secretFile.string())));
-  const bool made = fs::create_directories(folder, failure);
-  if (failure)
-    return failed(
-        Unavailable(fmt::format("cannot make {}: {}", folder.string(), failure.message())));
-  if (made) fs::permissions(folder, fs::perms::owner_all, failure);
-  const agents::CurveKeys keys = agents::NewCurveKeys();
-  if (const auto saved = agents::SaveKeys(keys, secretFile.string()); !saved)
-    return failed(saved.error());
-  if (const auto saved = agents::SavePublicKey(keys.public_key, publicFile.string(), role); !saved)
-    return failed(saved.error());
+  TESSERA_OR_FAILED(const auto made,
+                    makeKeyPair(folderOf(call.arguments), name, role, call.arguments.has("force")));
   if (call.json) {
     printLine({{"name", name},
                {"role", role},
-               {"public", keys.public_key},
-               {"key_file", secretFile.string()},
-               {"public_file", publicFile.string()}});
+               {"public", made.publicKey},
+               {"key_file", made.secretFile.string()},
+               {"public_file", made.publicFile.string()}});
   } else {
-    fmt::print("secret  {}  (stays on this machine, readable by you alone)\n", secretFile.string());
+    fmt::print("secret  {}  (stays on this machine, readable by you alone)\n",
+               made.secretFile.string());
     fmt::print("public  {}  (copy it into the allowed folder of every node)\n",
-               publicFile.string());
+               made.publicFile.string());
     fmt::print("role    {}\n", role);
-    fmt::print("{}\n", keys.public_key);
+    fmt::print("{}\n", made.publicKey);
   }
   return kDone;
 }
 
 int runKeyList(const Invocation& call) {
   const fs::path folder = folderOf(call.arguments);
-  std::vector<fs::path> files;
-  std::error_code failure;
-  for (const auto& entry : entriesOf(folder, failure))
-    if (entry.path().extension() == ".key" || entry.path().extension() == ".pub")
-      files.push_back(entry.path());
-  if (failure && failure != std::errc::no_such_file_or_directory)
-    return failed(
-        Unavailable(fmt::format("cannot list {}: {}", folder.string(), failure.message())));
+  TESSERA_OR_FAILED(const auto list, listKeys(folder));
+  int code = kDone;
+  for (const Error& error : list.unreadable) code = failed(error);
   std::vector<std::vector<std::string>> rows = {{"file", "kind", "role", "public key", "note"}};
   Json json = Json::array();
-  int code = kDone;
-  for (const fs::path& file : files) {
-    const bool isPair = file.extension() == ".key";
-    const auto key = agents::LoadOwnedKey(file.string());
-    if (!key) {
-      code = failed(key.error());
-      continue;
-    }
-    const std::string role = key->has_role ? agents::RoleText(key->owner) : "";
-    const bool open = isPair && agents::CanOthersRead(file.string());
-    const std::string kind = isPair ? "pair" : "public";
-    const std::string note = open ? "others can read the secret: chmod 600" : "";
-    rows.push_back({file.filename().string(), kind, role, key->public_key, note});
-    json.push_back({{"file", file.string()},
+  for (const KeyFile& key : list.keys) {
+    const std::string kind = key.isPair ? "pair" : "public";
+    const std::string note = key.isOpen ? "others can read the secret: chmod 600" : "";
+    rows.push_back({key.file.filename().string(), kind, key.role, key.publicKey, note});
+    json.push_back({{"file", key.file.string()},
                     {"kind", kind},
-                    {"role", role},
-                    {"public", key->public_key},
+                    {"role", key.role},
+                    {"public", key.publicKey},
                     {"note", note}});
   }
   if (call.json)
@@ -109,29 +76,11 @@ int runKeyList(const Invocation& call) {
 }
 
 int runRevoke(const Invocation& call) {
-  const std::string wanted = call.arguments.word(0);
   const auto given = call.arguments.value("allowed");
   if (!given)
     return wrongUsage(
         InvalidArgument("keys revoke needs --allowed DIR, a node's folder of public keys"));
-  std::vector<std::string> removed;
-  std::error_code failure;
-  std::vector<fs::path> files;
-  for (const auto& entry : entriesOf(*given, failure)) files.push_back(entry.path());
-  if (failure)
-    return failed(NotFound(fmt::format("cannot list {}: {}", *given, failure.message())));
-  for (const fs::path& file : files) {
-    if (file.extension() != ".pub") continue;
-    const auto key = agents::LoadPublicKey(file.string());
-    if (file.stem().string() != wanted && !(key && *key == wanted)) continue;
-    fs::remove(file, failure);
-    if (failure)
-      return failed(
-          Unavailable(fmt::format("cannot remove {}: {}", file.string(), failure.message())));
-    removed.push_back(file.string());
-  }
-  if (removed.empty())
-    return failed(NotFound(fmt::format("no public key '{}' in {}", wanted, *given)));
+  TESSERA_OR_FAILED(const auto removed, removeAcceptedKey(*given, call.arguments.word(0)));
   if (call.json) {
     printLine({{"removed", removed}});
   } else {

@@ -188,6 +188,11 @@ void removeSockets(const fs::path& directory) {
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
+/// One process is all nodes of a simulated cluster.
+int numProcesses(const LocalClusterOptions& options) {
+  return options.simulation ? 1 : options.nodes;
+}
+
 /// Writes keys and configurations.
 /// \return the profile, and each node's configuration file
 struct Prepared {
@@ -213,7 +218,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   TESSERA_RETURN_IF_ERROR(makeKeys(operatorFile, "operator", "operator"));
 
   constexpr std::size_t kPortsPerNode = 2 + kLanesPerNode;
-  TESSERA_TRY(const auto ports, freePorts(kPortsPerNode * static_cast<std::size_t>(options.nodes)));
+  const int processes = numProcesses(options);
+  TESSERA_TRY(const auto ports, freePorts(kPortsPerNode * static_cast<std::size_t>(processes)));
   const auto endpoint = [&](int node, std::size_t i) {
     return fmt::format("tcp://127.0.0.1:{}",
                        ports[static_cast<std::size_t>(node) * kPortsPerNode + i]);
@@ -224,7 +230,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   // An earlier cluster of this name may have left its decisions there.
   if (etcd.prefix.empty())
     etcd.prefix = fmt::format("/tessera/{}-{:08x}", options.name, std::random_device{}());
-  for (int node = 0; node < options.nodes; ++node) {
+  for (int node = 0; node < processes; ++node) {
     agents::AgentConfig config;
     config.cluster = options.name;
     config.node = node;
@@ -240,6 +246,9 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.link_bytes_per_second = options.linkBytesPerSecond;
     config.etcd = etcd;
     if (options.plainLanes) config.lane_security = agents::kPlainLanes;
+    if (const auto& simulation = options.simulation)
+      config.simulation = {options.nodes, simulation->hardware, simulation->seed, simulation->speed,
+                           simulation->scenario};
     config.agent_keys = (nodeFolder(directory, node) / "agent.key").string();
     config.log_file = agentLog(directory.string(), node);
     config.allowed_folder = allowed.string();
@@ -410,7 +419,7 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
 
   std::vector<ProcessId> keepers;
   Status status = OkStatus();
-  for (int node = 0; node < options.nodes && status; ++node) {
+  for (int node = 0; node < numProcesses(options) && status; ++node) {
     const std::string& config = prepared.configs[static_cast<std::size_t>(node)];
     const auto keeper =
         startDaemon({program, "--config", config}, nodeFolder(directory, node).string(),
@@ -422,7 +431,9 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   }
   if (status) status = saveKeepers(directory, keepers);
   std::map<int, ProcessId> awaited;
-  for (const ProcessId& keeper : keepers) awaited.emplace(static_cast<int>(awaited.size()), keeper);
+  for (int node = 0; node < options.nodes && !keepers.empty(); ++node)
+    awaited.emplace(
+        node, keepers[std::min<std::size_t>(static_cast<std::size_t>(node), keepers.size() - 1)]);
   if (status) status = waitAlive(prepared.profile, awaited, options.devices, options.progress);
   if (status && options.home.empty()) status = agents::SaveProfile(prepared.profile);
   if (!status) {
@@ -493,6 +504,11 @@ std::string localClusterFolder(const std::string& name) {
 bool isRunning(const std::string& directory) {
   std::error_code ignored;
   return fs::exists(fs::path(directory) / kHostsFile, ignored) || !livingKeepers(directory).empty();
+}
+
+bool isSimulated(const std::string& directory) {
+  const auto config = agents::LoadAgentConfig(configOf(directory, 0));
+  return config && config->simulation;
 }
 
 std::vector<std::string> localClusterNames() { return stemsIn(clustersFolder(), true); }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,14 @@ using MemoryProgress = std::function<void(std::int64_t madeBytes, std::int64_t t
 /// "making memory: 1.0 GiB of 4.0 GiB". `line` must outlive the result.
 MemoryProgress showMemory(ProgressLine& line);
 
+/// A simulated cluster: one process plays all nodes.
+struct SimulationOptions {
+  std::string hardware = "h100";
+  std::int64_t seed = 1;
+  double speed = 1;           // simulated seconds per second
+  std::string scenario = {};  // absolute path of a scenario; empty: none
+};
+
 struct LocalClusterOptions {
   std::string name = "local";
   int nodes = 2;
@@ -39,6 +48,7 @@ struct LocalClusterOptions {
   agents::EtcdPlace etcd = {};             // with endpoints: transactions are decided there; an
                                            // empty prefix is replaced by a unique one
   bool plainLanes = false;                 // bulk data between nodes is not encrypted
+  std::optional<SimulationOptions> simulation = {};  // without: the nodes are real
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // a folder given here; no profile is saved for it
   MemoryProgress progress = {};
@@ -68,6 +78,9 @@ void endPrivateCluster(const LocalClusterOptions& options);
 inline constexpr const char* kHostsFile = "hosts.json";
 /// Whether any keeper of the cluster in `directory` lives, or may live on its hosts.
 bool isRunning(const std::string& directory);
+
+/// Whether one process simulates all nodes of the cluster in `directory`.
+bool isSimulated(const std::string& directory);
 
 /// TESSERA_HOME/clusters/NAME.
 std::string localClusterFolder(const std::string& name);

@@ -4,6 +4,8 @@
 /// \file
 /// Measures a cluster's machines for the cost model.
 
+#include <chrono>
+
 #include "app/commands/session.h"
 #include "engine/search/calibration.h"
 
@@ -13,8 +15,12 @@ namespace tessera::app {
 /// minutes on a loaded one.
 /// \param quiet print nothing on the terminal meanwhile
 Result<engine::Calibration> measureCluster(Session& session, bool quiet);
+/// How long the registrar may measure.
+inline constexpr std::chrono::seconds kProbeTimeout{180};
+/// Keeps the answer to a probe in the profile.
+Result<engine::Calibration> keepMeasured(agents::Profile& profile, const wire::Reply& reply);
 /// The last result.
 /// \error kNotFound if nothing was measured
-Result<engine::Calibration> lastMeasured(const Session& session);
+Result<engine::Calibration> lastMeasured(const agents::Profile& profile);
 
 }  // namespace tessera::app

@@ -49,7 +49,7 @@ std::string describeCalibration(const engine::Calibration& c) {
 int runProbe(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));
   TESSERA_OR_FAILED(const auto calibration, call.arguments.has("show")
-                                                ? lastMeasured(session)
+                                                ? lastMeasured(session.profile)
                                                 : measureCluster(session, call.json || call.quiet));
   if (call.json) {
     printLine(Json::parse(engine::ToJson(calibration)));

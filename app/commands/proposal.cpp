@@ -9,6 +9,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/units.h"
 #include "engine/model/gpt.h"
+#include "engine/model/large_models.h"
 
 namespace tessera::app {
 namespace {
@@ -53,7 +54,7 @@ Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const
 }
 
 std::optional<double> tokensOfStep(const engine::JobStatus& job) {
-  const auto model = engine::FindModel(job.model);
+  const auto model = engine::FindAnyModel(job.model);
   if (!model || !job.command.empty()) return std::nullopt;
   return static_cast<double>(job.global_batch * model->sequence);
 }

@@ -16,6 +16,7 @@
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
+#include "engine/model/large_models.h"
 
 namespace tessera::app {
 namespace {
@@ -99,7 +100,7 @@ Status readProgram(const Arguments& arguments, const Describe& describe,
       return InvalidArgument(
           "`job start` needs MODEL, SCRIPT, --from-checkpoint, or --exec with --tensors and "
           "--rules");
-    TESSERA_TRY(const auto model, engine::FindModel(arguments.word(0)));
+    TESSERA_TRY(const auto model, engine::FindAnyModel(arguments.word(0)));
     request->set_model(model.name);
     return OkStatus();
   }
@@ -129,7 +130,7 @@ Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) 
   }
   engine::JobSettings tried;
   if (!request->model().empty()) {
-    TESSERA_TRY(tried.model, engine::FindModel(request->model()));
+    TESSERA_TRY(tried.model, engine::FindAnyModel(request->model()));
   } else if (request->command().empty()) {
     return OkStatus();  // only the cluster knows the model of the checkpoint
   } else {

@@ -125,11 +125,22 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   return text;
 }
 
+/// ", simulated: h100, 10 seconds per second".
+std::string describeSimulation(const engine::ClusterSnapshot& snapshot) {
+  if (!snapshot.simulation) return {};
+  const engine::SimulationStatus& simulation = *snapshot.simulation;
+  return fmt::format(", simulated: {}, {} s per second{}", simulation.hardware, simulation.speed,
+                     simulation.reached < simulation.speed
+                         ? fmt::format(" ({} reached)", simulation.reached)
+                         : "");
+}
+
 std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   std::string text = fmt::format(
-      "cluster {}{}{}\n\n{}", snapshot.cluster,
+      "cluster {}{}{}{}\n\n{}", snapshot.cluster, describeSimulation(snapshot),
       snapshot.link_bytes_per_second > 0
-          ? fmt::format(", links of {} (emulated)", formatRate(snapshot.link_bytes_per_second))
+          ? fmt::format(", links of {} ({})", formatRate(snapshot.link_bytes_per_second),
+                        snapshot.simulation ? "simulated" : "emulated")
           : "",
       snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/node/config.h"
+#include "agents/sim/hardware.h"
+#include "agents/sim/scenario.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/endpoint.h"
@@ -16,7 +18,10 @@
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/progress_line.h"
+#include "app/commands/simulated_size.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
+#include "engine/files/whole_file.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::app {
@@ -24,13 +29,52 @@ namespace {
 
 /// The name of a cluster on hosts that has none.
 constexpr const char* kHostsName = "lab";
+/// That of a simulated one.
+constexpr const char* kSimulationName = "simulated";
+
+Status readSimulation(const Arguments& arguments, LocalClusterOptions& options) {
+  for (const char* other : {"nodes", "gpus", "one-host", "hosts", "lanes", "etcd"})
+    if (arguments.has(other))
+      return InvalidArgument(fmt::format("--simulate and --{} exclude each other", other));
+  TESSERA_TRY(const SimulatedSize size,
+              parseSimulatedSize(arguments.valueOr("simulate", "")).Context("--simulate"));
+  options.nodes = size.nodes;
+  options.devices = size.devices;
+  SimulationOptions simulation;
+  simulation.hardware = arguments.valueOr("hardware", simulation.hardware);
+  TESSERA_TRY(const auto hardware, agents::sim::FindHardware(simulation.hardware));
+  options.deviceBytes = hardware.device_bytes;
+  TESSERA_TRY(simulation.seed, arguments.integer("seed", 1, 0, INT64_MAX));
+  if (const auto path = arguments.value("scenario")) {
+    simulation.scenario = engine::AbsolutePath(*path);
+    TESSERA_TRY(const std::string text, engine::ReadWholeFile(simulation.scenario));
+    TESSERA_TRY(const auto scenario, agents::sim::ParseScenario({*path, text}));
+    if (scenario.nodes > size.nodes || scenario.devices > size.devices)
+      return InvalidArgument(fmt::format("--scenario is for {}x{}, more than --simulate {}x{}",
+                                         scenario.nodes, scenario.devices, size.nodes,
+                                         size.devices));
+  }
+  if (const auto text = arguments.value("speed")) {
+    TESSERA_TRY(simulation.speed, parseSimulationSpeed(*text).Context("--speed"));
+  }
+  options.simulation = simulation;
+  options.name = kSimulationName;
+  return OkStatus();
+}
 
 Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   LocalClusterOptions options;
-  TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
-  TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
-  options.nodes = static_cast<int>(nodes);
-  options.devices = static_cast<int>(devices);
+  if (arguments.has("simulate")) {
+    TESSERA_RETURN_IF_ERROR(readSimulation(arguments, options));
+  } else {
+    for (const char* option : {"hardware", "seed", "speed", "scenario"})
+      if (arguments.has(option))
+        return InvalidArgument(fmt::format("--{} is of use only with --simulate", option));
+    TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
+    TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
+    options.nodes = static_cast<int>(nodes);
+    options.devices = static_cast<int>(devices);
+  }
   if (const auto text = arguments.value("gpu-memory")) {
     TESSERA_TRY(options.deviceBytes, parseMemory(*text).Context("--gpu-memory"));
   }
@@ -127,15 +171,18 @@ int runUp(const Invocation& call) {
                {"nodes", options.nodes},
                {"devices", options.devices},
                {"link_bytes_per_second", options.linkBytesPerSecond},
-               {"lanes", options.plainLanes ? agents::kPlainLanes : agents::kCurveLanes}});
+               {"lanes", options.plainLanes ? agents::kPlainLanes : agents::kCurveLanes},
+               {"simulated", options.simulation.has_value()}});
     return kDone;
   }
   fmt::print("cluster '{}' is up: {} of {} with {} each{}{}{}\n", options.name,
-             Counted(options.nodes, "node"), Counted(options.devices, "emulated GPU"),
+             Counted(options.nodes, "node"),
+             Counted(options.devices, options.simulation ? "simulated GPU" : "emulated GPU"),
              formatBytes(options.deviceBytes), options.oneHost ? ", one host" : "",
              options.linkBytesPerSecond > 0
-                 ? fmt::format(", links of {} MB/s (emulated)",
-                               static_cast<double>(options.linkBytesPerSecond) / 1e6)
+                 ? fmt::format(", links of {} MB/s ({})",
+                               static_cast<double>(options.linkBytesPerSecond) / 1e6,
+                               options.simulation ? "simulated" : "emulated")
                  : "",
              options.plainLanes ? ", plain lanes (bulk data is not encrypted)" : "");
   if (!options.etcd.endpoints.empty())
@@ -187,10 +234,30 @@ Command upCommand() {
              .value = "PORT",
              .help = "with --hosts: first of the six ports of each agent",
              .fallback = std::to_string(kDefaultPort)},
+            {.name = "simulate",
+             .value = "NxM",
+             .help = "simulate N nodes of M GPUs: nothing in them is real but the messages"},
+            {.name = "hardware",
+             .value = "NAME",
+             .help =
+                 fmt::format("with --simulate: {}", fmt::join(agents::sim::HardwareNames(), ", ")),
+             .fallback = "h100"},
+            {.name = "seed",
+             .value = "S",
+             .help = "with --simulate: of all chance",
+             .fallback = "1"},
+            {.name = "scenario",
+             .value = "FILE",
+             .help = "with --simulate: play this, as `tesseractl scenario run` does"},
+            {.name = "speed",
+             .value = "X",
+             .help = "with --simulate: simulated seconds per second",
+             .fallback = "1"},
             {.name = "cluster",
              .value = "NAME",
              .help = "name of the cluster and of its profile",
-             .fallback = "$TESSERA_CLUSTER, else local, with --hosts lab"},
+             .fallback =
+                 "$TESSERA_CLUSTER, else local, with --hosts lab, with --simulate simulated"},
             quietOption()},
        .notes =
            {"A stopped cluster of the same name is replaced, with its history and logs.",
@@ -198,10 +265,14 @@ Command upCommand() {
             "that they have here or in the PATH that ssh gives there, and `ssh HOST true` has "
             "to work without a password. Agents run as the user of ssh, and their jobs may run "
             "programs and use files as that user. The key of each node goes there over ssh, "
-            "into a file with mode 600. If one host fails, those that have started are ended."},
+            "into a file with mode 600. If one host fails, those that have started are ended.",
+            "With --simulate, one process plays all nodes: the real registrar and agents with "
+            "modelled ranks, links and memory. Times follow from the hardware, and a job trains "
+            "nothing. --gpu-memory and --link replace what the hardware has."},
        .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
                     "tesseractl up --cluster lab --nodes 1",
-                    "tesseractl up --hosts a,lena@b,c:2 --gpu-memory 2G"}},
+                    "tesseractl up --hosts a,lena@b,c:2 --gpu-memory 2G",
+                    "tesseractl up --simulate 16x8 --hardware h100"}},
       runUp};
   const auto etcd = etcdOptions();
   auto& options = command.syntax.options;

@@ -207,6 +207,15 @@ struct OperatorLease {
   friend bool operator==(const OperatorLease&, const OperatorLease&) = default;
 };
 
+/// Present in clusters that a simulator plays: nothing in them is real but the messages.
+struct SimulationStatus {
+  std::string hardware;   // "h100"
+  double speed = 1;       // simulated seconds per second, as wanted
+  double reached = 1;     // as they pass; less if this machine cannot compute them as fast
+  std::int64_t seed = 1;  // the same seed and the same requests give the same run
+  friend bool operator==(const SimulationStatus&, const SimulationStatus&) = default;
+};
+
 struct ClusterSnapshot {
   std::string cluster;
   std::int64_t sequence = 0;
@@ -218,6 +227,7 @@ struct ClusterSnapshot {
   std::string history_problem = {};      // why the history is not recorded; empty if it is
   bool plain_lanes = false;              // bulk data of some node is not encrypted
   std::optional<OperatorLease> lease = {};
+  std::optional<SimulationStatus> simulation = {};
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 

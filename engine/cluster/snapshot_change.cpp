@@ -36,13 +36,14 @@ void CopyFields(const ClusterSnapshot& from, ClusterSnapshot& to) {
   to.history_problem = from.history_problem;
   to.plain_lanes = from.plain_lanes;
   to.lease = from.lease;
+  to.simulation = from.simulation;
 }
 
 /// Whether one of them differs, except the sequence.
 bool FieldsDiffer(const ClusterSnapshot& a, const ClusterSnapshot& b) {
   return a.cluster != b.cluster || a.link_bytes_per_second != b.link_bytes_per_second ||
          a.one_host != b.one_host || a.history_problem != b.history_problem ||
-         a.plain_lanes != b.plain_lanes || a.lease != b.lease;
+         a.plain_lanes != b.plain_lanes || a.lease != b.lease || a.simulation != b.simulation;
 }
 
 auto EndsOf(const FlowStatus& flow) { return std::pair(flow.source, flow.destination); }

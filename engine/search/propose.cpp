@@ -160,6 +160,13 @@ class Search {
     return true;
   }
 
+  /// How many numbers of ranks below the largest possible one are looked at. Few of them are
+  /// listed, and each costs as much as it has meshes and ranks.
+  static std::int64_t NumFewer(std::int64_t devices) {
+    constexpr std::int64_t kLeast = 8, kWork = 16'384;
+    return std::max(kLeast, kWork / devices);
+  }
+
   std::vector<Draft> Drafts() {
     std::vector<Draft> drafts;
     ptc::MeshShape like;
@@ -167,7 +174,9 @@ class Search {
     refused_ = InvalidArgument(fmt::format("no mesh of up to {} devices can run", devices_.size()));
     std::int64_t most = 0;
     bool has_current = false;
+    const std::int64_t fewer = NumFewer(std::ssize(devices_));
     for (std::int64_t ranks = std::ssize(devices_); ranks >= 1; --ranks) {
+      if (most > 0 && ranks < most - fewer) break;
       const std::vector<ptc::DeviceId> devices = FirstDevices(ranks);
       for (const ptc::MeshShape& shape : MeshesOf(input_.settings, ranks, like)) {
         const auto mesh = ptc::DeviceMesh::Make(shape, devices);

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -29,28 +32,40 @@ Result<std::uint64_t> NewToken() {
   return token;
 }
 
-}  // namespace
-
-Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
-                               const std::function<void(std::int64_t)>& made) {
+Status CheckCapacity(const std::string& name, std::int64_t capacity) {
   const auto size = static_cast<std::size_t>(capacity);
-  if (capacity <= static_cast<std::int64_t>(kArenaDataOffset) || size % kArenaPageBytes != 0) {
-    return InvalidArgument(
-        fmt::format("arena '{}': capacity {} is not a multiple of {} bytes above {}", name,
-                    capacity, kArenaPageBytes, kArenaDataOffset));
+  if (capacity > static_cast<std::int64_t>(kArenaDataOffset) && size % kArenaPageBytes == 0) {
+    return OkStatus();
   }
-  TESSERA_TRY(const SealedMemory memory,
-              MakeSealedMemory(name, capacity, {.made = made, .touch = false}));
-  const Arena arena(memory.bytes, true);
-  arena.header().version.store(kArenaVersion);
-  arena.header().capacity_bytes.store(size);
-  TESSERA_TRY(const std::uint64_t token, NewToken());
-  arena.header().token.store(token);
-  arena.header().magic.store(kArenaMagic, std::memory_order_release);
-  return memory.fd;
+  return InvalidArgument(
+      fmt::format("arena '{}': capacity {} is not a multiple of {} bytes above {}", name, capacity,
+                  kArenaPageBytes, kArenaDataOffset));
 }
 
-Result<Arena> Arena::Map(int fd, bool writable) {
+/// Makes the control page of an empty arena.
+Status Format(ArenaHeader& header, std::int64_t capacity) {
+  header.version.store(kArenaVersion);
+  header.capacity_bytes.store(static_cast<std::uint64_t>(capacity));
+  TESSERA_TRY(const std::uint64_t token, NewToken());
+  header.token.store(token);
+  header.magic.store(kArenaMagic, std::memory_order_release);
+  return OkStatus();
+}
+
+/// \error kInvalidArgument for a file that cannot be mapped
+Result<std::span<std::byte>> MapRange(int fd, std::int64_t offset, std::size_t size,
+                                      bool writable) {
+  void* const address = mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+                             MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (address == MAP_FAILED) {
+    return InvalidArgument(fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd,
+                                       std::strerror(errno)));
+  }
+  return std::span(static_cast<std::byte*>(address), size);
+}
+
+/// Bytes of the file.
+Result<std::int64_t> SizeOf(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
     return InvalidArgument(fmt::format("arena: descriptor {}: {}", fd, std::strerror(errno)));
@@ -59,35 +74,124 @@ Result<Arena> Arena::Map(int fd, bool writable) {
     return DataLoss(fmt::format("arena: {} bytes, at least {} expected",
                                 static_cast<std::int64_t>(status.st_size), kArenaDataOffset + 1));
   }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* address =
-      mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-  if (address == MAP_FAILED) {
-    return InvalidArgument(fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd,
-                                       std::strerror(errno)));
+  return static_cast<std::int64_t>(status.st_size);
+}
+
+}  // namespace
+
+/// The parts of a large arena that are mapped now: as many as it has tables.
+class Arena::Windows {
+ public:
+  explicit Windows(int fd) : fd_(fd) {}
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
+  ~Windows() {
+    for (const Window& window : mapped_) Unmap(window);
   }
-  Arena arena({static_cast<std::byte*>(address), size}, writable);
-  const ArenaHeader& header = arena.header();
-  if (const auto magic = header.magic.load(std::memory_order_acquire); magic != kArenaMagic) {
+
+  std::span<std::byte> From(std::int64_t offset, std::int64_t capacity) {
+    for (const Window& window : mapped_) {
+      if (window.offset == offset) return window.range();
+    }
+    const std::int64_t begin = offset / kPage * kPage;
+    const std::int64_t size = std::min(kWindowBytes, capacity - begin);
+    const auto bytes = MapRange(fd_, begin, static_cast<std::size_t>(size), true);
+    if (!bytes) return {};
+    std::rotate(mapped_.begin(), mapped_.end() - 1, mapped_.end());
+    Unmap(mapped_.front());
+    mapped_.front() = {offset, offset - begin, *bytes};
+    return mapped_.front().range();
+  }
+
+ private:
+  static constexpr auto kPage = static_cast<std::int64_t>(kArenaPageBytes);
+  struct Window {
+    std::int64_t offset = -1, skipped = 0;
+    std::span<std::byte> bytes = {};
+    std::span<std::byte> range() const { return bytes.subspan(static_cast<std::size_t>(skipped)); }
+  };
+  static void Unmap(const Window& window) {
+    if (!window.bytes.empty()) munmap(window.bytes.data(), window.bytes.size());
+  }
+
+  const int fd_;
+  std::array<Window, 2> mapped_;  // the last one first
+};
+
+Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
+                               const std::function<void(std::int64_t)>& made) {
+  TESSERA_RETURN_IF_ERROR(CheckCapacity(name, capacity));
+  TESSERA_TRY(const SealedMemory memory,
+              MakeSealedMemory(name, capacity, {.made = made, .touch = false}));
+  const Arena arena(memory.bytes, capacity, true);
+  TESSERA_RETURN_IF_ERROR(Format(arena.header(), capacity));
+  return memory.fd;
+}
+
+Result<int> Arena::CreateSparse(const std::string& name, std::int64_t capacity) {
+  TESSERA_RETURN_IF_ERROR(CheckCapacity(name, capacity));
+  const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC);
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(capacity)) != 0) {
+    const int why = errno;
+    if (fd >= 0) ::close(fd);
+    return Unavailable(fmt::format("arena '{}': {}", name, std::strerror(why)));
+  }
+  const auto page = MapRange(fd, 0, kArenaHeaderBytes, true);
+  const Status formatted =
+      page ? Format(Arena(*page, capacity, true).header(), capacity) : Status(page.error());
+  if (formatted) return fd;
+  ::close(fd);
+  return formatted.error();
+}
+
+Result<Arena> Arena::Map(int fd, bool writable) {
+  TESSERA_TRY(const std::int64_t size, SizeOf(fd));
+  TESSERA_TRY(const std::span<std::byte> bytes,
+              MapRange(fd, 0, static_cast<std::size_t>(size), writable));
+  Arena arena(bytes, size, writable);
+  TESSERA_RETURN_IF_ERROR(arena.Check());
+  return arena;
+}
+
+Result<Arena> Arena::MapWindows(int fd) {
+  TESSERA_TRY(const std::int64_t size, SizeOf(fd));
+  TESSERA_TRY(const std::span<std::byte> bytes, MapRange(fd, 0, kArenaHeaderBytes, true));
+  Arena arena(bytes, size, true);
+  TESSERA_RETURN_IF_ERROR(arena.Check());
+  arena.windows_ = std::make_unique<Windows>(fd);
+  return arena;
+}
+
+Status Arena::Check() const {
+  if (const auto magic = header().magic.load(std::memory_order_acquire); magic != kArenaMagic) {
     return DataLoss(fmt::format("arena: magic {:016x}, {:016x} expected", magic, kArenaMagic));
   }
-  if (const auto version = header.version.load(); version != kArenaVersion) {
+  if (const auto version = header().version.load(); version != kArenaVersion) {
     return Error{ErrorCode::kUnimplemented,
                  fmt::format("arena: version {}, this program knows {}", version, kArenaVersion),
                  {}};
   }
-  if (const auto capacity = header.capacity_bytes.load(); capacity != size) {
-    return DataLoss(fmt::format("arena: {} bytes by its header, {} in memory", capacity, size));
+  if (const auto bytes = header().capacity_bytes.load();
+      bytes != static_cast<std::uint64_t>(capacity_)) {
+    return DataLoss(fmt::format("arena: {} bytes by its header, {} in memory", bytes, capacity_));
   }
-  return arena;
+  return OkStatus();
 }
 
+Arena::Arena(std::span<std::byte> bytes, std::int64_t capacity, bool writable)
+    : bytes_(bytes), capacity_(capacity), writable_(writable) {}
+
 Arena::Arena(Arena&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, {})), writable_(other.writable_) {}
+    : bytes_(std::exchange(other.bytes_, {})),
+      capacity_(other.capacity_),
+      writable_(other.writable_),
+      windows_(std::move(other.windows_)) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(bytes_, other.bytes_);
+  std::swap(capacity_, other.capacity_);
   std::swap(writable_, other.writable_);
+  std::swap(windows_, other.windows_);
   return *this;
 }
 
@@ -97,14 +201,22 @@ Arena::~Arena() {
 
 std::byte* Arena::data(std::int64_t offset) const {
   TESSERA_DCHECK(0 <= offset && offset < capacity());
-  return bytes_.data() + offset;
+  return windows_ ? From(offset).data() : bytes_.data() + offset;
+}
+
+std::span<std::byte> Arena::From(std::int64_t offset) const {
+  TESSERA_DCHECK(0 <= offset && offset < capacity());
+  if (windows_ && offset >= static_cast<std::int64_t>(kArenaDataOffset)) {
+    return windows_->From(offset, capacity_);
+  }
+  return bytes_.subspan(static_cast<std::size_t>(offset));
 }
 
 std::span<std::byte> Arena::table_slot(int slot) const {
   TESSERA_DCHECK(slot == 0 || slot == 1);
   const std::uint64_t offset = header().table_offset[slot].load(std::memory_order_acquire);
-  if (offset < kEmptyTableOffset || offset >= bytes_.size()) return {};
-  return bytes_.subspan(offset);
+  if (offset < kEmptyTableOffset || offset >= static_cast<std::uint64_t>(capacity_)) return {};
+  return From(static_cast<std::int64_t>(offset));
 }
 
 }  // namespace tessera::engine

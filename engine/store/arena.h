@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -29,10 +30,18 @@ class Arena {
   static Result<int> CreateMemfd(const std::string& name, std::int64_t capacity,
                                  const std::function<void(std::int64_t)>& made = {});
 
+  /// The same without memory: a page exists once it is written. For simulations, whose pieces have
+  /// no bytes, so that an arena costs no more than its control page and its tables.
+  static Result<int> CreateSparse(const std::string& name, std::int64_t capacity);
+
   /// Maps the arena behind `fd`, which may be closed afterwards.
   /// \error kDataLoss for a wrong magic or a size that differs from the header's; kUnimplemented
   ///     for another version; kInvalidArgument for a file that cannot be mapped
   static Result<Arena> Map(int fd, bool writable);
+  /// Maps the control page, and kWindowBytes from a table or from an offset once they are asked
+  /// for: thousands of large arenas do not fit into an address space. `fd` must outlive the arena.
+  /// \error as Map
+  static Result<Arena> MapWindows(int fd);
 
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&& other) noexcept;
@@ -41,7 +50,7 @@ class Arena {
   ~Arena();
 
   /// Bytes of the whole arena, with the control page and the tables.
-  std::int64_t capacity() const { return static_cast<std::int64_t>(bytes_.size()); }
+  std::int64_t capacity() const { return capacity_; }
   bool writable() const { return writable_; }
   /// A store into it faults if the mapping is read-only.
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(bytes_.data()); }
@@ -52,11 +61,22 @@ class Arena {
   /// header names no table or an offset outside the arena.
   /// \pre slot is 0 or 1
   std::span<std::byte> table_slot(int slot) const;
+  /// The bytes from `offset` to the end of the arena; with MapWindows at most kWindowBytes, and
+  /// empty if they cannot be mapped.
+  /// \pre 0 <= offset && offset < capacity()
+  std::span<std::byte> From(std::int64_t offset) const;
+
+  static constexpr std::int64_t kWindowBytes = std::int64_t{16} << 20;
 
  private:
-  Arena(std::span<std::byte> bytes, bool writable) : bytes_(bytes), writable_(writable) {}
-  std::span<std::byte> bytes_;
+  class Windows;
+  Arena(std::span<std::byte> bytes, std::int64_t capacity, bool writable);
+  Status Check() const;
+
+  std::span<std::byte> bytes_;  // mapped from the start: all, or the control page
+  std::int64_t capacity_ = 0;
   bool writable_ = false;
+  std::unique_ptr<Windows> windows_;  // null: all is mapped
 };
 
 }  // namespace tessera::engine

@@ -199,7 +199,8 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
   table.epoch_ = epoch;
   table.layout_hash_ = layout_hash;
   table.job_ = std::move(job);
-  table.entries_ = std::move(entries);
+  entries.shrink_to_fit();
+  table.entries_ = std::make_shared<const std::vector<PieceEntry>>(std::move(entries));
   table.offset_ = *offset;
   return table;
 }
@@ -207,18 +208,18 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
 const PieceEntry* PieceTable::Find(PieceEntry::Kind kind, int tensor, const ptc::Box& box) const {
   const auto key = std::tie(kind, tensor, box);
   const auto at =
-      std::lower_bound(entries_.begin(), entries_.end(), key,
+      std::lower_bound(entries_->begin(), entries_->end(), key,
                        [](const PieceEntry& entry, const auto& k) { return Key(entry) < k; });
-  return at != entries_.end() && Key(*at) == key ? &*at : nullptr;
+  return at != entries_->end() && Key(*at) == key ? &*at : nullptr;
 }
 
 const PieceEntry* PieceTable::FindContaining(int tensor, const ptc::Box& box) const {
   const PieceEntry::Kind kind = PieceEntry::kState;
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), std::tie(kind, tensor),
+  auto at = std::lower_bound(entries_->begin(), entries_->end(), std::tie(kind, tensor),
                              [](const PieceEntry& entry, const auto& k) {
                                return std::tie(entry.kind, entry.tensor) < k;
                              });
-  for (; at != entries_.end() && at->kind == kind && at->tensor == tensor; ++at) {
+  for (; at != entries_->end() && at->kind == kind && at->tensor == tensor; ++at) {
     if (Contains(at->box, box)) return &*at;
   }
   return nullptr;
@@ -226,7 +227,7 @@ const PieceEntry* PieceTable::FindContaining(int tensor, const ptc::Box& box) co
 
 std::int64_t PieceTable::used_bytes() const {
   std::int64_t bytes = 0;
-  for (const PieceEntry& entry : entries_) bytes += entry.size_bytes;
+  for (const PieceEntry& entry : *entries_) bytes += entry.size_bytes;
   return bytes;
 }
 
@@ -236,9 +237,9 @@ Status PieceTable::Write(Arena& arena, int slot) const {
   payload.Put(epoch_);
   payload.Put(layout_hash_);
   payload.Put(static_cast<std::uint32_t>(job_.size()));
-  payload.Put(static_cast<std::uint32_t>(entries_.size()));
+  payload.Put(static_cast<std::uint32_t>(entries_->size()));
   payload.PutText(job_);
-  for (const PieceEntry& entry : entries_) {
+  for (const PieceEntry& entry : *entries_) {
     payload.Put(static_cast<std::uint32_t>(entry.tensor));
     payload.Put(static_cast<std::uint16_t>(entry.kind));
     payload.Put(static_cast<std::uint16_t>(entry.box.rank()));
@@ -255,10 +256,15 @@ Status PieceTable::Write(Arena& arena, int slot) const {
     return InvalidArgument(fmt::format("piece table: {}..{} is outside of an arena of {} bytes",
                                        offset_, end, arena.capacity()));
   }
+  const std::span<std::byte> room = arena.From(offset_);
+  if (room.size() < sizeof(TableHeader) + bytes.size()) {
+    return ResourceExhausted(fmt::format("piece table: {} bytes at {} cannot be mapped",
+                                         sizeof(TableHeader) + bytes.size(), offset_));
+  }
   TableHeader header;
   header.payload_bytes = bytes.size();
   header.payload_checksum = Checksum(bytes);
-  std::byte* const target = arena.data(offset_);
+  std::byte* const target = room.data();
   std::memcpy(target + sizeof(TableHeader), bytes.data(), bytes.size());
   std::memcpy(target, &header, sizeof(TableHeader));
   ArenaHeader& words = arena.header();

@@ -7,6 +7,7 @@
 /// memory and table together. See FORMAT.md.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,8 +41,8 @@ constexpr std::int64_t RoundUpToPiece(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Immutable. Entries are sorted by (kind, tensor, box), each key once. The ranges of the entries
-/// and of the table itself are disjoint.
+/// Immutable, and cheap to copy: copies share the entries. Entries are sorted by (kind, tensor,
+/// box), each key once. The ranges of the entries and of the table itself are disjoint.
 class PieceTable {
  public:
   static constexpr std::size_t kMaxJobBytes = 64;
@@ -66,10 +67,10 @@ class PieceTable {
   std::int64_t epoch() const { return epoch_; }
   std::uint64_t layout_hash() const { return layout_hash_; }
   const std::string& job() const { return job_; }
-  const std::vector<PieceEntry>& entries() const { return entries_; }
+  const std::vector<PieceEntry>& entries() const { return *entries_; }
 
   /// The range of the table itself in the data region; empty without entries.
-  ptc::Interval extent() const { return {offset_, offset_ + BytesFor(entries_)}; }
+  ptc::Interval extent() const { return {offset_, offset_ + BytesFor(*entries_)}; }
   /// The entry with exactly this box, or nullptr. Logarithmic.
   const PieceEntry* Find(PieceEntry::Kind kind, int tensor, const ptc::Box& box) const;
   /// The state piece that contains `box`, or nullptr.
@@ -93,14 +94,17 @@ class PieceTable {
 
   static int SlotOf(std::int64_t epoch) { return static_cast<int>(epoch & 1); }
 
-  friend bool operator==(const PieceTable&, const PieceTable&) = default;
+  friend bool operator==(const PieceTable& a, const PieceTable& b) {
+    return a.epoch_ == b.epoch_ && a.layout_hash_ == b.layout_hash_ && a.job_ == b.job_ &&
+           a.offset_ == b.offset_ && *a.entries_ == *b.entries_;
+  }
 
  private:
   PieceTable() = default;
   std::int64_t epoch_ = 0;
   std::uint64_t layout_hash_ = 0;
   std::string job_;
-  std::vector<PieceEntry> entries_;
+  std::shared_ptr<const std::vector<PieceEntry>> entries_;  // never null
   std::int64_t offset_ = 0;
 };
 

@@ -113,7 +113,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Plugins and programs that no library dependency names.
 set(CPACK_DEBIAN_TESSERA_PACKAGE_DEPENDS "libqt6svg6, fonts-inter, libopenblas0-pthread, python3")
-set(CPACK_DEBIAN_TESSERA_PACKAGE_RECOMMENDS "fuse3")
+set(CPACK_DEBIAN_TESSERA_PACKAGE_RECOMMENDS "fuse3, qt6-translations-l10n")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_SUGGESTS "openssh-client")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_CONTROL_EXTRA
     "${CMAKE_SOURCE_DIR}/packaging/debian/postinst;${CMAKE_SOURCE_DIR}/packaging/debian/prerm;${CMAKE_SOURCE_DIR}/packaging/debian/postrm")

@@ -2,14 +2,17 @@
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <random>
 #include <set>
 
 #include "agents/client/cluster.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/agents/fake_registrar.h"
+#include "tests/support/random.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -554,6 +557,71 @@ class ClusterClientTest : public QObject {
     for (const auto& snapshot : seen.snapshots) QVERIFY(snapshot.nodes.empty());
   }
 
+  void tenThousandDamagedMessagesHarmNobody() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    // What the registrar really publishes, to be damaged.
+    std::vector<std::string> whole;
+    wire::Published message;
+    message.set_sequence(7);
+    engine::ClusterSnapshot before, after{"test", 0, 0, false, {}, {}, {}};
+    after.nodes.resize(2);
+    for (engine::NodeStatus& node : after.nodes) node.devices.resize(4);
+    after.jobs.resize(1);
+    Encode(engine::Advance(before, after), message.mutable_change());
+    whole.push_back(message.SerializeAsString());
+    Encode(EventOf(3), message.mutable_event());
+    whole.push_back(message.SerializeAsString());
+    Encode(engine::Sample{"gpt", 9, 2.5, 1, 100, 0}, message.mutable_sample());
+    whole.push_back(message.SerializeAsString());
+
+    std::mt19937_64 rng(test::Seed());
+    const auto damaged = [&] {
+      std::string bytes = whole[rng() % whole.size()];
+      for (std::uint64_t i = 0, times = 1 + rng() % 8; i < times && !bytes.empty(); ++i) {
+        const std::size_t at = rng() % bytes.size();
+        switch (rng() % 4) {
+          case 0:
+            bytes[at] = static_cast<char>(rng());
+            break;
+          case 1:
+            bytes.resize(at);
+            break;
+          case 2:
+            bytes.insert(at, std::string(1 + rng() % 40, static_cast<char>(rng())));
+            break;
+          default:  // a length of two gigabytes, of which nothing follows
+            bytes.insert(at, "\x0a\x80\x80\x80\x80\x08");
+        }
+      }
+      return bytes;
+    };
+    for (int batch = 0; batch < 100; ++batch) {
+      registrar->Do([&] {
+        for (int i = 0; i < 100; ++i) registrar->PublishBytes(damaged());
+      });
+      QTest::qWait(2);
+    }
+    // It lives: it receives what follows, and has its calls answered.
+    registrar->Do([&] { registrar->PublishEvent(EventOf(424242)); });
+    const auto received = [&] {
+      const std::lock_guard lock(seen.mutex);
+      return std::ranges::any_of(seen.events,
+                                 [](const auto& e) { return e.text == "event 424242"; });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(received(), 10'000);
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+
+    registrar->Do([&] {
+      for (int i = 0; i < 300; ++i) registrar->garbage.push_back(damaged());
+    });
+    for (int i = 0; i < 300; ++i) (*client)->Call(StatusRequest(), 50ms, [](auto) {});
+    QTest::qWait(100);
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+  }
+
   void closingEndsOpenCalls() {
     registrar->Do([&] { registrar->swallow = true; });
     auto client = ClusterClient::OpenForCommands(profile);
@@ -580,7 +648,7 @@ class ClusterClientTest : public QObject {
     QCOMPARE(code.get_future().get(), ErrorCode::kFailedPrecondition);
   }
 
-  void connectingFiftyTimesLeavesNoThreadsAndNoDescriptors() {
+  void connectingManyTimesLeavesNoThreadsAndNoDescriptors() {
     const auto once = [&] {
       Seen seen;
       auto client = ClusterClient::Open(profile, seen.Handlers());
@@ -591,7 +659,7 @@ class ClusterClientTest : public QObject {
     QTest::qWait(50);
     const int threads = CountEntries("/proc/self/task");
     const int descriptors = CountEntries("/proc/self/fd");
-    for (int i = 0; i < 50; ++i) once();
+    for (int i = 0; i < 100; ++i) once();
     // The registrar's side of the last connections closes a moment later.
     QTRY_VERIFY(CountEntries("/proc/self/fd") <= descriptors);
     QTRY_VERIFY(CountEntries("/proc/self/task") <= threads);

@@ -78,6 +78,8 @@ class FakeRegistrar {
     message.set_sequence(++published);
     Send(*events_, {}, message.SerializeAsString());
   }
+  /// Bytes that need not be a message.
+  void PublishBytes(std::string bytes) { Send(*events_, {}, std::move(bytes)); }
   /// How `snapshot` differs from what was published last.
   void PublishSnapshot() {
     wire::Published message;

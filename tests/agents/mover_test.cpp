@@ -92,7 +92,14 @@ class Nodes {
     for (const auto& [device, tables] : tables_) {
       if (contexts_.contains(device.node)) continue;
       contexts_[device.node] = std::make_shared<MoveContext>(
-          MoveContext{kKey, from, to, {plan.moves, plan.reads}, {}, device.node, {}, {}});
+          MoveContext{kKey,
+                      from,
+                      to,
+                      std::make_shared<const ptc::DeviceMoves>(plan.moves, plan.reads),
+                      {},
+                      device.node,
+                      {},
+                      {}});
     }
     for (const auto& [device, tables] : tables_) {
       contexts_[device.node]->local.emplace(

@@ -74,6 +74,7 @@ class Any {
     snapshot.link_bytes_per_second = Real();
     snapshot.plain_lanes = Flip();
     if (Flip()) snapshot.lease = engine::OperatorLease{Text(), Text(), Real()};
+    if (Flip()) snapshot.simulation = engine::SimulationStatus{Text(), Real(), Real(), Count()};
     snapshot.one_host = Flip();
     for (std::uint64_t n = Below(4); n > 0; --n) {
       engine::NodeStatus node{static_cast<std::int32_t>(Below(100)),

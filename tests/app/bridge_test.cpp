@@ -2,20 +2,35 @@
 // The bridge with nobody at the other end: the GUI thread never waits, every callback comes once.
 #include "app/bridge.h"
 
+#include <unistd.h>
+
 #include <QCoreApplication>
 #include <QElapsedTimer>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThread>
 #include <QTimer>
 #include <filesystem>
+#include <optional>
+#include <variant>
 
 #include "agents/net/socket.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/requests.h"
+#include "tests/support/heartbeat.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
 
 namespace {
+
+/// The memory of this process that is in use.
+std::int64_t residentBytes() {
+  QFile file(QStringLiteral("/proc/self/statm"));
+  if (!file.open(QIODevice::ReadOnly)) return 0;
+  return file.readAll().split(' ').value(1).toLongLong() * sysconf(_SC_PAGESIZE);
+}
 
 /// A ROUTER that takes the handshake and never answers: an agent that hangs.
 struct SilentRegistrar {
@@ -63,7 +78,7 @@ class BridgeTest : public QObject {
     QVERIFY(!opened);
     QCOMPARE(opened.error().code, ErrorCode::kNotFound);
     QCOMPARE(model.link(), ui::LinkState::None);
-    int answers = 0;
+    int answers = 0, requests = 0;
     bridge.plan({}, [&](Result<engine::PlanSummary> result) {
       QVERIFY(!result);
       QCOMPARE(result.error().code, ErrorCode::kUnavailable);
@@ -91,7 +106,19 @@ class BridgeTest : public QObject {
       QCOMPARE(result.error().code, ErrorCode::kUnavailable);
       ++answers;
     });
+    ui::ClusterCommands& commands = bridge;
+    const auto refused = [&](const auto& result) {
+      QVERIFY(!result);
+      QCOMPARE(result.error().code, ErrorCode::kUnavailable);
+      QVERIFY(QThread::currentThread() == QCoreApplication::instance()->thread());
+      ++requests;
+    };
+    commands.ask(ui::DigestRequest{"gpt-mini"}, refused);
+    commands.ask(ui::TuneRequest{"gpt-mini"}, refused);
+    commands.ask(ui::NodeRequest{1, ui::NodeRequest::Act::Start}, refused);
+    QCOMPARE(requests, 0);
     QCOMPARE(answers, 0);  // never from within the call
+    QTRY_COMPARE(requests, 3);
     QTRY_COMPARE(answers, 5);
     // Answers keep their order, so a second one to an earlier command would come first.
     bool isLater = false;
@@ -113,6 +140,7 @@ class BridgeTest : public QObject {
       act();
       longest = std::max(longest, call.elapsed());
     };
+    test::Heartbeat heartbeat;
     timed([&] { QVERIFY(bridge->open("silent").has_value()); });
     QCOMPARE(model.link(), ui::LinkState::Connecting);
     int answers = 0;
@@ -121,6 +149,17 @@ class BridgeTest : public QObject {
     timed([&] { bridge->history([&](Result<std::vector<engine::HistoryEntry>>) { ++answers; }); });
     timed([&] { bridge->propose({}, {}, [&](Result<engine::Proposal>) { ++answers; }); });
     timed([&] { bridge->doctor([&](Result<std::vector<engine::Check>>) { ++answers; }); });
+    ui::ClusterCommands& commands = *bridge;
+    timed([&] { commands.ask(ui::LogRequest{0}, [](Result<ui::LogAnswer>) {}); });
+    timed([&] { commands.ask(ui::ProbeRequest{true}, [](Result<engine::Calibration>) {}); });
+    // Nothing was measured, which the profile tells without the cluster.
+    std::optional<ErrorCode> last;
+    timed([&] {
+      commands.ask(ui::ProbeRequest{false}, [&](Result<engine::Calibration> result) {
+        if (!result) last = result.error().code;
+      });
+    });
+    QTRY_COMPARE(last, std::optional(ErrorCode::kNotFound));
     for (int i = 0; i < 5; ++i) {
       QTest::qWait(100);
       timed([&] { bridge->reconnect(); });
@@ -128,6 +167,7 @@ class BridgeTest : public QObject {
     // The registrar never answers: a call that waited for it would last as long as the timeout.
     constexpr qint64 kTimeout = std::chrono::milliseconds(app::kAnswerTimeout).count();
     QVERIFY2(longest < kTimeout / 10, qPrintable(QString::number(longest)));
+    TESSERA_VERIFY_ALIVE(heartbeat);
     QVERIFY(!model.hasSnapshot());
     QElapsedTimer end;
     end.start();
@@ -140,7 +180,68 @@ class BridgeTest : public QObject {
     QVERIFY(answers <= 5);
   }
 
-  void connectingAndLettingGoKeepsThreadsFlat() {
+  // What the panel sends is what tesseractl sends.
+  void requestsBecomeMessages() {
+    agents::Profile real;
+    real.name = "lab";
+    const auto messageOf = [&](const ui::Request& request) {
+      auto one = app::messageOf(request, real);
+      return one && *one ? (*one)->message : wire::Request();
+    };
+    QCOMPARE(messageOf(ui::DigestRequest{"gpt-mini"}).digest().job(), std::string("gpt-mini"));
+    QVERIFY(messageOf(ui::LinksRequest{true}).topology().measure());
+    const wire::Request log = messageOf(ui::LogRequest{2, "gpt-mini", 3, 40, 20});
+    QCOMPARE(log.log().node(), 2);
+    QCOMPARE(log.log().device(), 3);
+    QCOMPARE(static_cast<qint64>(log.log().from()), qint64{40});
+    QCOMPARE(static_cast<qint64>(log.log().lines()), qint64{20});
+    QCOMPARE(messageOf(ui::DeleteCheckpointRequest{"/srv/a"}).delete_checkpoint().path(),
+             std::string("/srv/a"));
+    const wire::Request load = messageOf(ui::LoadCheckpointRequest{"gpt-mini", "/srv/a", true});
+    QVERIFY(load.load_checkpoint().parameters_only());
+    QCOMPARE(static_cast<qint64>(
+                 messageOf(ui::ThrottleRequest{5'000'000}).throttle().bytes_per_second()),
+             qint64{5'000'000});
+    const wire::Request givenUp = messageOf(ui::NodeRequest{1, ui::NodeRequest::Act::GiveUp});
+    QVERIFY(givenUp.kill_node().give_up());
+    QCOMPARE(givenUp.kill_node().node(), 1);
+    QVERIFY(messageOf(ui::RegistrarRequest{}).has_registrar());
+
+    // Faults are for emulated clusters: this profile has no folder on this machine.
+    for (const ui::Request& fault : {ui::Request(ui::NodeRequest{1, ui::NodeRequest::Act::Kill}),
+                                     ui::Request(ui::NodeRequest{1, ui::NodeRequest::Act::Start}),
+                                     ui::Request(ui::FailDeviceRequest{{0, 1}})}) {
+      const auto refused = app::messageOf(fault, real);
+      QVERIFY(!refused);
+      QCOMPARE(refused.error().code, ErrorCode::kFailedPrecondition);
+      agents::Profile emulated = real;
+      emulated.directory = "/tmp/lab";
+      QVERIFY(app::messageOf(fault, emulated).has_value());
+    }
+  }
+
+  void answersOfTheClusterAreRead() {
+    const auto read = [](const ui::Request& request, const wire::Reply& reply) {
+      auto one = app::messageOf(request, {});
+      return (*one)->read(reply);
+    };
+    wire::Reply digest;
+    digest.mutable_digest()->set_digest("8f31");
+    digest.mutable_digest()->set_step(12);
+    (*digest.mutable_digest()->mutable_tensors())["wte"] = "00ab";
+    const auto answer = std::get<ui::DigestAnswer>(*read(ui::DigestRequest{}, digest));
+    QCOMPARE(answer.digest, std::string("8f31"));
+    QCOMPARE(answer.tensors.at("wte"), std::string("00ab"));
+
+    wire::Reply broken;
+    broken.mutable_topology()->set_cluster("no JSON");
+    QVERIFY(!read(ui::LinksRequest{}, broken));
+    wire::Reply probe;
+    probe.mutable_probe()->set_calibration("{}");
+    QVERIFY(!read(ui::ProbeRequest{true}, probe));
+  }
+
+  void connectingAndLettingGoAHundredTimesLeavesNothing() {
     SilentRegistrar registrar;
     QVERIFY(registrar.SaveProfile(m_home->filePath("operator.key").toStdString()).has_value());
     ui::ClusterModel model;
@@ -154,9 +255,14 @@ class BridgeTest : public QObject {
     };
     cycle();
     const auto threads = count("/proc/self/task"), files = count("/proc/self/fd");
-    for (int i = 0; i < 30; ++i) cycle();
+    for (int i = 0; i < 20; ++i) cycle();  // what is allocated once
+    const std::int64_t memory = residentBytes();
+    for (int i = 0; i < 100; ++i) cycle();
     QTRY_VERIFY2(count("/proc/self/task") <= threads, "threads are left");
     QTRY_VERIFY2(count("/proc/self/fd") <= files, "descriptors are left");
+    // A connection that was not freed would be some 100 KiB, a hundred of them 10 MiB.
+    const std::int64_t grown = residentBytes() - memory;
+    QVERIFY2(grown < (5LL << 20), qPrintable(QStringLiteral("%1 bytes are left").arg(grown)));
   }
 
  private:

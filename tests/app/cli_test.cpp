@@ -117,7 +117,7 @@ class CliTest : public QObject {
                              "node kill",    "digest",         "history",     "events",
                              "export",       "reshard",        "inspect",     "compare",
                              "rules check",  "rules list",     "rules show",  "models list",
-                             "models show",  "topology"})
+                             "models show",  "topology",       "lesson list", "lesson check"})
       QTest::newRow(verb) << QString::fromLatin1(verb).split(u' ');
   }
   void helpAndVersionEverywhere() {

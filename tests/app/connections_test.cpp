@@ -103,6 +103,50 @@ class ConnectionsTest : public QObject {
     QCOMPARE(row.fix.isEmpty(), row.verdict == Verdict::Reached);
   }
 
+  void keysAreMadeListedAndRevoked() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    app::AppConnections connections(model, bridge);
+    auto keys = connections.keys();
+    QVERIFY(keys && keys->isEmpty());  // the folder does not exist yet
+    const auto made = connections.makeKey(QStringLiteral("lecture"), QStringLiteral("viewer"));
+    QVERIFY(made.has_value());
+    QVERIFY(made->file.endsWith(QStringLiteral("/keys/lecture.pub")));
+    keys = connections.keys();
+    QVERIFY(keys.has_value());
+    QCOMPARE(keys->size(), 2);  // the pair and its public half
+    QCOMPARE(keys->at(0).publicKey, made->publicKey);
+    QCOMPARE(keys->at(1).role, QStringLiteral("viewer"));
+    const auto again = connections.makeKey(QStringLiteral("lecture"), QStringLiteral("viewer"));
+    QVERIFY(!again);
+    QCOMPARE(again.error().code, ErrorCode::kAlreadyExists);
+    QVERIFY(!connections.makeKey(QStringLiteral("a/b"), QStringLiteral("viewer")));
+    QVERIFY(!connections.makeKey(QStringLiteral("other"), QStringLiteral("king")));
+
+    // A node's folder of accepted keys.
+    const QString allowed = m_home->filePath(QStringLiteral("allowed"));
+    QVERIFY(QDir().mkpath(allowed));
+    QVERIFY(QFile::copy(made->file, allowed + QStringLiteral("/lecture.pub")));
+    const auto removed = connections.revokeKey(QStringLiteral("lecture"), allowed);
+    QVERIFY(removed.has_value());
+    QCOMPARE(*removed, QStringList{allowed + QStringLiteral("/lecture.pub")});
+    QVERIFY(!QFile::exists(allowed + QStringLiteral("/lecture.pub")));
+    QVERIFY(QFile::exists(made->file));  // the user's own pair stays
+    QVERIFY(!connections.revokeKey(QStringLiteral("lecture"), allowed));
+  }
+
+  void anUnknownClusterCannotBeStopped() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    app::AppConnections connections(model, bridge);
+    std::optional<ErrorCode> code;
+    connections.stopLocal(QStringLiteral("nowhere"), [&](Result<void> result) {
+      if (!result) code = result.error().code;
+    });
+    QVERIFY(!code);  // later
+    QTRY_COMPARE(code, std::optional(ErrorCode::kNotFound));
+  }
+
   void profilesComeAndGo() {
     ui::ClusterModel model;
     app::Bridge bridge(model);

@@ -57,6 +57,32 @@ class OfflineTest : public QObject {
     QVERIFY(text.contains("all 291 tensors of llama-3-8b have a rule of llama"));
   }
 
+  void lessonsAreListedAndChecked() {
+    const QJsonArray lessons = object({"lesson", "list", "--json"})["lessons"].toArray();
+    QCOMPARE(lessons.size(), 12);
+    QCOMPARE(lessons[2].toObject()["name"].toString(), QStringLiteral("what-moves"));
+    QVERIFY(run({"lesson", "list", "--names"}).output.startsWith("shards\n"));
+    const Outcome good = run({"lesson", "check", "what-moves", "zero"});
+    QCOMPARE(good.code, 0);
+    QVERIFY2(good.output.startsWith("what-moves: 6 steps"), good.output.constData());
+    const QString file = m_home->filePath("mine.json");
+    write(file, R"({"title": "Mine", "summary": "A lesson.",
+  "job": {"model": "gpt-nano", "mesh": "dp=2"},
+  "steps": [
+    {"text": "Look.", "actions": [{"plan": {"mesh": "tp=3"}}]}]})");
+    const Outcome wrong = run({"lesson", "check", file});
+    QCOMPARE(wrong.code, 2);
+    QVERIFY2(wrong.errors.startsWith(file.toUtf8() + ":4:"), wrong.errors.constData());
+    QVERIFY2(wrong.errors.contains("not divisible by tp = 3"), wrong.errors.constData());
+    const QJsonObject json =
+        QJsonDocument::fromJson(run({"lesson", "check", "zero", file, "--json"}).output).object();
+    QVERIFY(json["lessons"][0]["problem"].isNull());
+    QVERIFY(json["lessons"][1]["problem"].toString().contains(QStringLiteral("tp = 3")));
+    const Outcome unknown = run({"lesson", "check", "no-such"});
+    QCOMPARE(unknown.code, 2);
+    QVERIFY(unknown.errors.contains("no lesson 'no-such'; there are shards"));
+  }
+
   void checkNamesWhatNoRuleKnows() {
     const QString rules = m_home->filePath("rules.json");
     write(rules, R"({"rules": [

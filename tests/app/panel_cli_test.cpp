@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel as a shell sees it: options before any display, one line of error, a picture without a
 // cluster.
+#include <QFile>
 #include <QImage>
 #include <QSet>
 #include <QTemporaryDir>
@@ -28,7 +29,7 @@ class PanelCliTest : public QObject {
     QCOMPARE(help.errors, QString());
     for (const char* option :
          {"--connect", "--readonly", "--operate", "--live", "--view", "--screenshot", "--quit",
-          "--size", "--theme", "--play", "--version"})
+          "--size", "--theme", "--play", "--lesson", "--step", "--version"})
       QVERIFY2(help.output.contains(QString::fromLatin1(option)), option);
     const Outcome version = run({"--version"});
     QCOMPARE(version.code, 0);
@@ -49,6 +50,8 @@ class PanelCliTest : public QObject {
     QTest::newRow("live but not armed") << QStringList{"--live"} << "--operate";
     QTest::newRow("a view that is not there") << QStringList{"--view", "graph"} << "tensors";
     QTest::newRow("quit without a picture") << QStringList{"--quit"} << "--screenshot";
+    QTest::newRow("a step without a lesson") << QStringList{"--step", "2"} << "--lesson";
+    QTest::newRow("no step") << QStringList{"--lesson", "zero", "--step", "0"} << "--step";
     QTest::newRow("unknown step") << QStringList{"--play", "grow,jump"} << "grow,shrink,lose";
   }
   void wrongUsageIsTwo() {
@@ -69,6 +72,30 @@ class PanelCliTest : public QObject {
     const Outcome outcome = run({"--connect", "nowhere"}, true);
     QCOMPARE(outcome.code, 1);
     verifyOneLine(outcome, "nowhere");
+  }
+
+  void aWrongLessonIsSaid() {
+    const Outcome unknown = run({"--lesson", "no-such"}, true);
+    QCOMPARE(unknown.code, 1);
+    verifyOneLine(unknown, "no lesson 'no-such'; there are shards");
+    const QString name = m_home->filePath("mine.json");
+    QFile file(name);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{\"title\": \"Mine\",\n \"summary\": 3}");
+    file.close();
+    const Outcome wrong = run({"--lesson", name}, true);
+    QCOMPARE(wrong.code, 2);
+    verifyOneLine(wrong, name + ":2:2: 'summary' must be a text, not 3");
+  }
+
+  void aLessonIsDrawnWithoutACluster() {
+    const QString file = m_home->filePath("lesson.png");
+    const Outcome outcome = run(
+        {"--lesson", "zero", "--step", "3", "--screenshot", file, "--quit", "--size", "1280x720"},
+        true);
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.errors));
+    QVERIFY(QFile::exists(file));
+    QVERIFY(!QFile::exists(m_home->filePath("lessons.json")));  // a picture is no progress
   }
 
   void withoutAClusterTheWindowIsNotBlank() {

@@ -27,15 +27,12 @@ bool Mount(const QString& folder, const QString& size) {
 LocalCluster::LocalCluster(const Options& options)
     : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")),
       has_disk_(!options.disk.isEmpty() && Mount(home(), options.disk)) {
-  QStringList words = {QStringLiteral("up"),
-                       QStringLiteral("--cluster"),
-                       kName,
-                       QStringLiteral("--nodes"),
-                       QString::number(options.nodes),
-                       QStringLiteral("--gpus"),
-                       QString::number(options.devices),
-                       QStringLiteral("--gpu-memory"),
-                       options.memory};
+  QStringList words = {QStringLiteral("up"), QStringLiteral("--cluster"), kName};
+  if (!options.simulate.isEmpty())
+    words << QStringLiteral("--simulate") << options.simulate;
+  else
+    words << QStringLiteral("--nodes") << QString::number(options.nodes) << QStringLiteral("--gpus")
+          << QString::number(options.devices) << QStringLiteral("--gpu-memory") << options.memory;
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
   words << options.more;

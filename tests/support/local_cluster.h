@@ -25,6 +25,7 @@ class LocalCluster final : public Cluster {
     bool one_host = false;
     bool plain_lanes = false;
     QStringList more = {};  // further words of `up`
+    QString simulate = {};  // "16x8": instead of nodes, devices and memory
     QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 

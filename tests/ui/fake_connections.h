@@ -22,6 +22,8 @@ class FakeConnections : public ui::Connections {
   std::optional<QString> mounted;
   std::set<std::int32_t> here;  // nodes
   QStringList connected;
+  QStringList stopped;  // local clusters
+  QList<ui::KeyInfo> ownKeys;
   QString opened;
   int started = 0;
   // Of the test that runs.
@@ -75,10 +77,38 @@ class FakeConnections : public ui::Connections {
     now = name;
     return OkStatus();
   }
+  QList<std::pair<QString, QString>> simulatedHardware() override {
+    return {{QStringLiteral("demo"), QStringLiteral("small machines")},
+            {QStringLiteral("h100"), QStringLiteral("H100 SXM")}};
+  }
+  void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> each,
+                      Done<QString> done) override {
+    simulated = choice;
+    startLocal(choice.nodes, choice.gpus, std::move(each), std::move(done));
+  }
+  std::optional<ui::SimulationChoice> simulated;
   void startLocal(int, int, std::function<void(QString)> each, Done<QString> done) override {
     ++started;
     progress = std::move(each);
     startDone = std::move(done);
+  }
+  void stopLocal(const QString& name, Done<void> done) override {
+    stopped << name;
+    done(OkStatus());
+  }
+  QString keyFolder() override { return QStringLiteral("/home/lena/keys"); }
+  Result<QList<ui::KeyInfo>> keys() override { return ownKeys; }
+  Result<ui::KeyInfo> makeKey(const QString& name, const QString& role) override {
+    ui::KeyInfo key{keyFolder() + QLatin1Char('/') + name + QStringLiteral(".pub"), false, role,
+                    QStringLiteral("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7")};
+    for (const ui::KeyInfo& each : ownKeys) {
+      if (each.file == key.file) return AlreadyExists(key.file.toStdString() + " exists");
+    }
+    ownKeys << key;
+    return key;
+  }
+  Result<QStringList> revokeKey(const QString& name, const QString& folder) override {
+    return QStringList{folder + QLatin1Char('/') + name + QStringLiteral(".pub")};
   }
   Status openHistory(const QString& file) override {
     opened = file;

@@ -24,6 +24,7 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/dialogs/typed_name_dialog.h"
 #include "ui/models/draft.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/countdown_bar.h"
@@ -191,7 +192,8 @@ class MainWindowTest : public QObject {
     QVERIFY(!plan->applyButton()->isEnabled());
     QCOMPARE(plan->applyButton()->toolTip(), QStringLiteral("The draft does not change the job."));
     QCOMPARE(plan->command(),
-             QStringLiteral("tesseractl plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
+             QStringLiteral(
+                 "tesseractl --cluster local plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
   }
 
   void thePlanSaysHowFarItIsFromTheBound() {
@@ -253,7 +255,7 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.waitForPlan());
     auto* plan = panel.window->planPanel();
     QVERIFY(!plan->applyButton()->isEnabled());
-    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: switch to Operate first"));
+    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: only in Operate"));
     QVERIFY(plan->applyButton()->toolTip().contains(QStringLiteral("Ctrl+Shift+O")));
     emit plan->applyRequested();
     for (QAction* each : panel.window->actions()->all()) {
@@ -270,6 +272,11 @@ class MainWindowTest : public QObject {
     action(panel, "plan.cancelMove")->trigger();
     for (auto* box : panel.window->findChildren<QMessageBox*>()) {
       for (QAbstractButton* button : box->buttons()) button->click();
+    }
+    for (auto* choice : panel.window->findChildren<QInputDialog*>()) choice->accept();
+    for (auto* question : panel.window->findChildren<ui::TypedNameDialog*>()) {
+      question->nameEdit()->setText(question->name());
+      question->actButton()->click();
     }
     test::settle();
     QCOMPARE(panel.commands.mutations(), 0);

@@ -436,6 +436,60 @@ class MeshViewTest : public QObject {
     QCOMPARE(changed.count(), 1);
   }
 
+  void statesDifferWithoutColour_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("nodes");
+    QTest::newRow("cards") << QSize(891, 566) << 1;
+    QTest::newRow("tiles") << QSize(700, 460) << 8;
+  }
+  // A GPU in each state, in grey and without words: the shapes alone tell them apart.
+  void statesDifferWithoutColour() {
+    QFETCH(QSize, size);
+    QFETCH(int, nodes);
+    using State = ui::MeshScene::Cell::State;
+    const State states[] = {State::Healthy,   State::Joining, State::Leaving, State::Sending,
+                            State::Receiving, State::Stalled, State::Suspect, State::Dead};
+    ui::MeshScene scene = makeScene(test::LargeCluster(nodes, 8, 0, 0), kJob);
+    for (int i = 0; i < 8; ++i) {
+      auto& cell = scene.nodes[0].cells[static_cast<std::size_t>(i)];
+      const auto same = scene.nodes[0].cells[0];
+      cell.state = states[i];
+      cell.piece = same.piece;
+      cell.swatch = same.swatch;
+      cell.label = same.label;
+      cell.replica = same.replica;
+      cell.rank = same.rank;
+      cell.note.clear();
+      cell.progress = 0.6;
+      cell.incoming = 1 << 20;
+    }
+    Shown shown(scene, size);
+    QVERIFY(shown.exposed);
+    const QImage all =
+        shown.view.viewport()->grab().toImage().convertToFormat(QImage::Format_Grayscale8);
+    std::vector<QImage> pictures;
+    for (const auto& cell : scene.nodes[0].cells) {
+      // Without the edge, where a cell has its neighbour's shadow.
+      pictures.push_back(all.copy(shown.view.cellRect(cell.id).adjusted(-2, -2, 2, 2)));
+    }
+    for (std::size_t a = 0; a < pictures.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        QCOMPARE(pictures[a].size(), pictures[b].size());
+        int different = 0;
+        for (int y = 0; y < pictures[a].height(); ++y) {
+          for (int x = 0; x < pictures[a].width(); ++x) {
+            different +=
+                std::abs(qGray(pictures[a].pixel(x, y)) - qGray(pictures[b].pixel(x, y))) > 24;
+          }
+        }
+        QVERIFY2(different >= 10, qPrintable(QStringLiteral("states %1 and %2 differ in %3 points")
+                                                 .arg(a)
+                                                 .arg(b)
+                                                 .arg(different)));
+      }
+    }
+  }
+
   void focusShows() {
     QWidget window;
     auto* layout = new QVBoxLayout(&window);

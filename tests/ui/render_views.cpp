@@ -13,6 +13,8 @@
 #include "tests/ui/panel_states.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/lessons/lesson_pane.h"
+#include "ui/lessons/lesson_session.h"
 #include "ui/models/draft.h"
 #include "ui/theme.h"
 #include "ui/views/links_view.h"
@@ -91,6 +93,35 @@ void renderTensors(const QString& theme) {
   }
 }
 
+void renderLesson(const QString& theme) {
+  auto panel = open(test::PanelCluster(), "view.mesh");
+  panel->window->openLesson(QStringLiteral("what-moves"), 1);
+  save(*panel, QStringLiteral("lesson-question") + theme);
+  panel->window->lessons().choose(2);
+  save(*panel, QStringLiteral("lesson-answer") + theme);
+  panel->window->lessons().showStep(3);
+  save(*panel, QStringLiteral("lesson-links") + theme);
+  panel->window->lessons().showStep(5);
+  panel->window->lessons().edit({{1, 0}, {1, 1}}, true);
+  save(*panel, QStringLiteral("lesson-task-open") + theme);
+  panel->window->lessons().edit({{1, 2}, {1, 3}}, true);
+  panel->window->lessons().draft().pin(ptc::Axis::kTp, 4);
+  save(*panel, QStringLiteral("lesson-task-done") + theme);
+  panel->window->openLesson(QStringLiteral("shards"), 1);
+  QTest::qWait(600);
+  save(*panel, QStringLiteral("lesson-tensor") + theme);
+  panel->window->openLesson(QStringLiteral("replicas"), 2);
+  save(*panel, QStringLiteral("lesson-loss") + theme);
+  panel->window->actions()->find(QStringLiteral("view.projector"))->trigger();
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_PageDown);
+  save(*panel, QStringLiteral("lesson-projector") + theme);
+  panel->window->actions()->find(QStringLiteral("view.projector"))->trigger();
+  panel->window->openLesson(QStringLiteral("own-cluster"), 4);
+  save(*panel, QStringLiteral("lesson-own") + theme);
+  panel->window->lessonPane()->showList();
+  save(*panel, QStringLiteral("lesson-list") + theme);
+}
+
 void renderLinks(const QString& theme) {
   auto panel = open(test::PanelCluster(), "view.links");
   draftGrowth(*panel);
@@ -113,6 +144,7 @@ int main(int argc, char** argv) {
     ui::applyTheme(application, mode);
     renderTensors(suffix);
     renderLinks(suffix);
+    renderLesson(suffix);
   }
   return 0;
 }

@@ -98,7 +98,7 @@ class SettingsTest : public QObject {
     const Settings settings(m_file);
     QVERIFY(settings.notice().isEmpty());
     QTEST(settings.number(Setting::Countdown), "countdown");
-    QTEST(Settings::peek(m_file, Setting::Countdown), "countdown");
+    QTEST(Settings::peek(m_file, Setting::Countdown).toInt(), "countdown");
   }
 
   void damagedFilesAreKept_data() {
@@ -158,8 +158,8 @@ class SettingsTest : public QObject {
     QVERIFY(!settings.isSaved());
     QTRY_VERIFY_WITH_TIMEOUT(settings.isSaved(), 10 * Settings::kSaveDelayMs);
     QVERIFY(fromTheSecond.isActive());
-    QCOMPARE(Settings::peek(m_file, Setting::Countdown), 5);
-    QCOMPARE(Settings::peek(m_file, Setting::Relock), 12);
+    QCOMPARE(Settings::peek(m_file, Setting::Countdown).toInt(), 5);
+    QCOMPARE(Settings::peek(m_file, Setting::Relock).toInt(), 12);
   }
 
   /// A process that is killed while it writes leaves the old file or the new one.

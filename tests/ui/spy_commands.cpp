@@ -257,4 +257,13 @@ void SpyCommands::states(Done<engine::vfs::Jobs> done) {
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(jobStates); });
 }
 
+void SpyCommands::send(const ui::Request& request, std::function<void(const ui::Answer&)>,
+                       Done<ui::Answer> done) {
+  requests.push_back(request);
+  auto result = requestAnswer ? requestAnswer(request) : std::nullopt;
+  if (!result) return;
+  QTimer::singleShot(0, this,
+                     [done = std::move(done), result = std::move(*result)] { done(result); });
+}
+
 }  // namespace tessera::test

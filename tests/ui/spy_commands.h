@@ -6,9 +6,12 @@
 /// event loop, as the real one does.
 
 #include <QObject>
+#include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ui/commands.h"
@@ -43,12 +46,36 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void doctor(Done<std::vector<engine::Check>> done) override;
   void states(Done<engine::vfs::Jobs> done) override;
   void reconnect() override { ++reconnects; }
+  void stopRequests() override { ++stops; }
+  /// The requests of one kind, oldest first.
+  template <typename R>
+  std::vector<R> requestsOf() const {
+    std::vector<R> of;
+    for (const ui::Request& request : requests) {
+      if (const R* one = std::get_if<R>(&request)) of.push_back(*one);
+    }
+    return of;
+  }
 
   /// Calls that change a cluster.
   int mutations() const {
     return static_cast<int>(applied.size() + cancelled.size() + acts.size() + decided.size() +
                             onFailures.size() + snapshots.size() + checkpoints.size() +
-                            started.size());
+                            started.size() + mutatingRequests());
+  }
+  /// Requests that change a cluster.
+  std::size_t mutatingRequests() const {
+    const auto measures = [](const auto& request) { return request.measure; };
+    const auto links = requestsOf<ui::LinksRequest>();
+    const auto probes = requestsOf<ui::ProbeRequest>();
+    return static_cast<std::size_t>(std::ranges::count_if(links, measures) +
+                                    std::ranges::count_if(probes, measures)) +
+           requestsOf<ui::DigestRequest>().size() + requestsOf<ui::TuneRequest>().size() +
+           requestsOf<ui::DeleteCheckpointRequest>().size() +
+           requestsOf<ui::LoadCheckpointRequest>().size() +
+           requestsOf<ui::ThrottleRequest>().size() + requestsOf<ui::NodeRequest>().size() +
+           requestsOf<ui::FailDeviceRequest>().size() +
+           requestsOf<ui::SimulateRequest>().size();
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
@@ -67,6 +94,10 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<engine::SnapshotEvery> snapshots;
   std::vector<QString> checkpoints;  // folders
   int reconnects = 0;
+  int stops = 0;                      // of requests that run for long
+  std::vector<ui::Request> requests;  // of ask()
+  /// Answers a request; without it, or where it returns none, requests are not answered.
+  std::function<std::optional<Result<ui::Answer>>(const ui::Request&)> requestAnswer;
   int historyCalls = 0;
   std::vector<std::vector<ptc::DeviceId>> proposed;
   std::vector<std::int64_t> sampled;  // the `afterStep` of each question
@@ -91,6 +122,10 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   Result<engine::vfs::Jobs> jobStates = engine::vfs::Jobs();
   bool holdPlans = false;
   std::deque<std::function<void()>> heldPlans;
+
+ protected:
+  void send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
+            Done<ui::Answer> done) override;
 
  private:
   Result<engine::PlanSummary> makePlan(const ui::PlanRequest& request) const;

@@ -4,6 +4,8 @@
 #include "ui/views/tensors_view.h"
 
 #include <QAbstractItemModelTester>
+#include <QAccessible>
+#include <QAccessibleActionInterface>
 #include <QClipboard>
 #include <QComboBox>
 #include <QGuiApplication>
@@ -300,6 +302,47 @@ class TensorsViewTest : public QObject {
     QTest::mouseClick(canvas, Qt::LeftButton, {},
                       canvas->rectsOf({false, 1}).front().center().toPoint());
     QCOMPARE(panel.window->meshView()->selection(), devices);
+  }
+
+  void everyShardIsAnAccessibleChild() {
+    QAccessible::setActive(true);
+    test::Panel panel({.operate = true});
+    TensorsView* view = openView(panel);
+    QVERIFY(view != nullptr);
+    QVERIFY(view->openTensor(QStringLiteral("h.0.attn.qkv.weight")));
+    ui::TensorCanvas* canvas = view->canvas();
+    QAccessibleInterface* list = QAccessible::queryAccessibleInterface(canvas);
+    QVERIFY(list != nullptr);
+    QCOMPARE(list->role(), QAccessible::List);
+    QCOMPARE(list->childCount(), static_cast<int>(canvas->picture().before.size()));
+    for (int i = 0; i < list->childCount(); ++i) {
+      const QString name = list->child(i)->text(QAccessible::Name);
+      const ui::TensorCanvas::At at{false, static_cast<std::size_t>(i)};
+      QVERIFY2(name.contains(canvas->shard(at).label) && name.contains(canvas->holdersText(at)),
+               qPrintable(name));
+      QVERIFY2(name.contains(QLatin1String("dim 0: ")), qPrintable(name));
+      QCOMPARE(list->indexOfChild(list->child(i)), i);
+      const QPoint middle = list->child(i)->rect().center();
+      QCOMPARE(list->childAt(middle.x(), middle.y()), list->child(i));
+    }
+    QVERIFY(!list->child(-1) && !list->child(list->childCount()));
+    list->child(1)->actionInterface()->doAction(QAccessibleActionInterface::pressAction());
+    QCOMPARE(canvas->current(), std::optional(ui::TensorCanvas::At{false, 1}));
+    QVERIFY(list->child(1)->state().selected && !list->child(0)->state().selected);
+    const auto& holders = canvas->shard({false, 1}).holders;
+    QCOMPARE(panel.window->meshView()->selection(),
+             std::set<ptc::DeviceId>(holders.begin(), holders.end()));
+
+    // With a draft the shards after it follow, and say what is sent.
+    emit panel.window->meshView()->toggleRequested({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QVERIFY(QTest::qWaitFor([&] { return view->layouts() && view->layouts()->next(); }, 10'000));
+    QVERIFY(view->openTensor(QStringLiteral("h.0.attn.qkv.weight")));
+    const auto& picture = canvas->picture();
+    QCOMPARE(list->childCount(), static_cast<int>(picture.before.size() + picture.after.size()));
+    QVERIFY(list->child(0)->text(QAccessible::Name).startsWith(QLatin1String("now, ")));
+    const QString last = list->child(list->childCount() - 1)->text(QAccessible::Name);
+    QVERIFY2(last.startsWith(QLatin1String("after, ")) && last.contains(u'←'), qPrintable(last));
+    QAccessible::setActive(false);
   }
 
   void keysMoveBetweenShards() {

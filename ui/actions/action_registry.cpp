@@ -23,7 +23,11 @@ QAction* ActionRegistry::add(const Spec& spec, std::function<void(bool)> run) {
   action->setCheckable(spec.checkable);
   action->setShortcuts(spec.shortcuts);
   if (spec.canvasKey) action->setShortcutContext(Qt::WidgetShortcut);
-  connect(action, &QAction::triggered, this, std::move(run));
+  connect(action, &QAction::triggered, this,
+          [run = std::move(run), checked = spec.checked, action](bool on) {
+            run(on);
+            if (checked) action->setChecked(checked());
+          });
   if (!spec.canvasKey) m_window->addAction(action);
   m_entries.push_back({spec, action});
   return action;
@@ -58,6 +62,7 @@ void ActionRegistry::refresh() {
     const QString reason = entry.spec.blocked ? entry.spec.blocked() : QString();
     entry.action->setEnabled(reason.isEmpty());
     entry.action->setToolTip(reason.isEmpty() ? entry.spec.statusTip : reason);
+    if (entry.spec.checked) entry.action->setChecked(entry.spec.checked());
   }
 }
 

@@ -38,6 +38,8 @@ class ActionRegistry : public QObject {
     bool separatorBefore = false;
     /// Returns why the command cannot run now, as one sentence; empty if it can. May be null.
     std::function<QString()> blocked = {};
+    /// Returns whether a checkable command is on. Null: a click alone changes its mark.
+    std::function<bool()> checked = {};
   };
 
   explicit ActionRegistry(QWidget* window);
@@ -53,7 +55,8 @@ class ActionRegistry : public QObject {
   /// In the order in which they were added.
   QList<QAction*> all() const;
   QString menuOf(const QAction* action) const;
-  /// Evaluates every rule again. A blocked action is disabled and its tool tip is the reason.
+  /// Evaluates every rule again. A blocked action is disabled and its tool tip is the reason. Marks
+  /// follow `checked`, also after a click that was refused.
   void refresh();
   /// Redraws the icons in the colours of the theme.
   void refreshIcons();

@@ -19,6 +19,7 @@ class Menus {
   static QString cluster() { return tr("&Cluster"); }
   static QString plan() { return tr("&Plan"); }
   static QString history() { return tr("&History"); }
+  static QString learn() { return tr("&Learn"); }
   static QString help() { return tr("&Help"); }
 };
 

@@ -77,6 +77,9 @@ class MeshView : public QAbstractScrollArea {
   /// Keeps the content at `anchor` (default: the middle) in place.
   void setZoom(double zoom, std::optional<QPoint> anchor = std::nullopt);
 
+  /// Enlarges these devices to the size of the viewport; none: everything fits.
+  void frame(const std::set<ptc::DeviceId>& devices);
+
   /// The number of paint events of the viewport so far.
   int paintCount() const { return m_paintCount; }
   /// The duration of the last run of each, in milliseconds.

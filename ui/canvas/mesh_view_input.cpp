@@ -181,16 +181,18 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
   event->accept();
 }
 
-void MeshView::frameSelection() {
-  if (m_framed || m_selection.empty()) {
+void MeshView::frameSelection() { frame(m_framed ? std::set<ptc::DeviceId>() : m_selection); }
+
+void MeshView::frame(const std::set<ptc::DeviceId>& devices) {
+  const auto bounds = [&] {
+    QRect all;
+    for (const ptc::DeviceId id : devices) all |= m_layout.cellRect(id);
+    return all;
+  };
+  if (bounds().isNull()) {
     setZoom(1);
     return;
   }
-  const auto bounds = [this] {
-    QRect all;
-    for (const ptc::DeviceId id : m_selection) all |= m_layout.cellRect(id);
-    return all;
-  };
   const QRect before = bounds().adjusted(-24, -48, 24, 24);
   const QSize room = maximumViewportSize();
   setZoom(m_zoom * std::min(room.width() / static_cast<double>(before.width()),

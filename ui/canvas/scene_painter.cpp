@@ -123,11 +123,13 @@ void ScenePainter::paintDropZone(QPainter& p) const {
     textCentered(p, x, baselineAt(first, y), m_scene.emptyHint, first, m_theme.dim);
     return;
   }
-  const QString title =
-      QFontMetricsF(first).elidedText(tr("Drag GPUs here to add them to %1").arg(m_scene.jobName),
-                                      Qt::ElideRight, zone.width() - 16);
-  textCentered(p, x, y - 4, title, first, m_theme.dim);
-  textCentered(p, x, y + 15, tr("or select them in the pool and press Space"), second, m_theme.dim);
+  const auto fit = [&](const QFont& font, const QString& text) {
+    return QFontMetricsF(font).elidedText(text, Qt::ElideRight, zone.width() - 16);
+  };
+  textCentered(p, x, y - 4, fit(first, tr("Drag GPUs here to add them to %1").arg(m_scene.jobName)),
+               first, m_theme.dim);
+  textCentered(p, x, y + 15, fit(second, tr("or select them in the pool and press Space")), second,
+               m_theme.dim);
 }
 
 void ScenePainter::patchBox(QPainter& p, const MeshLayout::Box& box, const QRegion& clip) const {

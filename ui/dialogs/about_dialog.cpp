@@ -72,6 +72,7 @@ AboutDialog::AboutDialog(const QString& version, QWidget* parent) : QDialog(pare
   column->addStretch();
   column->addLayout(buttons);
   setMinimumWidth(460);
+  keepWholeHeight(*this);
   connect(copy, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(m_text); });
   connect(close, &QPushButton::clicked, this, &QDialog::accept);

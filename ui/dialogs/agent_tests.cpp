@@ -91,6 +91,7 @@ void AgentTests::add(const AgentTest& test) {
   agent->setFixedWidth(kAgentWidth);
   auto* verdict = new QLabel(text(test.verdict), row);
   verdict->setFixedWidth(kVerdictWidth);
+  verdict->setWordWrap(true);
   setRole(verdict, role);
   auto* found = new QLabel(test.found, row);
   setRole(found, QStringLiteral("hint"));

@@ -110,7 +110,7 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
   for (const auto& [column, width] :
        {std::pair(CheckTableModel::SeverityColumn, 92), std::pair(CheckTableModel::WhereColumn, 60),
         std::pair(CheckTableModel::FindingColumn, 150)}) {
-    m_table->setColumnWidth(column, width);
+    setColumnRoom(*m_table, column, width);
   }
 
   m_copy->setAccessibleName(tr("Copy the selected findings, or all"));

@@ -8,7 +8,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
-#include <QLocale>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QUrl>
@@ -42,18 +41,22 @@ class GeneralPage : public SettingsPage {
  public:
   GeneralPage(Settings& settings, std::function<void()> restart, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("General"), parent) {
-    auto* language = new QLabel(this);
-    const QString native = QLocale().nativeLanguageName();
-    language->setText(native.isEmpty() ? QStringLiteral("English") : native);
+    // Each language by its own name, for those who cannot read the present one.
     addRow(SettingsDialog::tr("Language"),
-           SettingsDialog::tr("Set by the system (LANG), with the format of dates and numbers."),
-           language);
+           SettingsDialog::tr("Also the format of numbers and dates. Guide and lessons are in "
+                              "English."),
+           makeChoice(Setting::Language, {SettingsDialog::tr("System"), QStringLiteral("English"),
+                                          QStringLiteral("Deutsch")}));
     addRow(SettingsDialog::tr("Colours"), SettingsDialog::tr("System follows the desktop."),
            makeChoice(Setting::Theme, {SettingsDialog::tr("System"), SettingsDialog::tr("Light"),
                                        SettingsDialog::tr("Dark")}));
     addRow(SettingsDialog::tr("Reduce motion"),
            SettingsDialog::tr("Shows static arrows and percentages instead of moving dots."),
            makeSwitch(Setting::ReduceMotion));
+    addRow(SettingsDialog::tr("Desktop notices"),
+           SettingsDialog::tr("When a change ends or needs a decision while another window is "
+                              "active."),
+           makeSwitch(Setting::Notify));
     addRow(SettingsDialog::tr("Size"),
            SettingsDialog::tr("Scales the whole panel, for projectors and small screens."),
            makeChoice(Setting::Scale,
@@ -71,10 +74,12 @@ class GeneralPage : public SettingsPage {
     row->addWidget(note, 1);
     row->addWidget(again);
     addWidget(pending);
-    const int before = settings.number(Setting::Scale);
+    const auto chosen = [&settings] {
+      return std::pair(settings.number(Setting::Scale), settings.text(Setting::Language));
+    };
     pending->hide();
-    QObject::connect(&settings, &Settings::changed, pending, [&settings, pending, before] {
-      pending->setVisible(settings.number(Setting::Scale) != before);
+    QObject::connect(&settings, &Settings::changed, pending, [chosen, pending, before = chosen()] {
+      pending->setVisible(chosen() != before);
     });
     QObject::connect(again, &QPushButton::clicked, pending, std::move(restart));
     end();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The settings, in five pages. Every change takes effect at once, except the size.
+/// The settings, in five pages. Every change takes effect at once, except language and size.
 
 #include <QDialog>
 

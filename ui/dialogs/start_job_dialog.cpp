@@ -292,10 +292,10 @@ QWidget* StartJobDialog::makeAnswers() {
   for (const auto column : {CandidateTableModel::TokensColumn, CandidateTableModel::MovesColumn,
                             CandidateTableModel::PauseColumn})
     m_table->setColumnHidden(column, true);
-  m_table->setColumnWidth(CandidateTableModel::MarkColumn, 18);
-  m_table->setColumnWidth(CandidateTableModel::MeshColumn, 84);
-  m_table->setColumnWidth(CandidateTableModel::StepColumn, 62);
-  m_table->setColumnWidth(CandidateTableModel::PeakColumn, 112);
+  setColumnRoom(*m_table, CandidateTableModel::MarkColumn, 18);
+  setColumnRoom(*m_table, CandidateTableModel::MeshColumn, 84);
+  setColumnRoom(*m_table, CandidateTableModel::StepColumn, 62);
+  setColumnRoom(*m_table, CandidateTableModel::PeakColumn, 112);
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     const QModelIndexList rows = m_table->selectionModel()->selectedRows();
     if (m_isMarking || rows.isEmpty()) return;

@@ -43,7 +43,7 @@ CandidateTableModel::CandidateTableModel(QObject* parent) : ColumnTable(parent) 
   };
   setColumns({
       {QString(), [](const Candidate&) { return QString(); }},
-      {tr("dp × tp × pp"), [](const Candidate& c) { return format::shape(c.mesh); }},
+      {QStringLiteral("dp × tp × pp"), [](const Candidate& c) { return format::shape(c.mesh); }},
       {QString(), [](const Candidate& c) { return shortOptions(c.options); }},
       {tr("≈ step"), [=](const Candidate& c) { return secondsOr(c.step_seconds); }, Qt::AlignRight,
        tr("Seconds per step, estimated")},

@@ -19,7 +19,7 @@ HistoryTableModel::HistoryTableModel(QObject* parent) : ColumnTable(parent) {
              .toString(QStringLiteral("HH:mm:ss"));
        }},
       {tr("Job"), [](const Entry& entry) { return QString::fromStdString(entry.job); }},
-      {tr("dp × tp × pp"), changeText},
+      {QStringLiteral("dp × tp × pp"), changeText},
       {tr("Moved"), [](const Entry& entry) { return format::bytes(entry.bytes_moved); },
        Qt::AlignRight},
       {tr("Least possible"), [](const Entry& entry) { return format::bytes(entry.volume_bound); },
@@ -64,9 +64,8 @@ QVariant HistoryTableModel::data(const QModelIndex& index, int role) const {
       QString tip = tr("Transaction %1: %2\n→ %3")
                         .arg(QString::number(entry.id), QString::fromStdString(entry.from),
                              QString::fromStdString(entry.to));
-      for (const auto& [phase, seconds] : entry.phases) {
-        tip +=
-            QStringLiteral("\n%1 %2").arg(QString::fromStdString(phase), format::seconds(seconds));
+      for (const PhaseTime& phase : phasesOf(entry)) {
+        tip += QStringLiteral("\n%1 %2").arg(phase.name, format::seconds(phase.seconds));
       }
       if (!entry.digest_before.empty()) {
         tip += QLatin1Char('\n') + tr("digest %1 → %2")

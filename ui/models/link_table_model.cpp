@@ -22,6 +22,25 @@ QString quotedCsv(const QString& text) {
          QLatin1Char('"');
 }
 
+/// The share by which the range of rates approaches the present rate with each update.
+constexpr double kForgets = 0.2;
+
+void follow(LinkRow* row, const LinkRow& before) {
+  if (row->state != engine::FlowState::kMoving || row->rate <= 0) return;
+  const bool isFirst = before.slowest <= 0;
+  const auto towards = [&](double value) { return value + (row->rate - value) * kForgets; };
+  row->slowest = isFirst ? row->rate : std::min(row->rate, towards(before.slowest));
+  row->fastest = isFirst ? row->rate : std::max(row->rate, towards(before.fastest));
+}
+
+/// "2 s", "1–4 s"; a dash unless it moves.
+QString leftText(const LinkRow& row) {
+  const auto left = row.left();
+  if (!left) return format::unknown();
+  const QString soon = format::wait(left->first), late = format::wait(left->second);
+  return soon == late ? soon : soon + QStringLiteral(" – ") + late;
+}
+
 QJsonArray jsonBox(const ptc::Box& box) {
   QJsonArray dims;
   for (int d = 0; d < box.rank(); ++d) {
@@ -31,6 +50,12 @@ QJsonArray jsonBox(const ptc::Box& box) {
 }
 
 }  // namespace
+
+std::optional<std::pair<double, double>> LinkRow::left() const {
+  if (state != engine::FlowState::kMoving || slowest <= 0) return std::nullopt;
+  const auto rest = static_cast<double>(bytes - done);
+  return std::pair(rest / fastest, rest / slowest);
+}
 
 LinkTableModel::LinkTableModel(QObject* parent) : ColumnTable(parent) {
   setColumns({
@@ -51,6 +76,8 @@ LinkTableModel::LinkTableModel(QObject* parent) : ColumnTable(parent) {
                                                                         : format::unknown();
        },
        Qt::AlignRight},
+      {tr("left"), [](const LinkRow& row) { return leftText(row); }, Qt::AlignRight,
+       tr("time until the flow is done, at the rates of the last seconds")},
       {tr("state"), [](const LinkRow& row) { return ui::text(row.state); }},
   });
 }
@@ -96,6 +123,12 @@ bool LinkTableModel::comesBefore(const LinkRow& a, const LinkRow& b) const {
   const auto done = [](const LinkRow& row) {
     return row.bytes == 0 ? 0 : static_cast<double>(row.done) / static_cast<double>(row.bytes);
   };
+  // A stalled flow comes after every one that moves, one that waits after those that are done.
+  const auto lateness = [](const LinkRow& row) {
+    if (row.state == engine::FlowState::kStalled) return std::pair(3, 0.0);
+    if (const auto left = row.left()) return std::pair(2, left->second);
+    return std::pair(row.state == engine::FlowState::kDone ? 0 : 1, 0.0);
+  };
   switch (m_column) {
     case TensorColumn:
       return by(a.tensor, b.tensor);  // tensors are in the order of their names
@@ -109,6 +142,8 @@ bool LinkTableModel::comesBefore(const LinkRow& a, const LinkRow& b) const {
       return by(done(a), done(b));
     case RateColumn:
       return by(a.rate, b.rate);
+    case LeftColumn:
+      return by(lateness(a), lateness(b));
     case StateColumn:
       return by(a.state, b.state);
     default:
@@ -136,12 +171,19 @@ void LinkTableModel::setFlows(const std::vector<engine::FlowStatus>& flows) {
   if (!same) {
     std::vector<LinkRow> rows;
     rows.reserve(flows.size());
-    for (const auto& flow : flows) rows.push_back(rowOf(flow));
+    for (const auto& flow : flows) {
+      rows.push_back(rowOf(flow));
+      follow(&rows.back(), {});
+    }
     reset(std::move(rows), nullptr);
     return;
   }
   if (m_rows.empty()) return;
-  for (LinkRow& row : m_rows) row = rowOf(*byEnds.at({row.from, row.to}));
+  for (LinkRow& row : m_rows) {
+    const LinkRow before = row;
+    row = rowOf(*byEnds.at({row.from, row.to}));
+    follow(&row, before);
+  }
   emit dataChanged(index(0, BytesColumn), index(rowCount() - 1, NUM_COLUMNS - 1));
 }
 
@@ -203,6 +245,9 @@ QVariant LinkTableModel::data(const QModelIndex& index, int role) const {
       return tr("%1 bytes").arg(format::count(at.bytes));
     case DoneColumn:
       return tr("%1 of %2 bytes").arg(format::count(at.done), format::count(at.bytes));
+    case StateColumn:
+      return at.state == engine::FlowState::kStalled ? tr("stalled: nothing has arrived for 3 s")
+                                                     : ColumnTable::text(at, index.column());
     case RangeColumn:
       return at.box ? QString::fromStdString(ptc::ToString(*at.box)) : QString();
     default:

@@ -6,6 +6,7 @@
 
 #include <QByteArray>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
@@ -21,6 +22,9 @@ struct LinkRow {
   std::int64_t bytes = 0, done = 0;
   double rate = 0;
   engine::FlowState state = engine::FlowState::kWaiting;
+  double slowest = 0, fastest = 0;  // rates of the last seconds, while it moves
+  /// The seconds until it is done at these rates, the shorter first; nothing if they are unknown.
+  std::optional<std::pair<double, double>> left() const;
   // Of a range of a tensor:
   int tensor = 0;
   std::optional<ptc::Box> box = {};
@@ -38,6 +42,7 @@ class LinkTableModel : public ColumnTable<std::vector<LinkRow>> {
     BytesColumn,
     DoneColumn,
     RateColumn,
+    LeftColumn,
     StateColumn,
     NUM_COLUMNS
   };

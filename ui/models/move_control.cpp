@@ -54,6 +54,13 @@ void MoveControl::setLookingBack(bool on) {
   emit changed();
 }
 
+void MoveControl::setInLesson(bool on) {
+  if (on == m_inLesson) return;
+  m_inLesson = on;
+  if (on) stopCountdown();
+  emit changed();
+}
+
 void MoveControl::setOperating(bool on) {
   if (on == m_operating || (on && isReadOnly())) return;
   m_operating = on;
@@ -99,6 +106,7 @@ QString MoveControl::lockReason() const {
 }
 
 QString MoveControl::pastReason() const {
+  if (m_inLesson) return tr("This is a lesson: return to live first.");
   return m_lookingBack ? tr("This is the past: return to live first.") : QString();
 }
 

@@ -9,6 +9,8 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <functional>
+#include <utility>
 
 #include "ui/commands.h"
 #include "ui/models/cluster_model.h"
@@ -46,6 +48,8 @@ class MoveControl : public QObject {
   void setRelockMinutes(int minutes);
   /// Blocks every change of draft and cluster while an earlier moment is shown.
   void setLookingBack(bool on);
+  /// A lesson is shown: nothing may be sent to the cluster until Live is shown again.
+  void setInLesson(bool on);
   /// Restarts the relock timer, because the user is active.
   void noteInput();
 
@@ -87,6 +91,15 @@ class MoveControl : public QObject {
   void setSnapshots(engine::SnapshotEvery every);
   /// The snapshot of the cluster shows its progress, an event the result.
   void saveCheckpoint(const QString& folder);
+  /// Sends a request that changes the cluster. `done` is called at once if lockReason() is not
+  /// empty.
+  template <typename R>
+  void ask(const R& request, ClusterCommands::Done<typename R::Answer> done,
+           std::function<void(const typename R::Answer&)> progress = {}) {
+    if (const QString reason = lockReason(); !reason.isEmpty())
+      return done(FailedPrecondition(reason.toStdString()));
+    m_commands.ask(request, std::move(done), std::move(progress));
+  }
 
  signals:
   /// Any of the states above changed.
@@ -110,6 +123,7 @@ class MoveControl : public QObject {
   bool m_readOnly = false;
   bool m_onlyLooking = false;
   bool m_lookingBack = false;
+  bool m_inLesson = false;
   bool m_operating = false;
   bool m_live = false;
   bool m_applyWhenPlanned = false;

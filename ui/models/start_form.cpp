@@ -13,6 +13,7 @@
 #include "engine/data/formats/open_data.h"
 #include "engine/data/is_url.h"
 #include "engine/model/job_layout.h"
+#include "engine/model/large_models.h"
 #include "engine/store/memory_needs.h"
 #include "ui/format.h"
 
@@ -130,7 +131,7 @@ bool hasJob(const engine::ClusterSnapshot& cluster, const QString& name) {
 
 engine::JobSettings settingsOf(const QString& model) {
   engine::JobSettings settings;
-  if (const auto found = engine::FindModel(model.toStdString())) settings.model = *found;
+  if (const auto found = engine::FindAnyModel(model.toStdString())) settings.model = *found;
   return settings;
 }
 

@@ -2,20 +2,13 @@
 #include "ui/models/start_request.h"
 
 #include <QFileInfo>
-#include <QRegularExpression>
 #include <utility>
 
 #include "ui/models/device_names.h"
+#include "ui/models/shell_words.h"
 
 namespace tessera::ui {
 namespace {
-
-QString shellWord(const QString& word) {
-  static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
-  if (plain.match(word).hasMatch()) return word;
-  return QLatin1Char('\'') + QString(word).replace(u'\'', QStringLiteral("'\\''")) +
-         QLatin1Char('\'');
-}
 
 /// "dp=2,pp=4": the axes that divide anything.
 QString meshArgument(const ptc::MeshShape& mesh) {
@@ -68,11 +61,8 @@ QStringList startWords(const StartRequest& request) {
 }
 
 QString startCommand(const QString& cluster, const StartRequest& request) {
-  QStringList words{QStringLiteral("tesseractl")};
-  if (!cluster.isEmpty()) words << QStringLiteral("--cluster") << shellWord(cluster);
-  words << QStringLiteral("job") << QStringLiteral("start");
-  for (const QString& word : startWords(request)) words << shellWord(word);
-  return words.join(QLatin1Char(' '));
+  return commandLine(
+      cluster, QStringList{QStringLiteral("job"), QStringLiteral("start")} + startWords(request));
 }
 
 }  // namespace tessera::ui

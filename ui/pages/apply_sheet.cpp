@@ -85,6 +85,7 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   column->addWidget(m_unrecorded);
   column->addLayout(buttons);
   setMinimumWidth(420);
+  keepWholeHeight(*this);
 
   connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
   connect(m_apply, &QPushButton::clicked, this, &QDialog::accept);

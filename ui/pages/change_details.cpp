@@ -44,7 +44,7 @@ std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
       {ChangeDetails::tr("requested by"),
        entry.requester.empty() ? format::unknown() : QString::fromStdString(entry.requester)});
   rows.push_back({ChangeDetails::tr("job"), QString::fromStdString(entry.job)});
-  rows.push_back({ChangeDetails::tr("dp × tp × pp"), changeText(entry)});
+  rows.push_back({QStringLiteral("dp × tp × pp"), changeText(entry)});
   rows.push_back({ChangeDetails::tr("GPUs"), arrow(devicesOf(entry.from), devicesOf(entry.to))});
   rows.push_back({ChangeDetails::tr("options"),
                   arrow(optionsText(entry.from_options), optionsText(entry.to_options))});
@@ -102,11 +102,15 @@ ChangeDetails::ChangeDetails(QWidget* parent)
       m_flows(new FlowBars(this)),
       m_reverse(new QPushButton(tr("Draft an undo…"), this)),
       m_close(new QPushButton(tr("Close"), this)),
-      m_moment(new QPushButton(tr("Show this moment"), this)) {
+      m_moment(new QPushButton(tr("Show this moment"), this)),
+      m_report(new QPushButton(tr("Save report…"), this)) {
   for (QLabel* heading : {m_title, m_phaseTitle, m_bytesTitle, m_flowTitle}) {
     setRole(heading, QStringLiteral("heading"));
+    heading->setWordWrap(true);
   }
   m_moment->setAccessibleName(m_moment->text());
+  m_report->setAccessibleName(tr("Save a report of this change"));
+  m_report->setStatusTip(tr("Save this change as a page with pictures, a table or JSON"));
   setRole(m_reason, QStringLiteral("hint"));
   m_reason->setWordWrap(true);
   m_reason->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -152,9 +156,13 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addWidget(scroll, 1);
+  column->addWidget(m_report);
   column->addWidget(m_moment);
   column->addLayout(buttons);
   connect(m_close, &QPushButton::clicked, this, &ChangeDetails::closeRequested);
+  connect(m_report, &QPushButton::clicked, this, [this] {
+    if (m_entry) emit reportRequested(*m_entry);
+  });
   connect(m_moment, &QPushButton::clicked, this, [this] {
     if (m_entry) emit momentRequested(*m_entry);
   });
@@ -200,6 +208,7 @@ void ChangeDetails::setEntry(const engine::HistoryEntry& entry) {
   m_flowTitle->setVisible(!flows.empty());
   m_flows->setVisible(!flows.empty());
   m_flows->setBytes(std::move(flows));
+  m_report->setVisible(!entry.result.empty());
   setReverseBlocked({});
 }
 

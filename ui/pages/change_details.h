@@ -35,11 +35,13 @@ class ChangeDetails : public Surface {
   PhaseTimesBar* phases() const { return m_phases; }
   QPushButton* reverseButton() const { return m_reverse; }
   QPushButton* closeButton() const { return m_close; }
+  QPushButton* reportButton() const { return m_report; }
   QPushButton* momentButton() const { return m_moment; }
 
  signals:
   void reverseRequested(const tessera::engine::HistoryEntry& entry);
   void closeRequested();
+  void reportRequested(const tessera::engine::HistoryEntry& entry);
   /// The user requests to see the cluster at the time of the change.
   void momentRequested(const tessera::engine::HistoryEntry& entry);
 
@@ -54,7 +56,7 @@ class ChangeDetails : public Surface {
   KeyValues* m_comparison;
   QLabel* m_flowTitle;
   FlowBars* m_flows;
-  QPushButton *m_reverse, *m_close, *m_moment;
+  QPushButton *m_reverse, *m_close, *m_moment, *m_report;
 };
 
 }  // namespace tessera::ui

@@ -101,6 +101,7 @@ DecisionPanel::Row DecisionPanel::addRow(QGridLayout& grid, int row) {
   QFont bold = labels.name->font();
   bold.setWeight(QFont::DemiBold);
   labels.name->setFont(bold);
+  labels.cost->setWordWrap(true);
   grid.addWidget(labels.name, row, 0);
   grid.addWidget(labels.mesh, row, 1);
   grid.addWidget(labels.cost, row, 2);

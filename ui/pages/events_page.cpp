@@ -25,6 +25,7 @@
 #include "ui/icons.h"
 #include "ui/models/export_text.h"
 #include "ui/theme.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/quiet_table.h"
 
@@ -104,7 +105,8 @@ EventsPage::EventsPage(QWidget* parent)
       m_export(new QPushButton(tr("Export…"), this)),
       m_filter(new QLineEdit(this)),
       m_follow(new QCheckBox(tr("Follow"), this)) {
-  auto* title = new QLabel(tr("Events"), this);
+  auto* title = new ElidedLabel(this);
+  title->setText(tr("Events"));
   setRole(title, QStringLiteral("heading"));
   m_filter->setPlaceholderText(tr("Filter"));
   m_filter->setAccessibleName(tr("Filter events"));

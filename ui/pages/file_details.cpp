@@ -76,8 +76,8 @@ void FileDetails::buildTable() {
   m_table->horizontalHeader()->setMinimumSectionSize(30);
   m_table->horizontalHeader()->setSectionResizeMode(PlacementTableModel::WhatColumn,
                                                     QHeaderView::Stretch);
-  m_table->setColumnWidth(PlacementTableModel::SizeColumn, 72);
-  m_table->setColumnWidth(PlacementTableModel::HereColumn, 44);
+  setColumnRoom(*m_table, PlacementTableModel::SizeColumn, 72);
+  setColumnRoom(*m_table, PlacementTableModel::HereColumn, 44);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& row) {
             if (!row.isValid()) return;
@@ -123,13 +123,13 @@ void FileDetails::fitTable() {
   const bool ofFile = m_facts.tensor.isEmpty();
   m_table->horizontalHeader()->setSectionResizeMode(
       PlacementTableModel::HoldersColumn, ofFile ? QHeaderView::Fixed : QHeaderView::Stretch);
-  if (ofFile) m_table->setColumnWidth(PlacementTableModel::HoldersColumn, kHolders);
+  if (ofFile) setColumnRoom(*m_table, PlacementTableModel::HoldersColumn, kHolders);
   if (m_facts.bytes) {
     // Measure with the widest digit, so that every number fits.
     static const QRegularExpression digit(QStringLiteral("\\d"));
     const QString longest = format::count(m_facts.bytes->end()).replace(digit, QStringLiteral("0"));
-    m_table->setColumnWidth(
-        PlacementTableModel::BytesColumn,
+    setColumnRoom(
+        *m_table, PlacementTableModel::BytesColumn,
         m_table->fontMetrics().horizontalAdvance(tr("%1 to %2").arg(longest, longest)) + kCell);
   }
   const int rows = std::clamp(m_rows.rowCount(), 1, kMostRangeRows);

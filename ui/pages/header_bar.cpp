@@ -11,6 +11,7 @@
 #include <QResizeEvent>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/format.h"
 #include "ui/theme.h"
@@ -42,11 +43,21 @@ StateDot::Tone toneOf(engine::JobState state) {
   return StateDot::Tone::Quiet;
 }
 
-/// A label of fixed width, so that the toolbar does not move when numbers change.
+/// A label that keeps its width while its text is shorter, so that the toolbar does not move when
+/// numbers change.
+class SteadyLabel : public QLabel {
+ public:
+  SteadyLabel(int width, QWidget* parent) : QLabel(parent), m_width(width) {}
+  QSize sizeHint() const override { return QLabel::sizeHint().expandedTo({m_width, 0}); }
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ private:
+  int m_width;
+};
+
 QLabel* fixedLabel(const QString& role, int width, QWidget* parent) {
-  auto* label = new QLabel(parent);
+  auto* label = new SteadyLabel(width, parent);
   setRole(label, role);
-  label->setMinimumWidth(width);
   return label;
 }
 
@@ -94,6 +105,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
       m_dot(new StateDot(this)),
       m_job(fixedLabel(QStringLiteral("heading"), 0, this)),
       m_state(fixedLabel(QStringLiteral("caption"), 150, this)),
+      m_badge(new QLabel(this)),
       m_jobs(new QToolButton(this)),
       m_goTo(new QPushButton(this)),
       m_operate(new QPushButton(tr("Monitor"), this)),
@@ -102,6 +114,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
                         tr("Show the live layout"));
   m_sources->addSegment(static_cast<int>(LayoutSource::Draft), tr("Draft"), tr("Show the draft"));
   m_sources->addSegment(static_cast<int>(LayoutSource::Past), tr("Past"), tr("Show the past"));
+  m_sources->addSegment(static_cast<int>(LayoutSource::Lesson), tr("Lesson"), tr("Show a lesson"));
   m_operate->setCheckable(true);
   m_operate->setMinimumWidth(104);
   m_live->setAccessibleName(tr("Live moves: a drop starts a change after a countdown"));
@@ -124,7 +137,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
     if (goToRow->count() > 0) goToRow->addStretch();
     goToRow->addWidget(label);
   }
-  m_goTo->setFixedWidth(156);
+  m_goTo->setFixedWidth(std::max(156, goToRow->sizeHint().width() + 16));
   m_goTo->setFocusPolicy(Qt::NoFocus);  // its shortcut replaces Tab
   m_goTo->setAccessibleName(tr("Go to an action, a GPU, a node, a job, a change or an event"));
   m_goTo->setToolTip(tr("Search actions, GPUs, nodes, jobs, changes and events (Ctrl+K)"));
@@ -141,6 +154,10 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   row->addWidget(m_tag);
   row->addWidget(m_dot);
   row->addLayout(name);
+  setRole(m_badge, QStringLiteral("badge"));
+  m_badge->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Maximum);
+  m_badge->hide();
+  row->addWidget(m_badge);
   row->addWidget(m_jobs);
   row->addSpacing(16);
   constexpr int kWidths[kNumMetrics] = {76, 76, 76, 132};
@@ -183,10 +200,40 @@ void HeaderBar::setTag(const QColor& color) {
 }
 
 void HeaderBar::resizeEvent(QResizeEvent* event) {
-  // Hidden in narrow windows; the shortcut remains.
-  constexpr int kRoomForGoTo = 1180;
-  m_goTo->setVisible(event->size().width() >= kRoomForGoTo);
+  fit();
   QWidget::resizeEvent(event);
+}
+
+std::vector<std::vector<QWidget*>> HeaderBar::droppable() const {
+  std::vector<std::vector<QWidget*>> parts{{m_goTo}};
+  for (const MetricIndex index : {kMesh, kLoss, kSpeed}) {
+    parts.push_back({m_metrics[index].value, m_metrics[index].caption});
+  }
+  return parts;
+}
+
+QSize HeaderBar::minimumSizeHint() const {
+  QSize hint = layout()->minimumSize();
+  for (const auto& part : droppable()) hint.rwidth() -= part.front()->isHidden() ? 0 : roomOf(part);
+  return hint;
+}
+
+int HeaderBar::roomOf(const std::vector<QWidget*>& part) const {
+  int room = 0;
+  for (const QWidget* widget : part) {
+    room = std::max({room, widget->minimumWidth(), widget->minimumSizeHint().width()});
+  }
+  return room + layout()->spacing();
+}
+
+void HeaderBar::fit() {
+  int need = minimumSizeHint().width();
+  const auto parts = droppable();
+  // The last ones are kept longest.
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    need += roomOf(*part);
+    for (QWidget* widget : *part) widget->setVisible(need <= width());
+  }
 }
 
 void HeaderBar::refreshJobs() {
@@ -218,11 +265,38 @@ void HeaderBar::setPastBlocked(const QString& reason) {
 void HeaderBar::showPast(const ClusterModel* past, double time) {
   m_past = past;
   m_time = time;
+  m_simulated = false;
+  refresh();
+}
+
+void HeaderBar::showLesson(const ClusterModel& simulated) {
+  m_past = &simulated;
+  m_simulated = true;
   refresh();
 }
 
 QString HeaderBar::jobText() const { return m_job->text(); }
 QString HeaderBar::stateText() const { return m_state->text(); }
+QString HeaderBar::badgeText() const { return m_badge->isHidden() ? QString() : m_badge->text(); }
+
+void HeaderBar::refreshBadge() {
+  const auto& simulation = m_model.snapshot().simulation;
+  const bool shown = simulation && m_model.hasSnapshot() && !m_simulated;
+  m_badge->setVisible(shown);
+  if (!shown) return;
+  const QString speed = QLocale().toString(simulation->speed);
+  m_badge->setText(simulation->speed == 0 ? tr("SIMULATED, stopped")
+                                          : tr("SIMULATED %1 ×").arg(speed));
+  const bool isSlower = simulation->reached < simulation->speed;
+  m_badge->setToolTip(tr("Hardware %1, seed %2. %3 simulated seconds pass in a second.")
+                          .arg(QString::fromStdString(simulation->hardware))
+                          .arg(simulation->seed)
+                          .arg(QLocale().toString(simulation->reached)) +
+                      (isSlower
+                           ? QLatin1Char(' ') + tr("This machine does not compute %1.").arg(speed)
+                           : QString()));
+  m_badge->setAccessibleName(m_badge->text() + QLatin1Char(' ') + m_badge->toolTip());
+}
 
 QString HeaderBar::metric(const QString& caption) const {
   for (const Metric& metric : m_metrics) {
@@ -246,7 +320,9 @@ void HeaderBar::refresh() {
 
   if (m_past != nullptr && job != nullptr) {
     m_job->setText(cluster + QStringLiteral(" · ") + QString::fromStdString(job->name));
-    m_state->setText(tr("at %1, epoch %2").arg(format::timeOfDay(m_time)).arg(job->epoch));
+    m_state->setText(m_simulated
+                         ? tr("lesson, epoch %1").arg(job->epoch)
+                         : tr("at %1, epoch %2").arg(format::timeOfDay(m_time)).arg(job->epoch));
     m_dot->setTone(StateDot::Tone::Quiet);
   } else if (!m_model.hasSnapshot()) {
     m_job->setText(tr("No cluster"));
@@ -275,6 +351,7 @@ void HeaderBar::refresh() {
     m_dot->setTone(StateDot::Tone::Quiet);
   }
   refreshJobs();
+  refreshBadge();
 
   const bool known = job != nullptr;
   setMetric(kStep, known ? format::count(job->step) : format::unknown(), tr("step"));
@@ -293,7 +370,7 @@ void HeaderBar::refresh() {
   if (txn != nullptr) {
     mesh = format::shape(txn->from_mesh) + QStringLiteral(" → ") + format::shape(txn->to_mesh);
   }
-  setMetric(kMesh, mesh, tr("dp × tp × pp"));
+  setMetric(kMesh, mesh, QStringLiteral("dp × tp × pp"));
 
   const Draft::Edits& edits = m_draft.edits();
   QString draft = tr("Draft");
@@ -321,6 +398,7 @@ void HeaderBar::refresh() {
   m_live->setToolTip(m_control.isOperating()
                          ? tr("A drop starts a change after a countdown. Esc stops it")
                          : tr("Switch to Operate first (Ctrl+Shift+O)"));
+  fit();
 }
 
 }  // namespace tessera::ui

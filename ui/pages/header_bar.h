@@ -33,15 +33,20 @@ class HeaderBar : public QWidget {
   /// Shows job and metrics of `past` at a time (wall clock) instead of those of Live; null: Live.
   /// `past` must outlive the bar.
   void showPast(const ClusterModel* past, double time = 0);
+  /// Shows the job of a lesson. `simulated` must outlive the bar.
+  void showLesson(const ClusterModel& simulated);
   void refresh();
 
   /// Sets the colour of the stripe that marks the cluster; transparent: none.
   void setTag(const QColor& color);
+  QSize minimumSizeHint() const override;
   QToolButton* jobChooser() const { return m_jobs; }
   QPushButton* operateButton() const { return m_operate; }
   ToggleSwitch* liveToggle() const { return m_live; }
   QString jobText() const;
   QString stateText() const;
+  /// "SIMULATED 20 ×"; empty for a real cluster.
+  QString badgeText() const;
   /// Returns the value of a metric by its caption; empty if it is not shown.
   QString metric(const QString& caption) const;
 
@@ -54,7 +59,13 @@ class HeaderBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// What is hidden in narrow windows, the first ones first. The views show the same, and the
+  /// palette has its shortcut.
+  std::vector<std::vector<QWidget*>> droppable() const;
+  int roomOf(const std::vector<QWidget*>& part) const;
+  void fit();
   void refreshJobs();
+  void refreshBadge();
   struct Metric {
     QLabel* value;
     QLabel* caption;
@@ -64,6 +75,7 @@ class HeaderBar : public QWidget {
   ClusterModel& m_model;
   const ClusterModel* m_past = nullptr;
   double m_time = 0;
+  bool m_simulated = false;  // `m_past` is the cluster of a lesson
   Draft& m_draft;
   MoveControl& m_control;
   SegmentedSwitch* m_sources;
@@ -71,6 +83,7 @@ class HeaderBar : public QWidget {
   StateDot* m_dot;
   QLabel* m_job;
   QLabel* m_state;
+  QLabel* m_badge;  // that the cluster is simulated
   QToolButton* m_jobs;
   std::vector<Metric> m_metrics;
   QPushButton* m_goTo;

@@ -80,7 +80,7 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
         std::pair(HistoryTableModel::PauseColumn, 72),
         std::pair(HistoryTableModel::ResultColumn, 96),
         std::pair(HistoryTableModel::DigestsColumn, 60)}) {
-    m_table->setColumnWidth(column, width);
+    setColumnRoom(*m_table, column, width);
   }
 
   auto* top = new QHBoxLayout(m_corner);

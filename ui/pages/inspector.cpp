@@ -131,6 +131,11 @@ Inspector::Inspector(const ClusterModel& model, QWidget* parent)
 
 QString Inspector::title() const { return m_title->text(); }
 
+void Inspector::setLink(const std::optional<ChosenLink>& link) {
+  m_link = link;
+  refresh();
+}
+
 void Inspector::setSelection(const std::set<ptc::DeviceId>& devices) {
   m_selection = devices;
   refresh();
@@ -214,6 +219,31 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   Memory memory;
   memory.add(*device);
   rows.push_back({tr("memory"), memory.text()});
+  if (!m_past && job != nullptr && device->rank) addStepRows(*job, *device, &rows);
+  return rows;
+}
+
+// The rank computes for `busy_seconds` of a step; the rest it waits for others and for data.
+void Inspector::addStepRows(const engine::JobStatus& job, const engine::DeviceStatus& device,
+                            std::vector<KeyValues::Row>* rows) {
+  if (!job.step_seconds || device.busy_seconds <= 0) return;
+  const double step = *job.step_seconds;
+  const double waits = step > 0 ? std::clamp(1 - device.busy_seconds / step, 0.0, 1.0) : 0;
+  rows->push_back({tr("step time"), format::seconds(step)});
+  rows->push_back({tr("computes"), tr("%1 of a step").arg(format::seconds(device.busy_seconds)),
+                   device.peers_seconds > 0 ? QStringLiteral("warn") : QString(),
+                   device.peers_seconds > 0
+                       ? tr("its peers compute %1").arg(format::seconds(device.peers_seconds))
+                       : QString()});
+  rows->push_back({tr("waits"),
+                   format::percent(waits),
+                   {},
+                   tr("share of a step in which this GPU waits for others or for data")});
+}
+
+std::vector<KeyValues::Row> Inspector::linkRows(const ChosenLink& link) {
+  std::vector<KeyValues::Row> rows;
+  for (const auto& [key, value] : link.facts) rows.push_back({key, value});
   return rows;
 }
 
@@ -406,6 +436,10 @@ void Inspector::refresh() {
     m_title->setText(tr("Node %1").arg(format::node(node->node)));
     m_facts->setRows(nodeRows(*node));
     shown = nullptr;
+  } else if (m_selection.empty() && m_link) {
+    m_title->setText(m_link->title);
+    m_facts->setRows(linkRows(*m_link));
+    shown = nullptr;
   } else if (!m_selection.empty()) {
     m_title->setText(format::gpus(static_cast<std::int64_t>(m_selection.size())));
     m_facts->setRows(selectionRows());
@@ -439,7 +473,7 @@ void Inspector::refresh() {
                       txn->checksums_equal > 0 ? QStringLiteral("ok") : QString()});
     m_moveFacts->setRows(rows);
   }
-  m_hint->setVisible(m_selection.empty() && txn == nullptr && m_model->hasSnapshot());
+  m_hint->setVisible(m_selection.empty() && !m_link && txn == nullptr && m_model->hasSnapshot());
   m_hint->setText(tr("Select a GPU to see what it holds."));
 }
 

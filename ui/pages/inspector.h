@@ -4,9 +4,11 @@
 /// \file
 /// The right pane in Live and in the past: the properties of the selected GPU, node or job.
 
+#include <optional>
 #include <set>
 
 #include "ui/models/cluster_model.h"
+#include "ui/views/chosen_link.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/surface.h"
 
@@ -24,6 +26,8 @@ class Inspector : public Surface {
   explicit Inspector(const ClusterModel& model, QWidget* parent = nullptr);
   /// Shows one GPU, one node, several GPUs or, without a selection, the cluster and its job.
   void setSelection(const std::set<ptc::DeviceId>& devices);
+  /// Shows a link of the Links view while no GPU is selected.
+  void setLink(const std::optional<ChosenLink>& link);
   /// Shows the cluster of `shown`, which outlives the inspector. Of the past some facts are
   /// unknown.
   void refresh(const ClusterModel& shown, bool past);
@@ -34,6 +38,9 @@ class Inspector : public Surface {
  private:
   void refresh();
   std::vector<KeyValues::Row> deviceRows(ptc::DeviceId device) const;
+  static void addStepRows(const engine::JobStatus& job, const engine::DeviceStatus& device,
+                          std::vector<KeyValues::Row>* rows);
+  static std::vector<KeyValues::Row> linkRows(const ChosenLink& link);
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
   std::vector<KeyValues::Row> nodeRows(const engine::NodeStatus& node) const;
@@ -46,6 +53,7 @@ class Inspector : public Surface {
   const ClusterModel* m_model;
   bool m_past = false;
   std::set<ptc::DeviceId> m_selection;
+  std::optional<ChosenLink> m_link;
   QLabel* m_title;
   KeyValues* m_facts;
   Meter* m_memory;

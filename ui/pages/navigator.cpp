@@ -67,9 +67,10 @@ Navigator::Navigator(const ClusterModel& model, QWidget* parent)
   m_tree->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_tree->header()->setStretchLastSection(false);
   m_tree->header()->setMinimumSectionSize(20);
-  m_tree->header()->setSectionResizeMode(ClusterTreeModel::NameColumn, QHeaderView::Stretch);
-  m_tree->header()->setSectionResizeMode(ClusterTreeModel::StateColumn,
+  // A name is never shortened; a long state is.
+  m_tree->header()->setSectionResizeMode(ClusterTreeModel::NameColumn,
                                          QHeaderView::ResizeToContents);
+  m_tree->header()->setSectionResizeMode(ClusterTreeModel::StateColumn, QHeaderView::Stretch);
 
   auto* facts = new QVBoxLayout;
   facts->setContentsMargins(8, 0, 8, 0);

@@ -21,6 +21,7 @@
 #include "ui/format.h"
 #include "ui/icons.h"
 #include "ui/models/device_names.h"
+#include "ui/models/shell_words.h"
 #include "ui/plots/pareto_scatter.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
@@ -79,7 +80,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_estimateNote(new QLabel(this)),
       m_table(new QTableView(this)),
       m_scatter(new ParetoScatter(this)),
-      m_copy(new QPushButton(tr("Copy as command"), this)),
+      m_copy(new QPushButton(tr("Copy command"), this)),
       m_discard(new QPushButton(tr("Discard"), this)),
       m_apply(new QPushButton(this)) {
   auto* title = new QLabel(tr("Plan"), this);
@@ -98,8 +99,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_zero->setStatusTip(tr(
       "Cut the optimizer state over the data-parallel replicas. Each GPU then needs less memory"));
   m_microBatch->setRange(0, kMaxMicroBatch);
-  m_microBatch->setPrefix(tr("micro-batch  "));
-  m_microBatch->setSpecialValueText(tr("micro-batch  auto"));
+  m_microBatch->setPrefix(tr("micro-batch "));
+  m_microBatch->setSpecialValueText(tr("micro-batch auto"));
   m_microBatch->setButtonSymbols(QAbstractSpinBox::NoButtons);
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
@@ -108,7 +109,6 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   optionRow->setSpacing(8);
   optionRow->addWidget(m_microBatch, 1);
   optionRow->addWidget(m_zero);
-  optionRow->addStretch(1);
 
   setRole(m_problem, QStringLiteral("bad"));
   setRole(m_batch, QStringLiteral("hint"));
@@ -125,10 +125,11 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_discard->setAutoDefault(true);
   m_apply->setProperty("primary", true);
   m_apply->setAutoDefault(true);
+  // The button that names the effect has a row of its own, because its text is long.
   auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(10);
+  buttons->addWidget(m_copy);
+  buttons->addStretch();
   buttons->addWidget(m_discard);
-  buttons->addWidget(m_apply, 1);
 
   // Fields and buttons stay visible in a low window; the rest scrolls.
   buildCandidates();
@@ -156,8 +157,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   column->addWidget(m_batch);
   column->addWidget(new Rule(this));
   column->addWidget(scroll, 1);
-  column->addWidget(m_copy, 0, Qt::AlignLeft);
   column->addLayout(buttons);
+  column->addWidget(m_apply);
 
   connect(m_apply, &QPushButton::clicked, this, &PlanPanel::applyRequested);
   connect(m_discard, &QPushButton::clicked, this, &PlanPanel::discardRequested);
@@ -239,19 +240,19 @@ ptc::MeshShape PlanPanel::shownMesh() const {
 
 QString PlanPanel::command() const {
   const PlanRequest request = m_draft.request();
-  QString text = QStringLiteral("tesseractl plan %1 --devices %2")
-                     .arg(request.job, deviceArgument(request.devices));
+  QStringList words{QStringLiteral("plan"), request.job, QStringLiteral("--devices"),
+                    deviceArgument(request.devices)};
   if (request.mesh) {
-    text += QStringLiteral(" --mesh ") + QString::fromStdString(ptc::ToString(*request.mesh));
+    words << QStringLiteral("--mesh") << QString::fromStdString(ptc::ToString(*request.mesh));
   }
   if (request.options) {
-    text += QStringLiteral(" --zero %1")
-                .arg(request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));
+    words << QStringLiteral("--zero")
+          << (request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));
     if (request.options->micro_batch > 0) {
-      text += QStringLiteral(" --micro-batch %1").arg(request.options->micro_batch);
+      words << QStringLiteral("--micro-batch") << QString::number(request.options->micro_batch);
     }
   }
-  return text;
+  return commandLine(QString::fromStdString(m_model.snapshot().cluster), words);
 }
 
 void PlanPanel::refresh() {
@@ -336,7 +337,7 @@ void PlanPanel::refreshButtons() {
   if (m_control.isReadOnly()) {
     text = tr("Apply: read-only panel");
   } else if (!m_control.isOperating()) {
-    text = tr("Apply: switch to Operate first");
+    text = tr("Apply: only in Operate");
   } else if (m_control.isSending()) {
     text = tr("Applying…");
   } else if (summary && m_plan.state() == DraftPlan::State::Ready) {

@@ -50,9 +50,10 @@ void PlanPanel::buildCandidates() {
 
   auto* titleRow = new QHBoxLayout;
   titleRow->addWidget(title);
-  titleRow->addStretch();
   setRole(m_estimateNote, QStringLiteral("caption"));
-  titleRow->addWidget(m_estimateNote);
+  m_estimateNote->setWordWrap(true);
+  m_estimateNote->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  titleRow->addWidget(m_estimateNote, 1);
   auto* column = new QVBoxLayout(m_candidateGroup);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
@@ -160,7 +161,7 @@ void PlanPanel::fitColumns() {
       {CandidateTableModel::StepColumn, 62},  {CandidateTableModel::TokensColumn, 76},
       {CandidateTableModel::MovesColumn, 74}, {CandidateTableModel::PauseColumn, 64},
       {CandidateTableModel::PeakColumn, 116}};
-  for (const auto& [column, size] : widths) m_table->setColumnWidth(column, size);
+  for (const auto& [column, size] : widths) setColumnRoom(*m_table, column, size);
 }
 
 void PlanPanel::resizeEvent(QResizeEvent* event) {

@@ -94,6 +94,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
       m_sentence(new QLabel(this)),
       m_cancel(new QPushButton(tr("Cancel and roll back"), this)),
       m_follow(new QPushButton(this)),
+      m_report(new QPushButton(tr("Save report…"), this)),
       m_close(new QPushButton(tr("Close"), this)) {
   setRole(m_headline, QStringLiteral("heading"));
   setRole(m_numbers, QStringLiteral("hint"));
@@ -103,6 +104,8 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_cancel->setAutoDefault(true);
   m_follow->setAutoDefault(true);
   m_follow->setAccessibleName(tr("Plan the next change"));
+  m_report->setAutoDefault(true);
+  m_report->setAccessibleName(tr("Save a report of the change"));
   m_close->setAutoDefault(true);
   m_close->setAccessibleName(tr("Close the outcome"));
 
@@ -114,6 +117,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   bottom->setSpacing(10);
   bottom->addWidget(m_sentence, 1);
   bottom->addWidget(m_follow);
+  bottom->addWidget(m_report);
   bottom->addWidget(m_close);
   bottom->addWidget(m_cancel);
   auto* column = new QVBoxLayout(this);
@@ -129,6 +133,9 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_hide.setInterval(kOutcomeSeconds * 1000);
   connect(&m_hide, &QTimer::timeout, this, &ProgressPanel::dismiss);
   connect(m_close, &QPushButton::clicked, this, &ProgressPanel::dismiss);
+  connect(m_report, &QPushButton::clicked, this, [this] {
+    if (m_last) emit reportRequested(m_last->id);
+  });
   connect(m_cancel, &QPushButton::clicked, &m_control, &MoveControl::cancelMove);
   connect(m_follow, &QPushButton::clicked, this, [this] {
     const bool committed = m_view && m_view->tone == TxnView::Tone::Good;
@@ -219,6 +226,7 @@ void ProgressPanel::refreshButtons() {
   m_cancel->setEnabled(lock.isEmpty());
   m_cancel->setToolTip(lock);
   m_close->setVisible(m_view->ended);
+  m_report->setVisible(m_view->ended);
   const bool committed = m_view->tone == TxnView::Tone::Good;
   m_follow->setText(committed ? tr("Plan an undo…") : tr("Plan again…"));
   m_follow->setAccessibleName(m_follow->text());

@@ -37,6 +37,7 @@ class ProgressPanel : public QWidget {
   std::optional<double> overall() const;
   QPushButton* cancelButton() const { return m_cancel; }
   QPushButton* followButton() const { return m_follow; }
+  QPushButton* reportButton() const { return m_report; }
   /// Hides an outcome.
   void dismiss();
 
@@ -44,6 +45,7 @@ class ProgressPanel : public QWidget {
   /// "Plan an undo…" after a commit, "Plan again…" after a roll back.
   void reverseRequested();
   void againRequested();
+  void reportRequested(qint64 txn);
   /// A transaction seen running has ended.
   void ended();
   void viewChanged();
@@ -73,6 +75,7 @@ class ProgressPanel : public QWidget {
   QLabel* m_sentence;
   QPushButton* m_cancel;
   QPushButton* m_follow;
+  QPushButton* m_report;
   QPushButton* m_close;
 };
 

@@ -48,7 +48,7 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& actions, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->addWidget(m_list, 1);
   column->addWidget(buttons);
-  resize(760, 560);
+  resize(820, 560);
 }
 
 }  // namespace tessera::ui

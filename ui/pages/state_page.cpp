@@ -20,6 +20,7 @@ namespace {
 // Like the frames of MeshView: two rows of two cells.
 constexpr int kCellWidth = 148, kCellHeight = 112, kSkeletonGap = 12, kHeader = 34;
 constexpr int kSkeletonTop = 24;
+constexpr int kDetailWidth = 560;
 constexpr int kSkeletonHeight = kHeader + 2 * (kCellHeight + kSkeletonGap);
 }  // namespace
 
@@ -32,6 +33,7 @@ StatePage::StatePage(QWidget* parent)
       m_copy(new QPushButton(tr("Copy"), this)),
       m_retry(new QPushButton(tr("Retry now"), this)),
       m_start(new QPushButton(tr("Start local cluster (2 nodes × 4 GPUs)"), this)),
+      m_simulate(new QPushButton(tr("Simulate a cluster…"), this)),
       m_connect(new QPushButton(tr("Connect…"), this)),
       m_open(new QPushButton(tr("Open history file…"), this)),
       m_spinner(new Spinner(this)) {
@@ -50,33 +52,41 @@ StatePage::StatePage(QWidget* parent)
 
   m_start->setProperty("primary", true);
   m_start->setAccessibleName(tr("Start a local cluster of 2 nodes with 4 GPUs each"));
+  m_simulate->setAccessibleName(tr("Simulate a cluster of any size"));
   m_connect->setAccessibleName(tr("Connect to another cluster"));
   m_open->setAccessibleName(tr("Open a history file"));
-  m_detail->setMinimumWidth(520);
+  m_detail->setFixedWidth(kDetailWidth);
 
-  auto* choices = new QHBoxLayout;
-  choices->setSpacing(10);
-  choices->addStretch();
-  for (QPushButton* choice : {m_start, m_retry, m_connect, m_open}) choices->addWidget(choice);
-  choices->addStretch();
+  auto* others = new QHBoxLayout;
+  others->setSpacing(10);
+  others->addStretch();
+  for (QPushButton* choice : {m_retry, m_simulate, m_connect, m_open}) others->addWidget(choice);
+  others->addStretch();
   auto* commandRow = new QHBoxLayout;
   commandRow->addStretch();
   commandRow->addWidget(m_command);
   commandRow->addWidget(m_copy);
   commandRow->addStretch();
+  // In a row of its own, because a column takes the height of a wrapped text for its full width.
+  auto* detailRow = new QHBoxLayout;
+  detailRow->addStretch();
+  detailRow->addWidget(m_detail);
+  detailRow->addStretch();
   auto* column = new QVBoxLayout(this);
   column->setSpacing(10);
   column->addWidget(m_top);
   column->addStretch(2);
   column->addWidget(m_title);
-  column->addWidget(m_detail, 0, Qt::AlignHCenter);
+  column->addLayout(detailRow);
   column->addWidget(m_spinner, 0, Qt::AlignHCenter);
   column->addLayout(commandRow);
   column->addSpacing(6);
-  column->addLayout(choices);
+  column->addWidget(m_start, 0, Qt::AlignHCenter);
+  column->addLayout(others);
   column->addStretch(3);
   connect(m_retry, &QPushButton::clicked, this, &StatePage::retryRequested);
   connect(m_start, &QPushButton::clicked, this, &StatePage::startRequested);
+  connect(m_simulate, &QPushButton::clicked, this, &StatePage::simulateRequested);
   connect(m_connect, &QPushButton::clicked, this, &StatePage::connectRequested);
   connect(m_open, &QPushButton::clicked, this, &StatePage::openRequested);
   connect(m_copy, &QPushButton::clicked, this,
@@ -96,8 +106,8 @@ void StatePage::say(const QString& title, const QString& detail,
   m_detail->setText(detail);
   for (QWidget* part : {static_cast<QWidget*>(m_command), static_cast<QWidget*>(m_copy),
                         static_cast<QWidget*>(m_retry), static_cast<QWidget*>(m_start),
-                        static_cast<QWidget*>(m_connect), static_cast<QWidget*>(m_open),
-                        static_cast<QWidget*>(m_spinner)}) {
+                        static_cast<QWidget*>(m_simulate), static_cast<QWidget*>(m_connect),
+                        static_cast<QWidget*>(m_open), static_cast<QWidget*>(m_spinner)}) {
     part->setVisible(std::find(parts.begin(), parts.end(), part) != parts.end());
   }
   m_spinner->setRunning(m_spinner->isVisibleTo(this));
@@ -109,9 +119,10 @@ void StatePage::showEmpty(bool canConnect) {
   m_command->setText(QStringLiteral("tesseractl up"));
   if (canConnect) {
     say(tr("No cluster yet"),
-        tr("Start a cluster of 2 nodes with 4 emulated GPUs each on this machine, connect to a "
-           "running one, or open a history file. The first button runs this command:"),
-        {m_command, m_copy, m_start, m_connect, m_open});
+        tr("Start a cluster of 2 nodes with 4 emulated GPUs each on this machine, simulate a "
+           "larger one, connect to one that runs, or open a history file. The first button runs "
+           "this command:"),
+        {m_command, m_copy, m_start, m_simulate, m_connect, m_open});
   } else {
     say(tr("No cluster yet"),
         tr("Start a local cluster of 2 nodes with 4 emulated GPUs each, then open the panel "
@@ -122,7 +133,7 @@ void StatePage::showEmpty(bool canConnect) {
 
 void StatePage::showStarting(const QString& doing) {
   setSkeleton(true);
-  say(tr("Starting a local cluster…"), doing, {m_spinner});
+  say(tr("Starting a cluster…"), doing, {m_spinner});
 }
 
 void StatePage::showFile(const QString& file) {

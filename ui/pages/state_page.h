@@ -34,12 +34,14 @@ class StatePage : public Surface {
   void showProblem(const QString& title, const QString& detail, bool canRetry);
   QString title() const;
   QPushButton* startButton() const { return m_start; }
+  QPushButton* simulateButton() const { return m_simulate; }
   QPushButton* connectButton() const { return m_connect; }
   QPushButton* openButton() const { return m_open; }
 
  signals:
   void retryRequested();
   void startRequested();
+  void simulateRequested();
   void connectRequested();
   void openRequested();
 
@@ -57,7 +59,7 @@ class StatePage : public Surface {
   QLabel* m_command;
   QPushButton* m_copy;
   QPushButton* m_retry;
-  QPushButton *m_start, *m_connect, *m_open;
+  QPushButton *m_start, *m_simulate, *m_connect, *m_open;
   Spinner* m_spinner;
   bool m_skeleton = false;
 };

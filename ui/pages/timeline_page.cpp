@@ -54,7 +54,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   m_stack->addWidget(m_words);
   setRole(m_note, QStringLiteral("hint"));
   m_speed->setFlat(true);
-  m_speed->setFixedWidth(kSpeedWidth);
+  m_speed->setMinimumWidth(kSpeedWidth);
   m_fit->setFlat(true);
   m_fit->setAccessibleName(tr("Show the whole time and follow the newest sample"));
   m_fit->setStatusTip(tr("Show the whole time and follow the newest sample (double click)"));

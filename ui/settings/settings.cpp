@@ -48,6 +48,23 @@ std::optional<QString> unescaped(const QString& text) {
   return out;
 }
 
+/// The value of a setting that is stored as `text`; its default if that is no value.
+QVariant valueFrom(const SettingSpec& spec, const QString& text) {
+  switch (spec.fallback.typeId()) {
+    case QMetaType::Bool:
+      if (text == QLatin1String("true")) return true;
+      if (text == QLatin1String("false")) return false;
+      return spec.fallback;
+    case QMetaType::Int: {
+      bool isNumber = false;
+      const int value = text.toInt(&isNumber);
+      return isNumber ? QVariant(std::clamp(value, spec.least, spec.most)) : spec.fallback;
+    }
+    default:
+      return spec.choices.contains(text) ? QVariant(text) : spec.fallback;
+  }
+}
+
 Error wrongLine(qsizetype line, const char* what) {
   return DataLoss("line " + std::to_string(line) + ": " + what);
 }
@@ -78,6 +95,13 @@ const std::vector<SettingSpec>& settingTable() {
        0,
        0,
        {key("piece"), key("replica"), key("stage"), key("slice"), key("host"), key("memory")}},
+      {Setting::Notify, key("general/notify"), true},
+      {Setting::Language,
+       key("general/language"),
+       key("system"),
+       0,
+       0,
+       {key("system"), key("en"), key("de")}},
   };
   return table;
 }
@@ -174,20 +198,7 @@ const SettingSpec& Settings::specOf(Setting setting) {
 QVariant Settings::valueOf(Setting setting) const {
   const SettingSpec& spec = specOf(setting);
   const auto found = m_entries.find(spec.key);
-  if (found == m_entries.end()) return spec.fallback;
-  switch (spec.fallback.typeId()) {
-    case QMetaType::Bool:
-      if (*found == QLatin1String("true")) return true;
-      if (*found == QLatin1String("false")) return false;
-      return spec.fallback;
-    case QMetaType::Int: {
-      bool isNumber = false;
-      const int value = found->toInt(&isNumber);
-      return isNumber ? QVariant(std::clamp(value, spec.least, spec.most)) : spec.fallback;
-    }
-    default:
-      return spec.choices.contains(*found) ? QVariant(*found) : spec.fallback;
-  }
+  return found == m_entries.end() ? spec.fallback : valueFrom(spec, *found);
 }
 
 bool Settings::flag(Setting setting) const { return valueOf(setting).toBool(); }
@@ -259,15 +270,12 @@ Status Settings::save() {
   return OkStatus();
 }
 
-int Settings::peek(const QString& file, Setting setting) {
+QVariant Settings::peek(const QString& file, Setting setting) {
   const SettingSpec& spec = specOf(setting);
   QFile disk(file);
-  if (!disk.open(QIODevice::ReadOnly)) return spec.fallback.toInt();
+  if (!disk.open(QIODevice::ReadOnly)) return spec.fallback;
   const auto entries = parseSettings(disk.read(kMaxBytes));
-  if (!entries) return spec.fallback.toInt();
-  bool isNumber = false;
-  const int value = entries->value(spec.key).toInt(&isNumber);
-  return isNumber ? std::clamp(value, spec.least, spec.most) : spec.fallback.toInt();
+  return entries ? valueFrom(spec, entries->value(spec.key)) : spec.fallback;
 }
 
 }  // namespace tessera::ui

@@ -30,6 +30,8 @@ enum class Setting {
   MirrorSize,    // maximum size of a copy in MiB
   Source,        // last source: "live", "draft"
   Colouring,     // meaning of the colours in the mesh: "piece", "memory", …
+  Notify,        // desktop notices while another window is active
+  Language,      // "system", "en", "de"; takes effect after a restart
 };
 
 struct SettingSpec {
@@ -91,8 +93,8 @@ class Settings : public QObject {
   /// \error kUnavailable naming the file
   Status save();
 
-  /// Reads one number directly from a file, for settings needed before Qt starts.
-  static int peek(const QString& file, Setting setting);
+  /// Reads one setting directly from a file, for settings needed before Qt starts.
+  static QVariant peek(const QString& file, Setting setting);
 
  signals:
   void changed(tessera::ui::Setting setting);

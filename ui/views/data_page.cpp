@@ -70,7 +70,7 @@ QWidget* DataPage::buildContent() {
        {std::pair(ShareTableModel::RankColumn, 60), std::pair(ShareTableModel::DevicesColumn, 170),
         std::pair(ShareTableModel::CountColumn, 70),
         std::pair(ShareTableModel::PositionsColumn, 160)}) {
-    m_table->setColumnWidth(column, width);
+    setColumnRoom(*m_table, column, width);
   }
   auto* sets = wrappingLabel(QStringLiteral("group"), this);
   sets->setText(tr("DATA SETS"));

@@ -172,8 +172,9 @@ void FilesPage::hideEvent(QHideEvent* event) {
 void FilesPage::refresh() {
   if (!isVisible()) return;
   m_files.setJobs(m_states.jobs());
-  const bool shown =
-      !m_states.jobs().empty() && !m_model.isFile() && m_layout.source != LayoutSource::Past;
+  const bool shown = !m_states.jobs().empty() && !m_model.isFile() &&
+                     m_layout.source != LayoutSource::Past &&
+                     m_layout.source != LayoutSource::Lesson;
   m_stack->setCurrentIndex(shown ? 1 : 0);
   if (!shown) {
     m_words->setText(whyNothing());
@@ -190,6 +191,8 @@ QString FilesPage::whyNothing() const {
     return tr(
         "The history contains no state, so there are no files of the past. Return to live to "
         "see the files of now.");
+  if (m_layout.source == LayoutSource::Lesson)
+    return tr("The cluster of a lesson is simulated, so it has no files.");
   if (!m_model.hasSnapshot()) return tr("There is no cluster to show.");
   if (!m_states.problem().isEmpty()) {
     return tr("The list of files could not be read: %1. Trying again.").arg(m_states.problem());
@@ -276,8 +279,7 @@ QList<View::Command> FilesPage::commands() {
 }
 
 void FilesPage::showLayout(const ShownLayout& layout) {
-  const bool turned =
-      (m_layout.source == LayoutSource::Past) != (layout.source == LayoutSource::Past);
+  const bool turned = m_layout.source != layout.source;
   m_layout = layout;
   if (turned) refresh();
   refreshHint();

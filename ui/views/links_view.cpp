@@ -23,6 +23,7 @@
 #include "ui/views/link_canvas.h"
 #include "ui/views/selection_model.h"
 #include "ui/widgets/chip.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/quiet_table.h"
 
@@ -98,9 +99,9 @@ LinksView::LinksView(const ViewContext& context, QWidget* parent)
       m_stack(new QStackedLayout),
       m_parts(new QSplitter(Qt::Vertical, this)),
       m_words(wrappingLabel(QStringLiteral("hint"), this)),
-      m_caption(new QLabel(this)),
-      m_title(new QLabel(this)),
-      m_facts(new QLabel(this)),
+      m_caption(new ElidedLabel(this)),
+      m_title(new ElidedLabel(this)),
+      m_facts(new ElidedLabel(this)),
       m_count(new QLabel(this)),
       m_export(new QPushButton(tr("Export…"), this)),
       m_canvas(new LinkCanvas(this)),
@@ -206,8 +207,9 @@ QWidget* LinksView::buildDetails() {
        {std::pair(LinkTableModel::TensorColumn, 250), std::pair(LinkTableModel::RangeColumn, 200),
         std::pair(LinkTableModel::FromColumn, 72), std::pair(LinkTableModel::ToColumn, 72),
         std::pair(LinkTableModel::BytesColumn, 90), std::pair(LinkTableModel::DoneColumn, 70),
-        std::pair(LinkTableModel::RateColumn, 90), std::pair(LinkTableModel::StateColumn, 80)}) {
-    m_table->setColumnWidth(column, width);
+        std::pair(LinkTableModel::RateColumn, 90), std::pair(LinkTableModel::LeftColumn, 90),
+        std::pair(LinkTableModel::StateColumn, 80)}) {
+    setColumnRoom(*m_table, column, width);
   }
 
   auto* details = new Surface(Tone::Canvas, this);
@@ -293,7 +295,9 @@ std::optional<LinkFlows> LinksView::flowsAt(LinkTime time) const {
 // The change that is chosen or shown, else in Live and Draft the newest that moved bytes.
 const engine::HistoryEntry* LinksView::pastEntry() const {
   if (m_layout.change) return m_layout.change.get();
-  if (m_layout.source == LayoutSource::Past) return nullptr;
+  if (m_layout.source == LayoutSource::Past || m_layout.source == LayoutSource::Lesson) {
+    return nullptr;
+  }
   for (const engine::HistoryEntry& entry : m_context.history.entries()) {
     if (entry.job == m_layout.job && !entry.flows.empty()) return &entry;
   }
@@ -317,6 +321,8 @@ LinkTime LinksView::usualTime() const {
       return LinkTime::Planned;
     case LayoutSource::Past:
       return LinkTime::Past;
+    case LayoutSource::Lesson:
+      return m_layout.plan ? LinkTime::Planned : LinkTime::Moving;
     case LayoutSource::Live:
       break;
   }
@@ -352,7 +358,7 @@ QString LinksView::wordsOf(const std::optional<LinkFlows>& flows) const {
 void LinksView::refresh() {
   if (!m_layout.cluster) return;
   // The plan is made again after each edit. Until then the last one stays, dimmed.
-  if (m_layout.source != LayoutSource::Draft) m_planned.reset();
+  if (m_layout.source != LayoutSource::Draft && !m_layout.plan) m_planned.reset();
   std::optional<LinkFlows> planned = flowsAt(LinkTime::Planned);
   m_replanning = !planned && m_planned;
   if (planned) m_planned = planned;
@@ -418,6 +424,29 @@ void LinksView::divide() {
   m_parts->setSizes({matrix, whole - matrix});
 }
 
+ChosenLink LinksView::chosenLink(const LinkMatrix& matrix, int from, int to,
+                                 const LinkMatrix::Link* link) {
+  ChosenLink chosen{linkName(matrix, from, to), {}};
+  if (link == nullptr) {
+    chosen.facts.emplace_back(tr("carries"), tr("nothing"));
+    return chosen;
+  }
+  chosen.facts.emplace_back(tr("carries"), format::bytes(link->bytes));
+  chosen.facts.emplace_back(tr("flows"), format::count(link->flows));
+  if (matrix.time == LinkTime::Moving) {
+    chosen.facts.emplace_back(tr("done"), format::bytesOf(link->done, link->bytes));
+    chosen.facts.emplace_back(tr("rate"), link->stalled ? tr("stalled") : format::rate(link->rate));
+  }
+  if (const auto speed = matrix.speedOf(*link)) {
+    chosen.facts.emplace_back(tr("bandwidth"), format::rate(*speed));
+    chosen.facts.emplace_back(tr("known from"), matrix.speedsFrom);
+  }
+  if (const auto seconds = matrix.aloneSeconds(*link))
+    chosen.facts.emplace_back(tr("time if alone"),
+                              QStringLiteral("≈ ") + format::seconds(*seconds));
+  return chosen;
+}
+
 void LinksView::refreshDetails() {
   const QSignalBlocker quiet(m_lister);  // only what its thread lists comes back here
   const LinkMatrix& matrix = m_canvas->matrix();
@@ -435,6 +464,8 @@ void LinksView::refreshDetails() {
         cell ? tr("nothing")
              : tr("%1 · choose a link to see what it carries").arg(format::bytes(matrix.bytes)));
   }
+  m_context.selection.setLink(cell ? std::optional(chosenLink(matrix, cell->from, cell->to, link))
+                                   : std::nullopt);
   if (cell && link == nullptr) {
     m_lister.clear();
     m_shownMoves.reset();
@@ -453,6 +484,7 @@ void LinksView::refreshDetails() {
   m_table->setColumnHidden(Table::RangeColumn, !tensors);
   m_table->setColumnHidden(Table::DoneColumn, m_time == LinkTime::Planned);
   m_table->setColumnHidden(Table::RateColumn, m_time != LinkTime::Moving);
+  m_table->setColumnHidden(Table::LeftColumn, m_time != LinkTime::Moving);
   m_table->setColumnHidden(Table::StateColumn, m_time != LinkTime::Moving);
 }
 

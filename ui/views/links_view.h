@@ -13,6 +13,7 @@
 #include "ui/models/link_matrix.h"
 #include "ui/models/link_table_model.h"
 #include "ui/models/planned_moves.h"
+#include "ui/views/chosen_link.h"
 #include "ui/views/view.h"
 #include "ui/widgets/surface.h"
 
@@ -82,6 +83,8 @@ class LinksView : public Surface, public View {
   QString wordsOf(const std::optional<LinkFlows>& flows) const;
   void refresh();
   void divide();
+  static ChosenLink chosenLink(const LinkMatrix& matrix, int from, int to,
+                               const LinkMatrix::Link* link);
   void refreshDetails();
   void showRows(const LinkMatrix::Link* link);
   void showHover();

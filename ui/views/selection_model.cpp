@@ -23,4 +23,10 @@ void SelectionModel::setChange(std::optional<std::int64_t> txn) {
   emit changeChanged();
 }
 
+void SelectionModel::setLink(std::optional<ChosenLink> link) {
+  if (link == m_link) return;
+  m_link = std::move(link);
+  emit linkChanged();
+}
+
 }  // namespace tessera::ui

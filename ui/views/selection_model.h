@@ -5,10 +5,12 @@
 /// What is selected, and what is under the pointer, in all views at once.
 
 #include <QObject>
+#include <cstdint>
 #include <optional>
 #include <set>
 
 #include "ptc/mesh.h"
+#include "ui/views/chosen_link.h"
 
 namespace tessera::ui {
 
@@ -25,20 +27,25 @@ class SelectionModel : public QObject {
   const Devices& hovered() const { return m_hovered; }
   /// The selected transaction of the history.
   std::optional<std::int64_t> change() const { return m_change; }
+  /// The link chosen in the Links view.
+  const std::optional<ChosenLink>& link() const { return m_link; }
 
   // Setters emit only if the value differs.
   void setDevices(Devices devices);
   void setHovered(Devices devices);
   void setChange(std::optional<std::int64_t> txn);
+  void setLink(std::optional<ChosenLink> link);
 
  signals:
   void devicesChanged();
   void hoveredChanged();
   void changeChanged();
+  void linkChanged();
 
  private:
   Devices m_devices, m_hovered;
   std::optional<std::int64_t> m_change;
+  std::optional<ChosenLink> m_link;
 };
 
 }  // namespace tessera::ui

@@ -27,11 +27,11 @@ void ShownLayout::placeJob() {
   const engine::JobStatus* status = jobStatus();
   if (status == nullptr) return;
   now = placeOf(status->mesh, status->devices, status->options);
-  if (source == LayoutSource::Draft) {
+  const auto& txn = cluster->transaction;
+  if (source == LayoutSource::Draft || (source == LayoutSource::Lesson && !txn)) {
     if (plan && plan->job == job) next = placeOf(plan->to_mesh, plan->to_devices, plan->to_options);
     return;
   }
-  const auto& txn = cluster->transaction;
   if (!txn || txn->job != job || engine::IsFinal(txn->phase)) return;
   now = placeOf(txn->from_mesh, txn->from_devices, txn->from_options);
   next = placeOf(txn->to_mesh, txn->to_devices, txn->to_options);

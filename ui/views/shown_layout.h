@@ -19,8 +19,8 @@
 namespace tessera::ui {
 
 /// Live: the agents report it. Draft: Live with the user's edits. Past: an earlier moment, from the
-/// history.
-enum class LayoutSource { Live, Draft, Past };
+/// history. Lesson: the simulated cluster of a lesson, with its plan.
+enum class LayoutSource { Live, Draft, Past, Lesson };
 
 /// A value: cheap to copy, because the parts are shared.
 struct ShownLayout {

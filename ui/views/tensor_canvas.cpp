@@ -18,6 +18,7 @@
 #include "ui/format.h"
 #include "ui/models/device_names.h"
 #include "ui/theme.h"
+#include "ui/views/accessible_tensor_canvas.h"
 #include "ui/views/shard_looks.h"
 
 namespace tessera::ui {
@@ -56,6 +57,7 @@ TensorCanvas::TensorCanvas(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Shards of the tensor"));
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
+  installAccessibleTensorCanvas();
 }
 
 void TensorCanvas::setTensor(TensorLayouts::Ptr layouts, int tensor, DeviceLooks looks) {
@@ -75,12 +77,14 @@ void TensorCanvas::setTensor(TensorLayouts::Ptr layouts, int tensor, DeviceLooks
     words << tr("%1, held by %2").arg(rangesOf({false, i}), holdersText({false, i}));
   }
   setAccessibleDescription(words.join(QLatin1Char('\n')));
+  resetAccessibleShards(this);
   relayout();
 }
 
 void TensorCanvas::setCompare(bool compare) {
   if (std::exchange(m_compare, compare) == compare) return;
   if (!compare && m_current && m_current->after) setCurrent(std::nullopt);
+  resetAccessibleShards(this);
   relayout();
 }
 
@@ -97,6 +101,7 @@ void TensorCanvas::setStale(bool stale) {
 void TensorCanvas::setCurrent(std::optional<At> at) {
   if (at == m_current) return;
   m_current = at;
+  if (at) notifyAccessibleShard(this, *at);
   update();
   emit currentChanged();
 }
@@ -471,6 +476,16 @@ void TensorCanvas::mouseMoveEvent(QMouseEvent* event) {
   std::set<ptc::DeviceId> devices;
   if (at) devices.insert(shard(*at).holders.begin(), shard(*at).holders.end());
   emit hovered(devices);
+}
+
+QString TensorCanvas::describe(At at) const {
+  const Shard& each = shard(at);
+  const QString words =
+      tr("shard %1: %2, %3, %4")
+          .arg(each.label, rangesOf(at).replace(QLatin1Char('\n'), QStringLiteral("; ")),
+               format::bytes(each.bytes), holdersText(at));
+  if (!isComparing()) return words;
+  return at.after ? tr("after, %1").arg(words) : tr("now, %1").arg(words);
 }
 
 QString TensorCanvas::toolTipAt(QPointF position) const {

@@ -55,6 +55,10 @@ class TensorCanvas : public QWidget {
   QString holdersText(At at) const;
   /// "n0g0 +n1g0": those that receive it have a plus.
   QString shortHolders(At at) const;
+  /// "now, shard 0b: dim 0: 0 to 511, 36 MiB, n0g0": a shard in words.
+  QString describe(At at) const;
+  /// Makes it current, and emits chosen().
+  void choose(At at);
   /// Rectangles and points are in coordinates of the widget.
   std::vector<QRectF> rectsOf(At at) const;
   std::optional<At> shardAt(QPointF position) const;
@@ -90,7 +94,6 @@ class TensorCanvas : public QWidget {
   void relayout();
   void addTiles(bool after);
   double strengthOf(At at) const;
-  void choose(At at);
   void paintTile(QPainter& painter, const Tile& tile) const;
   void paintFrame(QPainter& painter, bool after) const;
   void paintNames(QPainter& painter, bool after) const;

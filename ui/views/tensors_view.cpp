@@ -24,6 +24,7 @@
 #include "ui/views/selection_model.h"
 #include "ui/views/tensor_canvas.h"
 #include "ui/widgets/chip.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/quiet_table.h"
 
@@ -52,10 +53,10 @@ TensorsView::TensorsView(const ViewContext& context, QWidget* parent)
     : Surface(Tone::Canvas, parent),
       m_context(context),
       m_words(wrappingLabel(QStringLiteral("hint"), this)),
-      m_caption(new QLabel(this)),
-      m_title(new QLabel(this)),
-      m_facts(new QLabel(this)),
-      m_steps(new QLabel(this)),
+      m_caption(new ElidedLabel(this)),
+      m_title(new ElidedLabel(this)),
+      m_facts(new ElidedLabel(this)),
+      m_steps(new ElidedLabel(this)),
       m_footer(wrappingLabel(QStringLiteral("hint"), this)),
       m_sum(new QLabel(this)),
       m_subject(new QComboBox(this)),
@@ -138,9 +139,9 @@ QWidget* TensorsView::buildList() {
   m_table->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   m_table->horizontalHeader()->setSectionResizeMode(TensorGroupModel::NameColumn,
                                                     QHeaderView::Stretch);
-  m_table->setColumnWidth(TensorGroupModel::CountColumn, 40);
-  m_table->setColumnWidth(TensorGroupModel::BytesColumn, 70);
-  m_table->setColumnWidth(TensorGroupModel::HoldersColumn, 54);
+  setColumnRoom(*m_table, TensorGroupModel::CountColumn, 40);
+  setColumnRoom(*m_table, TensorGroupModel::BytesColumn, 70);
+  setColumnRoom(*m_table, TensorGroupModel::HoldersColumn, 54);
   m_table->setTextElideMode(Qt::ElideMiddle);
   setRole(m_sum, QStringLiteral("hint"));
   m_meshLabel->hide();
@@ -196,10 +197,10 @@ QWidget* TensorsView::buildChips() {
   };
   add(Scope::Model, tr("whole model"), tr("Show all tensors, a row per layer"));
   add(Scope::Layer, tr("layer"), tr("Show the tensors of one layer"));
-  add(Scope::Tensor, tr("one tensor"), tr("Show the shards of one tensor"));
   m_layer->setAccessibleName(tr("Layer"));
-  m_layer->setPrefix(tr("layer "));
+  m_layer->setToolTip(tr("Layer"));
   row->addWidget(m_layer);
+  add(Scope::Tensor, tr("one tensor"), tr("Show the shards of one tensor"));
   row->addStretch();
   setRole(m_caption, QStringLiteral("hint"));
   row->addWidget(m_caption);
@@ -221,7 +222,6 @@ QWidget* TensorsView::buildPictures() {
   setRole(m_steps, QStringLiteral("hint"));
   for (QLabel* label : {m_title, m_facts, m_steps}) {
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setMinimumWidth(60);
   }
   m_pictures->addWidget(m_map);
   m_pictures->addWidget(m_canvas);
@@ -322,7 +322,8 @@ void TensorsView::request() {
     m_maker.clear();
     return;
   }
-  const engine::JobStatus* live = m_context.model.findJob(job->name);
+  const bool simulated = m_layout.source == LayoutSource::Lesson;
+  const engine::JobStatus* live = simulated ? nullptr : m_context.model.findJob(job->name);
   // The tensors of the new layout are on their way; the options belong to it.
   if (live != nullptr && live->epoch != m_layout.state->info.epoch) return;
   m_maker.request(m_layout.state, (live == nullptr ? job : live)->options, m_layout.now,

@@ -21,7 +21,7 @@ class FlowBars : public QWidget {
   /// Shows the total bytes of each pair; the largest fills its bar.
   void setBytes(std::vector<engine::FlowStatus> flows);
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return sizeHint(); }
+  QSize minimumSizeHint() const override { return {200, sizeHint().height()}; }
 
   static constexpr int kMaxRows = 8;
 

@@ -32,6 +32,9 @@ class KeyValues : public QWidget {
   /// Returns the value of a key, or an empty text.
   QString value(const QString& key) const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   struct Labels {
     QLabel* key;
@@ -44,6 +47,9 @@ class KeyValues : public QWidget {
 
 /// Sets the dynamic property `role` of a widget and reapplies the style sheet if it differs.
 void setRole(QWidget* widget, const QString& role);
+/// Keeps `dialog` as high as its wrapped texts need. Qt gives a dialog two thirds
+/// of the screen at most, and would squeeze them on a small one.
+void keepWholeHeight(QWidget& dialog);
 /// Returns a word-wrapping plain-text label with this role.
 QLabel* wrappingLabel(const QString& role, QWidget* parent);
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/quiet_table.h"
 
+#include <QAbstractItemModel>
 #include <QHeaderView>
 #include <QTableView>
+#include <algorithm>
 
 #include "ui/theme.h"
 
 namespace tessera::ui {
+namespace {
+constexpr int kHeadingPadding = 14;  // of both sides, as in the style sheet
+}  // namespace
 
 void makeQuiet(QTableView& table, int rowHeight) {
   table.setShowGrid(false);
@@ -18,6 +23,14 @@ void makeQuiet(QTableView& table, int rowHeight) {
   table.verticalHeader()->hide();
   table.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table.verticalHeader()->setDefaultSectionSize(rowHeight);
+}
+
+void setColumnRoom(QTableView& table, int column, int width) {
+  QHeaderView* header = table.horizontalHeader();
+  header->ensurePolished();
+  const QString heading = table.model()->headerData(column, Qt::Horizontal).toString();
+  const int need = header->fontMetrics().horizontalAdvance(heading) + kHeadingPadding;
+  table.setColumnWidth(column, std::max(width, need));
 }
 
 void QuietDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {

@@ -14,6 +14,10 @@ namespace tessera::ui {
 /// edited; no grid, frame or row numbers. Tab leaves the table instead of moving between cells.
 void makeQuiet(QTableView& table, int rowHeight);
 
+/// Makes a column `width` pixels wide, or as wide as its heading, which is longer in some
+/// languages.
+void setColumnRoom(QTableView& table, int column, int width);
+
 /// Draws the cells of a table at 12 pixels, in a colour and weight that depend on the cell; a
 /// selected cell keeps its colour.
 class QuietDelegate : public QStyledItemDelegate {

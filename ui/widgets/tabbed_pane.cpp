@@ -58,4 +58,8 @@ QWidget* TabbedPane::current() const { return m_pages->currentWidget(); }
 
 void TabbedPane::setCurrent(QWidget* page) { m_tabs->setCurrentIndex(m_pages->indexOf(page)); }
 
+void TabbedPane::setTabVisible(QWidget* page, bool visible) {
+  m_tabs->setTabVisible(m_pages->indexOf(page), visible);
+}
+
 }  // namespace tessera::ui

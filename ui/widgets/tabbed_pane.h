@@ -30,6 +30,8 @@ class TabbedPane : public Surface {
   QTabBar* tabs() const { return m_tabs; }
   QWidget* current() const;
   void setCurrent(QWidget* page);
+  /// Shows or hides the tab of a page. While the page is shown, another one takes its place.
+  void setTabVisible(QWidget* page, bool visible);
 
  signals:
   void currentChanged(QWidget* page);

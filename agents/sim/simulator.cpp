@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/sim/simulator.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/wall_clock.h"
+#include "engine/files/whole_file.h"
+
+namespace tessera::agents::sim {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn{5};      // between turns, while there is time
+constexpr std::chrono::milliseconds kLongest{20};  // of a turn, so that clients are served
+/// What time is behind is not made up for, else a long computation would be followed by a rush.
+constexpr std::chrono::milliseconds kMostBehind{200};
+constexpr std::chrono::seconds kMeasure{2};
+
+}  // namespace
+
+Result<std::unique_ptr<Simulator>> Simulator::Start(Loop& loop, NetContext& net,
+                                                    const AgentConfig& config,
+                                                    const CurveKeys& keys) {
+  TESSERA_TRY(Hardware hardware, FindHardware(config.simulation->hardware));
+  if (config.link_bytes_per_second > 0) {
+    hardware.network_bytes_per_second = static_cast<double>(config.link_bytes_per_second);
+  }
+  std::unique_ptr<Simulator> out(new Simulator(loop, config, std::move(hardware)));
+  TESSERA_TRY(out->registrar_, RegistrarServer::Start(loop, net, config, keys, 1, out.get()));
+  TESSERA_RETURN_IF_ERROR(out->PlayScenario());
+  out->SetPace(config.simulation->speed);
+  out->measured_ = Loop::Now();
+  loop.Every(kMeasure, [simulator = out.get()] { simulator->MeasureReached(); });
+  out->Advance();
+  return out;
+}
+
+Simulator::Simulator(Loop& loop, const AgentConfig& config, Hardware hardware)
+    : loop_(loop),
+      config_(*config.simulation),
+      fleet_(config, hardware, FleetWorld()),
+      facts_(std::make_shared<const SimulationFacts>(MakeFacts(config, hardware))) {
+  fleet_.sim().SetEpoch(WallClock());
+}
+
+Status Simulator::PlayScenario() {
+  if (config_.scenario.empty()) return OkStatus();
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile(config_.scenario));
+  TESSERA_TRY(scenario_, ParseScenario({config_.scenario, text}));
+  player_.emplace(*scenario_,
+                  ScenarioPlayer::World{
+                      &fleet_,
+                      [this](const wire::Request& request) {
+                        registrar_->OnSimulated(ScenarioPlayer::kName,
+                                                {ScenarioPlayer::kName, Role::kOperator}, request);
+                      },
+                      [](const Scenario::Act& act, const Status& status) {
+                        if (status) return;
+                        std::fprintf(stderr, "scenario, line %d: %s: %s\n", act.line,
+                                     KindOf(act.what).c_str(), status.error().message.c_str());
+                      }});
+  player_->Start();
+  return OkStatus();
+}
+
+bool Simulator::OnReply(const std::string& identity, const wire::Reply& reply) {
+  if (!player_ || identity != ScenarioPlayer::kName) return false;
+  player_->OnReply(reply);
+  return true;
+}
+
+Fleet::World Simulator::FleetWorld() {
+  return {[this](const std::string& identity, const wire::FromNode& message) {
+            if (registrar_) registrar_->OnSimulated(identity, message);
+          },
+          [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
+          [this] { loop_.Stop(); }};
+}
+
+SimulationFacts Simulator::MakeFacts(const AgentConfig& config, const Hardware& hardware) {
+  return {.status =
+              [this] {
+                return engine::SimulationStatus{config_.hardware, speed_, reached_, config_.seed};
+              },
+          .calibration = CalibrationOf(hardware, config.devices),
+          .topology = SpeedsOf(hardware),
+          .steer = [this](const wire::SimulateRequest& request) { return Steer(request); }};
+}
+
+double Simulator::wall_clock() const { return fleet_.sim().wall_clock(); }
+
+Status Simulator::Steer(const wire::SimulateRequest& request) {
+  if (request.act_case() != wire::SimulateRequest::kSpeed) return fleet_.Steer(request);
+  const double speed = request.speed();
+  if (!(speed >= 0 && speed <= kMostSimulationSpeed)) {
+    return InvalidArgument(fmt::format("speed {} is not in 0…{}", speed, kMostSimulationSpeed));
+  }
+  SetPace(speed);
+  return OkStatus();
+}
+
+void Simulator::SetPace(double speed) {
+  speed_ = speed;
+  reached_ = speed;
+  real_base_ = Loop::Now();
+  base_ = fleet_.sim().clock.now();
+}
+
+void Simulator::Advance() {
+  VirtualClock& clock = fleet_.sim().clock;
+  const auto begin = Loop::Now();
+  const double passed = std::chrono::duration<double, std::milli>(begin - real_base_).count();
+  const Time due = base_ + static_cast<Time>(passed * speed_);
+  bool is_due = true;
+  while (is_due && Loop::Now() - begin < kLongest) is_due = clock.RunNext(due);
+  if (is_due && static_cast<double>(due - clock.now()) > kMostBehind.count() * speed_) {
+    real_base_ = Loop::Now();
+    base_ = clock.now();
+  }
+  loop_.After(is_due ? std::chrono::milliseconds(0) : kTurn, [this] { Advance(); });
+}
+
+void Simulator::MeasureReached() {
+  const auto now = Loop::Now();
+  const Time at = fleet_.sim().clock.now();
+  const double seconds = std::chrono::duration<double>(now - measured_).count();
+  const double reached = static_cast<double>(at - at_measured_) / 1000 / seconds;
+  measured_ = now;
+  at_measured_ = at;
+  // A difference that nobody sees would make every snapshot another one.
+  constexpr double kEqual = 0.95;
+  reached_ = reached >= kEqual * speed_ ? speed_ : std::round(reached * 10) / 10;
+}
+
+}  // namespace tessera::agents::sim

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// A simulated cluster with a job that trains, as the panel starts it.
+
+#include <string>
+
+#include "agents/client/cluster.h"
+#include "ptc/base/result.h"
+
+namespace tessera::app {
+
+struct WantedSimulation {
+  int nodes = 2, devices = 4;  // devices per node
+  std::string hardware = {};   // empty: `demo` for up to 16 GPUs, else `h100`
+};
+
+/// Starts a cluster named `simulated`, or `simulated-2` and so on while others run. Half of its
+/// nodes train a model of a size that suits them; the others are idle.
+/// \error as startLocalCluster; kNotFound naming the hardware
+Result<agents::Profile> startSimulation(const WantedSimulation& wanted);
+
+}  // namespace tessera::app

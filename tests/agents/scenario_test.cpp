@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios: what their files may say, and what a run of them yields.
+#include "agents/sim/scenario.h"
+
+#include <QTest>
+#include <algorithm>
+
+#include "agents/sim/hardware.h"
+#include "agents/sim/scenario_past.h"
+#include "agents/sim/scenario_run.h"
+#include "engine/model/large_models.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents::sim;
+
+namespace {
+
+constexpr char kLoss[] = R"({
+  "title": "A node is lost",
+  "cluster": {"nodes": 4, "devices": 4, "hardware": "h100", "seed": 3},
+  "acts": [
+    {"at": 0, "start": {"model": "gpt-10m", "job": "small", "devices": "2x4", "mesh": "dp=4,tp=2",
+                        "on_failure": "shrink", "settings": {"dropout": "0.1"}}},
+    {"at": 10, "apply": {"job": "small", "devices": "4x4", "mesh": "dp=8,tp=2"}},
+    {"at": 20, "expect": {"job": "small", "state": "running", "devices": 16, "least_step": 50}},
+    {"at": 25, "kill_node": 3},
+    {"at": 60, "expect": {"job": "small", "state": "running", "mesh": "dp=6,tp=2"}}
+  ],
+  "end": 70
+})";
+
+ScenarioResult RunOf(const std::string& text) {
+  const auto scenario = ParseScenario({"test.json", text});
+  if (!scenario) qFatal("%s", scenario.error().ToString().c_str());
+  const auto history = engine::History::InMemory();
+  auto result = RunScenario(*scenario, **history, **history, {});
+  if (!result) qFatal("%s", result.error().ToString().c_str());
+  return std::move(*result);
+}
+
+std::string With(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  if (at == std::string::npos) qFatal("no %s", from.c_str());
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+class ScenarioTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aFileReadsAsItWasWritten() {
+    const auto scenario = ParseScenario({"a.json", kLoss});
+    QVERIFY(scenario);
+    QCOMPARE(scenario->acts.size(), std::size_t{5});
+    QCOMPARE(scenario->acts[3].line, 9);
+    const auto again = ParseScenario({"b.json", ToJson(*scenario)});
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    QCOMPARE(ToJson(*again), ToJson(*scenario));
+  }
+
+  void aMistakeIsNamedWithItsLine_data() {
+    QTest::addColumn<QString>("from");
+    QTest::addColumn<QString>("to");
+    QTest::addColumn<QString>("said");
+    const auto row = [](const char* name, const char* from, const char* to, const char* said) {
+      QTest::newRow(name) << QString(from) << QString(to) << QString(said);
+    };
+    row("unknown act", "kill_node", "kill_nodes", "a.json:9: unknown act 'kill_nodes'");
+    row("two acts", R"("kill_node": 3)", R"("kill_node": 3, "start_node": 3)",
+        "a.json:9: 'kill_node' and 'start_node' are two acts");
+    row("no act", R"(, "kill_node": 3)", "", "a.json:9: nothing happens");
+    row("no time", R"("at": 25, )", "", "a.json:9: an act needs 'at'");
+    row("after the end", R"("at": 25)", R"("at": 71)", "a.json:9: an act at 71 s is after the end");
+    row("unknown key", R"("on_failure")", R"("on_fail")", "a.json:6: unknown key 'on_fail'");
+    row("bad mesh", R"("dp=8,tp=2")", R"("dp=8,tq=2")", "a.json:7: ");
+    row("bad devices", R"("4x4")", R"("4y4")", "a.json:7: ");
+    row("hardware", "h100", "h999", "a.json:3: no hardware 'h999'; there are demo, a100, h100");
+    row("too large", R"("nodes": 4, "devices": 4)", R"("nodes": 512, "devices": 9)",
+        "a.json:3: the cluster has 4608 GPUs, at most 4096");
+    row("node", R"("kill_node": 3)", R"("kill_node": -1)", "a.json:9: ");
+    row("setting", R"("0.1")", "0.1", "a.json:6: ");
+    row("no end", R"("end": 70)", R"("title2": 70)", "a.json:12: unknown key 'title2'");
+  }
+  void aMistakeIsNamedWithItsLine() {
+    QFETCH(QString, from);
+    QFETCH(QString, to);
+    QFETCH(QString, said);
+    const auto scenario =
+        ParseScenario({"a.json", With(kLoss, from.toStdString(), to.toStdString())});
+    QVERIFY(!scenario);
+    QCOMPARE(scenario.error().code, ErrorCode::kInvalidArgument);
+    QVERIFY2(scenario.error().message.starts_with(said.toStdString()),
+             scenario.error().message.c_str());
+  }
+
+  void aRunGrowsAndLosesANode() {
+    const ScenarioResult result = RunOf(kLoss);
+    for (const std::string& failure : result.failures) qWarning("%s", failure.c_str());
+    QVERIFY(result.failures.empty());
+    QCOMPARE(result.changes.size(), std::size_t{2});
+    const engine::HistoryEntry& grown = result.changes.front();
+    QCOMPARE(grown.result, std::string("committed"));
+    QCOMPARE(grown.digest_before, grown.digest_after);
+    QVERIFY(!grown.digest_before.empty());
+    QCOMPARE(grown.bytes_moved, grown.volume_bound);
+    QVERIFY(grown.bytes_moved > 0);
+    QVERIFY(grown.pause > 0 && grown.pause < 5);
+    QCOMPARE(result.changes.back().result, std::string("committed"));
+    QVERIFY(result.samples > 100);
+    QVERIFY(result.cluster.simulation.has_value());
+    // The loss falls.
+    QVERIFY(result.cluster.jobs.front().loss < 5.5);
+  }
+
+  void theSameSeedGivesTheSameRun() {
+    const ScenarioResult first = RunOf(kLoss), second = RunOf(kLoss);
+    QVERIFY(first.changes == second.changes);
+    QVERIFY(first.cluster == second.cluster);
+    const ScenarioResult other = RunOf(With(kLoss, R"("seed": 3)", R"("seed": 4)"));
+    QVERIFY(first.changes != other.changes);
+  }
+
+  void whatIsRefusedIsSaidWithItsLine() {
+    const ScenarioResult result = RunOf(With(kLoss, R"("devices": "4x4", "mesh": "dp=8,tp=2")",
+                                             R"("devices": "4x4", "mesh": "dp=1,tp=16")"));
+    QVERIFY(!result.failures.empty());
+    QVERIFY2(result.failures.front().starts_with("line 7: apply: "),
+             result.failures.front().c_str());
+    // What follows does not hold either.
+    QVERIFY(std::ranges::any_of(result.failures, [](const std::string& failure) {
+      return failure.starts_with("line 8: expect: 'small' has GPUs: 8, 16 is expected");
+    }));
+  }
+
+  // More bytes through the port of a node take longer, and a slow port much longer.
+  void thePauseFollowsTheLinks() {
+    const std::string grow =
+        With(kLoss, R"({"at": 25, "kill_node": 3})", R"({"at": 25, "restart_agent": 3})");
+    const std::string demo = With(grow, "h100", "demo");
+    const double fast = RunOf(grow).changes.front().pause;
+    const double slow = RunOf(demo).changes.front().pause;
+    const double slower =
+        RunOf(With(demo, R"({"at": 10, "apply")",
+                   R"({"at": 9, "port": {"node": 2, "share": 0.1}}, {"at": 10, "apply")"))
+            .changes.front()
+            .pause;
+    QVERIFY2(slow > fast + 0.3, qPrintable(QString("%1 %2").arg(slow).arg(fast)));
+    QVERIFY2(slower > 3 * slow, qPrintable(QString("%1 %2").arg(slower).arg(slow)));
+  }
+
+  void aSlowGpuSlowsItsJob() {
+    const auto steps_of = [](const ScenarioResult& result) {
+      return result.cluster.jobs.front().step;
+    };
+    const std::string calm = R"({"cluster": {"nodes": 1, "devices": 4},
+      "acts": [{"at": 0, "start": {"model": "gpt-mini", "mesh": "dp=4"}}], "end": 60})";
+    const std::string slow = With(
+        calm, "}}], \"end\"", R"(}}, {"at": 5, "slow": {"device": "n0g1", "factor": 4}}], "end")");
+    QVERIFY(steps_of(RunOf(slow)) < steps_of(RunOf(calm)) / 2);
+  }
+
+  void aPastBecomesAScenario() {
+    const ScenarioResult run = RunOf(kLoss);
+    const auto scenario = ScenarioOf(run.changes, {.model = "gpt-10m"});
+    QVERIFY2(scenario, scenario ? "" : scenario.error().message.c_str());
+    QCOMPARE(scenario->nodes, std::int64_t{4});
+    QCOMPARE(scenario->devices, std::int64_t{4});
+    std::vector<std::string> kinds;
+    for (const Scenario::Act& act : scenario->acts) kinds.push_back(KindOf(act.what));
+    const std::vector<std::string> wanted = {"start", "apply", "kill_node"};
+    QCOMPARE(kinds, wanted);
+    // It takes the same way again.
+    const ScenarioResult again = RunOf(ToJson(*scenario));
+    QVERIFY(again.failures.empty());
+    QCOMPARE(again.changes.size(), run.changes.size());
+    for (std::size_t i = 0; i < run.changes.size(); ++i) {
+      QCOMPARE(again.changes[i].to, run.changes[i].to);
+      QCOMPARE(again.changes[i].bytes_moved, run.changes[i].bytes_moved);
+    }
+    QVERIFY(!ScenarioOf({}, {.model = "gpt-mini"}));
+  }
+
+  // On real machines their state would not fit; here it has no bytes.
+  void aLargeModelRunsOnManyGpus() {
+    const ScenarioResult result = RunOf(R"({"cluster": {"nodes": 16, "devices": 8},
+      "acts": [{"at": 0, "start": {"model": "llama-3-8b", "job": "l", "devices": "8x8",
+                                   "mesh": "dp=8,tp=8", "settings": {"precision": "bf16"}}},
+               {"at": 60, "apply": {"job": "l", "devices": "16x8", "mesh": "dp=16,tp=8"}},
+               {"at": 119, "expect": {"job": "l", "devices": 128, "state": "running"}}],
+      "end": 120})");
+    for (const std::string& failure : result.failures) qWarning("%s", failure.c_str());
+    QVERIFY(result.failures.empty());
+    // Parameters, masters and moments of 8 billion parameters, on 64 GPUs that join.
+    QVERIFY(result.changes.front().bytes_moved > 800'000'000'000);
+  }
+
+  void largeModelsHaveTheSizesOfTheirPapers_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<double>("parameters");
+    QTest::newRow("gpt3-1.3b") << "gpt3-1.3b" << 1.3e9;
+    QTest::newRow("gpt3-2.7b") << "gpt3-2.7b" << 2.7e9;
+    QTest::newRow("gpt3-6.7b") << "gpt3-6.7b" << 6.7e9;
+    QTest::newRow("gpt3-175b") << "gpt3-175b" << 175e9;
+    QTest::newRow("llama-3-8b") << "llama-3-8b" << 8.0e9;
+    QTest::newRow("llama-3-70b") << "llama-3-70b" << 70.6e9;
+    QTest::newRow("llama-3-405b") << "llama-3-405b" << 405e9;
+  }
+  void largeModelsHaveTheSizesOfTheirPapers() {
+    QFETCH(QString, model);
+    QFETCH(double, parameters);
+    engine::JobSettings settings;
+    settings.model = *engine::FindAnyModel(model.toStdString());
+    const auto tensors = engine::MakeCollection(settings, false);
+    QVERIFY(tensors);
+    double found = 0;
+    for (const ptc::TensorSpec& tensor : (*tensors)->tensors()) {
+      if (tensor.role == ptc::TensorRole::kParam) {
+        found += static_cast<double>(*ptc::NumElements(tensor.shape));
+      }
+    }
+    QVERIFY2(std::abs(found / parameters - 1) < 0.03, qPrintable(QString::number(found)));
+    QCOMPARE(std::ranges::count(engine::LargeModelNames(), model.toStdString()), std::ptrdiff_t{1});
+  }
+
+  void hardwareHasWhatTheCostModelReads() {
+    for (const std::string& name : HardwareNames()) {
+      const auto hardware = FindHardware(name);
+      QVERIFY(hardware);
+      const engine::Calibration calibration = CalibrationOf(*hardware, 8);
+      const auto parsed = engine::ParseCalibration(engine::ToJson(calibration));
+      QVERIFY2(parsed, parsed ? "" : parsed.error().message.c_str());
+    }
+    QVERIFY(!FindHardware("h999"));
+  }
+};
+
+TESSERA_TEST_APPLESS(ScenarioTest)
+#include "scenario_test.moc"

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user who does anything, in a panel on a simulated cluster to which anything happens. After each
+// act the panel keeps what it promises. TESSERA_TEST_SEED=n tries the same acts again, TESSERA_ACTS
+// is their number.
+#include <QTest>
+#include <deque>
+
+#include "app/bridge.h"
+#include "app/connections.h"
+#include "tests/e2e/cluster_weather.h"
+#include "tests/e2e/panel_user.h"
+#include "tests/e2e/panel_watch.h"
+#include "tests/support/heartbeat.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/random.h"
+#include "tests/support/widget_test_main.h"
+#include "ui/actions/action_registry.h"
+#include "ui/settings/settings.h"
+
+using namespace tessera;
+
+namespace {
+
+constexpr int kUsualActs = 1500, kAllActs = 10'000;
+constexpr int kUndoEvery = 100, kRepairEvery = 60, kWeatherPercent = 3;
+constexpr int kWarmUp = 300;  // acts until memory is compared
+constexpr std::int64_t kMostGrowth = std::int64_t{100} << 20;
+constexpr int kMostReported = 12;
+constexpr std::size_t kLastActs = 12;
+
+/// The warnings of Qt since the last call.
+QStringList& warnings() {
+  static QStringList list;
+  return list;
+}
+
+void onMessage(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  if (type == QtDebugMsg || type == QtInfoMsg) return;
+  // Of the platform without a screen.
+  if (text.startsWith(QLatin1String("This plugin does not support"))) return;
+  warnings() << text;
+}
+
+int numActs() {
+  bool given = false;
+  const int number = qEnvironmentVariableIntValue("TESSERA_ACTS", &given);
+  if (given && number > 0) return number;
+  return qEnvironmentVariableIsSet("TESSERA_TEST_ALL") ? kAllActs : kUsualActs;
+}
+
+}  // namespace
+
+class E2eRandomPanelTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void thePanelKeepsWhatItPromises() {
+    std::mt19937_64 random(test::Seed());
+    test::LocalCluster::Options options;
+    options.simulate = QStringLiteral("4x4");
+    options.more = QStringLiteral("--hardware demo --speed 20").split(u' ');
+    const test::LocalCluster cluster(options);
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    qputenv("TESSERA_HOME", cluster.home().toUtf8());
+
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    app::AppConnections connections(model, bridge);
+    QVERIFY(connections.open("t"));
+    QTRY_VERIFY_WITH_TIMEOUT(model.snapshot().nodes.size() == 4, 20'000);
+    test::WatchedCommands commands(connections);
+    ui::Settings settings(cluster.home() + QStringLiteral("/panel.ini"));
+    ui::MainWindow window(model, commands,
+                          {.operate = true,
+                           .liveCountdownSeconds = 1,
+                           .settings = &settings,
+                           .connections = &connections,
+                           .notify = [](QWidget*, const ui::DesktopNotice&) {}});
+    test::PanelWatch watch(window, model, commands);
+    commands.forbidden = [&] { return watch.forbidden(); };
+    window.resize(1440, 900);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+
+    test::ClusterWeather weather(model, bridge, random);
+    weather.repair();
+    QTRY_VERIFY_WITH_TIMEOUT(model.job() != nullptr && model.job()->step > 2, 30'000);
+    test::PanelUser user(window, random);
+    const auto previous = qInstallMessageHandler(onMessage);
+
+    std::deque<QString> last;
+    std::int64_t memory = 0;
+    const int acts = numActs();
+    int done = 0;
+    for (; done < acts && watch.wrong().size() < kMostReported; ++done) {
+      const qsizetype known = watch.wrong().size();
+      test::Heartbeat heartbeat;
+      const bool outside = random() % 100 < kWeatherPercent;
+      last.push_back(outside ? weather.act() : user.act());
+      if (qEnvironmentVariableIsSet("TESSERA_SHOW_ACTS"))
+        std::fprintf(stderr, "%d %s | source %d operating %d live %d undo %d draft %d apply %s\n", done, qPrintable(last.back()), int(watch.source()), window.isOperating(), window.isLiveMode(), window.draft()->undoStack()->count(), !window.draft()->isEmpty(), qPrintable(window.actions()->find(QStringLiteral("plan.apply"))->toolTip()));
+      if (last.size() > kLastActs) last.pop_front();
+      QTest::qWait(random() % 8 == 0 ? 25 : 1);
+      watch.check();
+      if (const auto gap = heartbeat.longestGap(); gap > test::Heartbeat::kMostInTests)
+        watch.report(
+            QStringLiteral("'%1' kept the window for %2 ms").arg(last.back()).arg(gap.count()));
+      for (const QString& warning : std::exchange(warnings(), {}))
+        watch.report(QStringLiteral("Qt warns: ") + warning);
+      if (done % kUndoEvery == kUndoEvery - 1) watch.checkUndo();
+      if (done % kRepairEvery == 0) weather.repair();
+      if (done == kWarmUp) memory = test::PanelWatch::residentBytes();
+      for (qsizetype i = known; i < watch.wrong().size(); ++i)
+        std::fprintf(stderr, "act %d: %s\n  after: %s\n", done, qPrintable(watch.wrong()[i]),
+                     qPrintable(QStringList(last.begin(), last.end()).join(QLatin1String(" · "))));
+    }
+    qInstallMessageHandler(previous);
+    const std::int64_t growth = memory == 0 ? 0 : test::PanelWatch::residentBytes() - memory;
+    std::printf("%d acts, %d commands that change the cluster, %d jobs, %lld MiB more\n", done,
+                commands.mutations, weather.jobsStarted(), static_cast<long long>(growth >> 20));
+    QVERIFY2(watch.wrong().isEmpty(), qPrintable(watch.wrong().join(u'\n')));
+    QVERIFY2(growth < kMostGrowth, qPrintable(QString::number(growth)));
+    // The acts reached the cluster.
+    QVERIFY(commands.mutations > acts / 200);
+    QVERIFY(model.hasSnapshot());
+  }
+};
+
+TESSERA_THEMED_TEST(E2eRandomPanelTest)
+#include "e2e_random_panel_test.moc"

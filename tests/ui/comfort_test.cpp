@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every scene of the panel is legible, translatable and named. ctest runs this in a language with
+// longer texts, in the dark theme with fonts of 150 %, and at a scale factor of 2. Each run leaves
+// a picture of each scene in the folder TESSERA_PICTURES, for eyes.
+#include <QApplication>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTest>
+
+#include "tests/support/widget_test_main.h"
+#include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_scenes.h"
+#include "tests/ui/pseudo_translator.h"
+#include "tests/ui/widget_checks.h"
+#include "ui/lessons/lesson_list.h"
+
+using namespace tessera;
+
+namespace {
+
+/// What the panel shows and does not write: names, values and sentences of clusters, files, other
+/// programs and of Qt.
+QStringList dataTexts() {
+  QStringList texts{
+      QStringLiteral("GPU GPUs GiB MiB KiB tok"),
+      QStringLiteral("Ctrl Shift Alt Space Esc Enter Return Del Home End Tab PgUp PgDown"),
+      QStringLiteral("Tessera tessera tesseractl Debian bookworm offscreen Qt English"),
+      QStringLiteral("Close Cancel"),  // standard buttons
+      QStringLiteral(
+          "local operator viewer text texts param AMD EPYC measured"),  // names and roles
+      QStringLiteral("true false tanh erf keep"),                       // values of tesseractl
+      QStringLiteral("jobs ranks full step epoch"),                     // files
+      QStringLiteral("cluster job start mesh data mount DIR apt install modprobe fuse"),
+      QStringLiteral("tune limit steps checkpoint list digest tensors logs stop topology measure"),
+      QStringLiteral("probe registrar show keys viewer, AMD EPYC, measured"),
+      QStringLiteral("clock within huge pages not asked for missing min"),  // findings
+      QStringLiteral("n1 was lost while its GPUs were joining"),
+      QStringLiteral("rank 2 on n0g2 ended with signal 9"),
+      QStringLiteral("database or disk is full, the key is not known, Trying again in"),
+      QStringLiteral("n1 did not answer within 20 s, 1 of 2 agents started"),
+      QStringLiteral("tp stays at 2, and dp is the largest that divides the batch"),
+      QStringLiteral("within 3 % of the fastest step and a third of the bytes"),
+      QStringLiteral("Fastest by estimate"),
+      QStringLiteral("txn n0 out, assumed")};
+  // Lessons are translated as whole files.
+  for (const ui::LessonEntry& lesson : ui::lessonEntries()) texts << lesson.title << lesson.summary;
+  for (const engine::Event& event : test::PanelEvents()) {
+    texts << QString::fromStdString(event.text);
+  }
+  return texts;
+}
+
+}  // namespace
+
+class ComfortTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_pictures = qEnvironmentVariable("TESSERA_PICTURES");
+    if (!m_pictures.isEmpty()) QVERIFY(QDir().mkpath(m_pictures));
+    m_isLong = qEnvironmentVariable("TESSERA_COMFORT_LANGUAGE") != QLatin1String("english");
+    const bool dark = qEnvironmentVariable("TESSERA_COMFORT_THEME") == QLatin1String("dark");
+    ui::applyTheme(*qApp, dark ? ui::ThemeMode::Dark : ui::ThemeMode::Light);
+  }
+
+  void thePseudoLanguageKeepsWhatItMust() {
+    QCOMPARE(test::pseudo(QStringLiteral("&Go")), QStringLiteral("[&Ĝó~~]"));
+    QCOMPARE(test::pseudo(QStringLiteral("%1 of %L2 <b>x</b> %n")),
+             QStringLiteral("[~~~ %1 óƒ %L2 <b>x</b> %n]"));
+    const QString text = QStringLiteral("The layout changed while the plan was made.");
+    const auto longer = static_cast<double>(test::pseudo(text).size());
+    QVERIFY(longer >= 1.4 * static_cast<double>(text.size()));
+  }
+
+  // The judge finds what is wrong before it finds that nothing is.
+  void theChecksFindWhatIsWrong() {
+    QWidget window;
+    auto* clipped = new QPushButton(QStringLiteral("Apply: move 37.4 MiB"), &window);
+    auto* outside = new QLabel(QStringLiteral("step"), &window);
+    auto* nameless = new QLineEdit(&window);
+    window.resize(200, 100);
+    clipped->setGeometry(0, 0, 60, 30);
+    outside->setGeometry(180, 40, 60, 20);
+    nameless->setGeometry(0, 70, 60, 20);
+    window.show();
+    const QStringList found = test::clippedTexts(window);
+    QCOMPARE(found.size(), 2);
+    QVERIFY(found[0].contains(QLatin1String("Apply")) || found[1].contains(QLatin1String("Apply")));
+    QCOMPARE(test::namelessWidgets(window).size(), 1);
+    const QStringList plain = test::untranslatedTexts(window, {QStringLiteral("move")});
+    QCOMPARE(plain.size(), 2);
+    QVERIFY2(plain.join(u' ').contains(QLatin1String(": Apply MiB")),
+             qPrintable(plain.join(u'\n')));
+  }
+
+  void everySceneIsLegible_data() {
+    QTest::addColumn<int>("scene");
+    int index = 0;
+    for (const test::Scene& scene : test::PanelScenes()) {
+      QTest::newRow(scene.name.toLatin1().constData()) << index++;
+    }
+  }
+  void everySceneIsLegible() {
+    QFETCH(int, scene);
+    const test::Scene& shown = test::PanelScenes()[static_cast<std::size_t>(scene)];
+    test::PseudoTranslator translator;
+    if (m_isLong) QVERIFY(QCoreApplication::installTranslator(&translator));
+    const test::Stage stage = shown.open();
+    QVERIFY(stage.widget != nullptr);
+    const QStringList clipped = test::clippedTexts(*stage.widget);
+    const QStringList nameless = test::namelessWidgets(*stage.widget);
+    QStringList plain;
+    // The guide is not translated text by text.
+    if (m_isLong && shown.name != QLatin1String("guide")) {
+      plain = test::untranslatedTexts(*stage.widget, dataTexts());
+    }
+    if (!m_pictures.isEmpty()) {
+      const QString file = QStringLiteral("%1/%2.png").arg(m_pictures, shown.name);
+      QVERIFY2(stage.widget->grab().save(file), qPrintable(file));
+    }
+    QCoreApplication::removeTranslator(&translator);
+    QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
+    QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(u'\n')));
+    QVERIFY2(plain.isEmpty(), qPrintable(plain.join(u'\n')));
+  }
+
+ private:
+  QString m_pictures;
+  bool m_isLong = true;
+};
+
+TESSERA_THEMED_TEST(ComfortTest)
+#include "comfort_test.moc"

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Lessons in the panel: every step of every lesson forwards and back, questions, tasks, files that
+/// are saved again, the progress of the student, and that nothing reaches a cluster.
+#include "ui/lessons/lesson_session.h"
+
+#include <QAbstractSpinBox>
+#include <QAction>
+#include <QApplication>
+#include <QButtonGroup>
+#include <QCheckBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+
+#include "engine/lesson/lessons.h"
+#include "tests/support/widget_test_main.h"
+#include "tests/ui/fake_runner.h"
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/lessons/lesson_list.h"
+#include "ui/lessons/lesson_pane.h"
+#include "ui/lessons/lesson_question.h"
+#include "ui/lessons/lesson_records.h"
+#include "ui/lessons/lesson_task.h"
+#include "ui/theme.h"
+#include "ui/views/tensors_view.h"
+#include "ui/widgets/key_caster.h"
+
+using namespace tessera;
+
+namespace {
+
+QString write(const QString& file, const QByteArray& bytes) {
+  QFile out(file);
+  if (!out.open(QIODevice::WriteOnly)) qFatal("cannot write %s", qPrintable(file));
+  out.write(bytes);
+  return file;
+}
+
+QByteArray shippedText(const char* name) {
+  const auto text = engine::FindLessonText(name);
+  if (!text) qFatal("%s", text.error().ToString().c_str());
+  return QByteArray::fromStdString(text->text);
+}
+
+/// Answers the question of the step, rightly or wrongly.
+void answerStep(ui::LessonSession& session, bool rightly) {
+  const engine::LessonAnswer truth = session.answer();
+  if (truth.choices.empty()) {
+    session.enter(rightly ? truth.value.number : truth.value.number * 7 + 1);
+    return;
+  }
+  const auto right = static_cast<int>(*truth.right);
+  session.choose(rightly ? right : (right + 1) % static_cast<int>(truth.choices.size()));
+}
+
+/// Drafts the solution of the step's task, as a student would: GPUs first, then degrees.
+void solveStep(ui::LessonSession& session) {
+  const engine::LessonChange& change = session.script().task->solution;
+  const engine::LessonState& state = session.state();
+  std::vector<ptc::DeviceId> wanted = change.devices.value_or(std::vector<ptc::DeviceId>());
+  if (wanted.empty()) {
+    // The present ones and then idle ones, as the plan takes them.
+    wanted = state.layout.mesh().devices();
+    for (const ptc::DeviceId device : state.world->devices) {
+      if (std::ranges::find(wanted, device) == wanted.end()) wanted.push_back(device);
+    }
+    wanted.resize(static_cast<std::size_t>(change.mesh->num_ranks()));
+  }
+  std::vector<ptc::DeviceId> in, out;
+  for (const ptc::DeviceId device : wanted) {
+    if (!session.draft().contains(device)) in.push_back(device);
+  }
+  for (const ptc::DeviceId device : session.draft().devices()) {
+    if (std::ranges::find(wanted, device) == wanted.end()) out.push_back(device);
+  }
+  session.edit(in, true);
+  session.edit(out, false);
+  if (change.mesh) {
+    for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp})
+      session.draft().pin(axis, (*change.mesh)[axis]);
+  }
+  engine::StepOptions options = session.drawnOptions();
+  options.zero = change.zero.value_or(options.zero);
+  options.micro_batch = change.micro_batch.value_or(options.micro_batch);
+  session.draft().setOptions(options);
+}
+
+}  // namespace
+
+class LessonSessionTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyLessonRunsForwardsAndBack_data() {
+    QTest::addColumn<QString>("name");
+    for (const ui::LessonEntry& entry : ui::lessonEntries())
+      QTest::newRow(qPrintable(entry.name)) << entry.name;
+  }
+  void everyLessonRunsForwardsAndBack() {
+    QFETCH(QString, name);
+    ui::LessonRecords records;
+    ui::LessonSession session(records);
+    session.setAnimated(false);
+    QVERIFY(session.open(name).has_value());
+    std::vector<engine::ClusterSnapshot> shown;
+    for (int step = 0; step < session.numSteps(); ++step) {
+      QCOMPARE(session.step(), step);
+      shown.push_back(session.model().snapshot());
+      QVERIFY(!session.filled(session.script().text).contains(u'{'));
+      if (session.script().predict) {
+        QVERIFY(!session.nextBlockedReason().isEmpty());
+        session.next();
+        QCOMPARE(session.step(), step);  // not before the answer
+        answerStep(session, step % 2 == 0);
+        QCOMPARE(session.given()->right, step % 2 == 0);
+      }
+      if (session.script().task) {
+        QVERIFY(!session.isTaskDone());
+        solveStep(session);
+        QVERIFY2(session.isTaskDone(), qPrintable(session.draftProblem()));
+        QVERIFY(records.of(name).done.contains(step));
+      }
+      session.next();
+    }
+    QVERIFY(records.of(name).finished());
+    session.showStep(session.numSteps() - 1);
+    for (int step = session.numSteps() - 1; step >= 0; --step) {
+      QCOMPARE(session.step(), step);
+      QVERIFY(session.model().snapshot() == shown[static_cast<std::size_t>(step)]);
+      QVERIFY(session.draft().isEmpty());
+      session.back();
+    }
+    QCOMPARE(session.step(), 0);
+  }
+
+  void aLessonIsASourceOfTheWindow() {
+    test::Panel panel({.operate = true});
+    auto& window = *panel.window;
+    const std::size_t planned = panel.commands.planned.size();
+    QVERIFY(window.openLesson(QStringLiteral("what-moves")));
+    test::settle();
+    QCOMPARE(window.lessonPane()->title(), QStringLiteral("What moves when a GPU joins"));
+    QVERIFY(window.lessonPane()->isVisible());
+    const auto* cell = window.meshView()->scene().find({0, 0});
+    QVERIFY(cell != nullptr && cell->inMesh);
+    QCOMPARE(window.meshView()->scene().jobName, QStringLiteral("gpt-mini"));
+    QVERIFY(!window.meshView()->isReadOnly());  // on the simulated cluster
+    QCOMPARE(window.meshView()->selection(), (std::set<ptc::DeviceId>{{0, 0}, {0, 2}}));
+    // Commands to the cluster are blocked.
+    window.actions()->refresh();
+    QVERIFY(!window.actions()->find(QStringLiteral("plan.apply"))->isEnabled());
+    QVERIFY(window.actions()
+                ->find(QStringLiteral("plan.apply"))
+                ->toolTip()
+                .contains(QStringLiteral("lesson")));
+    // Esc clears the selection, then returns to live.
+    window.actions()->find(QStringLiteral("edit.back"))->trigger();
+    window.actions()->find(QStringLiteral("edit.back"))->trigger();
+    test::settle();
+    QVERIFY(!window.lessonPane()->isVisible());
+    QVERIFY(!window.meshView()->isReadOnly());
+    QCOMPARE(window.meshView()->scene().jobName, QString::fromStdString(panel.model.job()->name));
+    // Alt+4 shows the same step again.
+    window.lessons().showStep(2);
+    window.actions()->find(QStringLiteral("view.lesson"))->trigger();
+    test::settle();
+    QCOMPARE(window.lessons().step(), 2);
+    QVERIFY(window.meshView()->scene().draft);  // the plan of the step
+    QCOMPARE(panel.commands.planned.size(), planned);
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void aQuestionIsAnsweredInThePane() {
+    test::Panel panel;
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(QStringLiteral("what-moves"), 1));
+    auto* pane = window.lessonPane();
+    QCOMPARE(pane->nextButton()->text(), QStringLiteral("Check"));
+    QVERIFY(!pane->nextButton()->isEnabled());
+    QCOMPARE(pane->question()->choices()->buttons().size(), 4);
+    QVERIFY(pane->question()->choices()->button(1)->accessibleName().startsWith(
+        QStringLiteral("37.3 MiB")));
+    pane->question()->choices()->button(1)->click();
+    pane->nextButton()->click();
+    QCOMPARE(pane->question()->verdict(), QStringLiteral("The answer is 75.5 MiB."));
+    QVERIFY(!pane->question()->choices()->button(2)->isEnabled());
+    QCOMPARE(pane->nextButton()->text(), QStringLiteral("Next"));
+    QTest::keyClick(pane, Qt::Key_Space);
+    QCOMPARE(window.lessons().step(), 2);
+    QTest::keyClick(pane, Qt::Key_Left);
+    QCOMPARE(window.lessons().step(), 1);
+    pane->startOverButton()->click();
+    QCOMPARE(pane->nextButton()->text(), QStringLiteral("Check"));
+    QCOMPARE(pane->question()->verdict(), QString());
+  }
+
+  void aTaskIsCheckedAfterEachEdit() {
+    test::Panel panel;
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(QStringLiteral("what-moves"), 5));
+    auto* task = window.lessonPane()->task();
+    QVERIFY(!window.meshView()->isReadOnly());
+    QVERIFY2(task->conditions().startsWith(QStringLiteral("○ tensor-parallel degree: exactly 4")),
+             qPrintable(task->conditions()));
+    // Dragging the idle GPUs in drafts on the simulated cluster.
+    emit window.meshView()->devicesDropped({{1, 0}, {1, 1}, {1, 2}, {1, 3}}, true);
+    test::settle();
+    QVERIFY(window.meshView()->scene().draft);
+    QVERIFY(window.meshView()->scene().find({1, 3})->inMesh);
+    QVERIFY2(task->conditions().contains(QStringLiteral("✓ GPUs of the job: 8")),
+             qPrintable(task->conditions()));
+    QVERIFY(!window.lessons().isTaskDone());
+    task->axisBox(ptc::Axis::kTp)->setValue(4);
+    QVERIFY2(window.lessons().isTaskDone(), qPrintable(task->conditions()));
+    QCOMPARE(task->conditions().count(u'✓'), 3);
+    QCOMPARE(window.lessons().drawnMesh(), *ptc::ParseMeshShape("dp=2,tp=4"));
+    task->axisBox(ptc::Axis::kTp)->setValue(3);
+    QVERIFY(!window.lessons().isTaskDone());
+    QVERIFY(window.lessons().draftProblem().contains(QStringLiteral("dp=2,tp=3,pp=1 has 6 ranks")));
+    QVERIFY(panel.window->draft()->isEmpty());  // that of the cluster
+  }
+
+  void anyStepCanBeDraftedOn() {
+    test::Panel panel;
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(QStringLiteral("what-moves"), 1));
+    test::settle();
+    QVERIFY(window.meshView()->isReadOnly());  // the plan would tell the answer
+    emit window.meshView()->devicesDropped({{1, 0}}, true);
+    QVERIFY(window.lessons().draft().isEmpty());
+    window.lessons().choose(0);
+    test::settle();
+    QVERIFY(!window.meshView()->isReadOnly());
+    QVERIFY(!window.lessonPane()->task()->isVisible());
+    emit window.meshView()->devicesDropped({{1, 0}, {1, 1}, {1, 2}, {1, 3}}, true);
+    test::settle();
+    QVERIFY(window.lessonPane()->task()->isVisible());
+    QVERIFY(window.lessons().planSummary() != nullptr);
+    QCOMPARE(window.lessonPane()->task()->conditions(), QString());
+    window.actions()->refresh();
+    window.actions()->find(QStringLiteral("edit.undo"))->trigger();
+    QVERIFY(window.lessons().draft().isEmpty());
+    window.lessons().edit({{1, 0}}, true);
+    window.lessons().startOver();
+    QVERIFY(window.lessons().draft().isEmpty() && !window.lessons().given());
+    QVERIFY(window.draft()->isEmpty());
+  }
+
+  void aTransferIsShownInMotion() {
+    ui::LessonRecords records;
+    ui::LessonSession session(records);
+    QVERIFY(session.open(QStringLiteral("what-moves"), 3).has_value());
+    QVERIFY(session.model().runningTxn() == nullptr);
+    session.next();
+    QVERIFY(session.model().runningTxn() != nullptr);
+    QCOMPARE(session.model().job()->devices.size(), std::size_t{4});
+    QTRY_VERIFY(session.model().runningTxn() == nullptr);
+    QCOMPARE(session.model().job()->devices.size(), std::size_t{8});
+    session.back();
+    QCOMPARE(session.model().job()->devices.size(), std::size_t{4});
+    session.showStep(4);  // again, and back in the middle of it
+    session.back();
+    QVERIFY(session.model().runningTxn() == nullptr);
+    QCOMPARE(session.model().job()->devices.size(), std::size_t{4});
+  }
+
+  void aSavedFileIsReadAgain() {
+    const QTemporaryDir folder;
+    const QString file = folder.filePath(QStringLiteral("mine.json"));
+    const QByteArray text = shippedText("what-moves");
+    write(file, text);
+    test::Panel panel;
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(file, 2));
+    QVERIFY(window.lessonPane()->problem().isEmpty());
+    QByteArray other = text;
+    other.replace("This is the plan.", "Behold the plan.");
+    write(file, other);
+    QTRY_VERIFY(window.lessonPane()->text().startsWith(QStringLiteral("Behold")));
+    QCOMPARE(window.lessons().step(), 2);
+    QByteArray wrong = other;
+    wrong.replace("\"kept_bytes", "\"kept");
+    wrong.replace("{\"view\": \"links\"}", "{\"vieww\": \"links\"}");
+    write(file, wrong);
+    QTRY_VERIFY(window.lessonPane()->problem().contains(QStringLiteral("unknown key 'vieww'")));
+    QVERIFY(window.lessonPane()->problem().contains(QStringLiteral("mine.json:")));
+    QVERIFY(window.lessonPane()->text().startsWith(QStringLiteral("Behold")));
+    write(file, text);
+    QTRY_VERIFY(window.lessonPane()->problem().isEmpty());
+  }
+
+  void aWrongLessonIsRefused() {
+    const QTemporaryDir folder;
+    test::Panel panel;
+    QVERIFY(!panel.window->openLesson(QStringLiteral("no-such-lesson")));
+    QVERIFY(!panel.window->openLesson(
+        write(folder.filePath(QStringLiteral("bad.json")), "{\"title\": 1}")));
+    QVERIFY(!panel.window->lessons().isOpen());
+    QVERIFY(!panel.window->lessonPane()->isVisible());
+  }
+
+  void progressIsKept() {
+    const QTemporaryDir folder;
+    const QString file = folder.filePath(QStringLiteral("lessons.json"));
+    {
+      ui::LessonRecords records(file);
+      records.reach(QStringLiteral("zero"), 2, 5);
+      records.reach(QStringLiteral("zero"), 1, 5);
+      records.answer(QStringLiteral("zero"), 1, false);
+      records.answer(QStringLiteral("zero"), 1, true);  // the first answer counts
+      records.finishTask(QStringLiteral("zero"), 4);
+    }
+    ui::LessonRecords records(file);
+    const ui::LessonRecord record = records.of(QStringLiteral("zero"));
+    QCOMPARE(record.furthest, 2);
+    QVERIFY(record.wrong.contains(1) && record.right.empty() && record.done.contains(4));
+    QVERIFY(!record.finished());
+    records.reach(QStringLiteral("zero"), 4, 5);
+    QCOMPARE(records.numFinished(), 1);
+    ui::LessonList list(records);
+    QCOMPARE(list.textOf(4), QStringLiteral("✓ ZeRO"));
+    QCOMPARE(list.textOf(0), QStringLiteral(" What a shard is"));
+  }
+
+  void damagedProgressIsPutAside_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::newRow("no json") << QByteArray("{\"version\": 1, \"lessons\": {");
+    QTest::newRow("version") << QByteArray("{\"version\": 9, \"lessons\": {}}");
+    QTest::newRow("negative step") << QByteArray(
+        "{\"version\":1,\"lessons\":{\"zero\":{\"steps\":5,\"furthest\":1,\"right\":[-1],"
+        "\"wrong\":[],\"done\":[]}}}");
+    QTest::newRow("text") << QByteArray(
+        "{\"version\":1,\"lessons\":{\"zero\":{\"steps\":5,\"furthest\":\"x\",\"right\":[],"
+        "\"wrong\":[],\"done\":[]}}}");
+  }
+  void damagedProgressIsPutAside() {
+    QFETCH(QByteArray, bytes);
+    const QTemporaryDir folder;
+    const QString file = write(folder.filePath(QStringLiteral("lessons.json")), bytes);
+    ui::LessonRecords records(file);
+    QVERIFY(records.notice().contains(file + QStringLiteral(".bad")));
+    QVERIFY(QFile::exists(file + QStringLiteral(".bad")) && !QFile::exists(file));
+    QCOMPARE(records.of(QStringLiteral("zero")).furthest, -1);
+    records.reach(QStringLiteral("zero"), 0, 5);
+    QVERIFY(ui::LessonRecords(file).notice().isEmpty());
+  }
+
+  void theMenuHasEveryLesson() {
+    test::FakeRunner runner;
+    test::Panel panel({.experiment = &runner});
+    for (const ui::LessonEntry& entry : ui::lessonEntries()) {
+      QAction* action = panel.window->actions()->find(QStringLiteral("learn.") + entry.name);
+      QVERIFY2(action != nullptr, qPrintable(entry.name));
+      QVERIFY(action->text().endsWith(entry.title));
+    }
+    QAction* next = panel.window->actions()->find(QStringLiteral("learn.next"));
+    panel.window->actions()->refresh();
+    QVERIFY(!next->isEnabled());  // Page Down belongs to the tables until a lesson is shown
+    panel.window->actions()->find(QStringLiteral("learn.consistency"))->trigger();
+    panel.window->actions()->refresh();
+    QVERIFY(next->isEnabled());
+    next->trigger();
+    QCOMPARE(panel.window->lessons().step(), 1);
+    panel.window->lessons().showStep(2);
+    QVERIFY(panel.window->lessonPane()->experimentButton()->isVisible());
+    panel.window->lessonPane()->experimentButton()->click();
+    QVERIFY(panel.window->lesson() != nullptr);
+  }
+
+  void nothingIsClippedInANarrowPane_data() {
+    QTest::addColumn<QString>("name");
+    for (const ui::LessonEntry& entry : ui::lessonEntries())
+      QTest::newRow(qPrintable(entry.name)) << entry.name;
+  }
+  void nothingIsClippedInANarrowPane() {
+    QFETCH(QString, name);
+    test::Panel panel;
+    panel.window->resize(1280, 720);
+    auto* pane = panel.window->lessonPane();
+    QVERIFY(panel.window->openLesson(name));
+    for (int step = 0; step < panel.window->lessons().numSteps(); ++step) {
+      panel.window->lessons().showStep(step);
+      if (panel.window->lessons().script().predict) answerStep(panel.window->lessons(), true);
+      test::settle();
+      for (const QWidget* each : pane->findChildren<QWidget*>()) {
+        const bool text = qobject_cast<const QLabel*>(each) != nullptr ||
+                          qobject_cast<const QAbstractButton*>(each) != nullptr ||
+                          qobject_cast<const QAbstractSpinBox*>(each) != nullptr;
+        if (!text || !each->isVisible()) continue;
+        const QRect area(each->mapTo(pane, QPoint()), each->size());
+        QVERIFY2(area.left() >= 0 && area.right() < pane->width(),
+                 qPrintable(QStringLiteral("step %1: %2 to %3 of %4")
+                                .arg(step + 1)
+                                .arg(area.left())
+                                .arg(area.right())
+                                .arg(pane->width())));
+        QVERIFY(each->width() >= each->minimumSizeHint().width());
+      }
+    }
+  }
+
+  void namesOfGpusMarkThem() {
+    test::Panel panel;
+    QVERIFY(panel.window->openLesson(QStringLiteral("replicas")));
+    const QString text = panel.window->lessonPane()->text();
+    QVERIFY2(text.contains(QStringLiteral("[n0](node:n0)")), qPrintable(text));
+    QSignalSpy hovered(panel.window->lessonPane(), &ui::LessonPane::devicesHovered);
+    const auto labels = panel.window->lessonPane()->findChildren<QLabel*>();
+    const auto label =
+        std::ranges::find_if(labels, [&](const QLabel* each) { return each->text() == text; });
+    QVERIFY(label != labels.end());
+    emit(*label)->linkHovered(QStringLiteral("node:n1"));
+    QCOMPARE(hovered.size(), 1);
+    QCOMPARE(hovered[0][0].value<std::set<ptc::DeviceId>>(),
+             (std::set<ptc::DeviceId>{{1, 0}, {1, 1}}));
+  }
+
+  void theTensorOfAStepIsOpened() {
+    test::Panel panel;
+    QVERIFY(panel.window->openLesson(QStringLiteral("shards"), 1));
+    auto* tensors = panel.window->findChild<ui::TensorsView*>();
+    QTRY_VERIFY2(tensors->heading().contains(QStringLiteral("mlp.fc1.weight")),
+                 qPrintable(tensors->heading()));
+  }
+
+  void thePressedKeysAreShown() {
+    QWidget window;
+    QLabel label(&window);
+    QLineEdit field(&window);
+    label.setFocusPolicy(Qt::StrongFocus);
+    window.resize(600, 300);
+    window.show();
+    ui::KeyCaster caster(&window);
+    const auto press = [](QWidget& focus, Qt::Key key, Qt::KeyboardModifiers modifiers) {
+      focus.setFocus();
+      QApplication::setActiveWindow(focus.window());
+      QTRY_VERIFY(QApplication::focusWidget() == &focus);
+      QKeyEvent event(QEvent::ShortcutOverride, key, modifiers);
+      QApplication::sendEvent(&focus, &event);
+    };
+    press(label, Qt::Key_K, Qt::ControlModifier);
+    QCOMPARE(caster.text(), QString());  // off
+    caster.setActive(true);
+    press(label, Qt::Key_K, Qt::ControlModifier);
+    QCOMPARE(caster.text(), QStringLiteral("Ctrl+K"));
+    press(field, Qt::Key_A, Qt::NoModifier);
+    QCOMPARE(caster.text(), QStringLiteral("Ctrl+K"));  // what is typed is not shown
+    press(label, Qt::Key_Control, Qt::ControlModifier);
+    QCOMPARE(caster.text(), QStringLiteral("Ctrl+K"));
+    press(label, Qt::Key_PageDown, Qt::NoModifier);
+    QVERIFY(caster.text().startsWith(QStringLiteral("PgDown")));
+    QVERIFY(caster.isVisible());
+    caster.setActive(false);
+    QVERIFY(!caster.isVisible());
+  }
+};
+
+TESSERA_THEMED_TEST(LessonSessionTest)
+#include "lesson_session_test.moc"

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/ui/panel_scenes.h"
+
+#include <QDialog>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <cstring>
+
+#include "tests/ui/fake_connections.h"
+#include "tests/ui/fake_runner.h"
+#include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_states.h"
+#include "tests/ui/sample_answers.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/connect_dialog.h"
+#include "ui/dialogs/profile_form.h"
+#include "ui/dialogs/settings_dialog.h"
+#include "ui/dialogs/start_job_dialog.h"
+#include "ui/help/help_window.h"
+#include "ui/lessons/consistency_lesson.h"
+#include "ui/models/draft.h"
+#include "ui/models/draft_plan.h"
+#include "ui/models/move_control.h"
+#include "ui/pages/file_tree_view.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/state_page.h"
+#include "ui/palette/command_palette.h"
+#include "ui/plots/job_plots.h"
+#include "ui/settings/settings.h"
+#include "ui/views/files_page.h"
+#include "ui/views/tensors_view.h"
+#include "ui/widgets/labelled_field.h"
+#include "ui/widgets/tabbed_pane.h"
+
+namespace tessera::test {
+namespace {
+
+using engine::TxnPhase;
+
+constexpr int kThreadPatienceMs = 10'000;
+constexpr double kMoment = 1'750'000'200;  // between two changes of PanelHistory
+
+QSize& sceneSize() {
+  static QSize size(1440, 900);
+  return size;
+}
+
+const ui::WindowOptions kArmed{.operate = true};
+const ui::WindowOptions kLive{.operate = true, .live = true};
+const QList<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+
+/// The panel of a scene with the other end of its dialogs.
+struct Play {
+  FakeConnections connections;
+  ui::Settings settings;
+  std::unique_ptr<Panel> panel;
+
+  ui::MainWindow& window() const { return *panel->window; }
+  template <typename T>
+  T* child() const {
+    return window().findChild<T*>();
+  }
+  void trigger(const char* id) const {
+    window().actions()->refresh();
+    window().actions()->find(QString::fromLatin1(id))->trigger();
+    settle();
+  }
+  void lose() const {
+    panel->model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
+    panel->model.flush();
+    settle();
+  }
+  void draftN1() const {
+    emit window().meshView()->toggleRequested(kN1);
+    panel->waitForPlan();
+    settle();
+  }
+  void showPast() const {
+    child<ui::JobPlots>()->setPlayhead(kMoment);
+    settle();
+  }
+};
+using Arrange = std::function<void(Play&)>;
+
+std::shared_ptr<Play> openPlay(ui::WindowOptions options, engine::ClusterSnapshot snapshot) {
+  auto play = std::make_shared<Play>();
+  for (const char* name : {"lab-a", "lab-b"}) {
+    play->connections.known << FakeConnections::remote(QString::fromLatin1(name));
+  }
+  play->connections.now = QStringLiteral("lab-a");
+  options.settings = &play->settings;
+  options.connections = &play->connections;
+  options.version = QStringLiteral("0.2.0");
+  play->panel = std::make_unique<Panel>(options, std::move(snapshot));
+  play->window().resize(sceneSize());
+  for (auto& event : PanelEvents()) play->panel->model.addEvent(event);
+  play->panel->model.flush();
+  settle();
+  return play;
+}
+
+/// The window after `arrange`.
+Scene windowScene(const char* name, const ui::WindowOptions& options,
+                  const std::function<engine::ClusterSnapshot()>& snapshot,
+                  const Arrange& arrange) {
+  return {QString::fromLatin1(name), [=]() -> Stage {
+            auto play = openPlay(options, snapshot());
+            arrange(*play);
+            settle();
+            QWidget* widget = play->panel->window.get();
+            return {std::move(play), widget};
+          }};
+}
+
+/// The newest dialog or second window that `arrange` opens; its function returns the widget.
+Scene dialogScene(const char* name, const std::function<QWidget*(Play&)>& arrange) {
+  return {QString::fromLatin1(name), [=]() -> Stage {
+            auto play = openPlay(kArmed, PanelCluster());
+            QWidget* widget = arrange(*play);
+            settle();
+            return {std::move(play), widget};
+          }};
+}
+
+/// The dialog that was opened last.
+QWidget* lastDialog(Play& play) {
+  settle();
+  const auto dialogs = play.window().findChildren<QDialog*>();
+  return dialogs.isEmpty() ? nullptr : dialogs.last();
+}
+
+/// A window that has never seen a cluster.
+struct Bare {
+  FakeConnections connections;
+  ui::ClusterModel model;
+  SpyCommands commands{model};
+  std::unique_ptr<ui::MainWindow> window;
+};
+
+Scene bareScene(const char* name, const std::function<void(Bare&)>& arrange) {
+  return {QString::fromLatin1(name), [=]() -> Stage {
+            auto bare = std::make_shared<Bare>();
+            bare->window = std::make_unique<ui::MainWindow>(
+                bare->model, bare->commands, ui::WindowOptions{.connections = &bare->connections});
+            bare->window->resize(sceneSize());
+            bare->window->show();
+            arrange(*bare);
+            bare->model.flush();
+            settle();
+            QWidget* widget = bare->window.get();
+            return {std::move(bare), widget};
+          }};
+}
+
+engine::ClusterSnapshot noJob() { return IdleCluster(2, 4); }
+engine::ClusterSnapshot moving() { return PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}); }
+
+engine::ClusterSnapshot rolledBack() {
+  auto cluster = PanelCluster();
+  cluster.transaction = PanelMove(TxnPhase::kRolledBack, {62, 58, 64, 41}).transaction;
+  cluster.transaction->reason = "n1 was lost while its GPUs were joining";
+  cluster.nodes[1].state = engine::NodeState::kDead;
+  cluster.nodes[1].last_seen = 12;
+  return cluster;
+}
+
+engine::ClusterSnapshot jobFailed() {
+  auto cluster = PanelCluster();
+  cluster.jobs.front().state = engine::JobState::kFailed;
+  cluster.jobs.front().reason = "rank 2 on n0g2 ended with signal 9";
+  return cluster;
+}
+
+/// PanelLost of which `loss` is true.
+engine::ClusterSnapshot lost(engine::LossCase loss) {
+  auto cluster = PanelLost();
+  engine::JobStatus& job = cluster.jobs.front();
+  auto& decision = *job.decision;
+  decision.loss = loss;
+  decision.missing = {"h.2.attn.qkv.weight [0:512,0:256]", "h.2.attn.qkv.bias [0:512]"};
+  decision.missing_bytes = 18LL << 20;
+  decision.seconds_left.reset();
+  if (loss == engine::LossCase::kSnapshot) {
+    decision.snapshot_step = job.step - 7;
+    decision.steps_lost = 7;
+    decision.moved_bytes = 26LL << 20;
+    job.snapshots = {{20, 0}, decision.snapshot_step, 52LL << 20, 2, 60, 0, 0.1, {}};
+  } else {
+    decision.devices.clear();
+  }
+  return cluster;
+}
+
+/// Waits for what a thread of the view makes; a scene that lacks it shows that it does.
+void waitUntil(const std::function<bool()>& holds) {
+  (void)QTest::qWaitFor(holds, kThreadPatienceMs);
+  settle();
+}
+
+void waitForTensors(Play& play) {
+  const auto* view = play.child<ui::TensorsView>();
+  waitUntil([view] { return view->layouts() != nullptr; });
+}
+
+void showFiles(Play& play) {
+  play.trigger("view.files");
+  QTest::qWait(150);  // the tree of files is made on a thread
+}
+
+void addMesh(std::vector<Scene>* scenes) {
+  const auto live = PanelCluster;
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  add(windowScene("mesh-live", kLive, live, [](Play& p) {
+    p.window().meshView()->setSelection({{0, 2}});
+  }));
+  add(windowScene("mesh-no-job", {}, noJob, [](Play&) {}));
+  add(windowScene("mesh-draft", kArmed, live, [](Play& p) { p.draftN1(); }));
+  add(windowScene("mesh-draft-monitor", {}, live, [](Play& p) {
+    emit p.window().meshView()->toggleRequested({{1, 0}});
+    p.panel->waitForPlan();
+  }));
+  add(windowScene("mesh-draft-impossible", kArmed, live, [](Play& p) {
+    p.draftN1();
+    p.window().draft()->pin(ptc::Axis::kTp, 3);
+    QTest::qWait(350);
+  }));
+  add(windowScene("mesh-countdown", kLive, live, [](Play& p) { p.draftN1(); }));
+  add(windowScene("mesh-moving", kLive, moving, [](Play& p) {
+    p.window().meshView()->setSelection({{1, 0}});
+  }));
+  add(windowScene("mesh-done", kArmed, moving,
+                  [](Play& p) { p.panel->setSnapshot(PanelGrown()); }));
+  add(windowScene("mesh-rolled-back", kArmed, moving,
+                  [](Play& p) { p.panel->setSnapshot(rolledBack()); }));
+  add(windowScene("mesh-lost-node", kArmed, PanelLost, [](Play& p) {
+    p.window().meshView()->setSelection({{1, 0}});
+  }));
+  add(windowScene(
+      "mesh-lost-steps", kArmed, [] { return lost(engine::LossCase::kSnapshot); }, [](Play&) {}));
+  add(windowScene(
+      "mesh-lost-state", kArmed, [] { return lost(engine::LossCase::kCheckpointOnly); },
+      [](Play&) {}));
+  add(windowScene("mesh-job-failed", {}, jobFailed, [](Play&) {}));
+  add(windowScene("mesh-stale", {}, live, [](Play& p) { p.lose(); }));
+  add(windowScene("mesh-unrecorded", kArmed, live, [](Play& p) {
+    p.panel->model.setRecordProblem(QStringLiteral("lab-a.sqlite: database or disk is full"));
+    p.panel->model.flush();
+  }));
+  add(windowScene("mesh-past", {}, live, [](Play& p) { p.showPast(); }));
+  add(windowScene("mesh-teach", {}, live, [](Play& p) { p.trigger("view.layoutTeach"); }));
+}
+
+void addViews(std::vector<Scene>* scenes) {
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  add(windowScene("tensors-no-job", {}, noJob, [](Play& p) { p.trigger("view.tensors"); }));
+  add(windowScene("tensors-live", {}, PanelCluster, [](Play& p) {
+    p.trigger("view.tensors");
+    waitForTensors(p);
+  }));
+  add(windowScene("tensors-one", {}, PanelCluster, [](Play& p) {
+    p.trigger("view.tensors");
+    waitForTensors(p);
+    p.child<ui::TensorsView>()->openTensor(QStringLiteral("h.0.attn.qkv.weight"));
+  }));
+  add(windowScene("tensors-draft", kArmed, PanelCluster, [](Play& p) {
+    p.trigger("view.tensors");
+    p.draftN1();
+    auto* view = p.child<ui::TensorsView>();
+    waitUntil([view] { return view->layouts() && view->layouts()->next(); });
+    view->openTensor(QStringLiteral("h.0.attn.qkv.weight"));
+  }));
+  add(windowScene("tensors-stale", {}, PanelCluster, [](Play& p) {
+    p.trigger("view.tensors");
+    waitForTensors(p);
+    p.lose();
+  }));
+  add(windowScene("tensors-past", {}, PanelCluster, [](Play& p) {
+    p.trigger("view.tensors");
+    p.showPast();
+    QTest::qWait(100);
+  }));
+  add(windowScene("links-empty", {}, PanelCluster, [](Play& p) { p.trigger("view.links"); }));
+  add(windowScene("links-draft", kArmed, PanelCluster, [](Play& p) {
+    p.trigger("view.links");
+    p.draftN1();
+    QTest::qWait(150);
+  }));
+  add(windowScene("flows-moving", kLive, moving, [](Play& p) { p.trigger("view.flows"); }));
+  add(windowScene("links-moving", {}, moving, [](Play& p) { p.trigger("view.links"); }));
+  add(windowScene("links-stale", {}, moving, [](Play& p) {
+    p.trigger("view.links");
+    p.lose();
+  }));
+  add(windowScene("data-no-job", {}, noJob, [](Play& p) { p.trigger("view.data"); }));
+  add(windowScene("data-live", {}, PanelCluster, [](Play& p) { p.trigger("view.data"); }));
+  add(windowScene("data-change", {}, PanelCluster, [](Play& p) {
+    p.trigger("view.data");
+    p.child<ui::HistoryPage>()->choose(3);
+  }));
+  add(windowScene("files-no-job", {}, noJob, [](Play& p) { showFiles(p); }));
+  add(windowScene("files-live", {}, PanelCluster, [](Play& p) {
+    showFiles(p);
+    auto* page = p.child<ui::FilesPage>();
+    const QString file = QStringLiteral("jobs/gpt-mini/full/model.safetensors");
+    page->tree()->open(file);
+    page->tree()->choose(file, QStringLiteral("h.0.attn.qkv.weight"));
+  }));
+  add(windowScene("files-stale", {}, PanelCluster, [](Play& p) {
+    showFiles(p);
+    p.lose();
+  }));
+  add(windowScene("history-details", {}, PanelCluster, [](Play& p) {
+    auto* history = p.child<ui::HistoryPage>();
+    p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
+    history->choose(3);
+  }));
+  add(windowScene("history-compare", {}, PanelCluster, [](Play& p) {
+    auto* history = p.child<ui::HistoryPage>();
+    p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
+    history->choose(2);
+    history->addToChosen(3);
+  }));
+}
+
+void addStarts(std::vector<Scene>* scenes) {
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  add(bareScene("start-empty", [](Bare&) {}));
+  add(bareScene("start-starting", [](Bare& b) {
+    b.model.flush();
+    settle();
+    b.window->findChild<ui::StatePage*>()->startButton()->click();
+    b.connections.progress(QStringLiteral("1 of 2 agents started"));
+  }));
+  add(bareScene("start-failed", [](Bare& b) {
+    b.model.flush();
+    settle();
+    b.window->findChild<ui::StatePage*>()->startButton()->click();
+    b.connections.startDone(Timeout("n1 did not answer within 20 s"));
+  }));
+  add(bareScene("start-connecting", [](Bare& b) {
+    b.model.setLink(ui::LinkState::Connecting, QStringLiteral("tcp://127.0.0.1:40001"));
+  }));
+  add(bareScene("start-refused", [](Bare& b) {
+    b.model.setLink(ui::LinkState::Refused, QStringLiteral("the key is not known"));
+  }));
+  add(bareScene("start-file", [](Bare& b) {
+    b.model.clear(QStringLiteral("/home/op/lab-a.db"));
+    b.model.setLink(ui::LinkState::Connected, {});
+    b.commands.entries = PanelHistory();
+    engine::ClusterSnapshot file;
+    file.cluster = "lab-a";
+    file.jobs = PanelCluster().jobs;
+    file.jobs.front().state = engine::JobState::kStopped;
+    b.model.setSnapshot(file);
+  }));
+}
+
+void addDialogs(std::vector<Scene>* scenes) {
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  add(dialogScene("apply-sheet", [](Play& p) {
+    p.draftN1();
+    p.window().planPanel()->applyButton()->click();
+    return lastDialog(p);
+  }));
+  add(dialogScene("apply-sheet-unrecorded", [](Play& p) {
+    p.draftN1();
+    p.panel->model.setRecordProblem(QStringLiteral("lab-a.sqlite: database or disk is full"));
+    p.panel->model.flush();
+    p.trigger("plan.apply");
+    return lastDialog(p);
+  }));
+  add(dialogScene("shortcuts", [](Play& p) {
+    p.trigger("help.shortcuts");
+    return lastDialog(p);
+  }));
+  add(dialogScene("doctor", [](Play& p) {
+    p.panel->commands.checks = std::vector<engine::Check>{
+        {0, "clock", engine::Check::Verdict::kOk, "within 2 ms", ""},
+        {0, "huge pages", engine::Check::Verdict::kSkipped, "not asked for", ""},
+        {1, "/dev/fuse", engine::Check::Verdict::kFailed, "missing", "modprobe fuse"}};
+    p.trigger("cluster.doctor");
+    QTest::qWait(50);
+    return lastDialog(p);
+  }));
+  // Dialogs that ask the cluster, in the order of the menu.
+  for (const char* id : {"cluster.tuneJob", "cluster.checkpoints", "cluster.digest", "cluster.logs",
+                         "cluster.stopJob", "cluster.links", "cluster.probe", "cluster.registrar",
+                         "cluster.keys"}) {
+    add(dialogScene(std::strchr(id, '.') + 1, [id](Play& p) {
+      p.panel->commands.requestAnswer = SampleAnswer;
+      p.connections.ownKeys = {
+          {QStringLiteral("/home/lena/keys/laptop.key"), true, QStringLiteral("operator"),
+           QStringLiteral("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"), {}},
+          {QStringLiteral("/home/lena/keys/lecture.pub"), false, QStringLiteral("viewer"),
+           QStringLiteral("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"), {}}};
+      p.trigger(id);
+      QTest::qWait(50);
+      return lastDialog(p);
+    }));
+  }
+  add(dialogScene("digest-waiting", [](Play& p) {
+    p.trigger("cluster.digest");
+    return lastDialog(p);
+  }));
+  add(dialogScene("palette", [](Play& p) -> QWidget* {
+    p.trigger("edit.goTo");
+    return p.window().commandPalette();
+  }));
+  add(dialogScene("palette-nothing", [](Play& p) -> QWidget* {
+    p.trigger("edit.goTo");
+    QTest::keyClicks(p.window().commandPalette()->edit(), QStringLiteral("zzqx"));
+    return p.window().commandPalette();
+  }));
+  add(dialogScene("guide", [](Play& p) -> QWidget* {
+    p.trigger("help.guide");
+    return p.window().helpWindow();
+  }));
+  add(dialogScene("about", [](Play& p) {
+    p.trigger("help.about");
+    return lastDialog(p);
+  }));
+  const char* const pages[] = {"general", "colours", "safety", "data", "shortcuts"};
+  for (int page = 0; page < ui::SettingsDialog::NUM_PAGES; ++page) {
+    const QByteArray name = QByteArray("settings-") + pages[page];
+    add(dialogScene(name.constData(), [page](Play& p) -> QWidget* {
+      p.trigger("file.settings");
+      auto* dialog = p.child<ui::SettingsDialog>();
+      dialog->showPage(static_cast<ui::SettingsDialog::Page>(page));
+      return dialog;
+    }));
+  }
+  add(dialogScene("connect", [](Play& p) -> QWidget* {
+    p.trigger("file.connect");
+    auto* dialog = p.child<ui::ConnectDialog>();
+    dialog->testButton()->click();
+    using enum ui::AgentTest::Verdict;
+    p.connections.row({QStringLiteral("n0"), Reached, QStringLiteral("0.2.0"), {}});
+    p.connections.row({QStringLiteral("n1"), VersionMismatch, QStringLiteral("0.0.9"),
+                       QStringLiteral("apt install tessera")});
+    p.connections.row({QStringLiteral("n3"), Unreachable, QStringLiteral("3 min"), {}});
+    std::exchange(p.connections.testDone, nullptr)(OkStatus());
+    return dialog;
+  }));
+  add(dialogScene("connect-add", [](Play& p) -> QWidget* {
+    p.trigger("file.connect");
+    auto* dialog = p.child<ui::ConnectDialog>();
+    dialog->addButton()->click();
+    QTest::keyClicks(dialog->form()->edit(ui::ProfileForm::Registrar), QStringLiteral("10.0.0.5"));
+    return dialog;
+  }));
+  add({QStringLiteral("lesson"), []() -> Stage {
+         struct Made {
+           FakeRunner runner;
+           std::unique_ptr<ui::ConsistencyLesson> lesson;
+         };
+         auto made = std::make_shared<Made>();
+         made->runner.kept = FakeRunner::Result3(100);
+         made->lesson = std::make_unique<ui::ConsistencyLesson>(made->runner);
+         made->lesson->show();
+         settle();
+         QWidget* widget = made->lesson.get();
+         return {std::move(made), widget};
+       }});
+}
+
+/// A dialog without a window around it, on a cluster whose GPUs are idle.
+struct StartJob {
+  ui::ClusterModel model;
+  SpyCommands commands{model};
+  ui::Draft draft{model};
+  ui::DraftPlan plan{draft, model, commands};
+  ui::MoveControl control{model, draft, plan, commands};
+  std::unique_ptr<ui::StartJobDialog> dialog;
+};
+
+void addStartJob(std::vector<Scene>* scenes) {
+  const auto add = [&](const char* name, const std::function<void(StartJob&)>& arrange) {
+    scenes->push_back({QString::fromLatin1(name), [=]() -> Stage {
+                         auto made = std::make_shared<StartJob>();
+                         engine::ClusterSnapshot cluster = IdleCluster(2, 4);
+                         cluster.cluster = "lab-a";
+                         made->model.setSnapshot(cluster);
+                         made->model.setLink(ui::LinkState::Connected, {});
+                         made->model.flush();
+                         made->control.setOperating(true);
+                         made->dialog = std::make_unique<ui::StartJobDialog>(
+                             made->model, made->control, made->commands, QStringLiteral("lab-a"));
+                         made->dialog->show();
+                         QTest::qWait(100);
+                         arrange(*made);
+                         QTest::qWait(100);
+                         QWidget* widget = made->dialog.get();
+                         return {std::move(made), widget};
+                       }});
+  };
+  const auto type = [](StartJob& s, const QString& key, const char* text) {
+    s.dialog->field(key)->setValue(QString::fromLatin1(text));
+    emit s.dialog->field(key)->edited();
+  };
+  add("start-job", [](StartJob&) {});
+  add("start-job-more", [](StartJob& s) { s.dialog->moreButton()->click(); });
+  add("start-job-wrong", [type](StartJob& s) {
+    type(s, ui::start_field::kBatch, "0");
+    type(s, ui::start_field::kData, "texts; /data/books");
+    s.control.setOperating(false);
+  });
+}
+
+}  // namespace
+
+void setSceneSize(QSize size) { sceneSize() = size; }
+
+const std::vector<Scene>& PanelScenes() {
+  static const std::vector<Scene> scenes = [] {
+    std::vector<Scene> made;
+    addMesh(&made);
+    addViews(&made);
+    addStarts(&made);
+    addDialogs(&made);
+    addStartJob(&made);
+    return made;
+  }();
+  return scenes;
+}
+
+}  // namespace tessera::test

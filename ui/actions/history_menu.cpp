@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// The commands of the History menu.
+
+#include "ui/actions/menus.h"
+#include "ui/main_window_impl.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/timeline_page.h"
+
+namespace tessera::ui {
+
+void MainWindow::Impl::addHistoryActions() {
+  const QString historyMenu = Menus::history();
+  using Keys = QList<QKeySequence>;
+  const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
+  const auto id = [](const char* text) { return QString::fromLatin1(text); };
+  const auto noCluster = [this] {
+    return model.hasSnapshot() ? QString() : tr("There is no cluster to show.");
+  };
+  const auto editBlocked = [this] { return control.editBlockedReason(); };
+  actions->add({.id = id("history.reverse"),
+                .menu = historyMenu,
+                .text = tr("Draft an &Undo…"),
+                .statusTip = tr("Draft an undo of the selected (or latest) change"),
+                .icon = id("reverse"),
+                .shortcuts = Keys{keys("Ctrl+Shift+R")},
+                .blocked =
+                    [this, editBlocked] {
+                      return history->reversible() == nullptr ? tr("There is no change to undo.")
+                                                              : editBlocked();
+                    }},
+               [this] {
+                 if (const auto* entry = history->reversible()) planReverse(*entry);
+               });
+  actions->add({.id = id("history.reload"),
+                .menu = historyMenu,
+                .text = tr("Re&load"),
+                .statusTip = tr("Read the history from the cluster again"),
+                .icon = id("refresh"),
+                .shortcuts = Keys{keys("F5")},
+                .blocked = noCluster},
+               [this] { history->reload(); });
+
+  actions->add({.id = id("history.exportPlots"),
+                .menu = historyMenu,
+                .text = tr("E&xport Plots…"),
+                .statusTip = tr("Save the plots as PNG or SVG, or their samples as CSV or JSON"),
+                .icon = id("picture"),
+                .blocked = [this] { return timeline->exportBlockedReason(); }},
+               [this] { timeline->exportByHand(); });
+  actions->add({.id = id("history.saveReport"),
+                .menu = historyMenu,
+                .text = tr("&Save Report…"),
+                .statusTip = tr("Save the selected (or latest) change as a page with pictures, a "
+                                "table or JSON"),
+                .shortcuts = Keys{keys("Ctrl+S")},
+                .blocked =
+                    [this] {
+                      return reportable() == nullptr ? tr("There is no finished change.")
+                                                     : QString();
+                    }},
+               [this] {
+                 if (const auto* entry = reportable()) saveReport(*entry);
+               });
+}
+
+}  // namespace tessera::ui
