@@ -8,6 +8,7 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QPushButton>
 #include <QTimer>
 #include <cerrno>
 #include <charconv>
@@ -39,6 +40,7 @@
 #include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
+#include "ui/plots/job_plots.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
 
@@ -143,7 +145,8 @@ const Syntax& panelSyntax() {
             .fallback = "the working folder"},
            {.name = "print-geometry",
             .value = "",
-            .help = "print the screen positions of the cells as JSON, a line for each change"},
+            .help =
+                "print the screen positions of cells and buttons as JSON, a line for each change"},
            {.name = "startup-trace",
             .value = "",
             .help = "print to stderr how many milliseconds each part of the start took"},
@@ -296,24 +299,39 @@ void traceFirstMesh(ui::MainWindow& window, ui::ClusterModel& model) {
   window.meshView()->viewport()->installEventFilter(new FirstPaint(&window, model));
 }
 
-/// Prints the screen rectangles of cells and drop zones, and what else scenarios wait for, whenever
-/// they change.
+Json onScreen(const QWidget& widget, QRect rect) {
+  const QPoint corner = widget.mapToGlobal(rect.topLeft());
+  return {corner.x(), corner.y(), rect.width(), rect.height()};
+}
+
+/// The buttons with a text that can be pressed now, by their text.
+Json buttonsOf(const QWidget& window) {
+  Json buttons = Json::object();
+  for (const QPushButton* each : window.findChildren<QPushButton*>())
+    if (each->isVisible() && each->isEnabled() && !each->text().isEmpty())
+      buttons[each->text().toStdString()] = onScreen(*each, each->rect());
+  return buttons;
+}
+
+/// Prints the screen rectangles of cells, drop zones, plots and buttons, and what else scenarios
+/// wait for, whenever they change.
 void printGeometry(ui::MainWindow& window) {
   auto* timer = new QTimer(&window);
   QObject::connect(timer, &QTimer::timeout, &window, [&window, last = std::string()]() mutable {
     const ui::MeshView* view = window.meshView();
-    const auto onScreen = [view](QRect rect) {
-      const QPoint corner = view->viewport()->mapToGlobal(rect.topLeft());
-      return Json{corner.x(), corner.y(), rect.width(), rect.height()};
-    };
+    const auto inMesh = [view](QRect rect) { return onScreen(*view->viewport(), rect); };
+    const QWidget* dialog = QApplication::activeModalWidget();
+    const auto* plots = window.findChild<ui::JobPlots*>();
     Json cells = Json::object();
     for (const auto& node : view->scene().nodes)
       for (const auto& cell : node.cells)
         if (const QRect rect = view->cellRect(cell.id); !rect.isNull())
-          cells[ptc::ToString(cell.id)] = onScreen(rect);
+          cells[ptc::ToString(cell.id)] = inMesh(rect);
     const Json geometry = {{"cells", std::move(cells)},
-                           {"drop_zone", onScreen(view->dropZoneRect())},
-                           {"pool", onScreen(view->poolRect())},
+                           {"drop_zone", inMesh(view->dropZoneRect())},
+                           {"pool", inMesh(view->poolRect())},
+                           {"plots", onScreen(*plots, plots->rect())},
+                           {"buttons", buttonsOf(dialog != nullptr ? *dialog : window)},
                            {"counting_down", window.isCountingDown()},
                            {"active", window.isActiveWindow()}};
     if (std::string text = geometry.dump(); text != last) {

@@ -16,6 +16,7 @@
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/apply_sheet.h"
+#include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
@@ -247,9 +248,26 @@ void MainWindow::Impl::setTheme(ThemeMode mode) {
 void MainWindow::Impl::fitRecords() {
   // In a low window the canvas gets the height, unless the user set that of the pane.
   const int wanted = window.height() < kLowWindow ? kLowBottomHeight : kBottomHeight;
-  if (wanted == recordsHeight || bottomDock->height() != recordsHeight) return;
+  const int height = squeezedFrom.value_or(bottomDock->height());
+  if (wanted == recordsHeight || height != recordsHeight) return;
   recordsHeight = wanted;
+  if (squeezedFrom) squeezedFrom = wanted;
   window.resizeDocks({bottomDock}, {wanted}, Qt::Vertical);
+}
+
+void MainWindow::Impl::watchRecords(const QResizeEvent& event) {
+  const bool hasCard = progress->isVisible() || decision->isVisible();
+  const bool byUser = QGuiApplication::mouseButtons() != Qt::NoButton;
+  if (!hasCard || byUser || squeezedFrom) return;
+  if (event.size().height() < event.oldSize().height()) squeezedFrom = event.oldSize().height();
+}
+
+void MainWindow::Impl::restoreRecords() {
+  if (!squeezedFrom) return;
+  if (bottomDock->height() < *squeezedFrom) {
+    window.resizeDocks({bottomDock}, {*squeezedFrom}, Qt::Vertical);
+  }
+  squeezedFrom.reset();
 }
 
 bool MainWindow::Impl::eventFilter(QObject* watched, QEvent* event) {
@@ -259,6 +277,16 @@ bool MainWindow::Impl::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Wheel:
     case QEvent::Drop:
       control.noteInput();
+      break;
+    case QEvent::Resize:
+      if (watched == bottomDock && progress != nullptr) {
+        watchRecords(*static_cast<QResizeEvent*>(event));
+      }
+      break;
+    case QEvent::Hide:
+      if (watched == progress || watched == decision) {
+        QTimer::singleShot(0, this, &Impl::restoreRecords);  // the layout follows first
+      }
       break;
     default:
       break;

@@ -38,6 +38,7 @@
 class QDockWidget;
 class QLabel;
 class QProgressBar;
+class QResizeEvent;
 class QStackedWidget;
 
 namespace tessera::ui {
@@ -99,7 +100,7 @@ struct MainWindow::Impl : QObject {
                 .showError = [this](const QString& text) { showError(text); }},
         actions(new ActionRegistry(&w)) {}
 
-  /// Restarts the relock timer on any user input.
+  /// Restarts the relock timer on any user input, and follows the height of the bottom dock.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
   void build();
@@ -236,6 +237,9 @@ struct MainWindow::Impl : QObject {
   const engine::HistoryEntry* reportable() const;
   void refreshAge();
   void fitRecords();
+  /// The cards below the canvas may take height from the bottom dock; it gets it back.
+  void watchRecords(const QResizeEvent& event);
+  void restoreRecords();
   /// Shows the chosen link in the inspector while the Links view is shown.
   void showLink();
   /// Shows inspector, plan or change details, by the source and the selected history row.
@@ -280,6 +284,7 @@ struct MainWindow::Impl : QObject {
   std::string noticedDecision;  // the loss for which a notice was shown; empty: none
   bool historyLoaded = false;
   QByteArray initialLayout;
+  std::optional<int> squeezedFrom = {};  // height of the bottom dock before cards took some
   int recordsHeight = 0;  // of the bottom dock, as last set by the window itself; -1: by the user
   QTimer ageTimer, errorTimer;
   LayoutKeeper* keeper = nullptr;

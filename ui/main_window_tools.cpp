@@ -151,6 +151,7 @@ void MainWindow::Impl::arrange(Arrangement arrangement) {
   window.resizeDocks({navigatorDock, rightDock}, {kTeachNavigatorWidth, kDefaultSideWidth},
                      Qt::Horizontal);
   window.resizeDocks({bottomDock}, {height}, Qt::Vertical);
+  squeezedFrom.reset();
 }
 
 void MainWindow::Impl::resetLayout() {

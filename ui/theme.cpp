@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "ui/style_sheet.h"
 
@@ -153,7 +154,10 @@ const Theme& Theme::current() { return g_current ? *g_current : light(); }
 void applyTheme(QApplication& application, ThemeMode mode) {
   static const bool systemIsDark = application.palette().color(QPalette::Window).lightness() < 128;
   const bool isDark = mode == ThemeMode::Dark || (mode == ThemeMode::System && systemIsDark);
-  g_current = isDark ? &Theme::dark() : &Theme::light();
+  // Qt polishes every widget again for a style sheet, also for the same one.
+  const Theme* wanted = isDark ? &Theme::dark() : &Theme::light();
+  const bool isShown = std::exchange(g_current, wanted) == wanted;
+  if (isShown && !application.styleSheet().isEmpty()) return;
   static const bool styled = QApplication::setStyle(QStringLiteral("Fusion")) != nullptr;
   Q_UNUSED(styled)  // without Fusion the platform style is used
   QApplication::setFont(uiFont(12.5));

@@ -82,6 +82,10 @@ void RankEvents::OnAttached(const RankId& id) {
 void RankEvents::OnConnected(const RankId& id, const Attempt& reached, const Status& status) {
   RankTable::Rank* rank = world_.ranks.Find(id);
   if (!rank) return;
+  // A rank that stays through many changes does not return to the attempts before them.
+  std::erase_if(rank->connected, [oldest = Attempt{rank->current_epoch, 0}](const auto& entry) {
+    return entry.first < oldest;
+  });
   rank->connected[reached] = status.has_value();
   if (status) return world_.transactions.OnRankConnected(id, reached, status);
   Error error = status.error();

@@ -10,6 +10,7 @@
 namespace tessera::agents::sim {
 namespace {
 constexpr std::size_t kLongestNote = 900;  // of a message
+constexpr std::int64_t kRemembered = 100;  // outcomes of the last transactions
 }  // namespace
 
 void SimLinks::ConnectLater(std::int32_t n, Time delay) {
@@ -98,13 +99,17 @@ Status SimLinks::ToNode(const std::string& identity, const wire::ToNode& message
 }
 
 void SimLinks::CheckOrder(std::int32_t n, const wire::ToNode& m) {
-  if (m.has_outcome()) outcomes_.insert({n, m.outcome().transaction()});
+  if (m.has_outcome()) {
+    const std::int64_t number = m.outcome().transaction();
+    outcomes_.insert({number, n});
+    outcomes_.erase(outcomes_.begin(), outcomes_.lower_bound({number - kRemembered, 0}));
+  }
   const std::int64_t asked = m.has_prepare()     ? m.prepare().transaction()
                              : m.has_pause_txn() ? m.pause_txn().transaction()
                              : m.has_transfer()  ? m.transfer().transaction()
                              : m.has_verify()    ? m.verify().transaction()
                                                  : 0;
-  if (outcomes_.contains({n, asked})) {
+  if (outcomes_.contains({asked, n})) {
     world_.sim->Violate(fmt::format("n{} is asked for transaction {} after its outcome", n, asked));
   }
 }

@@ -75,7 +75,7 @@ class SimLinks {
 
   const World world_;
   std::deque<Link> links_;                                    // by node
-  std::set<std::pair<std::int32_t, std::int64_t>> outcomes_;  // that nodes were sent
+  std::set<std::pair<std::int64_t, std::int32_t>> outcomes_;  // transactions, and nodes that know
 };
 
 }  // namespace tessera::agents::sim

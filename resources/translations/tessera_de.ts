@@ -2,4336 +2,4333 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="de" sourcelanguage="en">
 <context>
-    <name>ClusterTest</name>
-    <message>
-        <source>registrar</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ask the operator to allow your public key, or choose another key file.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Install the same version of Tessera on this machine and on the cluster.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The server key of this profile does not match the cluster. Add its profile again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Start it: tesseractl up --cluster %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Check that the registrar is running, that %1 is the right address, and that no firewall blocks it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>last seen %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Look at its log: tesseractl logs %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>version %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%1, this panel has %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Install the same version of Tessera on %1 and here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>its clock is %1 ahead</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>its clock is %1 behind</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Synchronise the clocks: systemctl enable --now systemd-timesyncd</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>clock within %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>tessera::app::AppConnections</name>
     <message>
         <source>%1 of %2 agents started</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Agenten gestartet</translation>
     </message>
     <message>
         <source>Writing the agents&apos; configuration</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfiguration der Agenten wird geschrieben</translation>
     </message>
     <message>
         <source>Creating its keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel werden erzeugt</translation>
     </message>
     <message>
         <source>%1 nodes of %2 GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Knoten mit je %2 GPUs</translation>
     </message>
     <message>
         <source>Others can read the secret: chmod 600</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere können das Geheimnis lesen: chmod 600</translation>
     </message>
 </context>
 <context>
     <name>tessera::app::ClusterTest</name>
     <message>
         <source>registrar</source>
-        <translation type="unfinished"></translation>
+        <translation>Registrar</translation>
     </message>
     <message>
         <source>no answer within %1</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Antwort innerhalb von %1</translation>
     </message>
     <message>
         <source>Check that %1 is the right address and that no firewall blocks it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen, ob die Adresse %1 stimmt und keine Firewall sie sperrt.</translation>
     </message>
     <message>
         <source>Choose the key file that was created for this cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Schlüsseldatei wählen, die für diesen Cluster erzeugt wurde.</translation>
     </message>
     <message>
         <source>%1 in %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 in %2</translation>
+    </message>
+    <message>
+        <source>Ask the operator to allow your public key, or choose another key file.</source>
+        <translation>Den Betreiber bitten, den öffentlichen Schlüssel zuzulassen, oder eine andere Schlüsseldatei wählen.</translation>
+    </message>
+    <message>
+        <source>Install the same version of Tessera on this machine and on the cluster.</source>
+        <translation>Auf diesem Rechner und im Cluster dieselbe Version von Tessera installieren.</translation>
+    </message>
+    <message>
+        <source>The server key of this profile does not match the cluster. Add its profile again.</source>
+        <translation>Der Server-Schlüssel dieses Profils passt nicht zum Cluster. Das Profil neu hinzufügen.</translation>
+    </message>
+    <message>
+        <source>Start it: tesseractl up --cluster %1</source>
+        <translation>Starten: tesseractl up --cluster %1</translation>
+    </message>
+    <message>
+        <source>Check that the registrar is running, that %1 is the right address, and that no firewall blocks it.</source>
+        <translation>Prüfen, ob der Registrar läuft, die Adresse %1 stimmt und keine Firewall sie sperrt.</translation>
+    </message>
+    <message>
+        <source>last seen %1</source>
+        <translation>zuletzt gesehen %1</translation>
+    </message>
+    <message>
+        <source>Look at its log: tesseractl logs %1</source>
+        <translation>Ins Protokoll sehen: tesseractl logs %1</translation>
+    </message>
+    <message>
+        <source>version %1</source>
+        <translation>Version %1</translation>
+    </message>
+    <message>
+        <source>%1, this panel has %2</source>
+        <translation>%1, dieses Panel hat %2</translation>
+    </message>
+    <message>
+        <source>Install the same version of Tessera on %1 and here.</source>
+        <translation>Auf %1 und hier dieselbe Version von Tessera installieren.</translation>
+    </message>
+    <message>
+        <source>its clock is %1 ahead</source>
+        <translation>seine Uhr geht %1 vor</translation>
+    </message>
+    <message>
+        <source>its clock is %1 behind</source>
+        <translation>seine Uhr geht %1 nach</translation>
+    </message>
+    <message>
+        <source>Synchronise the clocks: systemctl enable --now systemd-timesyncd</source>
+        <translation>Die Uhren synchronisieren: systemctl enable --now systemd-timesyncd</translation>
+    </message>
+    <message>
+        <source>clock within %1</source>
+        <translation>Uhrzeit auf %1 genau</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::AboutDialog</name>
     <message>
         <source>About Tessera</source>
-        <translation type="unfinished"></translation>
+        <translation>Über Tessera</translation>
     </message>
     <message>
         <source>Tessera</source>
-        <translation type="unfinished"></translation>
+        <translation>Tessera</translation>
     </message>
     <message>
         <source>Moves the state of a running deep-learning job to another mesh of GPUs. Based on the idea of Tenplex (SOSP 2024).</source>
-        <translation type="unfinished"></translation>
+        <translation>Verschiebt den Zustand eines laufenden Deep-Learning-Jobs auf ein anderes Mesh von GPUs. Nach der Idee von Tenplex (SOSP 2024).</translation>
     </message>
     <message>
         <source>version</source>
-        <translation type="unfinished"></translation>
+        <translation>Version</translation>
     </message>
     <message>
         <source>unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>unbekannt</translation>
     </message>
     <message>
         <source>Qt</source>
-        <translation type="unfinished"></translation>
+        <translation>Qt</translation>
     </message>
     <message>
         <source>display</source>
-        <translation type="unfinished"></translation>
+        <translation>Anzeige</translation>
     </message>
     <message>
         <source>system</source>
-        <translation type="unfinished"></translation>
+        <translation>System</translation>
     </message>
     <message>
         <source>panel and command line (ui, app)</source>
-        <translation type="unfinished"></translation>
+        <translation>Panel und Kommandozeile (ui, app)</translation>
     </message>
     <message>
         <source>GPL-3.0-or-later</source>
-        <translation type="unfinished"></translation>
+        <translation>GPL-3.0-or-later</translation>
     </message>
     <message>
         <source>planner, engine, agents</source>
-        <translation type="unfinished"></translation>
+        <translation>Planer, Engine, Agenten</translation>
     </message>
     <message>
         <source>Apache-2.0</source>
-        <translation type="unfinished"></translation>
+        <translation>Apache-2.0</translation>
     </message>
     <message>
         <source>LGPL-3.0-only</source>
-        <translation type="unfinished"></translation>
+        <translation>LGPL-3.0-only</translation>
     </message>
     <message>
         <source>QCustomPlot</source>
-        <translation type="unfinished"></translation>
+        <translation>QCustomPlot</translation>
     </message>
     <message>
         <source>ZeroMQ</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeroMQ</translation>
     </message>
     <message>
         <source>LGPL-3.0 with static linking exception</source>
-        <translation type="unfinished"></translation>
+        <translation>LGPL-3.0 mit Ausnahme für statisches Linken</translation>
     </message>
     <message>
         <source>Protocol Buffers</source>
-        <translation type="unfinished"></translation>
+        <translation>Protocol Buffers</translation>
     </message>
     <message>
         <source>BSD-3-Clause</source>
-        <translation type="unfinished"></translation>
+        <translation>BSD-3-Clause</translation>
     </message>
     <message>
         <source>SQLite</source>
-        <translation type="unfinished"></translation>
+        <translation>SQLite</translation>
     </message>
     <message>
         <source>public domain</source>
-        <translation type="unfinished"></translation>
+        <translation>gemeinfrei</translation>
     </message>
     <message>
         <source>libtorch (trainer only)</source>
-        <translation type="unfinished"></translation>
+        <translation>libtorch (nur Trainer)</translation>
     </message>
     <message>
         <source>Licences</source>
-        <translation type="unfinished"></translation>
+        <translation>Lizenzen</translation>
     </message>
     <message>
         <source>Copy versions</source>
-        <translation type="unfinished"></translation>
+        <translation>Versionen kopieren</translation>
     </message>
     <message>
         <source>Copy the versions</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Versionen kopieren</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::AgentTests</name>
     <message>
         <source>reached</source>
-        <translation type="unfinished"></translation>
+        <translation>erreicht</translation>
     </message>
     <message>
         <source>version mismatch</source>
-        <translation type="unfinished"></translation>
+        <translation>andere Version</translation>
     </message>
     <message>
         <source>key refused</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel abgelehnt</translation>
     </message>
     <message>
         <source>clock skew</source>
-        <translation type="unfinished"></translation>
+        <translation>Uhr falsch</translation>
     </message>
     <message>
         <source>not reached</source>
-        <translation type="unfinished"></translation>
+        <translation>nicht erreicht</translation>
     </message>
     <message>
         <source>reached, with warnings</source>
-        <translation type="unfinished"></translation>
+        <translation>erreicht, mit Warnungen</translation>
     </message>
     <message>
         <source>%1 %2, %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2, %3</translation>
     </message>
     <message>
         <source>%1 %2, %3. %4</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2, %3. %4</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::AnswerDialog</name>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>Copy as command</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Befehl kopieren</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Copy the answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort kopieren</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ApplySheet</name>
     <message>
         <source>Apply even though the change cannot be recorded</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden, obwohl die Änderung nicht aufgezeichnet werden kann</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Apply to %1 · %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden auf %1 · %2</translation>
     </message>
     <message>
         <source>Reconfigure %1: %2 → %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 umstellen: %2 → %3</translation>
     </message>
     <message>
         <source>cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>%1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 → %2</translation>
     </message>
     <message>
         <source>bytes to move</source>
-        <translation type="unfinished"></translation>
+        <translation>zu verschieben</translation>
     </message>
     <message>
         <source>pause (estimate)</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause (geschätzt)</translation>
     </message>
     <message>
         <source>≈ %1</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ %1</translation>
     </message>
     <message>
         <source>peak memory</source>
-        <translation type="unfinished"></translation>
+        <translation>höchste Belegung</translation>
     </message>
     <message>
         <source>%1 on %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 auf %2</translation>
     </message>
     <message>
         <source>can be rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>umkehrbar</translation>
     </message>
     <message>
         <source>yes, until the commit</source>
-        <translation type="unfinished"></translation>
+        <translation>ja, bis zum Commit</translation>
     </message>
     <message>
         <source>no</source>
-        <translation type="unfinished"></translation>
+        <translation>nein</translation>
     </message>
     <message>
         <source>unused</source>
-        <translation type="unfinished"></translation>
+        <translation>ungenutzt</translation>
     </message>
     <message>
         <source>Move %1, pause ≈ %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 verschieben, Pause ≈ %2</translation>
     </message>
     <message>
         <source>Cancel. Nothing moves</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen. Nichts wird verschoben</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::BatchStrip</name>
     <message>
         <source>dp %1: positions %2 to %3</source>
-        <translation type="unfinished"></translation>
+        <translation>dp %1: Positionen %2 bis %3</translation>
     </message>
     <message>
         <source>Batches and their ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>Batches und ihre Ranks</translation>
     </message>
     <message>
         <source>dp %1 · %2</source>
-        <translation type="unfinished"></translation>
+        <translation>dp %1 · %2</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CandidateDelegate</name>
     <message>
         <source>now</source>
-        <translation type="unfinished"></translation>
+        <translation>jetzt</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CandidateTableModel</name>
     <message>
         <source>fits</source>
-        <translation type="unfinished"></translation>
+        <translation>passt</translation>
     </message>
     <message>
         <source>fits, but leaves less than 10 %</source>
-        <translation type="unfinished"></translation>
+        <translation>passt, lässt aber weniger als 10 % frei</translation>
     </message>
     <message>
         <source>does not fit</source>
-        <translation type="unfinished"></translation>
+        <translation>passt nicht</translation>
     </message>
     <message>
         <source>ZeRO</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO</translation>
     </message>
     <message>
         <source>mb %1</source>
-        <translation type="unfinished"></translation>
+        <translation>mb %1</translation>
     </message>
     <message>
         <source>≈ step</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ Schritt</translation>
     </message>
     <message>
         <source>Seconds per step, estimated</source>
-        <translation type="unfinished"></translation>
+        <translation>Sekunden pro Schritt, geschätzt</translation>
     </message>
     <message>
         <source>≈ tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ Tokens/s</translation>
     </message>
     <message>
         <source>Tokens per second, estimated</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens pro Sekunde, geschätzt</translation>
     </message>
     <message>
         <source>moves</source>
-        <translation type="unfinished"></translation>
+        <translation>bewegt</translation>
     </message>
     <message>
         <source>nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts</translation>
     </message>
     <message>
         <source>Bytes that the change would move</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes, die die Änderung bewegen würde</translation>
     </message>
     <message>
         <source>≈ pause</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ Pause</translation>
     </message>
     <message>
         <source>Pause of the job, estimated</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause des Jobs, geschätzt</translation>
     </message>
     <message>
         <source>peak memory</source>
-        <translation type="unfinished"></translation>
+        <translation>höchste Belegung</translation>
     </message>
     <message>
         <source>Memory of the fullest GPU during the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher der vollsten GPU während der Änderung</translation>
     </message>
     <message>
         <source>current</source>
-        <translation type="unfinished"></translation>
+        <translation>aktuell</translation>
     </message>
     <message>
         <source>recommended</source>
-        <translation type="unfinished"></translation>
+        <translation>empfohlen</translation>
     </message>
     <message>
         <source>step ≈ %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt ≈ %1</translation>
     </message>
     <message>
         <source>≈ %1 tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ %1 Tokens/s</translation>
     </message>
     <message>
         <source>moves %1, pause ≈ %2</source>
-        <translation type="unfinished"></translation>
+        <translation>bewegt %1, Pause ≈ %2</translation>
     </message>
     <message>
         <source>peak %1, %2</source>
-        <translation type="unfinished"></translation>
+        <translation>höchstens %1, %2</translation>
     </message>
     <message>
         <source>%1 unused</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ungenutzt</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ChangeDetails</name>
     <message>
         <source>when</source>
-        <translation type="unfinished"></translation>
+        <translation>wann</translation>
     </message>
     <message>
         <source>requested by</source>
-        <translation type="unfinished"></translation>
+        <translation>angefordert von</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>options</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen</translation>
     </message>
     <message>
         <source>after step</source>
-        <translation type="unfinished"></translation>
+        <translation>nach Schritt</translation>
     </message>
     <message>
         <source>digests</source>
-        <translation type="unfinished"></translation>
+        <translation>Digests</translation>
     </message>
     <message>
         <source>equal, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>gleich, %1</translation>
     </message>
     <message>
         <source>digests of the whole state before and after</source>
-        <translation type="unfinished"></translation>
+        <translation>Digests des gesamten Zustands davor und danach</translation>
     </message>
     <message>
         <source>moved</source>
-        <translation type="unfinished"></translation>
+        <translation>verschoben</translation>
     </message>
     <message>
         <source>planned %1</source>
-        <translation type="unfinished"></translation>
+        <translation>geplant %1</translation>
     </message>
     <message>
         <source>planned to move</source>
-        <translation type="unfinished"></translation>
+        <translation>zu verschieben geplant</translation>
     </message>
     <message>
         <source>least possible</source>
-        <translation type="unfinished"></translation>
+        <translation>kleinstmöglich</translation>
     </message>
     <message>
         <source>pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause</translation>
     </message>
     <message>
         <source>pause (estimate)</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause (geschätzt)</translation>
     </message>
     <message>
         <source>Phases</source>
-        <translation type="unfinished"></translation>
+        <translation>Phasen</translation>
     </message>
     <message>
         <source>Planned and actual</source>
-        <translation type="unfinished"></translation>
+        <translation>Geplant und tatsächlich</translation>
     </message>
     <message>
         <source>Flows, largest first</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse, größte zuerst</translation>
     </message>
     <message>
         <source>Draft an undo…</source>
-        <translation type="unfinished"></translation>
+        <translation>Rücknahme entwerfen…</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Show this moment</source>
-        <translation type="unfinished"></translation>
+        <translation>Moment zeigen</translation>
     </message>
     <message>
         <source>Save report…</source>
-        <translation type="unfinished"></translation>
+        <translation>Bericht speichern…</translation>
     </message>
     <message>
         <source>Save a report of this change</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Bericht über diese Änderung speichern</translation>
     </message>
     <message>
         <source>Save this change as a page with pictures, a table or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Änderung als Seite mit Bildern, als Tabelle oder als JSON speichern</translation>
     </message>
     <message>
         <source>Draft an undo of this change</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Rücknahme dieser Änderung entwerfen</translation>
     </message>
     <message>
         <source>Draft the layout from before this change. Nothing moves until you apply it</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Layout von vor dieser Änderung entwerfen. Nichts bewegt sich, bevor es angewendet wird</translation>
     </message>
     <message>
         <source>Close the details</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Details schließen</translation>
     </message>
     <message>
         <source>Return to the selection in the mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Zur Auswahl im Mesh zurückkehren</translation>
     </message>
     <message>
         <source>Show the GPUs and the job as they were when this change began</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs und Job so zeigen, wie sie zu Beginn dieser Änderung waren</translation>
     </message>
     <message>
         <source>Details of the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Details der Änderung</translation>
     </message>
     <message>
         <source>Only a committed change can be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur eine festgeschriebene Änderung lässt sich zurücknehmen.</translation>
     </message>
     <message>
         <source>Change %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1</translation>
     </message>
     <message>
         <source>Phases: not recorded</source>
-        <translation type="unfinished"></translation>
+        <translation>Phasen: nicht aufgezeichnet</translation>
     </message>
     <message>
         <source>Phases: %1 in all</source>
-        <translation type="unfinished"></translation>
+        <translation>Phasen: %1 insgesamt</translation>
     </message>
     <message>
         <source>stay</source>
-        <translation type="unfinished"></translation>
+        <translation>bleiben</translation>
     </message>
     <message>
         <source>in node</source>
-        <translation type="unfinished"></translation>
+        <translation>im Knoten</translation>
     </message>
     <message>
         <source>network</source>
-        <translation type="unfinished"></translation>
+        <translation>Netzwerk</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ChangeDiff</name>
     <message>
         <source>change</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>day</source>
-        <translation type="unfinished"></translation>
+        <translation>Tag</translation>
     </message>
     <message>
         <source>when</source>
-        <translation type="unfinished"></translation>
+        <translation>wann</translation>
     </message>
     <message>
         <source>result</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnis</translation>
     </message>
     <message>
         <source>step</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt</translation>
     </message>
     <message>
         <source>epoch</source>
-        <translation type="unfinished"></translation>
+        <translation>Epoche</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>options</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen</translation>
     </message>
     <message>
         <source>moved</source>
-        <translation type="unfinished"></translation>
+        <translation>verschoben</translation>
     </message>
     <message>
         <source>least possible</source>
-        <translation type="unfinished"></translation>
+        <translation>kleinstmöglich</translation>
     </message>
     <message>
         <source>pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause</translation>
     </message>
     <message>
         <source>loss before</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss davor</translation>
     </message>
     <message>
         <source>loss after</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss danach</translation>
     </message>
     <message>
         <source>tokens/s before</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens/s davor</translation>
     </message>
     <message>
         <source>tokens/s after</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens/s danach</translation>
     </message>
     <message>
         <source>+%1: %2</source>
         <comment>devices that joined</comment>
-        <translation type="unfinished"></translation>
+        <translation>+%1: %2</translation>
     </message>
     <message>
         <source>−%1: %2</source>
         <comment>devices that left</comment>
-        <translation type="unfinished"></translation>
+        <translation>−%1: %2</translation>
     </message>
     <message>
         <source>another shard on %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>anderer Shard auf %1: %2</translation>
     </message>
     <message>
         <source>The same GPUs, at the same places in pp, ep and tp.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieselben GPUs an denselben Plätzen in pp, ep und tp.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ChangeView</name>
     <message>
         <source>running</source>
-        <translation type="unfinished"></translation>
+        <translation>läuft</translation>
     </message>
     <message>
         <source>committed</source>
-        <translation type="unfinished"></translation>
+        <translation>wirksam</translation>
     </message>
     <message>
         <source>rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>zurückgerollt</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>gescheitert</translation>
     </message>
     <message>
         <source>ZeRO on</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO ein</translation>
     </message>
     <message>
         <source>ZeRO off</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO aus</translation>
     </message>
     <message>
         <source>micro-batch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Micro-Batch %1</translation>
     </message>
     <message>
         <source>equal</source>
-        <translation type="unfinished"></translation>
+        <translation>gleich</translation>
     </message>
     <message>
         <source>different</source>
-        <translation type="unfinished"></translation>
+        <translation>verschieden</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CheckTableModel</name>
     <message>
         <source>ok</source>
-        <translation type="unfinished"></translation>
+        <translation>ok</translation>
     </message>
     <message>
         <source>warning</source>
-        <translation type="unfinished"></translation>
+        <translation>Warnung</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>skipped</source>
-        <translation type="unfinished"></translation>
+        <translation>übersprungen</translation>
     </message>
     <message>
         <source>Severity</source>
-        <translation type="unfinished"></translation>
+        <translation>Schwere</translation>
     </message>
     <message>
         <source>Where</source>
-        <translation type="unfinished"></translation>
+        <translation>Wo</translation>
     </message>
     <message>
         <source>here</source>
-        <translation type="unfinished"></translation>
+        <translation>hier</translation>
     </message>
     <message>
         <source>Finding</source>
-        <translation type="unfinished"></translation>
+        <translation>Befund</translation>
     </message>
     <message>
         <source>Value</source>
-        <translation type="unfinished"></translation>
+        <translation>Wert</translation>
     </message>
     <message>
         <source>Remedy</source>
-        <translation type="unfinished"></translation>
+        <translation>Abhilfe</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ClusterMenu</name>
     <message>
         <source>The cluster has saved no checkpoint. Cluster ▸ Save a Checkpoint saves one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat keinen Checkpoint gespeichert. Cluster ▸ Checkpoint speichern speichert einen.</translation>
     </message>
     <message>
         <source>Job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>Step</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt</translation>
     </message>
     <message>
         <source>Saved</source>
-        <translation type="unfinished"></translation>
+        <translation>Gespeichert</translation>
     </message>
     <message>
         <source>Size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>Mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh</translation>
     </message>
     <message>
         <source>Digest</source>
-        <translation type="unfinished"></translation>
+        <translation>Digest</translation>
     </message>
     <message>
         <source>Path</source>
-        <translation type="unfinished"></translation>
+        <translation>Pfad</translation>
     </message>
     <message>
         <source>1 checkpoint, %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Checkpoint, %1.</translation>
     </message>
     <message>
         <source>%1 checkpoints, %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Checkpoints, %2.</translation>
     </message>
     <message>
         <source>There is no job to load it into.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Job, in den er geladen werden könnte.</translation>
     </message>
     <message>
         <source>Load a checkpoint into %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoint in %1 laden</translation>
     </message>
     <message>
         <source>The parameters and the optimizer state of %1 are replaced by those of step %2. What the job has done since is lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Parameter und Optimizer-Zustand von %1 werden durch die von Schritt %2 ersetzt. Was der Job seitdem getan hat, geht verloren.</translation>
     </message>
     <message>
         <source>Load step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1 laden</translation>
     </message>
     <message>
         <source>Keep the state</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand behalten</translation>
     </message>
     <message>
         <source>The checkpoint was not loaded: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Checkpoint wurde nicht geladen: %1.</translation>
     </message>
     <message>
         <source>Delete a checkpoint</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoint löschen</translation>
     </message>
     <message>
         <source>Deleting this checkpoint frees %1. It cannot be restored.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Checkpoint zu löschen gibt %1 frei. Er lässt sich nicht wiederherstellen.</translation>
     </message>
     <message>
         <source>Delete %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 löschen</translation>
     </message>
     <message>
         <source>Keep it</source>
-        <translation type="unfinished"></translation>
+        <translation>Behalten</translation>
     </message>
     <message>
         <source>The checkpoint was not deleted: %1.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>C&amp;heckpoints…</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Checkpoint wurde nicht gelöscht: %1.</translation>
     </message>
     <message>
         <source>List the checkpoints of the cluster, load or delete one</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Checkpoints des Clusters auflisten, einen laden oder löschen</translation>
     </message>
     <message>
         <source>Checkpoints of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoints von %1</translation>
     </message>
     <message>
         <source>Comparing their files…</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien werden verglichen…</translation>
     </message>
     <message>
         <source>The checkpoints could not be listed: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Checkpoints konnten nicht aufgelistet werden: %1.</translation>
     </message>
     <message>
         <source>Read again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu lesen</translation>
     </message>
     <message>
         <source>Load…</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden…</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen…</translation>
     </message>
     <message>
         <source>Node:</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten:</translation>
     </message>
     <message>
         <source>Nothing was done: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts wurde getan: %1.</translation>
     </message>
     <message>
         <source>%1 at step %2, epoch %3, timeline %4. Every mesh has this digest for the same state.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bei Schritt %2, Epoche %3, Timeline %4. Jedes Mesh hat für denselben Zustand diesen Digest.</translation>
     </message>
     <message>
         <source>Tensor</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Di&amp;gest Now…</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor</translation>
     </message>
     <message>
         <source>Compute the digest of the state. A running job pauses for it after its current step</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Digest des Zustands berechnen. Ein laufender Job pausiert dafür nach dem aktuellen Schritt</translation>
     </message>
     <message>
         <source>Digest of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Digest von %1</translation>
     </message>
     <message>
         <source>Waiting for the end of the step…</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten auf das Ende des Schritts…</translation>
     </message>
     <message>
         <source>The digest could not be computed: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Digest konnte nicht berechnet werden: %1.</translation>
     </message>
     <message>
         <source>Compute again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu berechnen</translation>
     </message>
     <message>
         <source>&amp;Doctor…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Diagnose…</translation>
     </message>
     <message>
         <source>Show the problems that the nodes found, with remedies</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Probleme zeigen, die die Knoten gefunden haben, mit Abhilfe</translation>
     </message>
     <message>
         <source>This is a history file, not a live cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist eine Verlaufsdatei, kein laufender Cluster.</translation>
     </message>
     <message>
         <source>There is no connection to the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Verbindung zum Cluster.</translation>
     </message>
     <message>
         <source>There are no keys in %1. Make a pair here.</source>
-        <translation type="unfinished"></translation>
+        <translation>In %1 gibt es keine Schlüssel. Hier lässt sich ein Paar erzeugen.</translation>
     </message>
     <message>
         <source>Keys in %1. A secret key stays on this machine; the .pub file goes into the folder of accepted keys of every node.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel in %1. Ein geheimer Schlüssel bleibt auf diesem Rechner; die .pub-Datei gehört in den Ordner der zugelassenen Schlüssel jedes Knotens.</translation>
     </message>
     <message>
         <source>File</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei</translation>
     </message>
     <message>
         <source>Kind</source>
-        <translation type="unfinished"></translation>
+        <translation>Art</translation>
     </message>
     <message>
         <source>Role</source>
-        <translation type="unfinished"></translation>
+        <translation>Rolle</translation>
     </message>
     <message>
         <source>Public key</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffentlicher Schlüssel</translation>
     </message>
     <message>
         <source>Note</source>
-        <translation type="unfinished"></translation>
+        <translation>Anmerkung</translation>
     </message>
     <message>
         <source>pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Paar</translation>
     </message>
     <message>
         <source>public</source>
-        <translation type="unfinished"></translation>
+        <translation>öffentlich</translation>
     </message>
     <message>
         <source>Folder of accepted keys of a node</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner der zugelassenen Schlüssel eines Knotens</translation>
     </message>
     <message>
         <source>Revoke key %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel %1 widerrufen</translation>
     </message>
     <message>
         <source>The node refuses %1 within 2 s, also on connections that are open. Repeat this on every node, or copy the folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Knoten weist %1 innerhalb von 2 s ab, auch auf offenen Verbindungen. Auf jedem Knoten wiederholen oder den Ordner kopieren.</translation>
     </message>
     <message>
         <source>Revoke %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 widerrufen</translation>
     </message>
     <message>
         <source>Removed %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 entfernt.</translation>
     </message>
     <message>
         <source>The key was not revoked: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Schlüssel wurde nicht widerrufen: %1.</translation>
     </message>
     <message>
         <source>Keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Reading the key files…</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüsseldateien werden gelesen…</translation>
     </message>
     <message>
         <source>The keys could not be listed: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Schlüssel konnten nicht aufgelistet werden: %1.</translation>
     </message>
     <message>
         <source>name, such as lecture</source>
-        <translation type="unfinished"></translation>
+        <translation>Name, etwa vorlesung</translation>
     </message>
     <message>
         <source>Name of the new key</source>
-        <translation type="unfinished"></translation>
+        <translation>Name des neuen Schlüssels</translation>
     </message>
     <message>
         <source>Role of the new key</source>
-        <translation type="unfinished"></translation>
+        <translation>Rolle des neuen Schlüssels</translation>
     </message>
     <message>
         <source>viewer: sees</source>
-        <translation type="unfinished"></translation>
+        <translation>viewer: sieht zu</translation>
     </message>
     <message>
         <source>operator: acts, and reads the state of jobs</source>
-        <translation type="unfinished"></translation>
+        <translation>operator: handelt und liest den Zustand von Jobs</translation>
     </message>
     <message>
         <source>New key</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Schlüssel</translation>
     </message>
     <message>
         <source>Made %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 erzeugt.</translation>
     </message>
     <message>
         <source>No key was made: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Schlüssel wurde erzeugt: %1.</translation>
     </message>
     <message>
         <source>Revoke…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Keys…</source>
-        <translation type="unfinished"></translation>
+        <translation>Widerrufen…</translation>
     </message>
     <message>
         <source>List this user&apos;s keys by role, make a pair, revoke one</source>
-        <translation type="unfinished"></translation>
+        <translation>Die eigenen Schlüssel nach Rolle auflisten, ein Paar erzeugen, einen widerrufen</translation>
     </message>
     <message>
         <source>This panel has no profiles.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Panel hat keine Profile.</translation>
     </message>
     <message>
         <source>Plans assume %1 inside a host and %2 between hosts: %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>Pläne nehmen %1 innerhalb eines Hosts und %2 zwischen Hosts an: %3.</translation>
     </message>
     <message>
         <source>No link of this cluster was measured yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch wurde keine Leitung dieses Clusters gemessen.</translation>
     </message>
     <message>
         <source>Measured at %1 in %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Um %1 in %2 gemessen.</translation>
     </message>
     <message>
         <source>Link</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitung</translation>
     </message>
     <message>
         <source>Median</source>
-        <translation type="unfinished"></translation>
+        <translation>Median</translation>
     </message>
     <message>
         <source>Slowest</source>
-        <translation type="unfinished"></translation>
+        <translation>Langsamste</translation>
     </message>
     <message>
         <source>Fastest</source>
-        <translation type="unfinished"></translation>
+        <translation>Schnellste</translation>
     </message>
     <message>
         <source>Runs</source>
-        <translation type="unfinished"></translation>
+        <translation>Läufe</translation>
     </message>
     <message>
         <source>Lanes</source>
-        <translation type="unfinished"></translation>
+        <translation>Lanes</translation>
     </message>
     <message>
         <source>memory of %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Probe Lin&amp;ks…</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher von %1</translation>
     </message>
     <message>
         <source>Show the bandwidths of the links, and measure them again</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bandbreiten der Leitungen zeigen und neu messen</translation>
     </message>
     <message>
         <source>Links of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitungen von %1</translation>
     </message>
     <message>
         <source>Measuring takes up to 10 s per host. Jobs continue…</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Messung dauert bis zu 10 s pro Host. Jobs laufen weiter…</translation>
     </message>
     <message>
         <source>The links could not be measured: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Leitungen konnten nicht gemessen werden: %1.</translation>
     </message>
     <message>
         <source>Measure</source>
-        <translation type="unfinished"></translation>
+        <translation>Messen</translation>
     </message>
     <message>
         <source>Lo&amp;gs…</source>
-        <translation type="unfinished"></translation>
+        <translation>Pr&amp;otokolle…</translation>
     </message>
     <message>
         <source>Show the log of a node&apos;s agent, or what a rank of the job has printed</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Protokoll eines Agenten zeigen oder was ein Rank des Jobs ausgegeben hat</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Let a GPU fail</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU ausfallen lassen</translation>
     </message>
     <message>
         <source>What the GPU holds is lost. GPU:</source>
-        <translation type="unfinished"></translation>
+        <translation>Was die GPU hält, geht verloren. GPU:</translation>
     </message>
     <message>
         <source>%1 has failed.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist ausgefallen.</translation>
     </message>
     <message>
         <source>&amp;Give Up a Node…</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten &amp;aufgeben…</translation>
     </message>
     <message>
         <source>Say that a silent node is lost, so that its jobs can go on</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen verstummten Knoten für verloren erklären, damit seine Jobs weiterlaufen können</translation>
     </message>
     <message>
         <source>Give up a node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten aufgeben</translation>
     </message>
     <message>
         <source>What %1 holds counts as lost. Its jobs continue from replicas or a snapshot, or wait. Do this only if you know that the node is gone.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was %1 hält, gilt als verloren. Seine Jobs laufen mit Replikaten oder einem Snapshot weiter oder warten. Nur tun, wenn der Knoten sicher verloren ist.</translation>
     </message>
     <message>
         <source>%1 is given up.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist aufgegeben.</translation>
     </message>
     <message>
         <source>&amp;Kill a Node…</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten hart &amp;beenden…</translation>
     </message>
     <message>
         <source>Kill a node of an emulated cluster with everything on it</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Knoten eines emulierten Clusters mit allem darauf beenden</translation>
     </message>
     <message>
         <source>Kill a node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten hart beenden</translation>
     </message>
     <message>
         <source>All processes of %1 end, and the state on it is lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Prozesse von %1 enden, und der Zustand darauf geht verloren.</translation>
     </message>
     <message>
         <source>%1 is killed.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist beendet.</translation>
     </message>
     <message>
         <source>&amp;Start a Node…</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten &amp;starten…</translation>
     </message>
     <message>
         <source>Start a killed node of an emulated cluster again, with empty GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen beendeten Knoten eines emulierten Clusters mit leeren GPUs neu starten</translation>
     </message>
     <message>
         <source>Start a node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten starten</translation>
     </message>
     <message>
         <source>%1 is back, its GPUs are empty.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Nodes and GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist zurück, seine GPUs sind leer.</translation>
     </message>
     <message>
         <source>Let a GPU &amp;Fail…</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU aus&amp;fallen lassen…</translation>
     </message>
     <message>
         <source>Let a GPU of an emulated cluster fail, to see what happens</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine GPU eines emulierten Clusters ausfallen lassen, um zu sehen, was geschieht</translation>
     </message>
     <message>
         <source>&amp;Ask</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Fragen</translation>
     </message>
     <message>
         <source>Ask, and continue after a countdown if no step is lost by that</source>
-        <translation type="unfinished"></translation>
+        <translation>Fragen und nach einem Countdown fortfahren, wenn dadurch kein Schritt verloren geht</translation>
     </message>
     <message>
         <source>&amp;Continue with What Is Left</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Mit dem Rest fortfahren</translation>
     </message>
     <message>
         <source>Continue at once with the GPUs that are left, spare ones first</source>
-        <translation type="unfinished"></translation>
+        <translation>Sofort mit den übrigen GPUs fortfahren, freie zuerst</translation>
     </message>
     <message>
         <source>&amp;Wait for the GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf die GPUs &amp;warten</translation>
     </message>
     <message>
         <source>Wait until the lost GPUs are back</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>If GPUs Are &amp;Lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten, bis die verlorenen GPUs zurück sind</translation>
     </message>
     <message>
         <source>&amp;Operate</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Bedienen</translation>
     </message>
     <message>
         <source>Allow this panel to change the cluster until it locks again</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesem Panel erlauben, den Cluster zu ändern, bis es sich wieder sperrt</translation>
     </message>
     <message>
         <source>&amp;Live Moves</source>
-        <translation type="unfinished"></translation>
+        <translation>Live-&amp;Änderungen</translation>
     </message>
     <message>
         <source>A drop starts a change after a countdown. Esc stops it</source>
-        <translation type="unfinished"></translation>
+        <translation>Ablegen startet nach einem Countdown eine Änderung. Esc hält ihn an</translation>
     </message>
     <message>
         <source>&amp;Pause the Job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job anhal&amp;ten</translation>
     </message>
     <message>
         <source>Pause the job after its current step. Its state stays in memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Job nach dem aktuellen Schritt anhalten. Sein Zustand bleibt im Speicher</translation>
     </message>
     <message>
         <source>The job is not running.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job läuft nicht.</translation>
     </message>
     <message>
         <source>&amp;Resume the Job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job fo&amp;rtsetzen</translation>
     </message>
     <message>
         <source>Resume the paused or suspended job</source>
-        <translation type="unfinished"></translation>
+        <translation>Den angehaltenen oder ausgesetzten Job fortsetzen</translation>
     </message>
     <message>
         <source>The job is neither paused nor suspended.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job ist weder angehalten noch ausgesetzt.</translation>
     </message>
     <message>
         <source>Measured at %1 on %2, %3 cores. Estimates of step and pause times use these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gemessen um %1 auf %2, %3 Kerne. Schätzungen von Schritt- und Pausenzeiten beruhen darauf.</translation>
     </message>
     <message>
         <source>What</source>
-        <translation type="unfinished"></translation>
+        <translation>Was</translation>
     </message>
     <message>
         <source>Small messages</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleine Nachrichten</translation>
     </message>
     <message>
         <source>1 MiB</source>
-        <translation type="unfinished"></translation>
+        <translation>1 MiB</translation>
     </message>
     <message>
         <source>all-reduce inside a host, 2 ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>All-Reduce im Host, 2 Ranks</translation>
     </message>
     <message>
         <source>all-reduce inside a host, 4 ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>All-Reduce im Host, 4 Ranks</translation>
     </message>
     <message>
         <source>all-reduce between hosts, 2 ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>All-Reduce zwischen Hosts, 2 Ranks</translation>
     </message>
     <message>
         <source>all-reduce between hosts, 4 ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>All-Reduce zwischen Hosts, 4 Ranks</translation>
     </message>
     <message>
         <source>gather between hosts, 4 ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>Gather zwischen Hosts, 4 Ranks</translation>
     </message>
     <message>
         <source>message between stages, inside a host</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht zwischen Stages, im Host</translation>
     </message>
     <message>
         <source>message between stages, between hosts</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht zwischen Stages, zwischen Hosts</translation>
     </message>
     <message>
         <source>matrix products of one core</source>
-        <translation type="unfinished"></translation>
+        <translation>Matrixprodukte eines Kerns</translation>
     </message>
     <message>
         <source>%1 GFLOP/s</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Measure S&amp;peed…</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 GFLOP/s</translation>
     </message>
     <message>
         <source>Show how fast the cluster computes and communicates, and measure it again</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigen, wie schnell der Cluster rechnet und kommuniziert, und neu messen</translation>
     </message>
     <message>
         <source>Speed of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschwindigkeit von %1</translation>
     </message>
     <message>
         <source>Measuring uses all cores of every node for some seconds. Running jobs become slower…</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Messung nutzt für einige Sekunden alle Kerne jedes Knotens. Laufende Jobs werden langsamer…</translation>
     </message>
     <message>
         <source>There is no measurement: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Messung: %1.</translation>
     </message>
     <message>
         <source>Re&amp;connect Now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt &amp;neu verbinden</translation>
     </message>
     <message>
         <source>Try to connect again immediately</source>
-        <translation type="unfinished"></translation>
+        <translation>Sofort erneut eine Verbindung versuchen</translation>
     </message>
     <message>
         <source>No cluster is selected.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Cluster ist gewählt.</translation>
     </message>
     <message>
         <source>The panel is already connected.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Panel ist schon verbunden.</translation>
     </message>
     <message>
         <source>%1 coordinates the cluster, at %2. Changes are decided in %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 koordiniert den Cluster, unter %2. Über Änderungen entscheidet %3.</translation>
     </message>
     <message>
         <source>etcd</source>
-        <translation type="unfinished"></translation>
+        <translation>etcd</translation>
     </message>
     <message>
         <source>a file of this node</source>
-        <translation type="unfinished"></translation>
+        <translation>eine Datei dieses Knotens</translation>
     </message>
     <message>
         <source>The registrar has moved %1 times.</source>
-        <translation type="unfinished"></translation>
+        <translation>Umzüge des Registrars: %1.</translation>
     </message>
     <message>
         <source>Nothing can be decided now: %1. Changes wait; nothing is lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gerade kann nichts entschieden werden: %1. Änderungen warten; nichts geht verloren.</translation>
     </message>
     <message>
         <source>Register</source>
-        <translation type="unfinished"></translation>
+        <translation>Register</translation>
     </message>
     <message>
         <source>Version</source>
-        <translation type="unfinished"></translation>
+        <translation>Version</translation>
     </message>
     <message>
         <source>State</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>Answered in</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort in</translation>
     </message>
     <message>
         <source>leads</source>
-        <translation type="unfinished"></translation>
+        <translation>führt</translation>
     </message>
     <message>
         <source>answers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Re&amp;gistrar…</source>
-        <translation type="unfinished"></translation>
+        <translation>antwortet</translation>
     </message>
     <message>
         <source>Show where the cluster is coordinated and changes are decided</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigen, wo der Cluster koordiniert und über Änderungen entschieden wird</translation>
     </message>
     <message>
         <source>Registrar of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Registrar von %1</translation>
     </message>
     <message>
         <source>Asking the registrar…</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Registrar wird gefragt…</translation>
     </message>
     <message>
         <source>The registrar did not answer: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Registrar hat nicht geantwortet: %1.</translation>
     </message>
     <message>
         <source>Ask again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu fragen</translation>
     </message>
     <message>
         <source>Checkpoint of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoint von %1</translation>
     </message>
     <message>
         <source>A folder that all hosts see under this path. The checkpoint takes %1 there, and as much host memory while it is written.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Ordner, den alle Hosts unter diesem Pfad sehen. Der Checkpoint belegt dort %1 und während des Schreibens ebenso viel Host-Speicher.</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>No checkpoint was saved: &apos;%1&apos; is not an absolute path.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Checkpoint wurde gespeichert: „%1“ ist kein absoluter Pfad.</translation>
     </message>
     <message>
         <source>Sa&amp;ve a Checkpoint…</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoint s&amp;peichern…</translation>
     </message>
     <message>
         <source>Save the state in a folder that all hosts see, while the job trains</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Zustand in einem Ordner speichern, den alle Hosts sehen, während der Job trainiert</translation>
     </message>
     <message>
         <source>There is no job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Job.</translation>
     </message>
     <message>
         <source>A checkpoint is being saved.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Checkpoint wird gerade gespeichert.</translation>
     </message>
     <message>
         <source>This cluster is not simulated.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Si&amp;mulation</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Cluster ist nicht simuliert.</translation>
     </message>
     <message>
         <source>&amp;Stop the Time</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit &amp;anhalten</translation>
     </message>
     <message>
         <source>Speed: %1 ×</source>
-        <translation type="unfinished"></translation>
+        <translation>Tempo: %1 ×</translation>
     </message>
     <message>
         <source>No simulated time passes until you choose a speed</source>
-        <translation type="unfinished"></translation>
+        <translation>Es vergeht keine simulierte Zeit, bis ein Tempo gewählt wird</translation>
     </message>
     <message>
         <source>Let %1 simulated seconds pass in a second</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 simulierte Sekunden pro Sekunde vergehen lassen</translation>
     </message>
     <message>
         <source>The simulated time stands still.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die simulierte Zeit steht still.</translation>
     </message>
     <message>
         <source>%1 simulated seconds pass in a second.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 simulierte Sekunden vergehen pro Sekunde.</translation>
     </message>
     <message>
         <source>Make a &amp;GPU Slow…</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU &amp;verlangsamen…</translation>
     </message>
     <message>
         <source>Let a GPU compute three times as long</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine GPU dreimal so lange rechnen lassen</translation>
     </message>
     <message>
         <source>Make a GPU slow</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU verlangsamen</translation>
     </message>
     <message>
         <source>It computes three times as long. GPU:</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie rechnet dreimal so lange. GPU:</translation>
     </message>
     <message>
         <source>%1 computes three times as long.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 rechnet dreimal so lange.</translation>
     </message>
     <message>
         <source>Make a GPU &amp;Fast Again…</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU &amp;wieder beschleunigen…</translation>
     </message>
     <message>
         <source>Let a slow GPU compute as its hardware does</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine langsame GPU wieder so schnell rechnen lassen wie ihre Hardware</translation>
     </message>
     <message>
         <source>Make a GPU fast again</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU wieder beschleunigen</translation>
     </message>
     <message>
         <source>GPU:</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU:</translation>
     </message>
     <message>
         <source>%1 computes as its hardware does.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 rechnet so schnell wie ihre Hardware.</translation>
     </message>
     <message>
         <source>Make a &amp;Port Slow…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Port verlangsamen…</translation>
     </message>
     <message>
         <source>Give the network port of a node a tenth of its speed</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Netzwerk-Port eines Knotens auf ein Zehntel verlangsamen</translation>
     </message>
     <message>
         <source>Make a port slow</source>
-        <translation type="unfinished"></translation>
+        <translation>Port verlangsamen</translation>
     </message>
     <message>
         <source>The port of %1 has a tenth of its speed. Plans do not know that.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Make a Port Fast A&amp;gain…</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Port von %1 hat ein Zehntel seiner Geschwindigkeit. Pläne wissen das nicht.</translation>
     </message>
     <message>
         <source>Give the network port of a node the speed of its hardware</source>
-        <translation type="unfinished"></translation>
+        <translation>Dem Netzwerk-Port eines Knotens die Geschwindigkeit seiner Hardware geben</translation>
     </message>
     <message>
         <source>Make a port fast again</source>
-        <translation type="unfinished"></translation>
+        <translation>Port wieder beschleunigen</translation>
     </message>
     <message>
         <source>The port of %1 is as fast as its hardware.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Port von %1 ist so schnell wie seine Hardware.</translation>
     </message>
     <message>
         <source>&amp;Cut a Node Off…</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten ab&amp;trennen…</translation>
     </message>
     <message>
         <source>Let nothing reach the agent of a node for 20 s. Its ranks train on</source>
-        <translation type="unfinished"></translation>
+        <translation>20 s lang nichts zum Agenten eines Knotens durchlassen. Seine Ranks trainieren weiter</translation>
     </message>
     <message>
         <source>Cut a node off</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten abtrennen</translation>
     </message>
     <message>
         <source>%1 is cut off for 20 s.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist für 20 s abgetrennt.</translation>
     </message>
     <message>
         <source>&amp;Restart an Agent…</source>
-        <translation type="unfinished"></translation>
+        <translation>Agenten &amp;neu starten…</translation>
     </message>
     <message>
         <source>Kill the agent of a node. Its keeper starts the next one</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Agenten eines Knotens beenden. Sein Wächter startet den nächsten</translation>
     </message>
     <message>
         <source>Restart an agent</source>
-        <translation type="unfinished"></translation>
+        <translation>Agenten neu starten</translation>
     </message>
     <message>
         <source>The agent of %1 restarts. Its ranks train on.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Agent von %1 startet neu. Seine Ranks trainieren weiter.</translation>
     </message>
     <message>
         <source>&amp;Add a Node</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Knoten hinzufügen</translation>
     </message>
     <message>
         <source>Let a node join the simulated cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Knoten dem simulierten Cluster beitreten lassen</translation>
     </message>
     <message>
         <source>A node joins the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Knoten tritt dem Cluster bei.</translation>
     </message>
     <message>
         <source>Snapshots of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshots von %1</translation>
     </message>
     <message>
         <source>A number of steps, or a time such as 30s, 5m or 1h. Each takes %1 of host memory, and the next one as much again while it is taken.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Zahl von Schritten oder eine Zeit wie 30s, 5m oder 1h. Jeder belegt %1 Host-Speicher, der nächste noch einmal so viel, während er entsteht.</translation>
     </message>
     <message>
         <source>Set the interval</source>
-        <translation type="unfinished"></translation>
+        <translation>Abstand festlegen</translation>
     </message>
     <message>
         <source>The interval was not set: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Abstand wurde nicht festgelegt: %1.</translation>
     </message>
     <message>
         <source>Copy the state into the memory of two hosts while the job trains. It takes twice the state, and as much again while the next copy is made</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Zustand in den Speicher zweier Hosts kopieren, während der Job trainiert. Das braucht das Doppelte des Zustands und noch einmal so viel, während die nächste Kopie entsteht</translation>
     </message>
     <message>
         <source>N&amp;o Snapshots</source>
-        <translation type="unfinished"></translation>
+        <translation>K&amp;eine Snapshots</translation>
     </message>
     <message>
         <source>Snapshot Every 1&amp;0 Steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot alle 1&amp;0 Schritte</translation>
     </message>
     <message>
         <source>Snapshot Every &amp;100 Steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot alle &amp;100 Schritte</translation>
     </message>
     <message>
         <source>Snapshot Every &amp;Minute</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot jede &amp;Minute</translation>
     </message>
     <message>
         <source>Snapshot Every 10 M&amp;inutes</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot alle 10 M&amp;inuten</translation>
     </message>
     <message>
         <source>Take no further copies, and free the newest one</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine weiteren Kopien machen und die neueste freigeben</translation>
     </message>
     <message>
         <source>S&amp;napshots</source>
-        <translation type="unfinished"></translation>
+        <translation>Snap&amp;shots</translation>
     </message>
     <message>
         <source>Snapshot Every…</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot alle…</translation>
     </message>
     <message>
         <source>Start a &amp;Job…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Job starten…</translation>
     </message>
     <message>
         <source>Choose a model, its data and its GPUs, and start it</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell, Daten und GPUs wählen und den Job starten</translation>
     </message>
     <message>
         <source>No checkpoint of this job was saved: all %1 steps are lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Checkpoint dieses Jobs wurde gespeichert: Alle %1 Schritte gehen verloren.</translation>
     </message>
     <message>
         <source>Its newest checkpoint, of step %1, stays: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Sein neuester Checkpoint, von Schritt %1, bleibt: %2</translation>
     </message>
     <message>
         <source>Stop %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 beenden</translation>
     </message>
     <message>
         <source>Stopping %1 frees %2 on %3. Its state in memory is lost, snapshots too.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 zu beenden gibt %2 auf %3 frei. Sein Zustand im Speicher geht verloren, auch Snapshots.</translation>
     </message>
     <message>
         <source>To keep the state, pause the job or save a checkpoint.</source>
-        <translation type="unfinished"></translation>
+        <translation>Um den Zustand zu behalten, den Job anhalten oder einen Checkpoint speichern.</translation>
     </message>
     <message>
         <source>Keep running</source>
-        <translation type="unfinished"></translation>
+        <translation>Weiterlaufen lassen</translation>
     </message>
     <message>
         <source>&amp;Stop the Job…</source>
-        <translation type="unfinished"></translation>
+        <translation>Job b&amp;eenden…</translation>
     </message>
     <message>
         <source>Stop the job and free its state, after confirmation</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach Bestätigung den Job beenden und seinen Zustand freigeben</translation>
     </message>
     <message>
         <source>The job has ended.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job ist beendet.</translation>
     </message>
     <message>
         <source>Nothing was stopped: another job than %1 is shown now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts wurde beendet: Jetzt wird ein anderer Job als %1 gezeigt.</translation>
     </message>
     <message>
         <source>Stop cluster %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster %1 beenden</translation>
     </message>
     <message>
         <source>All processes of %1 end. It runs no job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Prozesse von %1 enden. Er führt keinen Job aus.</translation>
     </message>
     <message>
         <source>All processes of %1 end, and with them %2. Their state, %3, is lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Prozesse von %1 enden, und mit ihnen %2. Ihr Zustand, %3, geht verloren.</translation>
     </message>
     <message>
         <source>History, logs and checkpoints stay on the disk.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop the Local Cl&amp;uster…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf, Protokolle und Checkpoints bleiben auf der Festplatte.</translation>
     </message>
     <message>
         <source>End all processes of a cluster that was started on this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Prozesse eines Clusters beenden, der auf diesem Rechner gestartet wurde</translation>
     </message>
     <message>
         <source>%1 was not started on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurde nicht auf diesem Rechner gestartet.</translation>
     </message>
     <message>
         <source>Stopping %1…</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird beendet…</translation>
     </message>
     <message>
         <source>%1 is down.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist beendet.</translation>
     </message>
     <message>
         <source>%1 was not stopped: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurde nicht beendet: %2.</translation>
     </message>
     <message>
         <source>Configuration</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfiguration</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>Predicted</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorhergesagt</translation>
     </message>
     <message>
         <source>Measured</source>
-        <translation type="unfinished"></translation>
+        <translation>Gemessen</translation>
     </message>
     <message>
         <source>Error</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehler</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>%1 %</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 %</translation>
     </message>
     <message>
         <source>Stopped. %1 runs %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Angehalten. %1 läuft mit %2.</translation>
     </message>
     <message>
         <source>%1 runs %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 läuft mit %2.</translation>
     </message>
     <message>
         <source>configurations: </source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen: </translation>
     </message>
     <message>
         <source>Number of configurations to try</source>
-        <translation type="unfinished"></translation>
+        <translation>Zahl der Konfigurationen, die probiert werden</translation>
     </message>
     <message>
         <source>steps each: </source>
-        <translation type="unfinished"></translation>
+        <translation>Schritte je: </translation>
     </message>
     <message>
         <source>Steps to run each; the first 2 do not count</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritte, die jede läuft; die ersten 2 zählen nicht</translation>
     </message>
     <message>
         <source>Tune %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 abstimmen</translation>
     </message>
     <message>
         <source>Planning the configurations…</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen werden geplant…</translation>
     </message>
     <message>
         <source>The job was not tuned: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job wurde nicht abgestimmt: %1.</translation>
     </message>
     <message>
         <source>Start</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten</translation>
     </message>
     <message>
         <source>Each configuration is an ordinary change: training continues and no step is lost. At the end the job keeps the fastest one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Jede Konfiguration ist eine gewöhnliche Änderung: Das Training läuft weiter, und kein Schritt geht verloren. Am Ende behält der Job die schnellste.</translation>
     </message>
     <message>
         <source>Stop and go back</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten und zurück</translation>
     </message>
     <message>
         <source>&amp;Tune the Job…</source>
-        <translation type="unfinished"></translation>
+        <translation>Job abst&amp;immen…</translation>
     </message>
     <message>
         <source>Run the configurations with the best estimates and keep the fastest</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Konfigurationen mit den besten Schätzungen laufen lassen und die schnellste behalten</translation>
+    </message>
+    <message>
+        <source>Chec&amp;kpoints…</source>
+        <translation>C&amp;heckpoints…</translation>
+    </message>
+    <message>
+        <source>Digest No&amp;w…</source>
+        <translation>Di&amp;gest berechnen…</translation>
+    </message>
+    <message>
+        <source>Ke&amp;ys…</source>
+        <translation>S&amp;chlüssel…</translation>
+    </message>
+    <message>
+        <source>Pro&amp;be Links…</source>
+        <translation>Leitungen &amp;messen…</translation>
+    </message>
+    <message>
+        <source>Nod&amp;es and GPUs</source>
+        <translation>&amp;Knoten und GPUs</translation>
+    </message>
+    <message>
+        <source>&amp;If GPUs Are Lost</source>
+        <translation>Bei &amp;Verlust von GPUs</translation>
+    </message>
+    <message>
+        <source>&amp;Measure Speed…</source>
+        <translation>Gesch&amp;windigkeit messen…</translation>
+    </message>
+    <message>
+        <source>Registr&amp;ar…</source>
+        <translation>Registr&amp;ar…</translation>
+    </message>
+    <message>
+        <source>Sim&amp;ulation</source>
+        <translation>Sim&amp;ulation</translation>
+    </message>
+    <message>
+        <source>Make a Port Fast Agai&amp;n…</source>
+        <translation>Port wieder &amp;beschleunigen…</translation>
+    </message>
+    <message>
+        <source>Stop t&amp;he Local Cluster…</source>
+        <translation>&amp;Lokalen Cluster beenden…</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ClusterTreeModel</name>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>joins</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>leaves</source>
-        <translation type="unfinished"></translation>
+        <translation>geht</translation>
     </message>
     <message>
         <source>sending</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet</translation>
     </message>
     <message>
         <source>joining</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>rank %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Rank %1</translation>
     </message>
     <message>
         <source>idle</source>
-        <translation type="unfinished"></translation>
+        <translation>frei</translation>
     </message>
     <message>
         <source>+%1</source>
-        <translation type="unfinished"></translation>
+        <translation>+%1</translation>
     </message>
     <message>
         <source>%1 idle</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 frei</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>State</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ColourBar</name>
     <message>
         <source>colour by</source>
-        <translation type="unfinished"></translation>
+        <translation>Farben nach</translation>
     </message>
     <message>
         <source>Meaning of the colours</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedeutung der Farben</translation>
     </message>
     <message>
         <source>Meaning of the colours in all views</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedeutung der Farben in allen Ansichten</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CommandContext</name>
     <message>
         <source>This is a history file, not a live cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist eine Verlaufsdatei, kein laufender Cluster.</translation>
     </message>
     <message>
         <source>There is no connection to the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Verbindung zum Cluster.</translation>
     </message>
     <message>
         <source>There is no job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Job.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CommandPalette</name>
     <message>
         <source>action</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion</translation>
     </message>
     <message>
         <source>GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU</translation>
     </message>
     <message>
         <source>node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>change</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung</translation>
     </message>
     <message>
         <source>event</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignis</translation>
     </message>
     <message>
         <source>Go to</source>
-        <translation type="unfinished"></translation>
+        <translation>Gehe zu</translation>
     </message>
     <message>
         <source>An action, a GPU, a node, a job, a change, an event</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion, GPU, Knoten, Job, Änderung, Ereignis</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished"></translation>
+        <translation>Suche</translation>
     </message>
     <message>
         <source>Results</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnisse</translation>
     </message>
     <message>
         <source>No results.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Ergebnisse.</translation>
     </message>
     <message>
         <source>Only GPUs: g 5 · nodes: n 1 · jobs: j · changes: h · events: e · actions: a</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur GPUs: g 5 · Knoten: n 1 · Jobs: j · Änderungen: h · Ereignisse: e · Aktionen: a</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ComparePage</name>
     <message>
         <source>Save…</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichern…</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Two changes beside each other</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwei Änderungen nebeneinander</translation>
     </message>
     <message>
         <source>Save the comparison</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Vergleich speichern</translation>
     </message>
     <message>
         <source>Save the comparison as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Vergleich als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>Close the comparison</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Vergleich schließen</translation>
     </message>
     <message>
         <source>Return to the selection in the mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Zur Auswahl im Mesh zurückkehren</translation>
     </message>
     <message>
         <source>Change %1 against change %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 und Änderung %2</translation>
     </message>
     <message>
         <source>CSV tables (*.csv);;JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV-Tabellen (*.csv);;JSON (*.json)</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ConnectDialog</name>
     <message>
         <source>connected</source>
-        <translation type="unfinished"></translation>
+        <translation>verbunden</translation>
     </message>
     <message>
         <source>read-only</source>
-        <translation type="unfinished"></translation>
+        <translation>nur lesen</translation>
     </message>
     <message>
         <source>Add a cluster…</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster hinzufügen…</translation>
     </message>
     <message>
         <source>Add a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster hinzufügen</translation>
     </message>
     <message>
         <source>Connect</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbinden</translation>
     </message>
     <message>
         <source>Known clusters</source>
-        <translation type="unfinished"></translation>
+        <translation>Bekannte Cluster</translation>
     </message>
     <message>
         <source>CLUSTERS</source>
-        <translation type="unfinished"></translation>
+        <translation>CLUSTER</translation>
     </message>
     <message>
         <source>Colour tag</source>
-        <translation type="unfinished"></translation>
+        <translation>Farbmarke</translation>
     </message>
     <message>
         <source>Read-only: this panel cannot change the cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur lesen: Dieses Panel kann den Cluster nicht ändern</translation>
     </message>
     <message>
         <source>Read-only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur lesen</translation>
     </message>
     <message>
         <source>colour tag</source>
-        <translation type="unfinished"></translation>
+        <translation>Farbmarke</translation>
     </message>
     <message>
         <source>Agents</source>
-        <translation type="unfinished"></translation>
+        <translation>Agenten</translation>
     </message>
     <message>
         <source>Test</source>
-        <translation type="unfinished"></translation>
+        <translation>Testen</translation>
     </message>
     <message>
         <source>Test every agent</source>
-        <translation type="unfinished"></translation>
+        <translation>Jeden Agenten testen</translation>
     </message>
     <message>
         <source>Results of the test</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnisse des Tests</translation>
     </message>
     <message>
         <source>Forget</source>
-        <translation type="unfinished"></translation>
+        <translation>Vergessen</translation>
     </message>
     <message>
         <source>Forget this cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Cluster vergessen</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Close without connecting</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen, ohne zu verbinden</translation>
     </message>
     <message>
         <source>No cluster yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch kein Cluster</translation>
     </message>
     <message>
         <source>Add a cluster by the address of its registrar, for example tcp://10.0.0.5:40001, or start a local cluster with emulated GPUs. The button runs this command:</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster mit der Adresse seines Registrars hinzufügen, etwa tcp://10.0.0.5:40001, oder einen lokalen Cluster mit emulierten GPUs starten. Die Schaltfläche führt diesen Befehl aus:</translation>
     </message>
     <message>
         <source>Command that starts a local cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl, der einen lokalen Cluster startet</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Copy the command</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Befehl kopieren</translation>
     </message>
     <message>
         <source>Start local cluster (%1 nodes × %2 GPUs)</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokalen Cluster starten (%1 Knoten × %2 GPUs)</translation>
     </message>
     <message>
         <source>Start a local cluster of %1 nodes with %2 GPUs each</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen lokalen Cluster von %1 Knoten mit je %2 GPUs starten</translation>
     </message>
     <message>
         <source>%1 at %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 unter %2</translation>
     </message>
     <message>
         <source>, read-only</source>
-        <translation type="unfinished"></translation>
+        <translation>, nur lesen</translation>
     </message>
     <message>
         <source>, connected</source>
-        <translation type="unfinished"></translation>
+        <translation>, verbunden</translation>
     </message>
     <message>
         <source>registrar</source>
-        <translation type="unfinished"></translation>
+        <translation>Registrar</translation>
     </message>
     <message>
         <source>events</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignisse</translation>
     </message>
     <message>
         <source>server key</source>
-        <translation type="unfinished"></translation>
+        <translation>Server-Schlüssel</translation>
     </message>
     <message>
         <source>your key file</source>
-        <translation type="unfinished"></translation>
+        <translation>eigene Schlüsseldatei</translation>
     </message>
     <message>
         <source>location</source>
-        <translation type="unfinished"></translation>
+        <translation>Ort</translation>
     </message>
     <message>
         <source>on other machines</source>
-        <translation type="unfinished"></translation>
+        <translation>auf anderen Rechnern</translation>
     </message>
     <message>
         <source>on this machine, running</source>
-        <translation type="unfinished"></translation>
+        <translation>auf diesem Rechner, läuft</translation>
     </message>
     <message>
         <source>on this machine, stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>auf diesem Rechner, beendet</translation>
     </message>
     <message>
         <source>none</source>
-        <translation type="unfinished"></translation>
+        <translation>keine</translation>
     </message>
     <message>
         <source>blue</source>
-        <translation type="unfinished"></translation>
+        <translation>Blau</translation>
     </message>
     <message>
         <source>green</source>
-        <translation type="unfinished"></translation>
+        <translation>Grün</translation>
     </message>
     <message>
         <source>amber</source>
-        <translation type="unfinished"></translation>
+        <translation>Bernstein</translation>
     </message>
     <message>
         <source>red</source>
-        <translation type="unfinished"></translation>
+        <translation>Rot</translation>
     </message>
     <message>
         <source>grey</source>
-        <translation type="unfinished"></translation>
+        <translation>Grau</translation>
     </message>
     <message>
         <source>Connect again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu verbinden</translation>
     </message>
     <message>
         <source>The cluster runs on this machine. Stop it first: tesseractl down --cluster %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster läuft auf diesem Rechner. Zuerst beenden: tesseractl down --cluster %1</translation>
     </message>
     <message>
         <source>Remove the profile. The cluster and your key file are kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil entfernen. Cluster und Schlüsseldatei bleiben.</translation>
     </message>
     <message>
         <source>testing…</source>
-        <translation type="unfinished"></translation>
+        <translation>wird getestet…</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Cancel the test</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Test abbrechen</translation>
     </message>
     <message>
         <source>cancelled</source>
-        <translation type="unfinished"></translation>
+        <translation>abgebrochen</translation>
     </message>
     <message>
         <source>tested in %1</source>
-        <translation type="unfinished"></translation>
+        <translation>getestet in %1</translation>
     </message>
     <message>
         <source>%1 is forgotten.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist vergessen.</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished"></translation>
+        <translation>Rückgängig</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ConsistencyLesson</name>
     <message>
         <source>Back</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück</translation>
     </message>
     <message>
         <source>Next</source>
-        <translation type="unfinished"></translation>
+        <translation>Weiter</translation>
     </message>
     <message>
         <source>Save picture…</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild speichern…</translation>
     </message>
     <message>
         <source>samples trained on</source>
-        <translation type="unfinished"></translation>
+        <translation>trainierte Samples</translation>
     </message>
     <message>
         <source>training loss (nats per token, smoothed)</source>
-        <translation type="unfinished"></translation>
+        <translation>Trainings-Loss (Nats pro Token, geglättet)</translation>
     </message>
     <message>
         <source>Lesson: keeping the position in the data</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion: die Position in den Daten behalten</translation>
     </message>
     <message>
         <source>Text of the lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Text der Lektion</translation>
     </message>
     <message>
         <source>The runs use a temporary cluster on this machine. The cluster that you are connected to is not touched.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Läufe nutzen einen zeitweiligen Cluster auf diesem Rechner. Der verbundene Cluster bleibt unberührt.</translation>
     </message>
     <message>
         <source>Training loss of the three runs over the samples trained on</source>
-        <translation type="unfinished"></translation>
+        <translation>Trainings-Loss der drei Läufe über die Samples</translation>
     </message>
     <message>
         <source>Progress of the runs</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortschritt der Läufe</translation>
     </message>
     <message>
         <source>Trains the job three times on this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Trainiert den Job dreimal auf diesem Rechner</translation>
     </message>
     <message>
         <source>STEP %1 OF %2</source>
-        <translation type="unfinished"></translation>
+        <translation>SCHRITT %1 VON %2</translation>
     </message>
     <message>
         <source>Choose an answer first</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst eine Antwort wählen</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten</translation>
     </message>
     <message>
         <source>Run again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu ausführen</translation>
     </message>
     <message>
         <source>Run</source>
-        <translation type="unfinished"></translation>
+        <translation>Ausführen</translation>
     </message>
     <message>
         <source>Answer the question first</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst die Frage beantworten</translation>
     </message>
     <message>
         <source>stopping the cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>der Cluster wird beendet</translation>
     </message>
     <message>
         <source>The runs failed: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Läufe sind fehlgeschlagen: %1</translation>
     </message>
     <message>
         <source>run %1, in %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Lauf von %1, in %2</translation>
     </message>
     <message>
         <source>starting a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Cluster wird gestartet</translation>
     </message>
     <message>
         <source>%1 of %2: %3, step %4 of %5</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2: %3, Schritt %4 von %5</translation>
     </message>
     <message>
         <source>, ≈ %1 left</source>
-        <translation type="unfinished"></translation>
+        <translation>, noch ≈ %1</translation>
     </message>
     <message>
         <source>No curves: the runs failed. Run them again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Kurven: Die Läufe sind fehlgeschlagen. Neu ausführen.</translation>
     </message>
     <message>
         <source>The curves appear here after you answer in step 3.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven erscheinen nach der Antwort in Schritt 3.</translation>
     </message>
     <message>
         <source>The curves appear with the first training steps.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven erscheinen mit den ersten Trainingsschritten.</translation>
     </message>
     <message>
         <source>The curves appear in the next step.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven erscheinen im nächsten Schritt.</translation>
     </message>
     <message>
         <source>Nothing has run yet. Press Run. It takes some minutes on all cores of this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch ist nichts gelaufen. Ausführen dauert einige Minuten auf allen Kernen dieses Rechners.</translation>
     </message>
     <message>
         <source>change of GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Wechsel der GPUs</translation>
     </message>
     <message>
         <source>, held out %1</source>
-        <translation type="unfinished"></translation>
+        <translation>, zurückgehalten %1</translation>
     </message>
     <message>
         <source>loss at the end</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss am Ende</translation>
     </message>
     <message>
         <source>There are no results before the three runs have finished.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Ergebnisse, bevor die drei Läufe fertig sind.</translation>
     </message>
     <message>
         <source>saved as %1</source>
-        <translation type="unfinished"></translation>
+        <translation>gespeichert als %1</translation>
     </message>
     <message>
         <source>The picture was not saved: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Bild wurde nicht gespeichert: %1</translation>
     </message>
     <message>
         <source>Save picture</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild speichern</translation>
     </message>
     <message>
         <source>Pictures (*.png);;Vector pictures (*.svg)</source>
-        <translation type="unfinished"></translation>
+        <translation>Bilder (*.png);;Vektorbilder (*.svg)</translation>
     </message>
     <message>
         <source>not distinguishable from the right job&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>nicht von dem des richtigen Jobs zu unterscheiden</translation>
     </message>
     <message>
         <source>%1 ± %2 below the right job&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ± %2 unter dem des richtigen Jobs</translation>
     </message>
     <message>
         <source>%1 ± %2 above the right job&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ± %2 über dem des richtigen Jobs</translation>
     </message>
     <message>
         <source>Position lost: %1 samples were read twice, %2 never. At the end its loss on the samples read after the change is %3; on the samples never read it is %4.</source>
-        <translation type="unfinished"></translation>
+        <translation>Position verloren: %1 Samples wurden zweimal gelesen, %2 nie. Am Ende ist sein Loss auf den nach dem Wechsel gelesenen Samples %3; auf den nie gelesenen ist er %4.</translation>
     </message>
     <message>
         <source>GPU batch kept: a step used %1 samples, then %2, at the same learning rate. At the end its loss on the samples read after the change is %3; on text that no run trained on it is %4.</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU-Batch behalten: Ein Schritt nahm %1 Samples, dann %2, bei gleicher Lernrate. Am Ende ist sein Loss auf den nach dem Wechsel gelesenen Samples %3; auf Text, mit dem kein Lauf trainiert hat, ist er %4.</translation>
     </message>
     <message>
         <source>never reconfigured</source>
-        <translation type="unfinished"></translation>
+        <translation>nie umgestellt</translation>
     </message>
     <message>
         <source>right</source>
-        <translation type="unfinished"></translation>
+        <translation>richtig</translation>
     </message>
     <message>
         <source>position lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Position verloren</translation>
     </message>
     <message>
         <source>GPU batch kept</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU-Batch behalten</translation>
     </message>
     <message>
         <source>One job, moved three times</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Job, dreimal verschoben</translation>
     </message>
     <message>
         <source>Two mistakes that are easy to make</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwei naheliegende Fehler</translation>
     </message>
     <message>
         <source>What do you expect?</source>
-        <translation type="unfinished"></translation>
+        <translation>Was ist zu erwarten?</translation>
     </message>
     <message>
         <source>Watch the runs train</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Läufen zusehen</translation>
     </message>
     <message>
         <source>Results</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnisse</translation>
     </message>
     <message>
         <source>A small language model trains on 1 GPU. After half of its pass it moves to 4 GPUs and continues. Three runs do this: one is right, two are wrong on purpose. All of them are real training, on a temporary cluster on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Sprachmodell trainiert auf 1 GPU. Nach der Hälfte seines Durchgangs zieht es auf 4 GPUs um und trainiert weiter. Drei Läufe tun das: Einer ist richtig, zwei sind absichtlich falsch. Alle trainieren wirklich, auf einem zeitweiligen Cluster auf diesem Rechner.</translation>
     </message>
     <message>
         <source>A restarted data loader begins the pass again: it reads the first half twice and the second half never. A job that keeps the batch of each GPU uses four times as many samples per step on four times as many GPUs, at a learning rate that was chosen for fewer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein neu gestarteter Data-Loader beginnt den Durchgang von vorn: Er liest die erste Hälfte zweimal und die zweite nie. Ein Job, der den Batch jeder GPU behält, nimmt auf viermal so vielen GPUs viermal so viele Samples pro Schritt, bei einer Lernrate, die für weniger gewählt war.</translation>
     </message>
     <message>
         <source>Consider the samples that a job trains on after the change, and its loss on them at the end. Choose an answer first; the curves stay hidden until you do.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es geht um die Samples, mit denen ein Job nach dem Wechsel trainiert, und um seinen Loss darauf am Ende. Zuerst eine Antwort wählen; die Kurven bleiben bis dahin verborgen.</translation>
     </message>
     <message>
         <source>The three runs train one after the other, which takes some minutes on a small machine. Up to the change their curves are identical. Watch what happens after the dashed line.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die drei Läufe trainieren nacheinander, was auf einem kleinen Rechner einige Minuten dauert. Bis zum Wechsel sind ihre Kurven gleich. Interessant wird es nach der gestrichelten Linie.</translation>
     </message>
     <message>
         <source>Which job will have a lower loss on the samples of its second half than the right job?</source>
-        <translation type="unfinished"></translation>
+        <translation>Welcher Job hat auf den Samples seiner zweiten Hälfte einen kleineren Loss als der richtige?</translation>
     </message>
     <message>
         <source>Position lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Position verloren</translation>
     </message>
     <message>
         <source>Both</source>
-        <translation type="unfinished"></translation>
+        <translation>Beide</translation>
     </message>
     <message>
         <source>Neither</source>
-        <translation type="unfinished"></translation>
+        <translation>Keiner</translation>
     </message>
     <message>
         <source>Lower loss than the right job in these runs: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinerer Loss als der richtige Job in diesen Läufen: %1.</translation>
     </message>
     <message>
         <source>As you expected, lower loss than the right job: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie erwartet, kleinerer Loss als der richtige Job: %1.</translation>
     </message>
     <message>
         <source>You expected: %1. Lower loss than the right job in these runs: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Erwartet: %1. Kleinerer Loss als der richtige Job in diesen Läufen: %2.</translation>
     </message>
     <message>
         <source>Right: each of the %1 samples of the pass was read exactly once.</source>
-        <translation type="unfinished"></translation>
+        <translation>Richtig: Jedes der %1 Samples des Durchgangs wurde genau einmal gelesen.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CopyLine</name>
     <message>
         <source>Copy the %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren: %1</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::CountdownBar</name>
     <message>
         <source>Stop</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten</translation>
     </message>
     <message>
         <source>Time until the change starts</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit bis zum Beginn der Änderung</translation>
     </message>
     <message>
         <source>Stop the countdown</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Countdown anhalten</translation>
     </message>
     <message>
         <source>Planning the change. Esc stops it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung wird geplant. Esc hält sie an.</translation>
     </message>
     <message>
         <source>The change starts in %1 s. Esc stops it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung beginnt in %1 s. Esc hält sie an.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DataPage</name>
     <message>
         <source>%1 samples of %2 tokens, %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Samples von %2 Tokens, %3</translation>
     </message>
     <message>
         <source>, weight %1</source>
-        <translation type="unfinished"></translation>
+        <translation>, Gewicht %1</translation>
     </message>
     <message>
         <source>Ranks and samples of the next batch</source>
-        <translation type="unfinished"></translation>
+        <translation>Ranks und Samples des nächsten Batches</translation>
     </message>
     <message>
         <source>DATA SETS</source>
-        <translation type="unfinished"></translation>
+        <translation>DATENSÄTZE</translation>
     </message>
     <message>
         <source>No job is running.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft.</translation>
     </message>
     <message>
         <source>%1 is wrong on purpose: it %2. Its position in the data cannot be derived from its step.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist absichtlich falsch: Der Job %2. Seine Position in den Daten folgt nicht aus seinem Schritt.</translation>
     </message>
     <message>
         <source>The cluster does not report the data of %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster meldet die Daten von %1 nicht.</translation>
     </message>
     <message>
         <source>%1 is an external program. It reads its data itself; its position in the data is part of its state.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist ein externes Programm. Es liest seine Daten selbst; seine Position in den Daten ist Teil seines Zustands.</translation>
     </message>
     <message>
         <source>%1, pass %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Durchgang %2</translation>
     </message>
     <message>
         <source>%1 of %2 samples done (%3) · global batch %4</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Samples fertig (%3) · globaler Batch %4</translation>
     </message>
     <message>
         <source> · pass ends in ≈ %1</source>
-        <translation type="unfinished"></translation>
+        <translation> · Durchgang endet in ≈ %1</translation>
     </message>
     <message>
         <source>step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1</translation>
     </message>
     <message>
         <source>AROUND CHANGE %1</source>
-        <translation type="unfinished"></translation>
+        <translation>UM ÄNDERUNG %1</translation>
     </message>
     <message>
         <source>dp was %2 up to position %1 and is %3 from there. No sample is read twice, none is skipped, and a step still uses %4.</source>
-        <translation type="unfinished"></translation>
+        <translation>dp war %2 bis Position %1 und ist ab da %3. Kein Sample wird doppelt gelesen, keines ausgelassen, und ein Schritt nimmt weiterhin %4.</translation>
     </message>
     <message>
         <source>NEXT BATCHES</source>
-        <translation type="unfinished"></translation>
+        <translation>NÄCHSTE BATCHES</translation>
     </message>
     <message>
         <source>Changes of the mesh in this pass are marked on the strip above.</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderungen des Mesh in diesem Durchgang sind auf dem Streifen oben markiert.</translation>
     </message>
     <message>
         <source>1 change of the mesh in this pass. Click its mark on the strip to see its batches.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Änderung des Mesh in diesem Durchgang. Ein Klick auf ihre Marke im Streifen zeigt ihre Batches.</translation>
     </message>
     <message>
         <source>%1 changes of the mesh in this pass. Click a mark on the strip to see its batches.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Änderungen des Mesh in diesem Durchgang. Ein Klick auf eine Marke im Streifen zeigt ihre Batches.</translation>
     </message>
     <message>
         <source>Data</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Da&amp;ta</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten</translation>
     </message>
     <message>
         <source>Show the pass over the data and the next samples of each rank</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Durchgang durch die Daten und die nächsten Samples jedes Ranks zeigen</translation>
+    </message>
+    <message>
+        <source>D&amp;ata</source>
+        <translation>&amp;Daten</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DecisionPanel</name>
     <message>
         <source>Wait</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten</translation>
     </message>
     <message>
         <source>Continue without the lost GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne die verlorenen GPUs fortfahren</translation>
     </message>
     <message>
         <source>Wait for the lost GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf die verlorenen GPUs warten</translation>
     </message>
     <message>
         <source>What the job does at later losses</source>
-        <translation type="unfinished"></translation>
+        <translation>Was der Job bei späteren Verlusten tut</translation>
     </message>
     <message>
         <source>ask</source>
-        <translation type="unfinished"></translation>
+        <translation>fragen</translation>
     </message>
     <message>
         <source>continue with what is left</source>
-        <translation type="unfinished"></translation>
+        <translation>mit dem Rest fortfahren</translation>
     </message>
     <message>
         <source>wait</source>
-        <translation type="unfinished"></translation>
+        <translation>warten</translation>
     </message>
     <message>
         <source>At later losses:</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei späteren Verlusten:</translation>
     </message>
     <message>
         <source>%1. Nothing of %2 is: other GPUs hold all of its state.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1. Von %2 ist nichts verloren: Andere GPUs halten seinen ganzen Zustand.</translation>
     </message>
     <message>
         <source>The state after step %1 is complete in memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand nach Schritt %1 ist vollständig im Speicher.</translation>
     </message>
     <message>
         <source>The state after step %1 is complete in memory, but the job cannot continue: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand nach Schritt %1 ist vollständig im Speicher, aber der Job kann nicht fortfahren: %2.</translation>
     </message>
     <message>
         <source>%1. %2 of %3 have no other copy in memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1. %2 von %3 haben keine andere Kopie im Speicher.</translation>
     </message>
     <message>
         <source>The checkpoint of step %1 is complete on disk: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Checkpoint von Schritt %1 liegt vollständig auf der Festplatte: %2.</translation>
     </message>
     <message>
         <source>Missing: %1. The checkpoint of step %2 is complete on disk: %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es fehlen: %1. Der Checkpoint von Schritt %2 liegt vollständig auf der Festplatte: %3.</translation>
     </message>
     <message>
         <source>Missing: %1. The snapshot of step %2 is complete in memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es fehlen: %1. Der Snapshot von Schritt %2 liegt vollständig im Speicher.</translation>
     </message>
     <message>
         <source>Missing: %1. The rest stays in memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es fehlen: %1. Der Rest bleibt im Speicher.</translation>
     </message>
     <message>
         <source>waits for the lost GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>wartet auf die verlorenen GPUs</translation>
     </message>
     <message>
         <source>continues by itself in %1 s</source>
-        <translation type="unfinished"></translation>
+        <translation>fährt in %1 s von selbst fort</translation>
     </message>
     <message>
         <source>continues</source>
-        <translation type="unfinished"></translation>
+        <translation>fährt fort</translation>
     </message>
     <message>
         <source>waits for your choice</source>
-        <translation type="unfinished"></translation>
+        <translation>wartet auf eine Entscheidung</translation>
     </message>
     <message>
         <source>Continue with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortfahren mit %1</translation>
     </message>
     <message>
         <source>%1 lost, back to step %2 · reads %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 verloren, zurück zu Schritt %2 · liest %3</translation>
     </message>
     <message>
         <source>0 steps lost · moves %1</source>
-        <translation type="unfinished"></translation>
+        <translation>0 Schritte verloren · bewegt %1</translation>
     </message>
     <message>
         <source>≈ %1 per step</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ %1 pro Schritt</translation>
     </message>
     <message>
         <source>%1, was %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, vorher %2</translation>
     </message>
     <message>
         <source>Restore checkpoint of step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoint von Schritt %1 laden</translation>
     </message>
     <message>
         <source>0 steps lost · continues when its GPUs are back</source>
-        <translation type="unfinished"></translation>
+        <translation>0 Schritte verloren · fährt fort, sobald seine GPUs zurück sind</translation>
     </message>
     <message>
         <source>continues if its GPUs come back with their state</source>
-        <translation type="unfinished"></translation>
+        <translation>fährt fort, wenn seine GPUs mit ihrem Zustand zurückkommen</translation>
     </message>
     <message>
         <source>the state stays in memory</source>
-        <translation type="unfinished"></translation>
+        <translation>der Zustand bleibt im Speicher</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DeviceChips</name>
     <message>
         <source>%1 is idle</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist frei</translation>
     </message>
     <message>
         <source>%1 cannot be used now</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist jetzt nicht nutzbar</translation>
     </message>
     <message>
         <source>%1 is used by %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird von %2 genutzt</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DiffTableModel</name>
     <message>
         <source>what</source>
-        <translation type="unfinished"></translation>
+        <translation>was</translation>
     </message>
     <message>
         <source>A</source>
-        <translation type="unfinished"></translation>
+        <translation>A</translation>
     </message>
     <message>
         <source>B</source>
-        <translation type="unfinished"></translation>
+        <translation>B</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DoctorDialog</name>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Run again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut prüfen</translation>
     </message>
     <message>
         <source>Doctor</source>
-        <translation type="unfinished"></translation>
+        <translation>Diagnose</translation>
     </message>
     <message>
         <source>Doctor · %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Diagnose · %1</translation>
     </message>
     <message>
         <source>Findings on the nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Befunde auf den Knoten</translation>
     </message>
     <message>
         <source>Copy the selected findings, or all</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gewählten Befunde kopieren, sonst alle</translation>
     </message>
     <message>
         <source>Check every node again</source>
-        <translation type="unfinished"></translation>
+        <translation>Jeden Knoten erneut prüfen</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Close the findings</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Befunde schließen</translation>
     </message>
     <message>
         <source>1 finding</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Befund</translation>
     </message>
     <message>
         <source>%1 findings</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Befunde</translation>
     </message>
     <message>
         <source>Checking every node…</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Knoten werden geprüft…</translation>
     </message>
     <message>
         <source>The nodes could not be checked: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Knoten konnten nicht geprüft werden: %1.</translation>
     </message>
     <message>
         <source>No node answered.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Knoten hat geantwortet.</translation>
     </message>
     <message>
         <source>%1, no problems.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, keine Probleme.</translation>
     </message>
     <message>
         <source>%1, 1 needs attention.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, 1 braucht Aufmerksamkeit.</translation>
     </message>
     <message>
         <source>%1, %2 need attention.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, %2 brauchen Aufmerksamkeit.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Draft</name>
     <message>
         <source>add %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 hinzufügen</translation>
     </message>
     <message>
         <source>remove %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 entfernen</translation>
     </message>
     <message>
         <source>swap %1 for %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 gegen %2 tauschen</translation>
     </message>
     <message>
         <source>fix %1 = %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 = %2 festhalten</translation>
     </message>
     <message>
         <source>unfix %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 freigeben</translation>
     </message>
     <message>
         <source>change the options</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen ändern</translation>
     </message>
     <message>
         <source>discard the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf verwerfen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DraftPlan</name>
     <message>
         <source>A job needs at least one GPU.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Job braucht mindestens eine GPU.</translation>
     </message>
     <message>
         <source>%1 needs %2 GPUs, the draft has %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 braucht %2 GPUs, der Entwurf hat %3.</translation>
     </message>
     <message>
         <source>%1 uses %2 of %3 GPUs: remove %4 or raise a degree.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 nutzt %2 von %3 GPUs: %4 entfernen oder einen Grad erhöhen.</translation>
     </message>
     <message>
         <source>The cluster changed. Planning again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat sich geändert. Neu planen.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::DraftProposal</name>
     <message>
         <source>choose %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wählen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::EventTableModel</name>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit</translation>
     </message>
     <message>
         <source>Severity</source>
-        <translation type="unfinished"></translation>
+        <translation>Schwere</translation>
     </message>
     <message>
         <source>Event</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignis</translation>
     </message>
     <message>
         <source>%1 · %2
 %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 · %2
+%3</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::EventsPage</name>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren…</translation>
     </message>
     <message>
         <source>Follow</source>
-        <translation type="unfinished"></translation>
+        <translation>Folgen</translation>
     </message>
     <message>
         <source>Events</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignisse</translation>
     </message>
     <message>
         <source>Filter</source>
-        <translation type="unfinished"></translation>
+        <translation>Filter</translation>
     </message>
     <message>
         <source>Filter events</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignisse filtern</translation>
     </message>
     <message>
         <source>all</source>
-        <translation type="unfinished"></translation>
+        <translation>alle</translation>
     </message>
     <message>
         <source>≥ info</source>
-        <translation type="unfinished"></translation>
+        <translation>≥ Info</translation>
     </message>
     <message>
         <source>≥ warning</source>
-        <translation type="unfinished"></translation>
+        <translation>≥ Warnung</translation>
     </message>
     <message>
         <source>errors</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehler</translation>
     </message>
     <message>
         <source>Lowest severity shown</source>
-        <translation type="unfinished"></translation>
+        <translation>Niedrigste gezeigte Schwere</translation>
     </message>
     <message>
         <source>Export the events</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Ereignisse exportieren</translation>
     </message>
     <message>
         <source>Save the events shown as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gezeigten Ereignisse als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>Follow the newest event</source>
-        <translation type="unfinished"></translation>
+        <translation>Dem neuesten Ereignis folgen</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>CSV tables (*.csv);;JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV-Tabellen (*.csv);;JSON (*.json)</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FileDetails</name>
     <message>
         <source>path</source>
-        <translation type="unfinished"></translation>
+        <translation>Pfad</translation>
     </message>
     <message>
         <source>Copy path</source>
-        <translation type="unfinished"></translation>
+        <translation>Pfad kopieren</translation>
     </message>
     <message>
         <source>Python line</source>
-        <translation type="unfinished"></translation>
+        <translation>Python-Zeile</translation>
     </message>
     <message>
         <source>Copy line</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeile kopieren</translation>
     </message>
     <message>
         <source>LOCATION OF THE BYTES</source>
-        <translation type="unfinished"></translation>
+        <translation>ORT DER BYTES</translation>
     </message>
     <message>
         <source>Copied %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 kopiert</translation>
     </message>
     <message>
         <source>Copied the Python line</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Python-Zeile kopiert</translation>
     </message>
     <message>
         <source>Ranges of bytes and the GPUs that hold them</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytebereiche und die GPUs, die sie halten</translation>
     </message>
     <message>
         <source>and %1 more ranges</source>
-        <translation type="unfinished"></translation>
+        <translation>und %1 weitere Bereiche</translation>
     </message>
     <message>
         <source>%1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FileFacts</name>
     <message>
         <source>%1 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Bytes</translation>
     </message>
     <message>
         <source>%1 (%2 bytes)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (%2 Bytes)</translation>
     </message>
     <message>
         <source>One folder per job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Ordner pro Job.</translation>
     </message>
     <message>
         <source>The state of the job as files, all from the same step.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand des Jobs als Dateien, alle vom selben Schritt.</translation>
     </message>
     <message>
         <source>The shards of each rank, one folder per rank.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Shards jedes Ranks, ein Ordner pro Rank.</translation>
     </message>
     <message>
         <source>The shards of rank %1, on %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Shards von Rank %1, auf %2.</translation>
     </message>
     <message>
         <source>Every tensor in full, whatever the mesh.</source>
-        <translation type="unfinished"></translation>
+        <translation>Jeder Tensor als Ganzes, unabhängig vom Mesh.</translation>
     </message>
     <message>
         <source>The number of the job&apos;s committed layout.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Nummer des festgeschriebenen Layouts des Jobs.</translation>
     </message>
     <message>
         <source>The step of all files of the job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Schritt aller Dateien des Jobs.</translation>
     </message>
     <message>
         <source>The mesh, and how it cuts each tensor.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Mesh und wie es jeden Tensor schneidet.</translation>
     </message>
     <message>
         <source>Parameters and buffers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Parameter und Puffer.</translation>
     </message>
     <message>
         <source>State that only training needs: master weights, moments, scalars and random streams.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand, den nur das Training braucht: Master-Gewichte, Momente, Skalare und Zufallsströme.</translation>
     </message>
     <message>
         <source>step %1, or the job&apos;s step when the file is opened first</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1, oder der Schritt des Jobs beim ersten Öffnen der Datei</translation>
     </message>
     <message>
         <source>This tensor has no elements.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Tensor hat keine Elemente.</translation>
     </message>
     <message>
         <source>In one range on %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>In einem Bereich auf %1.</translation>
     </message>
     <message>
         <source>%1 ranges, each on %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Bereiche, jeder auf %2.</translation>
     </message>
     <message>
         <source>%1, range %2 of %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Bereich %2 von %3</translation>
     </message>
     <message>
         <source>size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>bytes of the file</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes der Datei</translation>
     </message>
     <message>
         <source>%1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
     <message>
         <source>content</source>
-        <translation type="unfinished"></translation>
+        <translation>Inhalt</translation>
     </message>
     <message>
         <source>now</source>
-        <translation type="unfinished"></translation>
+        <translation>jetzt</translation>
     </message>
     <message>
         <source>mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh</translation>
     </message>
     <message>
         <source>tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren</translation>
     </message>
     <message>
         <source>One bar for each replica. Reading fetches only the requested bytes from the GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Balken pro Replikat. Lesen holt nur die verlangten Bytes von den GPUs.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FileTreeModel</name>
     <message>
         <source>1 tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Tensor</translation>
     </message>
     <message>
         <source>%1 tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Tensoren</translation>
     </message>
     <message>
         <source>%1 of %2 tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Tensoren</translation>
     </message>
     <message>
         <source>%1
 %2, %3 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1
+%2, %3 Bytes</translation>
     </message>
     <message>
         <source>tensor %1, %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor %1, %2</translation>
     </message>
     <message>
         <source>%1
 %2 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1
+%2 Bytes</translation>
     </message>
     <message>
         <source>name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FileTreeView</name>
     <message>
         <source>Files of the jobs</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien der Jobs</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FilesPage</name>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner öffnen</translation>
     </message>
     <message>
         <source>The selected file</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gewählte Datei</translation>
     </message>
     <message>
         <source>Copied %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 kopiert</translation>
     </message>
     <message>
         <source>Open the folder of the selected file</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Ordner der gewählten Datei öffnen</translation>
     </message>
     <message>
         <source>Filter tensors, or ranks: 17, n2, n2g1</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren oder Ranks filtern: 17, n2, n2g1</translation>
     </message>
     <message>
         <source>Filter tensors and ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren und Ranks filtern</translation>
     </message>
     <message>
         <source>Copy path</source>
-        <translation type="unfinished"></translation>
+        <translation>Pfad kopieren</translation>
     </message>
     <message>
         <source>Copy Python line</source>
-        <translation type="unfinished"></translation>
+        <translation>Python-Zeile kopieren</translation>
     </message>
     <message>
         <source>A history file contains no state.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Verlaufsdatei enthält keinen Zustand.</translation>
     </message>
     <message>
         <source>The history contains no state, so there are no files of the past. Return to live to see the files of now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf enthält keinen Zustand, also gibt es keine Dateien der Vergangenheit. In Live sind die jetzigen Dateien zu sehen.</translation>
     </message>
     <message>
         <source>The cluster of a lesson is simulated, so it has no files.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster einer Lektion ist simuliert, also hat er keine Dateien.</translation>
     </message>
     <message>
         <source>There is no cluster to show.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Cluster zu zeigen.</translation>
     </message>
     <message>
         <source>The list of files could not be read: %1. Trying again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der Dateien konnte nicht gelesen werden: %1. Neuer Versuch.</translation>
     </message>
     <message>
         <source>Reading the list of files…</source>
-        <translation type="unfinished"></translation>
+        <translation>Liste der Dateien wird gelesen…</translation>
     </message>
     <message>
         <source>There is no connection to the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Verbindung zum Cluster.</translation>
     </message>
     <message>
         <source>No job is running, so there are no files.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft, also gibt es keine Dateien.</translation>
     </message>
     <message>
         <source>%1 has no layout yet, so it has no files.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 hat noch kein Layout, also keine Dateien.</translation>
     </message>
     <message>
         <source>Mounted on this machine at %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf diesem Rechner eingehängt unter %1</translation>
     </message>
     <message>
         <source>Not mounted on this machine. To mount the files here, run:</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf diesem Rechner nicht eingehängt. Einhängen mit:</translation>
     </message>
     <message>
         <source>These are the files of the live job. A draft has no files.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies sind die Dateien des laufenden Jobs. Ein Entwurf hat keine Dateien.</translation>
     </message>
     <message>
         <source>&amp;Copy the File&apos;s Path</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Pfad der Datei kopieren</translation>
     </message>
     <message>
         <source>Copy the path of the file selected in the Files view</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Pfad der in der Ansicht Dateien gewählten Datei kopieren</translation>
     </message>
     <message>
         <source>Select a file in the Files view first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst in der Ansicht Dateien eine Datei wählen.</translation>
     </message>
     <message>
         <source>Files</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Fil&amp;es</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien</translation>
     </message>
     <message>
         <source>Show the state as files, with their paths and the location of their bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Zustand als Dateien zeigen, mit ihren Pfaden und dem Ort ihrer Bytes</translation>
+    </message>
+    <message>
+        <source>F&amp;iles</source>
+        <translation>D&amp;ateien</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FlowBars</name>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>and %1 more</source>
-        <translation type="unfinished"></translation>
+        <translation>und %1 weitere</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::FlowsPage</name>
     <message>
         <source>Moving only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur bewegte</translation>
     </message>
     <message>
         <source>Only flows that move</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur Flüsse, die sich bewegen</translation>
     </message>
     <message>
         <source>Show moving flows only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur bewegte Flüsse zeigen</translation>
     </message>
     <message>
         <source>Hide the flows that wait or are done</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse verbergen, die warten oder fertig sind</translation>
     </message>
     <message>
         <source>Flows of the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse der Änderung</translation>
     </message>
     <message>
         <source>No change is in progress. While one is, each flow between two GPUs has a row here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Änderung läuft. Während einer Änderung hat jeder Fluss zwischen zwei GPUs hier eine Zeile.</translation>
     </message>
     <message>
         <source>No flow is moving now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gerade bewegt sich kein Fluss.</translation>
     </message>
     <message>
         <source>%1 of %2 flows are done</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Flüssen sind fertig</translation>
     </message>
     <message>
         <source>%1 of %2 flows move</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Flüssen bewegen sich</translation>
     </message>
     <message>
         <source>, %1 stalled</source>
-        <translation type="unfinished"></translation>
+        <translation>, %1 stocken</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::HeaderBar</name>
     <message>
         <source>Monitor</source>
-        <translation type="unfinished"></translation>
+        <translation>Beobachten</translation>
     </message>
     <message>
         <source>Live moves</source>
-        <translation type="unfinished"></translation>
+        <translation>Live-Änderungen</translation>
     </message>
     <message>
         <source>Live</source>
-        <translation type="unfinished"></translation>
+        <translation>Live</translation>
     </message>
     <message>
         <source>Show the live layout</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Live-Layout zeigen</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf</translation>
     </message>
     <message>
         <source>Show the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Entwurf zeigen</translation>
     </message>
     <message>
         <source>Past</source>
-        <translation type="unfinished"></translation>
+        <translation>Vergangen</translation>
     </message>
     <message>
         <source>Show the past</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Vergangenheit zeigen</translation>
     </message>
     <message>
         <source>Lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion</translation>
     </message>
     <message>
         <source>Show a lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Lektion zeigen</translation>
     </message>
     <message>
         <source>Live moves: a drop starts a change after a countdown</source>
-        <translation type="unfinished"></translation>
+        <translation>Live-Änderungen: Ablegen startet nach einem Countdown eine Änderung</translation>
     </message>
     <message>
         <source>Select the job to show</source>
-        <translation type="unfinished"></translation>
+        <translation>Den gezeigten Job wählen</translation>
     </message>
     <message>
         <source>Go to…</source>
-        <translation type="unfinished"></translation>
+        <translation>Gehe zu…</translation>
     </message>
     <message>
         <source>Ctrl+K</source>
-        <translation type="unfinished"></translation>
+        <translation>Strg+K</translation>
     </message>
     <message>
         <source>Go to an action, a GPU, a node, a job, a change or an event</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu Aktion, GPU, Knoten, Job, Änderung oder Ereignis gehen</translation>
     </message>
     <message>
         <source>Search actions, GPUs, nodes, jobs, changes and events (Ctrl+K)</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktionen, GPUs, Knoten, Jobs, Änderungen und Ereignisse suchen (Strg+K)</translation>
     </message>
     <message>
         <source>%1 jobs</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Jobs</translation>
     </message>
     <message>
         <source>%1 — %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 – %2</translation>
     </message>
     <message>
         <source>SIMULATED, stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>SIMULIERT, steht</translation>
     </message>
     <message>
         <source>SIMULATED %1 ×</source>
-        <translation type="unfinished"></translation>
+        <translation>SIMULIERT %1 ×</translation>
     </message>
     <message>
         <source>Hardware %1, seed %2. %3 simulated seconds pass in a second.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hardware %1, Startwert %2. %3 simulierte Sekunden vergehen pro Sekunde.</translation>
     </message>
     <message>
         <source>This machine does not compute %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Rechner rechnet %1 nicht selbst.</translation>
     </message>
     <message>
         <source>lesson, epoch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion, Epoche %1</translation>
     </message>
     <message>
         <source>at %1, epoch %2</source>
-        <translation type="unfinished"></translation>
+        <translation>um %1, Epoche %2</translation>
     </message>
     <message>
         <source>No cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Cluster</translation>
     </message>
     <message>
         <source>connecting</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbindung wird aufgebaut</translation>
     </message>
     <message>
         <source>as of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Stand %1</translation>
     </message>
     <message>
         <source>no job</source>
-        <translation type="unfinished"></translation>
+        <translation>kein Job</translation>
     </message>
     <message>
         <source>paused after step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>angehalten nach Schritt %1</translation>
     </message>
     <message>
         <source>%1, epoch %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Epoche %2</translation>
     </message>
     <message>
         <source>history file, not live</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei, nicht live</translation>
     </message>
     <message>
         <source>step</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt</translation>
     </message>
     <message>
         <source>loss</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss</translation>
     </message>
     <message>
         <source>paused</source>
-        <translation type="unfinished"></translation>
+        <translation>angehalten</translation>
     </message>
     <message>
         <source>tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens/s</translation>
     </message>
     <message>
         <source>Operate</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedienen</translation>
     </message>
     <message>
         <source>Operate: this panel can change the cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedienen: Dieses Panel kann den Cluster ändern</translation>
     </message>
     <message>
         <source>Monitor: this panel cannot change the cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Beobachten: Dieses Panel kann den Cluster nicht ändern</translation>
     </message>
     <message>
         <source>Lock (Ctrl+Shift+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>Sperren (Strg+Umschalt+O)</translation>
     </message>
     <message>
         <source>Switch to Operate (Ctrl+Shift+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu Bedienen wechseln (Strg+Umschalt+O)</translation>
     </message>
     <message>
         <source>A drop starts a change after a countdown. Esc stops it</source>
-        <translation type="unfinished"></translation>
+        <translation>Ablegen startet nach einem Countdown eine Änderung. Esc hält ihn an</translation>
     </message>
     <message>
         <source>Switch to Operate first (Ctrl+Shift+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst zu Bedienen wechseln (Strg+Umschalt+O)</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::HelpWindow</name>
     <message>
         <source>Tessera guide</source>
-        <translation type="unfinished"></translation>
+        <translation>Handbuch von Tessera</translation>
     </message>
     <message>
         <source>Search the guide</source>
-        <translation type="unfinished"></translation>
+        <translation>Im Handbuch suchen</translation>
     </message>
     <message>
         <source>Contents</source>
-        <translation type="unfinished"></translation>
+        <translation>Inhalt</translation>
     </message>
     <message>
         <source>Back</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück</translation>
     </message>
     <message>
         <source>Previous page</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorige Seite</translation>
     </message>
     <message>
         <source>Forward</source>
-        <translation type="unfinished"></translation>
+        <translation>Vor</translation>
     </message>
     <message>
         <source>Next page</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächste Seite</translation>
     </message>
     <message>
         <source>Page of the guide</source>
-        <translation type="unfinished"></translation>
+        <translation>Seite des Handbuchs</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::HistoryPage</name>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren…</translation>
     </message>
     <message>
         <source>Draft an undo…</source>
-        <translation type="unfinished"></translation>
+        <translation>Rücknahme entwerfen…</translation>
     </message>
     <message>
         <source>Export the history</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Verlauf exportieren</translation>
     </message>
     <message>
         <source>Save the history as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Verlauf als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>Draft an undo of the selected change</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Rücknahme der gewählten Änderung entwerfen</translation>
     </message>
     <message>
         <source>Draft an undo of the selected (or latest) change</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Rücknahme der gewählten (oder letzten) Änderung entwerfen</translation>
     </message>
     <message>
         <source>History of changes</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf der Änderungen</translation>
     </message>
     <message>
         <source>Ctrl+click a second change to compare two</source>
-        <translation type="unfinished"></translation>
+        <translation>Strg+Klick auf eine zweite Änderung vergleicht beide</translation>
     </message>
     <message>
         <source>The history could not be read: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf konnte nicht gelesen werden: %1.</translation>
     </message>
     <message>
         <source>Reading the history…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf wird gelesen…</translation>
     </message>
     <message>
         <source>The history starts with your first change.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf beginnt mit der ersten Änderung.</translation>
     </message>
     <message>
         <source>CSV tables (*.csv);;JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV-Tabellen (*.csv);;JSON (*.json)</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::HistoryTableModel</name>
     <message>
         <source>When</source>
-        <translation type="unfinished"></translation>
+        <translation>Wann</translation>
     </message>
     <message>
         <source>Job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>Moved</source>
-        <translation type="unfinished"></translation>
+        <translation>Verschoben</translation>
     </message>
     <message>
         <source>Least possible</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinstmöglich</translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause</translation>
     </message>
     <message>
         <source>Result</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnis</translation>
     </message>
     <message>
         <source>Digests</source>
-        <translation type="unfinished"></translation>
+        <translation>Digests</translation>
     </message>
     <message>
         <source>Transaction %1: %2
 → %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Transaktion %1: %2
+→ %3</translation>
     </message>
     <message>
         <source>digest %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Digest %1 → %2</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Inspector</name>
     <message>
         <source>Flows, slowest first</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse, langsamste zuerst</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job</translation>
     </message>
     <message>
         <source>%1, rank %2 (joining)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Rank %2 (tritt bei)</translation>
     </message>
     <message>
         <source>coordinates</source>
-        <translation type="unfinished"></translation>
+        <translation>Koordinaten</translation>
     </message>
     <message>
         <source>%1, rank %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Rank %2</translation>
     </message>
     <message>
         <source>shards</source>
-        <translation type="unfinished"></translation>
+        <translation>Shards</translation>
     </message>
     <message>
         <source>parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>Parameter</translation>
     </message>
     <message>
         <source>optimizer state</source>
-        <translation type="unfinished"></translation>
+        <translation>Optimizer-Zustand</translation>
     </message>
     <message>
         <source>same shards on</source>
-        <translation type="unfinished"></translation>
+        <translation>gleiche Shards auf</translation>
     </message>
     <message>
         <source>no other GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>keiner anderen GPU</translation>
     </message>
     <message>
         <source>%1 replicas of the shards on this GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Replikate der Shards auf dieser GPU</translation>
     </message>
     <message>
         <source>joining</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>none, idle</source>
-        <translation type="unfinished"></translation>
+        <translation>keine, frei</translation>
     </message>
     <message>
         <source>%1 (this host)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (dieser Host)</translation>
     </message>
     <message>
         <source>node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>address</source>
-        <translation type="unfinished"></translation>
+        <translation>Adresse</translation>
     </message>
     <message>
         <source>state</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>receives</source>
-        <translation type="unfinished"></translation>
+        <translation>empfängt</translation>
     </message>
     <message>
         <source>%1 from %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2</translation>
     </message>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>sends</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet</translation>
     </message>
     <message>
         <source>memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher</translation>
     </message>
     <message>
         <source>step time</source>
-        <translation type="unfinished"></translation>
+        <translation>Schrittzeit</translation>
     </message>
     <message>
         <source>computes</source>
-        <translation type="unfinished"></translation>
+        <translation>rechnet</translation>
     </message>
     <message>
         <source>%1 of a step</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 eines Schritts</translation>
     </message>
     <message>
         <source>its peers compute %1</source>
-        <translation type="unfinished"></translation>
+        <translation>die anderen rechnen %1</translation>
     </message>
     <message>
         <source>waits</source>
-        <translation type="unfinished"></translation>
+        <translation>wartet</translation>
     </message>
     <message>
         <source>share of a step in which this GPU waits for others or for data</source>
-        <translation type="unfinished"></translation>
+        <translation>Anteil eines Schritts, in dem diese GPU auf andere oder auf Daten wartet</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>in a job</source>
-        <translation type="unfinished"></translation>
+        <translation>in einem Job</translation>
     </message>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2</translation>
     </message>
     <message>
         <source>last seen %1</source>
-        <translation type="unfinished"></translation>
+        <translation>zuletzt gesehen %1</translation>
     </message>
     <message>
         <source>%1 idle</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 frei</translation>
     </message>
     <message>
         <source>%1 failed</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ausgefallen</translation>
     </message>
     <message>
         <source>host</source>
-        <translation type="unfinished"></translation>
+        <translation>Host</translation>
     </message>
     <message>
         <source>agent version</source>
-        <translation type="unfinished"></translation>
+        <translation>Version des Agenten</translation>
     </message>
     <message>
         <source>jobs</source>
-        <translation type="unfinished"></translation>
+        <translation>Jobs</translation>
     </message>
     <message>
         <source>none</source>
-        <translation type="unfinished"></translation>
+        <translation>keine</translation>
     </message>
     <message>
         <source>network</source>
-        <translation type="unfinished"></translation>
+        <translation>Netzwerk</translation>
     </message>
     <message>
         <source>since the agent started</source>
-        <translation type="unfinished"></translation>
+        <translation>seit Start des Agenten</translation>
     </message>
     <message>
         <source>model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh</translation>
     </message>
     <message>
         <source>options</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen</translation>
     </message>
     <message>
         <source>median of the last steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Median der letzten Schritte</translation>
     </message>
     <message>
         <source>tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens/s</translation>
     </message>
     <message>
         <source>one full replica</source>
-        <translation type="unfinished"></translation>
+        <translation>ein volles Replikat</translation>
     </message>
     <message>
         <source>epoch</source>
-        <translation type="unfinished"></translation>
+        <translation>Epoche</translation>
     </message>
     <message>
         <source>layout</source>
-        <translation type="unfinished"></translation>
+        <translation>Layout</translation>
     </message>
     <message>
         <source>saving, %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>wird gespeichert, %1 von %2</translation>
     </message>
     <message>
         <source>saving</source>
-        <translation type="unfinished"></translation>
+        <translation>wird gespeichert</translation>
     </message>
     <message>
         <source>step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1</translation>
     </message>
     <message>
         <source>every %1</source>
-        <translation type="unfinished"></translation>
+        <translation>alle %1</translation>
     </message>
     <message>
         <source>every %1 s</source>
-        <translation type="unfinished"></translation>
+        <translation>alle %1 s</translation>
     </message>
     <message>
         <source>the last was not saved: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>der letzte wurde nicht gespeichert: %1</translation>
     </message>
     <message>
         <source>checkpoints</source>
-        <translation type="unfinished"></translation>
+        <translation>Checkpoints</translation>
     </message>
     <message>
         <source>snapshots</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshots</translation>
     </message>
     <message>
         <source>off</source>
-        <translation type="unfinished"></translation>
+        <translation>aus</translation>
     </message>
     <message>
         <source>step %1, %2 on %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1, %2 auf %3</translation>
     </message>
     <message>
         <source>none yet</source>
-        <translation type="unfinished"></translation>
+        <translation>noch keiner</translation>
     </message>
     <message>
         <source>up to %1 on %2 while the next is taken</source>
-        <translation type="unfinished"></translation>
+        <translation>bis zu %1 auf %2, während der nächste entsteht</translation>
     </message>
     <message>
         <source>taken in %1</source>
-        <translation type="unfinished"></translation>
+        <translation>in %1 gemacht</translation>
     </message>
     <message>
         <source>lost with its node</source>
-        <translation type="unfinished"></translation>
+        <translation>mit seinem Knoten verloren</translation>
     </message>
     <message>
         <source>the last was given up: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>der letzte wurde aufgegeben: %1</translation>
     </message>
     <message>
         <source>%1 of %2 alive</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 erreichbar</translation>
     </message>
     <message>
         <source>%1, %2 idle</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, %2 frei</translation>
     </message>
     <message>
         <source>operator</source>
-        <translation type="unfinished"></translation>
+        <translation>Operator</translation>
     </message>
     <message>
         <source>limit</source>
-        <translation type="unfinished"></translation>
+        <translation>Grenze</translation>
     </message>
     <message>
         <source>%1 (emulated link)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (emulierte Leitung)</translation>
     </message>
     <message>
         <source>security</source>
-        <translation type="unfinished"></translation>
+        <translation>Sicherheit</translation>
     </message>
     <message>
         <source>bulk data between nodes is not encrypted (plain lanes)</source>
-        <translation type="unfinished"></translation>
+        <translation>Massendaten zwischen Knoten sind unverschlüsselt (offene Lanes)</translation>
     </message>
     <message>
         <source>Node %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten %1</translation>
     </message>
     <message>
         <source>Nothing to inspect</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts zu untersuchen</translation>
     </message>
     <message>
         <source>memory %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher %1</translation>
     </message>
     <message>
         <source>bytes to move</source>
-        <translation type="unfinished"></translation>
+        <translation>zu verschieben</translation>
     </message>
     <message>
         <source>checksums so far</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfsummen bisher</translation>
     </message>
     <message>
         <source>%1 equal</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 gleich</translation>
     </message>
     <message>
         <source>Select a GPU to see what it holds.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine GPU wählen, um zu sehen, was sie hält.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::JobPlots</name>
     <message>
         <source>Loss and tokens per second over time</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss und Tokens pro Sekunde über die Zeit</translation>
     </message>
     <message>
         <source>loss</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss</translation>
     </message>
     <message>
         <source>tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens/s</translation>
     </message>
     <message>
         <source>step %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1</translation>
     </message>
     <message>
         <source>loss %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Loss %1</translation>
     </message>
     <message>
         <source>%1 tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Tokens/s</translation>
     </message>
     <message>
         <source>no data</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Daten</translation>
     </message>
     <message>
         <source>playhead at %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Abspielmarke bei %1</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Legend</name>
     <message>
         <source>Scale: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Maßstab: %1</translation>
     </message>
     <message>
         <source>Shards: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Shards: %1</translation>
     </message>
     <message>
         <source>Click an entry to fade the others.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Klick auf einen Eintrag blendet die anderen ab.</translation>
     </message>
     <message>
         <source>+%1 more</source>
-        <translation type="unfinished"></translation>
+        <translation>+%1 weitere</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonList</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2</translation>
     </message>
     <message>
         <source>%1, finished</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, abgeschlossen</translation>
     </message>
     <message>
         <source>%1, step %2 of %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, Schritt %2 von %3</translation>
     </message>
     <message>
         <source>%1 of %2 finished</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 abgeschlossen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonPane</name>
     <message>
         <source>All lessons</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Lektionen</translation>
     </message>
     <message>
         <source>Return to the lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück zur Lektion</translation>
     </message>
     <message>
         <source>Back</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück</translation>
     </message>
     <message>
         <source>Start over</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu beginnen</translation>
     </message>
     <message>
         <source>Next</source>
-        <translation type="unfinished"></translation>
+        <translation>Weiter</translation>
     </message>
     <message>
         <source>Open the experiment…</source>
-        <translation type="unfinished"></translation>
+        <translation>Experiment öffnen…</translation>
     </message>
     <message>
         <source>Lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion</translation>
     </message>
     <message>
         <source>Text of the step</source>
-        <translation type="unfinished"></translation>
+        <translation>Text des Schritts</translation>
     </message>
     <message>
         <source>Show the list of lessons</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der Lektionen zeigen</translation>
     </message>
     <message>
         <source>Check the answer, or show the next step (Space, →, Page Down)</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort prüfen oder den nächsten Schritt zeigen (Leertaste, →, Bild ab)</translation>
     </message>
     <message>
         <source>Show the step before (←, Page Up)</source>
-        <translation type="unfinished"></translation>
+        <translation>Den vorigen Schritt zeigen (←, Bild auf)</translation>
     </message>
     <message>
         <source>Show this step again, without your draft and your answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Schritt neu zeigen, ohne Entwurf und Antwort</translation>
     </message>
     <message>
         <source>The step of the lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Schritt der Lektion</translation>
     </message>
     <message>
         <source>Lessons</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektionen</translation>
     </message>
     <message>
         <source>Lesson from a file</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion aus einer Datei</translation>
     </message>
     <message>
         <source>Lesson %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion %1 von %2</translation>
     </message>
     <message>
         <source>Check</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen</translation>
     </message>
     <message>
         <source>Choose an answer first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst eine Antwort wählen.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonQuestionCard</name>
     <message>
         <source>Your answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort</translation>
     </message>
     <message>
         <source>✓ Right: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>✓ Richtig: %1</translation>
     </message>
     <message>
         <source>The answer is %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort ist %1.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonRecords</name>
     <message>
         <source>The progress of the lessons could not be read. It begins again; the old file is %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Fortschritt der Lektionen konnte nicht gelesen werden. Er beginnt neu; die alte Datei ist %1.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonSession</name>
     <message>
         <source>This is the last step.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist der letzte Schritt.</translation>
     </message>
     <message>
         <source>Answer the question first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst die Frage beantworten.</translation>
     </message>
     <message>
         <source>%1 %</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 %</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonSteps</name>
     <message>
         <source>Step %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1 von %2</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LessonTaskCard</name>
     <message>
         <source>at most</source>
-        <translation type="unfinished"></translation>
+        <translation>höchstens</translation>
     </message>
     <message>
         <source>at least</source>
-        <translation type="unfinished"></translation>
+        <translation>mindestens</translation>
     </message>
     <message>
         <source>less than</source>
-        <translation type="unfinished"></translation>
+        <translation>weniger als</translation>
     </message>
     <message>
         <source>more than</source>
-        <translation type="unfinished"></translation>
+        <translation>mehr als</translation>
     </message>
     <message>
         <source>exactly</source>
-        <translation type="unfinished"></translation>
+        <translation>genau</translation>
     </message>
     <message>
         <source>%1: %2 %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2 %3</translation>
     </message>
     <message>
         <source>%1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2</translation>
     </message>
     <message>
         <source>%1: %2, must be %3 %4</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2, verlangt %3 %4</translation>
     </message>
     <message>
         <source>Your task</source>
-        <translation type="unfinished"></translation>
+        <translation>Aufgabe</translation>
     </message>
     <message>
         <source>ZeRO</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO</translation>
     </message>
     <message>
         <source>micro-batch</source>
-        <translation type="unfinished"></translation>
+        <translation>Micro-Batch</translation>
     </message>
     <message>
         <source>auto</source>
-        <translation type="unfinished"></translation>
+        <translation>auto</translation>
     </message>
     <message>
         <source>Samples of a micro-batch</source>
-        <translation type="unfinished"></translation>
+        <translation>Samples eines Micro-Batches</translation>
     </message>
     <message>
         <source>Cut the optimizer state over the replicas</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Optimizer-Zustand über die Replikate schneiden</translation>
     </message>
     <message>
         <source>Free play</source>
-        <translation type="unfinished"></translation>
+        <translation>Freies Spiel</translation>
     </message>
     <message>
         <source>This draft is your own. **Start over** shows the step again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Entwurf ist frei. **Neu beginnen** zeigt den Schritt von vorn.</translation>
     </message>
     <message>
         <source>Hint: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Tipp: %1</translation>
     </message>
     <message>
         <source>The plan moves %1, of which %2 over the network; pause ≈ %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Plan bewegt %1, davon %2 über das Netzwerk; Pause ≈ %3.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LinkCanvas</name>
     <message>
         <source>Bytes between nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes zwischen Knoten</translation>
     </message>
     <message>
         <source>Bytes between GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes zwischen GPUs</translation>
     </message>
     <message>
         <source>to</source>
-        <translation type="unfinished"></translation>
+        <translation>nach</translation>
     </message>
     <message>
         <source>from</source>
-        <translation type="unfinished"></translation>
+        <translation>von</translation>
     </message>
     <message>
         <source>sends</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet</translation>
     </message>
     <message>
         <source>receives</source>
-        <translation type="unfinished"></translation>
+        <translation>empfängt</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LinkTableModel</name>
     <message>
         <source>tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor</translation>
     </message>
     <message>
         <source>range</source>
-        <translation type="unfinished"></translation>
+        <translation>Bereich</translation>
     </message>
     <message>
         <source>from</source>
-        <translation type="unfinished"></translation>
+        <translation>von</translation>
     </message>
     <message>
         <source>to</source>
-        <translation type="unfinished"></translation>
+        <translation>nach</translation>
     </message>
     <message>
         <source>bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes</translation>
     </message>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>rate</source>
-        <translation type="unfinished"></translation>
+        <translation>Rate</translation>
     </message>
     <message>
         <source>left</source>
-        <translation type="unfinished"></translation>
+        <translation>übrig</translation>
     </message>
     <message>
         <source>time until the flow is done, at the rates of the last seconds</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit, bis der Fluss fertig ist, bei den Raten der letzten Sekunden</translation>
     </message>
     <message>
         <source>state</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>elements %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Elemente %1</translation>
     </message>
     <message>
         <source>rows %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeilen %1</translation>
     </message>
     <message>
         <source>columns %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Spalten %1</translation>
     </message>
     <message>
         <source>dim %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Dim %1: %2</translation>
     </message>
     <message>
         <source>whole</source>
-        <translation type="unfinished"></translation>
+        <translation>ganz</translation>
     </message>
     <message>
         <source>%1 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Bytes</translation>
     </message>
     <message>
         <source>%1 of %2 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Bytes</translation>
     </message>
     <message>
         <source>stalled: nothing has arrived for 3 s</source>
-        <translation type="unfinished"></translation>
+        <translation>stockt: seit 3 s ist nichts angekommen</translation>
     </message>
     <message>
         <source>waiting</source>
-        <translation type="unfinished"></translation>
+        <translation>wartet</translation>
     </message>
     <message>
         <source>moving</source>
-        <translation type="unfinished"></translation>
+        <translation>bewegt sich</translation>
     </message>
     <message>
         <source>stalled</source>
-        <translation type="unfinished"></translation>
+        <translation>stockt</translation>
     </message>
 </context>
 <context>
@@ -4339,2933 +4336,2937 @@
     <message>
         <source>%1 in</source>
         <comment>a port</comment>
-        <translation type="unfinished"></translation>
+        <translation>Eingang von %1</translation>
     </message>
     <message>
         <source>%1 out</source>
         <comment>a port</comment>
-        <translation type="unfinished"></translation>
+        <translation>Ausgang von %1</translation>
     </message>
     <message>
         <source>%1: the busiest port; no plan can load it less (bound %2)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: der meistbelastete Port; kein Plan kann ihn weniger belasten (Schranke %2)</translation>
     </message>
     <message>
         <source>%1: the busiest port; no plan without relays can load it less (bound %2)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: der meistbelastete Port; kein Plan ohne Weiterleitung kann ihn weniger belasten (Schranke %2)</translation>
     </message>
     <message>
         <source>%1: the busiest port, %2 more than the bound of %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: der meistbelastete Port, %2 mehr als die Schranke von %3</translation>
     </message>
     <message>
         <source>less than 1 %</source>
-        <translation type="unfinished"></translation>
+        <translation>weniger als 1 %</translation>
     </message>
     <message>
         <source>%1: the busiest port, %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: der meistbelastete Port, %2</translation>
     </message>
     <message>
         <source>inside %1</source>
-        <translation type="unfinished"></translation>
+        <translation>in %1</translation>
     </message>
     <message>
         <source>%1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 → %2</translation>
     </message>
     <message>
         <source>%1 to %2</source>
         <comment>from a node to another</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
     <message>
         <source>%1: nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: nichts</translation>
     </message>
     <message>
         <source>%1: %2 in %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2 in %3</translation>
     </message>
     <message>
         <source>, stalled at %1</source>
-        <translation type="unfinished"></translation>
+        <translation>, stockt bei %1</translation>
     </message>
     <message>
         <source>, %1 done</source>
-        <translation type="unfinished"></translation>
+        <translation>, %1 fertig</translation>
     </message>
     <message>
         <source>, %1 is lost</source>
-        <translation type="unfinished"></translation>
+        <translation>, %1 ist verloren</translation>
     </message>
     <message>
         <source>nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts</translation>
     </message>
     <message>
         <source>%1 sends %2 and receives %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 sendet %2 und empfängt %3</translation>
     </message>
     <message>
         <source>; %1 inside it</source>
-        <translation type="unfinished"></translation>
+        <translation>; %1 darin</translation>
     </message>
     <message>
         <source>1 flow</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Fluss</translation>
     </message>
     <message>
         <source>%1 flows</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Flüsse</translation>
     </message>
     <message>
         <source>%1 (%2)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (%2)</translation>
     </message>
     <message>
         <source>%1, alone ≈ %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, allein ≈ %2</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LinksView</name>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren…</translation>
     </message>
     <message>
         <source>planned</source>
-        <translation type="unfinished"></translation>
+        <translation>geplant</translation>
     </message>
     <message>
         <source>Planned links</source>
-        <translation type="unfinished"></translation>
+        <translation>Geplante Leitungen</translation>
     </message>
     <message>
         <source>Show what the draft would move</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigen, was der Entwurf bewegen würde</translation>
     </message>
     <message>
         <source>moving</source>
-        <translation type="unfinished"></translation>
+        <translation>laufend</translation>
     </message>
     <message>
         <source>Moving links</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitungen in Bewegung</translation>
     </message>
     <message>
         <source>Show what the running change moves</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigen, was die laufende Änderung bewegt</translation>
     </message>
     <message>
         <source>past</source>
-        <translation type="unfinished"></translation>
+        <translation>vergangen</translation>
     </message>
     <message>
         <source>Past links</source>
-        <translation type="unfinished"></translation>
+        <translation>Vergangene Leitungen</translation>
     </message>
     <message>
         <source>Show what the selected (or latest) change of the history moved</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigen, was die gewählte (oder letzte) Änderung des Verlaufs bewegt hat</translation>
     </message>
     <message>
         <source>nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>Links between nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitungen zwischen Knoten</translation>
     </message>
     <message>
         <source>Show the bytes from node to node</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bytes von Knoten zu Knoten zeigen</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>Links between GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitungen zwischen GPUs</translation>
     </message>
     <message>
         <source>Show the bytes from GPU to GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bytes von GPU zu GPU zeigen</translation>
     </message>
     <message>
         <source>Export the rows of the link</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Zeilen der Leitung exportieren</translation>
     </message>
     <message>
         <source>Save the rows as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Zeilen als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>What the link carries</source>
-        <translation type="unfinished"></translation>
+        <translation>Was die Leitung trägt</translation>
     </message>
     <message>
         <source>No job is running.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft.</translation>
     </message>
     <message>
         <source>The plan of the draft is being made, or the draft cannot be planned.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Plan des Entwurfs entsteht gerade, oder der Entwurf lässt sich nicht planen.</translation>
     </message>
     <message>
         <source>Nothing would move between GPUs. %1 would be read from snapshots or checkpoints.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwischen GPUs würde sich nichts bewegen. %1 würden aus Snapshots oder Checkpoints gelesen.</translation>
     </message>
     <message>
         <source>Nothing would move.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts würde sich bewegen.</translation>
     </message>
     <message>
         <source>The running change moves nothing between GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die laufende Änderung bewegt nichts zwischen GPUs.</translation>
     </message>
     <message>
         <source>Nothing is moving. Draft a change to see its links, or choose one in the history.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts bewegt sich. Eine Änderung entwerfen oder im Verlauf wählen, um ihre Leitungen zu sehen.</translation>
     </message>
     <message>
         <source>The history contains no flows of this change.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf enthält keine Flüsse dieser Änderung.</translation>
     </message>
     <message>
         <source>There was no change before this moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vor diesem Moment gab es keine Änderung.</translation>
     </message>
     <message>
         <source>Choose a change in the history to see its links.</source>
-        <translation type="unfinished"></translation>
+        <translation>Im Verlauf eine Änderung wählen, um ihre Leitungen zu sehen.</translation>
     </message>
     <message>
         <source>With more than %1 GPUs the links are between nodes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei mehr als %1 GPUs sind die Leitungen zwischen Knoten.</translation>
     </message>
     <message>
         <source>planning…</source>
-        <translation type="unfinished"></translation>
+        <translation>wird geplant…</translation>
     </message>
     <message>
         <source>change %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1</translation>
     </message>
     <message>
         <source>%1 from snapshots or checkpoints</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 aus Snapshots oder Checkpoints</translation>
     </message>
     <message>
         <source>colour: bytes of the link, 0 to %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Farbe: Bytes der Leitung, 0 bis %1</translation>
     </message>
     <message>
         <source>carries</source>
-        <translation type="unfinished"></translation>
+        <translation>trägt</translation>
     </message>
     <message>
         <source>nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts</translation>
     </message>
     <message>
         <source>flows</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse</translation>
     </message>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>rate</source>
-        <translation type="unfinished"></translation>
+        <translation>Rate</translation>
     </message>
     <message>
         <source>stalled</source>
-        <translation type="unfinished"></translation>
+        <translation>stockt</translation>
     </message>
     <message>
         <source>bandwidth</source>
-        <translation type="unfinished"></translation>
+        <translation>Bandbreite</translation>
     </message>
     <message>
         <source>known from</source>
-        <translation type="unfinished"></translation>
+        <translation>bekannt aus</translation>
     </message>
     <message>
         <source>time if alone</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit allein</translation>
     </message>
     <message>
         <source>All links</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Leitungen</translation>
     </message>
     <message>
         <source>%1 in %2</source>
         <comment>bytes in flows</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 in %2</translation>
     </message>
     <message>
         <source>%1 · choose a link to see what it carries</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 · eine Leitung wählen, um zu sehen, was sie trägt</translation>
     </message>
     <message>
         <source>reading the tensors…</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren werden gelesen…</translation>
     </message>
     <message>
         <source>1 move</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Bewegung</translation>
     </message>
     <message>
         <source>%1 moves</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Bewegungen</translation>
     </message>
     <message>
         <source>CSV tables (*.csv);;JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV-Tabellen (*.csv);;JSON (*.json)</translation>
     </message>
     <message>
         <source>%1 was written</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurde geschrieben</translation>
     </message>
     <message>
         <source>Links</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Links</source>
-        <translation type="unfinished"></translation>
+        <translation>Leitungen</translation>
     </message>
     <message>
         <source>Show the bytes from node to node of a draft, a running or a past change</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bytes von Knoten zu Knoten zeigen: eines Entwurfs, einer laufenden oder vergangenen Änderung</translation>
+    </message>
+    <message>
+        <source>Lin&amp;ks</source>
+        <translation>Leit&amp;ungen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::LogDialog</name>
     <message>
         <source>Follow</source>
-        <translation type="unfinished"></translation>
+        <translation>Folgen</translation>
     </message>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>Copy as command</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Befehl kopieren</translation>
     </message>
     <message>
         <source>Logs</source>
-        <translation type="unfinished"></translation>
+        <translation>Protokolle</translation>
     </message>
     <message>
         <source>Node or rank</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten oder Rank</translation>
     </message>
     <message>
         <source>Least severity</source>
-        <translation type="unfinished"></translation>
+        <translation>Geringste Schwere</translation>
     </message>
     <message>
         <source>all lines</source>
-        <translation type="unfinished"></translation>
+        <translation>alle Zeilen</translation>
     </message>
     <message>
         <source>warnings and errors</source>
-        <translation type="unfinished"></translation>
+        <translation>Warnungen und Fehler</translation>
     </message>
     <message>
         <source>errors</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehler</translation>
     </message>
     <message>
         <source>Filter</source>
-        <translation type="unfinished"></translation>
+        <translation>Filter</translation>
     </message>
     <message>
         <source>Filter of the lines</source>
-        <translation type="unfinished"></translation>
+        <translation>Filter der Zeilen</translation>
     </message>
     <message>
         <source>Follow new lines</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Zeilen folgen</translation>
     </message>
     <message>
         <source>Read new lines every second and keep the last one in sight</source>
-        <translation type="unfinished"></translation>
+        <translation>Jede Sekunde neue Zeilen lesen und die letzte sichtbar halten</translation>
     </message>
     <message>
         <source>Lines of the log</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeilen des Protokolls</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Copy the lines that are shown</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gezeigten Zeilen kopieren</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>agent of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Agent von %1</translation>
     </message>
     <message>
         <source>rank %1 of %2, %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Rank %1 von %2, %3</translation>
     </message>
     <message>
         <source>The cluster has no node.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat keinen Knoten.</translation>
     </message>
     <message>
         <source>The lines of %1 could not be read: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Zeilen von %1 konnten nicht gelesen werden: %2.</translation>
     </message>
     <message>
         <source>Reading the lines of %1…</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeilen von %1 werden gelesen…</translation>
     </message>
     <message>
         <source>%1 has written nothing yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 hat noch nichts geschrieben.</translation>
     </message>
     <message>
         <source>1 line</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Zeile</translation>
     </message>
     <message>
         <source>%1 lines</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Zeilen</translation>
     </message>
     <message>
         <source>%1 of %2 lines</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Zeilen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::MainWindow</name>
     <message>
         <source>Select a GPU first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuerst eine GPU wählen.</translation>
     </message>
     <message>
         <source>&amp;Undo</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Rückgängig</translation>
     </message>
     <message>
         <source>Undo the last edit of the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Den letzten Schritt des Entwurfs rückgängig machen</translation>
     </message>
     <message>
         <source>There is nothing to undo.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt nichts rückgängig zu machen.</translation>
     </message>
     <message>
         <source>&amp;Redo</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Wiederholen</translation>
     </message>
     <message>
         <source>Redo the edit that was undone</source>
-        <translation type="unfinished"></translation>
+        <translation>Den rückgängig gemachten Schritt wiederholen</translation>
     </message>
     <message>
         <source>There is nothing to redo.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt nichts zu wiederholen.</translation>
     </message>
     <message>
         <source>&amp;Add or Remove</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Hinzufügen oder entfernen</translation>
     </message>
     <message>
         <source>Add the selected GPUs to the draft, or remove them</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gewählten GPUs zum Entwurf hinzufügen oder daraus entfernen</translation>
     </message>
     <message>
         <source>Select the &amp;Node</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Knoten auswählen</translation>
     </message>
     <message>
         <source>Select all GPUs of the current GPU&apos;s node</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle GPUs des Knotens der aktuellen GPU auswählen</translation>
     </message>
     <message>
         <source>&amp;Step Back</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Schritt zurück</translation>
     </message>
     <message>
         <source>Stop the countdown, or clear the selection, or show Live. A change in progress continues</source>
-        <translation type="unfinished"></translation>
+        <translation>Countdown anhalten, Auswahl aufheben oder Live zeigen. Eine laufende Änderung geht weiter</translation>
     </message>
     <message>
         <source>&amp;Go To…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Gehe zu…</translation>
     </message>
     <message>
         <source>Find an action, a GPU, a node, a job, a change or an event</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion, GPU, Knoten, Job, Änderung oder Ereignis finden</translation>
     </message>
     <message>
         <source>This panel has no profiles.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Panel hat keine Profile.</translation>
     </message>
     <message>
         <source>&amp;Connect…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Verbinden…</translation>
     </message>
     <message>
         <source>Test, connect to or add a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster testen, verbinden oder hinzufügen</translation>
     </message>
     <message>
         <source>Start &amp;Local Cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Lokalen Cluster starten</translation>
     </message>
     <message>
         <source>Start 2 nodes with 4 emulated GPUs each on this machine and connect to them</source>
-        <translation type="unfinished"></translation>
+        <translation>2 Knoten mit je 4 emulierten GPUs auf diesem Rechner starten und damit verbinden</translation>
     </message>
     <message>
         <source>A local cluster is already starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein lokaler Cluster startet bereits.</translation>
     </message>
     <message>
         <source>Simulate a Clus&amp;ter…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Cluster simulieren…</translation>
     </message>
     <message>
         <source>Start a simulated cluster of up to 4,096 GPUs and connect to it</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen simulierten Cluster mit bis zu 4.096 GPUs starten und damit verbinden</translation>
     </message>
     <message>
         <source>A cluster is already starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Cluster startet bereits.</translation>
     </message>
     <message>
         <source>Open &amp;History File…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufs&amp;datei öffnen…</translation>
     </message>
     <message>
         <source>Show changes, events and plots from a file instead of a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderungen, Ereignisse und Kurven aus einer Datei statt von einem Cluster zeigen</translation>
     </message>
     <message>
         <source>&amp;Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Einstellungen…</translation>
     </message>
     <message>
         <source>Change colours, size, safety, data and shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Sprache, Farben, Größe, Sicherheit, Daten und Tastenkürzel ändern</translation>
     </message>
     <message>
         <source>Save &amp;Picture…</source>
-        <translation type="unfinished"></translation>
+        <translation>B&amp;ild speichern…</translation>
     </message>
     <message>
         <source>Save the window as a PNG file</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Fenster als PNG-Datei speichern</translation>
     </message>
     <message>
         <source>Save picture</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild speichern</translation>
     </message>
     <message>
         <source>PNG pictures (*.png)</source>
-        <translation type="unfinished"></translation>
+        <translation>PNG-Bilder (*.png)</translation>
     </message>
     <message>
         <source>The picture could not be written to %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Bild konnte nicht in %1 geschrieben werden.</translation>
     </message>
     <message>
         <source>&amp;Quit</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Beenden</translation>
     </message>
     <message>
         <source>Close the panel. The job and its cluster keep running</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Panel schließen. Job und Cluster laufen weiter</translation>
     </message>
     <message>
         <source>&amp;Guide</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Handbuch</translation>
     </message>
     <message>
         <source>Read about the first hour, the mesh, changes, your own job and real clusters</source>
-        <translation type="unfinished"></translation>
+        <translation>Über die erste Stunde, das Mesh, Änderungen, eigene Jobs und echte Cluster lesen (englisch)</translation>
     </message>
     <message>
         <source>&amp;Troubleshooting</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Fehlersuche</translation>
     </message>
     <message>
         <source>Look up error messages and what to do about them</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehlermeldungen nachschlagen und was dagegen hilft (englisch)</translation>
     </message>
     <message>
         <source>&amp;Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Tastenkürzel</translation>
     </message>
     <message>
         <source>List every action and its keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Jede Aktion mit ihren Tasten auflisten</translation>
     </message>
     <message>
         <source>&amp;About Tessera</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Über Tessera</translation>
     </message>
     <message>
         <source>Show the version and the licences</source>
-        <translation type="unfinished"></translation>
+        <translation>Version und Lizenzen zeigen</translation>
     </message>
     <message>
         <source>There is no cluster to show.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Cluster zu zeigen.</translation>
     </message>
     <message>
         <source>Draft an &amp;Undo…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Rücknahme entwerfen…</translation>
     </message>
     <message>
         <source>Draft an undo of the selected (or latest) change</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Rücknahme der gewählten (oder letzten) Änderung entwerfen</translation>
     </message>
     <message>
         <source>There is no change to undo.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Änderung zurückzunehmen.</translation>
     </message>
     <message>
         <source>Re&amp;load</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Neu laden</translation>
     </message>
     <message>
         <source>Read the history from the cluster again</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Verlauf erneut vom Cluster lesen</translation>
     </message>
     <message>
         <source>E&amp;xport Plots…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Kurven exportieren…</translation>
     </message>
     <message>
         <source>Save the plots as PNG or SVG, or their samples as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven als PNG oder SVG oder ihre Messwerte als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>&amp;Save Report…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Bericht speichern…</translation>
     </message>
     <message>
         <source>Save the selected (or latest) change as a page with pictures, a table or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gewählte (oder letzte) Änderung als Seite mit Bildern, als Tabelle oder als JSON speichern</translation>
     </message>
     <message>
         <source>There is no finished change.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine abgeschlossene Änderung.</translation>
     </message>
     <message>
         <source>No lesson is shown.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Lektion wird gezeigt.</translation>
     </message>
     <message>
         <source>%1  %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1  %2</translation>
     </message>
     <message>
         <source>&amp;All Lessons</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Alle Lektionen</translation>
     </message>
     <message>
         <source>Show the list of lessons and what you have finished</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der Lektionen zeigen und was abgeschlossen ist</translation>
     </message>
     <message>
         <source>&amp;Open Lesson File…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Lektionsdatei öffnen…</translation>
     </message>
     <message>
         <source>Open a lesson that you wrote; it is read again when you save it</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine selbst geschriebene Lektion öffnen; sie wird bei jedem Speichern neu gelesen</translation>
     </message>
     <message>
         <source>&amp;Next Step</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Nächster Schritt</translation>
     </message>
     <message>
         <source>Check the answer, or show the next step of the lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort prüfen oder den nächsten Schritt der Lektion zeigen</translation>
     </message>
     <message>
         <source>Step &amp;Back</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Voriger Schritt</translation>
     </message>
     <message>
         <source>Show the step before, exactly as it was</source>
-        <translation type="unfinished"></translation>
+        <translation>Den vorigen Schritt genau so zeigen, wie er war</translation>
     </message>
     <message>
         <source>&amp;Start the Step Over</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt neu &amp;beginnen</translation>
     </message>
     <message>
         <source>Show this step again, without your draft and your answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Schritt neu zeigen, ohne Entwurf und Antwort</translation>
     </message>
     <message>
         <source>&amp;Experiment: Keeping the Position in the Data…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Experiment: Position in den Daten behalten…</translation>
     </message>
     <message>
         <source>Train a job three times on this machine, right and wrong, and see what a change of GPUs can cost</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Job dreimal auf diesem Rechner trainieren, richtig und falsch, und sehen, was ein Wechsel der GPUs kosten kann</translation>
     </message>
     <message>
         <source>This panel cannot start programs on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Panel kann auf diesem Rechner keine Programme starten.</translation>
     </message>
     <message>
         <source>&amp;Apply…</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Anwenden…</translation>
     </message>
     <message>
         <source>Carry out the plan of the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Plan des Entwurfs ausführen</translation>
     </message>
     <message>
         <source>The draft is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Entwurf ist leer.</translation>
     </message>
     <message>
         <source>&amp;Discard the Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf &amp;verwerfen</translation>
     </message>
     <message>
         <source>Return to the live layout. Undo restores the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Zum Live-Layout zurückkehren. Rückgängig stellt den Entwurf wieder her</translation>
     </message>
     <message>
         <source>&amp;Copy as Command</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Befehl &amp;kopieren</translation>
     </message>
     <message>
         <source>Copy the command line for the same plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Befehlszeile für denselben Plan kopieren</translation>
     </message>
     <message>
         <source>Cancel and &amp;Roll Back</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen und &amp;zurückrollen</translation>
     </message>
     <message>
         <source>Cancel the change in progress. Before the commit nothing is lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Die laufende Änderung abbrechen. Vor dem Commit geht nichts verloren</translation>
     </message>
     <message>
         <source>No change is in progress.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Änderung läuft.</translation>
     </message>
     <message>
         <source>The change is already committed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung ist bereits festgeschrieben.</translation>
     </message>
     <message>
         <source>&amp;Limit the Rate…</source>
-        <translation type="unfinished"></translation>
+        <translation>Rate &amp;begrenzen…</translation>
     </message>
     <message>
         <source>Limit what each node sends and receives for the change in progress</source>
-        <translation type="unfinished"></translation>
+        <translation>Begrenzen, was jeder Knoten für die laufende Änderung sendet und empfängt</translation>
     </message>
     <message>
         <source>Limit the rate</source>
-        <translation type="unfinished"></translation>
+        <translation>Rate begrenzen</translation>
     </message>
     <message>
         <source>MB/s that each node sends and receives; 0: no limit</source>
-        <translation type="unfinished"></translation>
+        <translation>MB/s, die jeder Knoten sendet und empfängt; 0: keine Grenze</translation>
     </message>
     <message>
         <source>The rate was not limited: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Rate wurde nicht begrenzt: %1.</translation>
     </message>
     <message>
         <source>&amp;Live</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Live</translation>
     </message>
     <message>
         <source>Show the layout that the agents report</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Layout zeigen, das die Agenten melden</translation>
     </message>
     <message>
         <source>&amp;Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Entwurf</translation>
     </message>
     <message>
         <source>Show and edit the draft of a layout. Nothing moves</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>P&amp;ast</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Entwurf eines Layouts zeigen und bearbeiten. Nichts bewegt sich</translation>
     </message>
     <message>
         <source>Show the GPUs and the job at an earlier moment</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs und Job zu einem früheren Zeitpunkt zeigen</translation>
     </message>
     <message>
         <source>L&amp;esson</source>
-        <translation type="unfinished"></translation>
+        <translation>Lekt&amp;ion</translation>
     </message>
     <message>
         <source>Show the open lesson, or the next one, on a simulated cluster</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Reduce Motion</source>
-        <translation type="unfinished"></translation>
+        <translation>Die geöffnete oder die nächste Lektion auf einem simulierten Cluster zeigen</translation>
     </message>
     <message>
         <source>Show static arrows instead of moving dots</source>
-        <translation type="unfinished"></translation>
+        <translation>Feste Pfeile statt bewegter Punkte zeigen</translation>
     </message>
     <message>
         <source>Pro&amp;jector Mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Pro&amp;jektormodus</translation>
     </message>
     <message>
         <source>Mark the pointer with a ring and show the keys that are pressed</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Next &amp;Pane</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Mauszeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
     </message>
     <message>
         <source>Move the keyboard focus to the next pane</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Tastaturfokus in den nächsten Bereich setzen</translation>
     </message>
     <message>
         <source>Pre&amp;vious Pane</source>
-        <translation type="unfinished"></translation>
+        <translation>Voriger Berei&amp;ch</translation>
     </message>
     <message>
         <source>Move the keyboard focus to the previous pane</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>F&amp;ilter</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Tastaturfokus in den vorigen Bereich setzen</translation>
     </message>
     <message>
         <source>Filter the shown view, or else the events</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gezeigte Ansicht filtern, sonst die Ereignisse</translation>
     </message>
     <message>
         <source>&amp;Navigator</source>
-        <translation type="unfinished"></translation>
+        <translation>Navigat&amp;or</translation>
     </message>
     <message>
         <source>In&amp;spector and Plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Ins&amp;pektor und Plan</translation>
     </message>
     <message>
         <source>&amp;History and Events</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf u&amp;nd Ereignisse</translation>
     </message>
     <message>
         <source>Show or hide this pane</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Bereich zeigen oder verbergen</translation>
     </message>
     <message>
         <source>Flo&amp;ws</source>
-        <translation type="unfinished"></translation>
+        <translation>Fl&amp;üsse</translation>
     </message>
     <message>
         <source>Show the flows of the change in progress, the slowest first</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Flüsse der laufenden Änderung zeigen, die langsamsten zuerst</translation>
     </message>
     <message>
         <source>No change has run since the panel connected.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Layout: &amp;Operate</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Änderung ist gelaufen, seit das Panel verbunden ist.</translation>
     </message>
     <message>
         <source>Show every pane, to run and change jobs</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Layout: &amp;Teach</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Bereiche zeigen, um Jobs auszuführen und zu ändern</translation>
     </message>
     <message>
         <source>Show a large mesh with its side pane, for a projector</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Layout: Re&amp;view</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein großes Mesh mit Seitenbereich zeigen, für einen Projektor</translation>
     </message>
     <message>
         <source>Show tall plots, history and events</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Rese&amp;t Layout</source>
-        <translation type="unfinished"></translation>
+        <translation>Hohe Kurven, Verlauf und Ereignisse zeigen</translation>
     </message>
     <message>
         <source>Restore the default place and size of every pane</source>
-        <translation type="unfinished"></translation>
+        <translation>Ort und Größe jedes Bereichs wie am Anfang</translation>
     </message>
     <message>
         <source>S&amp;ystem Colours</source>
-        <translation type="unfinished"></translation>
+        <translation>Farben wie das S&amp;ystem</translation>
     </message>
     <message>
         <source>Li&amp;ght Colours</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Dar&amp;k Colours</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Helle Farben</translation>
     </message>
     <message>
         <source>Choose the colours of the panel</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Farben des Panels wählen</translation>
     </message>
     <message>
         <source>Change %1 cannot be undone: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 lässt sich nicht zurücknehmen: %2.</translation>
     </message>
     <message>
         <source>Change %1 belongs to job %2, which is not the job shown.</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 gehört zu Job %2, der nicht der gezeigte ist.</translation>
     </message>
     <message>
         <source>undo change %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 zurücknehmen</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <translation type="unfinished"></translation>
+        <translation>Ausblenden</translation>
     </message>
     <message>
         <source>A change is in progress</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Änderung läuft</translation>
     </message>
     <message>
         <source>The state of %1 is being transferred.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand von %1 wird übertragen.</translation>
     </message>
     <message>
         <source>Roll back and quit</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurückrollen und beenden</translation>
     </message>
     <message>
         <source>Keep the window open</source>
-        <translation type="unfinished"></translation>
+        <translation>Fenster offen lassen</translation>
     </message>
     <message>
         <source>Main</source>
-        <translation type="unfinished"></translation>
+        <translation>Hauptleiste</translation>
     </message>
     <message>
         <source>Views of the job</source>
-        <translation type="unfinished"></translation>
+        <translation>Ansichten des Jobs</translation>
     </message>
     <message>
         <source>Navigator</source>
-        <translation type="unfinished"></translation>
+        <translation>Navigator</translation>
     </message>
     <message>
         <source>Inspector and plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Inspektor und Plan</translation>
     </message>
     <message>
         <source>Timeline and history</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeitachse und Verlauf</translation>
     </message>
     <message>
         <source>Timeline</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeitachse</translation>
     </message>
     <message>
         <source>History</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf</translation>
     </message>
     <message>
         <source>Flows</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse</translation>
     </message>
     <message>
         <source>History and events</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlauf und Ereignisse</translation>
     </message>
     <message>
         <source>Progress of the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortschritt der Änderung</translation>
     </message>
     <message>
         <source>%1 in %2 after the drop</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 in %2 nach dem Ablegen</translation>
     </message>
     <message>
         <source>Change %1 is not in the history yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 ist noch nicht im Verlauf.</translation>
     </message>
     <message>
         <source>undo the last change</source>
-        <translation type="unfinished"></translation>
+        <translation>die letzte Änderung zurücknehmen</translation>
     </message>
     <message>
         <source>repeat the last change</source>
-        <translation type="unfinished"></translation>
+        <translation>die letzte Änderung wiederholen</translation>
     </message>
     <message>
         <source>Open a lesson</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektion öffnen</translation>
     </message>
     <message>
         <source>Lessons (*.json);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Lektionen (*.json);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>%1 needs a decision</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 braucht eine Entscheidung</translation>
     </message>
     <message>
         <source>Save the report of change %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Bericht über Änderung %1 speichern</translation>
     </message>
     <message>
         <source>Report with pictures (*.html);;Table (*.csv);;JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>Bericht mit Bildern (*.html);;Tabelle (*.csv);;JSON (*.json)</translation>
     </message>
     <message>
         <source>The report is in %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Bericht ist in %1.</translation>
     </message>
     <message>
         <source>The report was not saved: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Bericht wurde nicht gespeichert: %1.</translation>
     </message>
     <message>
         <source>There is no job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Job.</translation>
     </message>
     <message>
         <source>The history of the job has no changes and no samples.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf des Jobs hat weder Änderungen noch Messwerte.</translation>
     </message>
     <message>
         <source>The moment of change %1 cannot be shown: the cluster no longer has job %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Moment von Änderung %1 kann nicht gezeigt werden: Der Cluster hat Job %2 nicht mehr.</translation>
     </message>
     <message>
         <source>Starting a local cluster: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein lokaler Cluster startet: %1</translation>
     </message>
     <message>
         <source>This is a history file, not a live cluster: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist eine Verlaufsdatei, kein laufender Cluster: %1</translation>
     </message>
     <message>
         <source>Close the file</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei schließen</translation>
     </message>
     <message>
         <source>Take over</source>
-        <translation type="unfinished"></translation>
+        <translation>Übernehmen</translation>
     </message>
     <message>
         <source>The history cannot be written: %1. Monitoring continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Verlauf kann nicht geschrieben werden: %1. Die Beobachtung geht weiter.</translation>
     </message>
     <message>
         <source>Data settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten-Einstellungen…</translation>
     </message>
     <message>
         <source>Draft: nothing moves until you apply it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf: Nichts bewegt sich, bevor er angewendet wird.</translation>
     </message>
     <message>
         <source>Back to live  Esc</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück zu Live  Esc</translation>
     </message>
     <message>
         <source>Past: %1, step %2. Nothing here changes the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vergangenheit: %1, Schritt %2. Hier ändert nichts den Cluster.</translation>
     </message>
     <message>
         <source>Back  Esc</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück  Esc</translation>
     </message>
     <message>
         <source>Return to live  Esc</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück zu Live  Esc</translation>
     </message>
     <message>
         <source>Simulated: lesson “%1”. Nothing is sent to a cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Simuliert: Lektion „%1“. Nichts wird an einen Cluster gesendet.</translation>
     </message>
     <message>
         <source>Leave  Esc</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlassen  Esc</translation>
     </message>
     <message>
         <source>Waiting for the first node to answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten auf die Antwort des ersten Knotens.</translation>
     </message>
     <message>
         <source>Connection lost. The data shown is from %1. %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbindung verloren. Stand der Daten: %1. %2</translation>
     </message>
     <message>
         <source>Retry now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt erneut versuchen</translation>
     </message>
     <message>
         <source>The cluster does not answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster antwortet nicht</translation>
     </message>
     <message>
         <source>The cluster refused the connection: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat die Verbindung abgelehnt: %1</translation>
     </message>
     <message>
         <source>The cluster refused the connection</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat die Verbindung abgelehnt</translation>
     </message>
     <message>
         <source>No job is running. Start one:</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft. Einen starten:</translation>
     </message>
     <message>
         <source>Start a job…</source>
-        <translation type="unfinished"></translation>
+        <translation>Job starten…</translation>
     </message>
     <message>
         <source>the cluster gave no reason</source>
-        <translation type="unfinished"></translation>
+        <translation>der Cluster nannte keinen Grund</translation>
     </message>
     <message>
         <source>%1 failed: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist fehlgeschlagen: %2</translation>
     </message>
     <message>
         <source>%1 is suspended, its state is kept: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist ausgesetzt, der Zustand bleibt: %2</translation>
     </message>
     <message>
         <source>%1 is starting: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 startet: %2</translation>
     </message>
     <message>
         <source>%1 is slow: it computes %2 per step, its peers %3. All GPUs of the job wait for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist langsam: Sie rechnet %2 pro Schritt, die anderen %3. Alle GPUs des Jobs warten auf sie.</translation>
     </message>
     <message>
         <source>Draft without %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf ohne %1</translation>
     </message>
     <message>
         <source>no cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>kein Cluster</translation>
     </message>
     <message>
         <source>connecting</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbindung wird aufgebaut</translation>
     </message>
     <message>
         <source>history file</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei</translation>
     </message>
     <message>
         <source>%1 of 1 agent</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von 1 Agenten</translation>
     </message>
     <message>
         <source>%1 of %2 agents</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Agenten</translation>
     </message>
     <message>
         <source> · operated by %1</source>
-        <translation type="unfinished"></translation>
+        <translation> · bedient von %1</translation>
     </message>
     <message>
         <source> · viewer&apos;s key &apos;%1&apos;: changes need an operator&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation> · viewer-Schlüssel „%1“: Änderungen brauchen einen operator-Schlüssel</translation>
     </message>
     <message>
         <source>connection lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbindung verloren</translation>
     </message>
     <message>
         <source>refused</source>
-        <translation type="unfinished"></translation>
+        <translation>abgelehnt</translation>
     </message>
     <message>
         <source>simulated · %1</source>
-        <translation type="unfinished"></translation>
+        <translation>simuliert · %1</translation>
     </message>
     <message>
         <source>moving %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 übertragen</translation>
     </message>
     <message>
         <source>step %1 of %2 · %3 of %4 lessons finished</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt %1 von %2 · %3 von %4 Lektionen abgeschlossen</translation>
     </message>
     <message>
         <source>draft: %1 added, %2 removed · Ctrl+Z undoes</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf: %1 dazu, %2 weg · Strg+Z macht rückgängig</translation>
     </message>
     <message>
         <source>a decision is needed</source>
-        <translation type="unfinished"></translation>
+        <translation>eine Entscheidung ist nötig</translation>
     </message>
     <message>
         <source>no change in progress</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Änderung läuft</translation>
     </message>
     <message>
         <source>Tessera</source>
-        <translation type="unfinished"></translation>
+        <translation>Tessera</translation>
     </message>
     <message>
         <source>as of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Stand %1</translation>
     </message>
     <message>
         <source>The settings could not be saved: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Einstellungen konnten nicht gespeichert werden: %1.</translation>
     </message>
     <message>
         <source>Creating its keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel werden erzeugt</translation>
     </message>
     <message>
         <source>The cluster could not be started: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster konnte nicht gestartet werden: %1.</translation>
     </message>
     <message>
         <source>Open a history file</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei öffnen</translation>
     </message>
     <message>
         <source>History files (*.db *.sqlite);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdateien (*.db *.sqlite);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>, rank %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>, Rank %1 von %2</translation>
     </message>
     <message>
         <source>, idle</source>
-        <translation type="unfinished"></translation>
+        <translation>, frei</translation>
     </message>
     <message>
         <source>GPU %1</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU %1</translation>
     </message>
     <message>
         <source>Node %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten %1</translation>
     </message>
     <message>
         <source>%1, %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, %2</translation>
     </message>
     <message>
         <source>Change %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 von %2</translation>
+    </message>
+    <message>
+        <source>&amp;Past</source>
+        <translation>&amp;Vergangenheit</translation>
+    </message>
+    <message>
+        <source>Red&amp;uce Motion</source>
+        <translation>&amp;Weniger Bewegung</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt Pane</source>
+        <translation>Nächster &amp;Bereich</translation>
+    </message>
+    <message>
+        <source>Filte&amp;r</source>
+        <translation>&amp;Filter</translation>
+    </message>
+    <message>
+        <source>Layout: Operate</source>
+        <translation>Anordnung: Bedienen</translation>
+    </message>
+    <message>
+        <source>Layout: Teach</source>
+        <translation>Anordnung: Unterrichten</translation>
+    </message>
+    <message>
+        <source>Layout: Review</source>
+        <translation>Anordnung: Auswerten</translation>
+    </message>
+    <message>
+        <source>Reset Layout</source>
+        <translation>Anordnung zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Dark &amp;Colours</source>
+        <translation>Dunkle Fa&amp;rben</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Menus</name>
     <message>
         <source>&amp;File</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Datei</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Bearbeiten</translation>
     </message>
     <message>
         <source>&amp;View</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Ansicht</translation>
     </message>
     <message>
         <source>&amp;Cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Cluster</translation>
     </message>
     <message>
         <source>&amp;Plan</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;History</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Plan</translation>
     </message>
     <message>
         <source>&amp;Learn</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Lernen</translation>
     </message>
     <message>
         <source>&amp;Help</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Hilfe</translation>
+    </message>
+    <message>
+        <source>Hi&amp;story</source>
+        <translation>&amp;Verlauf</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::MeshPage</name>
     <message>
-        <source>Zoom &amp;In</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Draw the mesh larger</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Mesh größer zeichnen</translation>
     </message>
     <message>
         <source>Zoom &amp;Out</source>
-        <translation type="unfinished"></translation>
+        <translation>Ver&amp;kleinern</translation>
     </message>
     <message>
         <source>Draw the mesh smaller</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Mesh kleiner zeichnen</translation>
     </message>
     <message>
         <source>&amp;Fit All</source>
-        <translation type="unfinished"></translation>
+        <translation>Alles einpa&amp;ssen</translation>
     </message>
     <message>
         <source>Show the whole mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ganze Mesh zeigen</translation>
     </message>
     <message>
         <source>Mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh</translation>
     </message>
     <message>
         <source>&amp;Mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Mesh</translation>
     </message>
     <message>
         <source>Show the GPUs and the shards that they hold</source>
-        <translation type="unfinished"></translation>
+        <translation>Die GPUs und die Shards zeigen, die sie halten</translation>
+    </message>
+    <message>
+        <source>&amp;Zoom In</source>
+        <translation>Ver&amp;größern</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::MeshScene</name>
     <message>
         <source>leaves</source>
-        <translation type="unfinished"></translation>
+        <translation>geht</translation>
     </message>
     <message>
         <source>idle</source>
-        <translation type="unfinished"></translation>
+        <translation>frei</translation>
     </message>
     <message>
         <source>joins</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>stays</source>
-        <translation type="unfinished"></translation>
+        <translation>bleibt</translation>
     </message>
     <message>
         <source>rank %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Rank %1</translation>
     </message>
     <message>
         <source>unused</source>
-        <translation type="unfinished"></translation>
+        <translation>ungenutzt</translation>
     </message>
     <message>
         <source>receives %1</source>
-        <translation type="unfinished"></translation>
+        <translation>erhält %1</translation>
     </message>
     <message>
         <source>starting</source>
-        <translation type="unfinished"></translation>
+        <translation>startet</translation>
     </message>
     <message>
         <source>sends</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet</translation>
     </message>
     <message>
         <source>no answer</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Antwort</translation>
     </message>
     <message>
         <source>lost</source>
-        <translation type="unfinished"></translation>
+        <translation>verloren</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>joining</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>no answer for %1</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Antwort seit %1</translation>
     </message>
     <message>
         <source>last seen %1</source>
-        <translation type="unfinished"></translation>
+        <translation>zuletzt gesehen %1</translation>
     </message>
     <message>
         <source>lost %1</source>
-        <translation type="unfinished"></translation>
+        <translation>verloren %1</translation>
     </message>
     <message>
         <source>left</source>
-        <translation type="unfinished"></translation>
+        <translation>gegangen</translation>
     </message>
     <message>
         <source>sends %1</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet %1</translation>
     </message>
     <message>
         <source>runs %1</source>
-        <translation type="unfinished"></translation>
+        <translation>nutzt %1</translation>
     </message>
     <message>
         <source>joining, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei, %1</translation>
     </message>
     <message>
         <source>leaving</source>
-        <translation type="unfinished"></translation>
+        <translation>geht</translation>
     </message>
     <message>
         <source>sending</source>
-        <translation type="unfinished"></translation>
+        <translation>sendet</translation>
     </message>
     <message>
         <source>receiving %1 percent</source>
-        <translation type="unfinished"></translation>
+        <translation>empfängt, %1 Prozent</translation>
     </message>
     <message>
         <source>stalled at %1 percent</source>
-        <translation type="unfinished"></translation>
+        <translation>stockt bei %1 Prozent</translation>
     </message>
     <message>
         <source>loading</source>
-        <translation type="unfinished"></translation>
+        <translation>lädt</translation>
     </message>
     <message>
         <source>suspect, no answer</source>
-        <translation type="unfinished"></translation>
+        <translation>verdächtig, keine Antwort</translation>
     </message>
     <message>
         <source>shard (tp × pp)</source>
-        <translation type="unfinished"></translation>
+        <translation>Shard (tp × pp)</translation>
     </message>
     <message>
         <source>replica (dp)</source>
-        <translation type="unfinished"></translation>
+        <translation>Replikat (dp)</translation>
     </message>
     <message>
         <source>pipeline stage (pp)</source>
-        <translation type="unfinished"></translation>
+        <translation>Pipeline-Stage (pp)</translation>
     </message>
     <message>
         <source>tensor slice (tp)</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor-Slice (tp)</translation>
     </message>
     <message>
         <source>node</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>memory used</source>
-        <translation type="unfinished"></translation>
+        <translation>belegter Speicher</translation>
     </message>
     <message>
         <source>%1 GPU %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 GPU %2</translation>
     </message>
     <message>
         <source>DP %1 TP %2 PP %3</source>
-        <translation type="unfinished"></translation>
+        <translation>DP %1 TP %2 PP %3</translation>
     </message>
     <message>
         <source> EP %1</source>
-        <translation type="unfinished"></translation>
+        <translation> EP %1</translation>
     </message>
     <message>
         <source> CP %1</source>
-        <translation type="unfinished"></translation>
+        <translation> CP %1</translation>
     </message>
     <message>
         <source>in the pool</source>
-        <translation type="unfinished"></translation>
+        <translation>im Pool</translation>
     </message>
     <message>
         <source>No cluster yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch kein Cluster</translation>
     </message>
     <message>
         <source>No job is running</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::MeshView</name>
     <message>
         <source>Mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh</translation>
     </message>
     <message>
         <source>as of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Stand %1</translation>
     </message>
     <message>
         <source>add %1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 zu %2 hinzufügen</translation>
     </message>
     <message>
         <source>remove %1 from %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 aus %2 entfernen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ModelMap</name>
     <message>
         <source>Tensors of the model</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren des Modells</translation>
     </message>
     <message>
         <source>small (%1)</source>
-        <translation type="unfinished"></translation>
+        <translation>klein (%1)</translation>
     </message>
     <message>
         <source>layer %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Schicht %1</translation>
     </message>
     <message>
         <source>pp %1 · layer %2</source>
-        <translation type="unfinished"></translation>
+        <translation>pp %1 · Schicht %2</translation>
     </message>
     <message>
         <source>mesh %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh %1</translation>
     </message>
     <message>
         <source>after, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>danach, %1</translation>
     </message>
     <message>
         <source>now, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>jetzt, %1</translation>
     </message>
     <message>
         <source>%1
 %2 %3, %4
 this part on %5</source>
-        <translation type="unfinished"></translation>
+        <translation>%1
+%2 %3, %4
+dieser Teil auf %5</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::MoveControl</name>
     <message>
         <source>This panel is read-only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Panel ist nur zum Lesen.</translation>
     </message>
     <message>
         <source>This is a history file, not a live cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist eine Verlaufsdatei, kein laufender Cluster.</translation>
     </message>
     <message>
         <source>The profile of this cluster is read-only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil dieses Clusters ist nur zum Lesen.</translation>
     </message>
     <message>
         <source>Key &apos;%1&apos; is a viewer&apos;s: only an operator&apos;s key can change this cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel „%1“ ist ein viewer-Schlüssel: Nur mit einem operator-Schlüssel lässt sich dieser Cluster ändern.</translation>
     </message>
     <message>
         <source>Monitor mode: switch to Operate first (Ctrl+Shift+O).</source>
-        <translation type="unfinished"></translation>
+        <translation>Modus Beobachten: zuerst zu Bedienen wechseln (Strg+Umschalt+O).</translation>
     </message>
     <message>
         <source>There is no connection to the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Verbindung zum Cluster.</translation>
     </message>
     <message>
         <source>This is a lesson: return to live first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist eine Lektion: zuerst zu Live zurückkehren.</translation>
     </message>
     <message>
         <source>This is the past: return to live first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist die Vergangenheit: zuerst zu Live zurückkehren.</translation>
     </message>
     <message>
         <source>No job is running.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft.</translation>
     </message>
     <message>
         <source>A change is in progress.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Änderung läuft.</translation>
     </message>
     <message>
         <source>Change something: drag a GPU or edit an axis.</source>
-        <translation type="unfinished"></translation>
+        <translation>Etwas ändern: eine GPU ziehen oder eine Achse bearbeiten.</translation>
     </message>
     <message>
         <source>Planning…</source>
-        <translation type="unfinished"></translation>
+        <translation>Plan entsteht…</translation>
     </message>
     <message>
         <source>The draft does not change the job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Entwurf ändert den Job nicht.</translation>
     </message>
     <message>
         <source>%1 would hold %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 würde %2 halten</translation>
     </message>
     <message>
         <source>Not enough memory: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu wenig Speicher: %1.</translation>
     </message>
     <message>
         <source>The change cannot be recorded: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung kann nicht aufgezeichnet werden: %1.</translation>
     </message>
     <message>
         <source>Nothing was moved. %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts wurde verschoben. %1</translation>
     </message>
     <message>
         <source>Nothing was moved: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts wurde verschoben: %1.</translation>
     </message>
     <message>
         <source>The change was not cancelled: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung wurde nicht abgebrochen: %1.</translation>
     </message>
     <message>
         <source>No checkpoint was saved: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Checkpoint wurde gespeichert: %1.</translation>
     </message>
     <message>
         <source>The job could not be changed: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job konnte nicht geändert werden: %1.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Navigator</name>
     <message>
         <source>JOB</source>
-        <translation type="unfinished"></translation>
+        <translation>JOB</translation>
     </message>
     <message>
         <source>Cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster</translation>
     </message>
     <message>
         <source>CLUSTER</source>
-        <translation type="unfinished"></translation>
+        <translation>CLUSTER</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren</translation>
     </message>
     <message>
         <source>State</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>Replicas</source>
-        <translation type="unfinished"></translation>
+        <translation>Replikate</translation>
     </message>
     <message>
         <source>Global batch</source>
-        <translation type="unfinished"></translation>
+        <translation>Globaler Batch</translation>
     </message>
     <message>
         <source>Ends at step</source>
-        <translation type="unfinished"></translation>
+        <translation>Endet bei Schritt</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::NoticeBar</name>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Copy the command</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Befehl kopieren</translation>
     </message>
     <message>
         <source>Action of the notice</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion des Hinweises</translation>
     </message>
     <message>
         <source>Copy %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 kopieren</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::OperatorSeat</name>
     <message>
         <source>%1, since %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, seit %2</translation>
     </message>
     <message>
         <source>Taken over by %1. This panel is in Monitor.</source>
-        <translation type="unfinished"></translation>
+        <translation>Übernommen von %1. Dieses Panel beobachtet.</translation>
     </message>
     <message>
         <source>This cluster is operated by %1. This panel is in Monitor.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Cluster wird von %1 bedient. Dieses Panel beobachtet.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PalettePreview</name>
     <message>
         <source>Preview of the colours under four kinds of colour vision</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorschau der Farben bei vier Arten des Farbensehens</translation>
     </message>
     <message>
         <source>Smallest difference between two of the nine: normal %1, deutan %2, protan %3, tritan %4</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinster Unterschied zweier der neun: normal %1, deutan %2, protan %3, tritan %4</translation>
     </message>
     <message>
         <source>Normal</source>
-        <translation type="unfinished"></translation>
+        <translation>Normal</translation>
     </message>
     <message>
         <source>Deutan: no green cones</source>
-        <translation type="unfinished"></translation>
+        <translation>Deutan: keine Grünzapfen</translation>
     </message>
     <message>
         <source>Protan: no red cones</source>
-        <translation type="unfinished"></translation>
+        <translation>Protan: keine Rotzapfen</translation>
     </message>
     <message>
         <source>Tritan: no blue cones</source>
-        <translation type="unfinished"></translation>
+        <translation>Tritan: keine Blauzapfen</translation>
     </message>
     <message>
         <source>closest two ΔE %1</source>
-        <translation type="unfinished"></translation>
+        <translation>ähnlichste zwei ΔE %1</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ParetoScatter</name>
     <message>
         <source>Configurations by step time and pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen nach Schrittzeit und Pause</translation>
     </message>
     <message>
         <source>pause, ≈ s</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause, ≈ s</translation>
     </message>
     <message>
         <source>step, ≈ s</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt, ≈ s</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PassStrip</name>
     <message>
         <source>The pass over the data</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Durchgang durch die Daten</translation>
     </message>
     <message>
         <source>%1 of %2 samples done</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 Samples fertig</translation>
     </message>
     <message>
         <source>1 change of the mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Änderung des Mesh</translation>
     </message>
     <message>
         <source>%1 changes of the mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Änderungen des Mesh</translation>
     </message>
     <message>
         <source>dp %1</source>
-        <translation type="unfinished"></translation>
+        <translation>dp %1</translation>
     </message>
     <message>
         <source>dp %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>dp %1 → %2</translation>
     </message>
     <message>
         <source>change %1, after step %2: %3 samples were done, dp %4 → %5</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1, nach Schritt %2: %3 Samples waren fertig, dp %4 → %5</translation>
     </message>
     <message>
         <source>position %1: done</source>
-        <translation type="unfinished"></translation>
+        <translation>Position %1: fertig</translation>
     </message>
     <message>
         <source>position %1: not read yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Position %1: noch nicht gelesen</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PlacedFile</name>
     <message>
         <source>header</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopf</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PlacementStrip</name>
     <message>
         <source>GPUs that hold the bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs, die die Bytes halten</translation>
     </message>
     <message>
         <source>bytes %1 to %2: %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes %1 bis %2: %3</translation>
     </message>
     <message>
         <source>and %1 more replicas</source>
-        <translation type="unfinished"></translation>
+        <translation>und %1 weitere Replikate</translation>
     </message>
     <message>
         <source>created when read</source>
-        <translation type="unfinished"></translation>
+        <translation>entsteht beim Lesen</translation>
     </message>
     <message>
         <source>held by %1</source>
-        <translation type="unfinished"></translation>
+        <translation>gehalten von %1</translation>
     </message>
     <message>
         <source>%1
 bytes %2 to %3, %4
 %5</source>
-        <translation type="unfinished"></translation>
+        <translation>%1
+Bytes %2 bis %3, %4
+%5</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PlacementTableModel</name>
     <message>
         <source>bytes of the file</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes der Datei</translation>
     </message>
     <message>
         <source>none</source>
-        <translation type="unfinished"></translation>
+        <translation>keine</translation>
     </message>
     <message>
         <source>%1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
     <message>
         <source>size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor</translation>
     </message>
     <message>
         <source>on</source>
-        <translation type="unfinished"></translation>
+        <translation>auf</translation>
     </message>
     <message>
         <source>no GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>keine GPU</translation>
     </message>
     <message>
         <source>here</source>
-        <translation type="unfinished"></translation>
+        <translation>hier</translation>
     </message>
     <message>
         <source>Whether a replica is on this machine. Reading it then needs no transfer</source>
-        <translation type="unfinished"></translation>
+        <translation>Ob ein Replikat auf diesem Rechner liegt. Es zu lesen braucht dann keine Übertragung</translation>
     </message>
     <message>
         <source>yes</source>
-        <translation type="unfinished"></translation>
+        <translation>ja</translation>
     </message>
     <message>
         <source>no</source>
-        <translation type="unfinished"></translation>
+        <translation>nein</translation>
     </message>
     <message>
         <source>%1 bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Bytes</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PlanPanel</name>
     <message>
         <source>ZeRO</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO</translation>
     </message>
     <message>
         <source>Copy command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl kopieren</translation>
     </message>
     <message>
         <source>Discard</source>
-        <translation type="unfinished"></translation>
+        <translation>Verwerfen</translation>
     </message>
     <message>
         <source>Plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Plan</translation>
     </message>
     <message>
         <source>ZeRO: cut the optimizer state over the replicas</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO: Optimizer-Zustand über die Replikate schneiden</translation>
     </message>
     <message>
         <source>Cut the optimizer state over the data-parallel replicas. Each GPU then needs less memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Optimizer-Zustand über die datenparallelen Replikate schneiden. Jede GPU braucht dann weniger Speicher</translation>
     </message>
     <message>
         <source>micro-batch </source>
-        <translation type="unfinished"></translation>
+        <translation>Micro-Batch </translation>
     </message>
     <message>
         <source>micro-batch auto</source>
-        <translation type="unfinished"></translation>
+        <translation>Micro-Batch auto</translation>
     </message>
     <message>
         <source>Samples per forward and backward pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Samples pro Vor- und Rückwärtsdurchgang</translation>
     </message>
     <message>
         <source>Samples per forward and backward pass. 0: the trainer chooses</source>
-        <translation type="unfinished"></translation>
+        <translation>Samples pro Vor- und Rückwärtsdurchgang. 0: Der Trainer wählt</translation>
     </message>
     <message>
         <source>Copy the plan as a command</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Plan als Befehl kopieren</translation>
     </message>
     <message>
         <source>Copy the command line for the same plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Befehlszeile für denselben Plan kopieren</translation>
     </message>
     <message>
         <source>Discard the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Entwurf verwerfen</translation>
     </message>
     <message>
         <source>Return to the live layout. Undo restores the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Zum Live-Layout zurückkehren. Rückgängig stellt den Entwurf wieder her</translation>
     </message>
     <message>
         <source>%1 degree</source>
-        <translation type="unfinished"></translation>
+        <translation>Grad von %1</translation>
     </message>
     <message>
         <source>Degree of %1. Typing or the arrow keys fix it</source>
-        <translation type="unfinished"></translation>
+        <translation>Grad von %1. Eintippen oder die Pfeiltasten halten ihn fest</translation>
     </message>
     <message>
         <source>Fix %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 festhalten</translation>
     </message>
     <message>
         <source>Keep %1 at this value. The cluster chooses the degrees that are not fixed</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 auf diesem Wert halten. Der Cluster wählt die Grade, die nicht festgehalten sind</translation>
     </message>
     <message>
         <source>no changes</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Änderungen</translation>
     </message>
     <message>
         <source>new mesh</source>
-        <translation type="unfinished"></translation>
+        <translation>neues Mesh</translation>
     </message>
     <message>
         <source>draft %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf %1</translation>
     </message>
     <message>
         <source>planning…</source>
-        <translation type="unfinished"></translation>
+        <translation>wird geplant…</translation>
     </message>
     <message>
         <source>%1 = %2 of %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 = %2 von %3</translation>
     </message>
     <message>
         <source>global batch stays %1: 1 sample per replica</source>
-        <translation type="unfinished"></translation>
+        <translation>globaler Batch bleibt %1: 1 Sample pro Replikat</translation>
     </message>
     <message>
         <source>global batch stays %1: %2 samples per replica</source>
-        <translation type="unfinished"></translation>
+        <translation>globaler Batch bleibt %1: %2 Samples pro Replikat</translation>
     </message>
     <message>
         <source>Apply</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden</translation>
     </message>
     <message>
         <source>Apply: read-only panel</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden: nur lesen</translation>
     </message>
     <message>
         <source>Apply: only in Operate</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden: nur im Bedienen</translation>
     </message>
     <message>
         <source>Applying…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird angewendet…</translation>
     </message>
     <message>
         <source>Apply: move %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden: %1 verschieben</translation>
     </message>
     <message>
         <source>Apply: move %1…</source>
-        <translation type="unfinished"></translation>
+        <translation>Anwenden: %1 verschieben…</translation>
     </message>
     <message>
         <source>Carry out the change. Until the commit it can be rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung ausführen. Bis zum Commit lässt sie sich zurückrollen</translation>
     </message>
     <message>
         <source>Configurations</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen</translation>
     </message>
     <message>
         <source>Configurations that the job could use</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen, die der Job nutzen könnte</translation>
     </message>
     <message>
         <source>Configurations appear once the job has GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen erscheinen, sobald der Job GPUs hat.</translation>
     </message>
     <message>
         <source>Requesting configurations…</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen werden angefordert…</translation>
     </message>
     <message>
         <source>There are no configurations: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Konfigurationen: %1.</translation>
     </message>
     <message>
         <source>No configuration of the job uses these GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Konfiguration des Jobs nutzt diese GPUs.</translation>
     </message>
     <message>
         <source>≈ estimates, not calibrated</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ geschätzt, nicht kalibriert</translation>
     </message>
     <message>
         <source>≈ estimates</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ geschätzt</translation>
     </message>
     <message>
         <source>Based on built-in constants. Run tesseractl probe to measure this cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beruht auf eingebauten Konstanten. tesseractl probe misst diesen Cluster.</translation>
     </message>
     <message>
         <source>%1 (at most %2 % above the least)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (höchstens %2 % über dem Minimum)</translation>
     </message>
     <message>
         <source>%1 (provably the least)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 (beweisbar minimal)</translation>
     </message>
     <message>
         <source>Recommended: %1, %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlen: %1, %2</translation>
     </message>
     <message>
         <source>Drag a GPU, edit an axis, or choose below</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine GPU ziehen, eine Achse bearbeiten oder unten wählen</translation>
     </message>
     <message>
         <source>Planning…</source>
-        <translation type="unfinished"></translation>
+        <translation>Plan entsteht…</translation>
     </message>
     <message>
         <source>No plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Plan</translation>
     </message>
     <message>
         <source>What will happen: planning…</source>
-        <translation type="unfinished"></translation>
+        <translation>Was geschehen wird: Plan entsteht…</translation>
     </message>
     <message>
         <source>What will happen</source>
-        <translation type="unfinished"></translation>
+        <translation>Was geschehen wird</translation>
     </message>
     <message>
         <source>stay</source>
-        <translation type="unfinished"></translation>
+        <translation>bleiben</translation>
     </message>
     <message>
         <source>in node</source>
-        <translation type="unfinished"></translation>
+        <translation>im Knoten</translation>
     </message>
     <message>
         <source>network</source>
-        <translation type="unfinished"></translation>
+        <translation>Netzwerk</translation>
     </message>
     <message>
         <source>storage</source>
-        <translation type="unfinished"></translation>
+        <translation>Sicherung</translation>
     </message>
     <message>
         <source>pause (estimate)</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause (geschätzt)</translation>
     </message>
     <message>
         <source>≈ %1</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ %1</translation>
     </message>
     <message>
         <source>, now ≈ %1</source>
-        <translation type="unfinished"></translation>
+        <translation>, jetzt ≈ %1</translation>
     </message>
     <message>
         <source>step (estimate)</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritt (geschätzt)</translation>
     </message>
     <message>
         <source>peak memory</source>
-        <translation type="unfinished"></translation>
+        <translation>höchste Belegung</translation>
     </message>
     <message>
         <source>highest on %1</source>
-        <translation type="unfinished"></translation>
+        <translation>am höchsten auf %1</translation>
     </message>
     <message>
         <source>busiest port</source>
-        <translation type="unfinished"></translation>
+        <translation>vollster Port</translation>
     </message>
     <message>
         <source>nothing moves</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts bewegt sich</translation>
     </message>
     <message>
         <source>%1. Least of any plan: %2 direct, %3 with relay. Bandwidths: %4</source>
-        <translation type="unfinished"></translation>
+        <translation>%1. Minimum aller Pläne: %2 direkt, %3 mit Weiterleitung. Bandbreiten: %4</translation>
     </message>
     <message>
         <source>relayed</source>
-        <translation type="unfinished"></translation>
+        <translation>weitergeleitet</translation>
     </message>
     <message>
         <source>%1 over the network instead of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 über das Netzwerk statt %2</translation>
     </message>
     <message>
         <source>held only once</source>
-        <translation type="unfinished"></translation>
+        <translation>nur einmal gehalten</translation>
     </message>
     <message>
         <source>%1 in %2 shards</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 in %2 Shards</translation>
     </message>
     <message>
         <source>can be rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>umkehrbar</translation>
     </message>
     <message>
         <source>yes, until the commit</source>
-        <translation type="unfinished"></translation>
+        <translation>ja, bis zum Commit</translation>
     </message>
     <message>
         <source>no</source>
-        <translation type="unfinished"></translation>
+        <translation>nein</translation>
     </message>
     <message>
         <source>unused</source>
-        <translation type="unfinished"></translation>
+        <translation>ungenutzt</translation>
     </message>
     <message>
         <source>does not fit on</source>
-        <translation type="unfinished"></translation>
+        <translation>passt nicht auf</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::PlotBand</name>
     <message>
         <source>Change %1: %2, pause %3, %4</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1: %2, Pause %3, %4</translation>
     </message>
     <message>
         <source>now</source>
-        <translation type="unfinished"></translation>
+        <translation>jetzt</translation>
     </message>
     <message>
         <source>%1 → %2, %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 → %2, %3</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ProfileFields</name>
     <message>
         <source>Enter a name for the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Namen für den Cluster eingeben.</translation>
     </message>
     <message>
         <source>Use lower-case letters, digits and dashes, at most 63.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinbuchstaben, Ziffern und Striche verwenden, höchstens 63.</translation>
     </message>
     <message>
         <source>A profile named %1 already exists.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Profil mit dem Namen %1 gibt es schon.</translation>
     </message>
     <message>
         <source>For example tcp://10.0.0.5:40001</source>
-        <translation type="unfinished"></translation>
+        <translation>Zum Beispiel tcp://10.0.0.5:40001</translation>
     </message>
     <message>
         <source>The path after ipc:// is missing.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Pfad nach ipc:// fehlt.</translation>
     </message>
     <message>
         <source>The address must be tcp://HOST:PORT.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Adresse muss tcp://HOST:PORT sein.</translation>
     </message>
     <message>
         <source>Port %1 is not between 1 and 65535.</source>
-        <translation type="unfinished"></translation>
+        <translation>Port %1 liegt nicht zwischen 1 und 65535.</translation>
     </message>
     <message>
         <source>Events use a different port than the registrar.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignisse nutzen einen anderen Port als der Registrar.</translation>
     </message>
     <message>
         <source>Enter the cluster&apos;s public key, 40 characters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Den öffentlichen Schlüssel des Clusters eingeben, 40 Zeichen.</translation>
     </message>
     <message>
         <source>A public key has 40 characters; this one has %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein öffentlicher Schlüssel hat 40 Zeichen; dieser hat %1.</translation>
     </message>
     <message>
         <source>A public key cannot contain &apos;%1&apos;.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein öffentlicher Schlüssel kann „%1“ nicht enthalten.</translation>
     </message>
     <message>
         <source>Enter the file of your own key pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei des eigenen Schlüsselpaars eingeben.</translation>
     </message>
     <message>
         <source>Enter the full path, starting with /.</source>
-        <translation type="unfinished"></translation>
+        <translation>Den vollen Pfad eingeben, beginnend mit /.</translation>
     </message>
     <message>
         <source>This file does not exist.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei gibt es nicht.</translation>
     </message>
     <message>
         <source>This path is not a file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Pfad ist keine Datei.</translation>
     </message>
     <message>
         <source>You have no permission to read this file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei zu lesen ist nicht erlaubt.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ProfileForm</name>
     <message>
         <source>Add cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster hinzufügen</translation>
     </message>
     <message>
         <source>Add a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster hinzufügen</translation>
     </message>
     <message>
         <source>Paste a profile file here, or fill in the fields below</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Profildatei hier einfügen oder die Felder unten ausfüllen</translation>
     </message>
     <message>
         <source>Text of a profile file</source>
-        <translation type="unfinished"></translation>
+        <translation>Text einer Profildatei</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>Registrar</source>
-        <translation type="unfinished"></translation>
+        <translation>Registrar</translation>
     </message>
     <message>
         <source>Events</source>
-        <translation type="unfinished"></translation>
+        <translation>Ereignisse</translation>
     </message>
     <message>
         <source>Server key</source>
-        <translation type="unfinished"></translation>
+        <translation>Server-Schlüssel</translation>
     </message>
     <message>
         <source>the cluster&apos;s public key</source>
-        <translation type="unfinished"></translation>
+        <translation>öffentlicher Schlüssel des Clusters</translation>
     </message>
     <message>
         <source>Key file</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüsseldatei</translation>
     </message>
     <message>
         <source>your own key pair</source>
-        <translation type="unfinished"></translation>
+        <translation>eigenes Schlüsselpaar</translation>
     </message>
     <message>
         <source>Choose…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen…</translation>
     </message>
     <message>
         <source>Choose the key file</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Schlüsseldatei wählen</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Close without adding a cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen, ohne einen Cluster hinzuzufügen</translation>
     </message>
     <message>
         <source>Some fields are missing or invalid.</source>
-        <translation type="unfinished"></translation>
+        <translation>Einige Felder fehlen oder sind ungültig.</translation>
     </message>
     <message>
         <source>Profile read. Check the key file: the path must be on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Profil gelesen. Die Schlüsseldatei prüfen: Der Pfad muss auf diesem Rechner liegen.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ProgressPanel</name>
     <message>
         <source>Cancel and roll back</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen und zurückrollen</translation>
     </message>
     <message>
         <source>Save report…</source>
-        <translation type="unfinished"></translation>
+        <translation>Bericht speichern…</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Plan the next change</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächste Änderung planen</translation>
     </message>
     <message>
         <source>Save a report of the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Bericht über die Änderung speichern</translation>
     </message>
     <message>
         <source>Close the outcome</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Ergebnis schließen</translation>
     </message>
     <message>
         <source>Plan an undo…</source>
-        <translation type="unfinished"></translation>
+        <translation>Rücknahme planen…</translation>
     </message>
     <message>
         <source>Plan again…</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut planen…</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Report</name>
     <message>
         <source>Not recorded.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht aufgezeichnet.</translation>
     </message>
     <message>
         <source>the job is paused</source>
-        <translation type="unfinished"></translation>
+        <translation>der Job ist angehalten</translation>
     </message>
     <message>
         <source>the job trains</source>
-        <translation type="unfinished"></translation>
+        <translation>der Job trainiert</translation>
     </message>
     <message>
         <source>The digests of the state were not recorded.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Digests des Zustands wurden nicht aufgezeichnet.</translation>
     </message>
     <message>
         <source>The state is the same before and after. Its digest:</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand ist davor und danach derselbe. Sein Digest:</translation>
     </message>
     <message>
         <source>The digests differ:</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Digests sind verschieden:</translation>
     </message>
     <message>
         <source>%1 moved between GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurden zwischen GPUs verschoben.</translation>
     </message>
     <message>
         <source>%1 moved. No plan for this change can move less.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurden verschoben. Kein Plan für diese Änderung kommt mit weniger aus.</translation>
     </message>
     <message>
         <source>%1 moved. Every plan for this change moves at least %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wurden verschoben. Jeder Plan für diese Änderung verschiebt mindestens %2.</translation>
     </message>
     <message>
         <source>Change %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Änderung %1 von %2</translation>
     </message>
     <message>
         <source>cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster</translation>
     </message>
     <message>
         <source>requested by</source>
-        <translation type="unfinished"></translation>
+        <translation>angefordert von</translation>
     </message>
     <message>
         <source>GPUs before</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs davor</translation>
     </message>
     <message>
         <source>GPUs after</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs danach</translation>
     </message>
     <message>
         <source>options before</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen davor</translation>
     </message>
     <message>
         <source>options after</source>
-        <translation type="unfinished"></translation>
+        <translation>Optionen danach</translation>
     </message>
     <message>
         <source>after step</source>
-        <translation type="unfinished"></translation>
+        <translation>nach Schritt</translation>
     </message>
     <message>
         <source>epoch</source>
-        <translation type="unfinished"></translation>
+        <translation>Epoche</translation>
     </message>
     <message>
         <source>Before the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Vor der Änderung</translation>
     </message>
     <message>
         <source>After the change</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach der Änderung</translation>
     </message>
     <message>
         <source>State</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit</translation>
     </message>
     <message>
         <source>The job was paused for %1; the plan estimated %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job pausierte %1; der Plan hatte %2 geschätzt.</translation>
     </message>
     <message>
         <source>The job was paused for %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job pausierte %1.</translation>
     </message>
     <message>
         <source>Bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes</translation>
     </message>
     <message>
         <source>stayed on their GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>blieben auf ihrer GPU</translation>
     </message>
     <message>
         <source>inside a host</source>
-        <translation type="unfinished"></translation>
+        <translation>innerhalb eines Hosts</translation>
     </message>
     <message>
         <source>over the network</source>
-        <translation type="unfinished"></translation>
+        <translation>über das Netzwerk</translation>
     </message>
     <message>
         <source>Flows, largest first</source>
-        <translation type="unfinished"></translation>
+        <translation>Flüsse, größte zuerst</translation>
     </message>
     <message>
         <source>from</source>
-        <translation type="unfinished"></translation>
+        <translation>von</translation>
     </message>
     <message>
         <source>to</source>
-        <translation type="unfinished"></translation>
+        <translation>nach</translation>
     </message>
     <message>
         <source>bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ScenePainter</name>
     <message>
         <source>Pool</source>
-        <translation type="unfinished"></translation>
+        <translation>Pool</translation>
     </message>
     <message>
         <source>empty</source>
-        <translation type="unfinished"></translation>
+        <translation>leer</translation>
     </message>
     <message>
         <source>%1 idle</source>
         <comment>4 GPUs idle</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 frei</translation>
     </message>
     <message>
         <source>, %1 lost</source>
-        <translation type="unfinished"></translation>
+        <translation>, %1 verloren</translation>
     </message>
     <message>
         <source> · %1 in other jobs</source>
-        <translation type="unfinished"></translation>
+        <translation> · %1 in anderen Jobs</translation>
     </message>
     <message>
         <source>drop GPUs here to remove them from the job</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs hier ablegen, um sie aus dem Job zu nehmen</translation>
     </message>
     <message>
         <source>Drag GPUs here to add them to %1</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs für %1 hierher ziehen</translation>
     </message>
     <message>
         <source>or select them in the pool and press Space</source>
-        <translation type="unfinished"></translation>
+        <translation>oder im Pool auswählen und die Leertaste drücken</translation>
     </message>
     <message>
         <source>pool</source>
-        <translation type="unfinished"></translation>
+        <translation>Pool</translation>
     </message>
     <message>
         <source>%1 free</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 frei</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::Settings</name>
     <message>
         <source>The settings in %1 cannot be read (%2). The panel uses its defaults.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Einstellungen in %1 sind nicht lesbar (%2). Das Panel nutzt die Vorgaben.</translation>
     </message>
     <message>
         <source>The settings file was damaged (%1). The panel uses its defaults and kept the file as %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei der Einstellungen war beschädigt (%1). Das Panel nutzt die Vorgaben und hat die Datei als %2 aufbewahrt.</translation>
     </message>
     <message>
         <source>The settings file was damaged (%1). The panel uses its defaults.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei der Einstellungen war beschädigt (%1). Das Panel nutzt die Vorgaben.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::SettingsDialog</name>
     <message>
         <source>General</source>
-        <translation type="unfinished"></translation>
+        <translation>Allgemein</translation>
     </message>
     <message>
         <source>Language</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Also the format of numbers and dates. Guide and lessons are in English.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sprache</translation>
     </message>
     <message>
         <source>System</source>
-        <translation type="unfinished"></translation>
+        <translation>System</translation>
     </message>
     <message>
         <source>Colours</source>
-        <translation type="unfinished"></translation>
+        <translation>Farben</translation>
     </message>
     <message>
         <source>System follows the desktop.</source>
-        <translation type="unfinished"></translation>
+        <translation>System folgt dem Desktop.</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished"></translation>
+        <translation>Hell</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished"></translation>
+        <translation>Dunkel</translation>
     </message>
     <message>
         <source>Reduce motion</source>
-        <translation type="unfinished"></translation>
+        <translation>Weniger Bewegung</translation>
     </message>
     <message>
         <source>Shows static arrows and percentages instead of moving dots.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeigt feste Pfeile und Prozente statt bewegter Punkte.</translation>
     </message>
     <message>
         <source>Desktop notices</source>
-        <translation type="unfinished"></translation>
+        <translation>Desktop-Hinweise</translation>
     </message>
     <message>
         <source>When a change ends or needs a decision while another window is active.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wenn eine Änderung endet oder eine Entscheidung braucht, während ein anderes Fenster aktiv ist.</translation>
     </message>
     <message>
         <source>Size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>Scales the whole panel, for projectors and small screens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Skaliert das ganze Panel, für Projektoren und kleine Bildschirme.</translation>
     </message>
     <message>
         <source>Takes effect after a restart.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wirkt nach einem Neustart.</translation>
     </message>
     <message>
         <source>Restart the panel now</source>
-        <translation type="unfinished"></translation>
+        <translation>Panel jetzt neu starten</translation>
     </message>
     <message>
         <source>Nine colours name the shards of a model; further shards repeat them with a pattern. Four more mark states, always together with a shape. The preview shows them for each kind of colour vision, with the difference between the two closest colours (a ΔE2000 of 2 is just visible).</source>
-        <translation type="unfinished"></translation>
+        <translation>Neun Farben bezeichnen die Shards eines Modells; weitere Shards wiederholen sie mit einem Muster. Vier weitere kennzeichnen Zustände, immer zusammen mit einer Form. Die Vorschau zeigt sie für jede Art des Farbensehens, mit dem Unterschied der beiden ähnlichsten Farben (ein ΔE2000 von 2 ist gerade sichtbar).</translation>
     </message>
     <message>
         <source>Shard colours: Paul Tol&apos;s scheme &quot;muted&quot;. Simulation: Machado, Oliveira, Fernandes 2009, severity 1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Farben der Shards: Paul Tols Schema „muted“. Simulation: Machado, Oliveira, Fernandes 2009, Schweregrad 1.</translation>
     </message>
     <message>
         <source>Safety</source>
-        <translation type="unfinished"></translation>
+        <translation>Sicherheit</translation>
     </message>
     <message>
         <source>Countdown in live mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Countdown im Live-Modus</translation>
     </message>
     <message>
         <source>Time between a drop and the start of its change. Esc stops it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit zwischen Ablegen und Beginn der Änderung. Esc hält ihn an.</translation>
     </message>
     <message>
         <source>s</source>
-        <translation type="unfinished"></translation>
+        <translation>s</translation>
     </message>
     <message>
         <source>Lock automatically</source>
-        <translation type="unfinished"></translation>
+        <translation>Automatisch sperren</translation>
     </message>
     <message>
         <source>Operate returns to Monitor after this time without input.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedienen wird nach dieser Zeit ohne Eingabe zu Beobachten.</translation>
     </message>
     <message>
         <source>min</source>
-        <translation type="unfinished"></translation>
+        <translation>min</translation>
     </message>
     <message>
         <source>Ask before a change</source>
-        <translation type="unfinished"></translation>
+        <translation>Vor einer Änderung fragen</translation>
     </message>
     <message>
         <source>Applies outside live mode. Cancel is always safe.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gilt außerhalb des Live-Modus. Abbrechen ist immer sicher.</translation>
     </message>
     <message>
         <source>Always</source>
-        <translation type="unfinished"></translation>
+        <translation>Immer</translation>
     </message>
     <message>
         <source>Large changes</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur bei großen</translation>
     </message>
     <message>
         <source>MiB</source>
-        <translation type="unfinished"></translation>
+        <translation>MiB</translation>
     </message>
     <message>
         <source>A change is large above</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Änderung ist groß ab</translation>
     </message>
     <message>
         <source>Counts the bytes that move to another GPU.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zählt die Bytes, die auf eine andere GPU wandern.</translation>
     </message>
     <message>
         <source>A change that cannot be rolled back always asks.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vor einer Änderung, die sich nicht zurückrollen lässt, wird immer gefragt.</translation>
     </message>
     <message>
         <source>Data</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten</translation>
     </message>
     <message>
         <source>Keep a copy of the history</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopie des Verlaufs behalten</translation>
     </message>
     <message>
         <source>Stores changes, events and samples of the clusters that you watch, to read them without a connection.</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichert Änderungen, Ereignisse und Messwerte der beobachteten Cluster, um sie ohne Verbindung zu lesen.</translation>
     </message>
     <message>
         <source>Maximum size of a copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe einer Kopie höchstens</translation>
     </message>
     <message>
         <source>Per cluster. The oldest samples are deleted first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Pro Cluster. Die ältesten Messwerte werden zuerst gelöscht.</translation>
     </message>
     <message>
         <source>Copies</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopien</translation>
     </message>
     <message>
         <source>Profiles, keys, local clusters</source>
-        <translation type="unfinished"></translation>
+        <translation>Profile, Schlüssel, lokale Cluster</translation>
     </message>
     <message>
         <source>Only you can read these files. Nothing is sent anywhere.</source>
-        <translation type="unfinished"></translation>
+        <translation>Niemand sonst kann diese Dateien lesen. Nichts wird verschickt.</translation>
     </message>
     <message>
         <source>empty</source>
-        <translation type="unfinished"></translation>
+        <translation>leer</translation>
     </message>
     <message>
         <source>Open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner öffnen</translation>
     </message>
     <message>
         <source>Open %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 öffnen</translation>
     </message>
     <message>
         <source>%1 in %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 in %2</translation>
     </message>
     <message>
         <source>Reset this page</source>
-        <translation type="unfinished"></translation>
+        <translation>Seite zurücksetzen</translation>
     </message>
     <message>
         <source>Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>Seiten</translation>
     </message>
     <message>
         <source>Reset this page to its defaults</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Seite auf ihre Vorgaben zurücksetzen</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Also the format of numbers and dates. Guide, lessons and what clusters report are in English.</source>
+        <translation>Gilt auch für Zahlen und Datumsangaben. Handbuch, Lektionen und Meldungen der Cluster sind englisch.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::SettingsPage</name>
     <message>
         <source>%L1 to %L2 %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%L1 bis %L2 %3</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ShareTableModel</name>
     <message>
         <source>rank</source>
-        <translation type="unfinished"></translation>
+        <translation>Rank</translation>
     </message>
     <message>
         <source>dp %1</source>
-        <translation type="unfinished"></translation>
+        <translation>dp %1</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>samples</source>
-        <translation type="unfinished"></translation>
+        <translation>Samples</translation>
     </message>
     <message>
         <source>positions of the pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Positionen des Durchgangs</translation>
     </message>
     <message>
         <source>%1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
     <message>
         <source>sample numbers</source>
-        <translation type="unfinished"></translation>
+        <translation>Nummern der Samples</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ShortcutSheet</name>
     <message>
         <source>Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Tastenkürzel</translation>
     </message>
     <message>
         <source>All actions and their shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Aktionen und ihre Tastenkürzel</translation>
     </message>
     <message>
         <source>Action</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion</translation>
     </message>
     <message>
         <source>Keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Tasten</translation>
     </message>
     <message>
         <source>Description</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschreibung</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::ShortcutsPage</name>
     <message>
         <source>Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Tastenkürzel</translation>
     </message>
     <message>
         <source>Set</source>
-        <translation type="unfinished"></translation>
+        <translation>Setzen</translation>
     </message>
     <message>
         <source>No key</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Taste</translation>
     </message>
     <message>
         <source>Default</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgabe</translation>
     </message>
     <message>
         <source>Find an action or a key</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion oder Taste finden</translation>
     </message>
     <message>
         <source>Actions and their keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktionen und ihre Tasten</translation>
     </message>
     <message>
         <source>Action</source>
-        <translation type="unfinished"></translation>
+        <translation>Aktion</translation>
     </message>
     <message>
         <source>Keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Tasten</translation>
     </message>
     <message>
         <source>Menu</source>
-        <translation type="unfinished"></translation>
+        <translation>Menü</translation>
     </message>
     <message>
         <source>New keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Neue Tasten</translation>
     </message>
     <message>
         <source>Set the keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tasten setzen</translation>
     </message>
     <message>
         <source>Remove the keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tasten entfernen</translation>
     </message>
     <message>
         <source>Restore the default keys</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tasten der Vorgabe wiederherstellen</translation>
     </message>
     <message>
         <source>Default: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgabe: %1</translation>
     </message>
     <message>
         <source>Enter a single key combination.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine einzelne Tastenkombination eingeben.</translation>
     </message>
     <message>
         <source>%1 is already used by %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird schon von %2 genutzt.</translation>
     </message>
     <message>
         <source>The mesh handles this key. It cannot be changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Mesh nutzt diese Taste. Sie lässt sich nicht ändern.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::SimulateDialog</name>
     <message>
         <source>Simulate</source>
-        <translation type="unfinished"></translation>
+        <translation>Simulieren</translation>
     </message>
     <message>
         <source>Simulate a Cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster simulieren</translation>
     </message>
     <message>
         <source>One process plays all nodes: the real registrar and agents, with modelled GPUs and links. Nothing is trained, and no GPU is needed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Prozess spielt alle Knoten: der echte Registrar und echte Agenten, mit modellierten GPUs und Leitungen. Nichts wird trainiert, und keine GPU wird gebraucht.</translation>
     </message>
     <message>
         <source>Nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Knoten</translation>
     </message>
     <message>
         <source>GPUs per node</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs pro Knoten</translation>
     </message>
     <message>
         <source>Hardware</source>
-        <translation type="unfinished"></translation>
+        <translation>Hardware</translation>
     </message>
     <message>
         <source>&amp;Nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Knoten</translation>
     </message>
     <message>
         <source>&amp;GPUs per node</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;GPUs pro Knoten</translation>
     </message>
     <message>
         <source>&amp;Hardware</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Hardware</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Start the simulated cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Den simulierten Cluster starten</translation>
     </message>
     <message>
         <source>%1 GPUs: at most %2 are simulated.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 GPUs: Höchstens %2 werden simuliert.</translation>
     </message>
     <message numerus="yes">
         <source>%n GPU(s); half of the nodes begin with a job that trains.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n GPU; die Hälfte der Knoten beginnt mit einem Job, der trainiert.</numerusform>
+            <numerusform>%n GPUs; die Hälfte der Knoten beginnt mit einem Job, der trainiert.</numerusform>
         </translation>
     </message>
 </context>
@@ -7273,1310 +7274,1314 @@ bytes %2 to %3, %4
     <name>tessera::ui::StartForm</name>
     <message>
         <source>Precision</source>
-        <translation type="unfinished"></translation>
+        <translation>Genauigkeit</translation>
     </message>
     <message>
         <source>Type of the parameters. bf16 keeps fp32 masters beside them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Typ der Parameter. bf16 behält daneben fp32-Master.</translation>
     </message>
     <message>
         <source>Dropout</source>
-        <translation type="unfinished"></translation>
+        <translation>Dropout</translation>
     </message>
     <message>
         <source>Probability of dropout in embeddings, attention and residual branches.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wahrscheinlichkeit von Dropout in Embeddings, Attention und Residualzweigen.</translation>
     </message>
     <message>
         <source>Learning rate</source>
-        <translation type="unfinished"></translation>
+        <translation>Lernrate</translation>
     </message>
     <message>
         <source>Highest rate, after the warm-up.</source>
-        <translation type="unfinished"></translation>
+        <translation>Höchste Rate, nach dem Warm-up.</translation>
     </message>
     <message>
         <source>Lowest learning rate</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinste Lernrate</translation>
     </message>
     <message>
         <source>Rate at the end of the cosine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Rate am Ende des Kosinus.</translation>
     </message>
     <message>
         <source>Warm-up steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Warm-up-Schritte</translation>
     </message>
     <message>
         <source>Steps in which the learning rate rises to its highest value.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritte, in denen die Lernrate auf ihren höchsten Wert steigt.</translation>
     </message>
     <message>
         <source>Cosine steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Kosinus-Schritte</translation>
     </message>
     <message>
         <source>Steps in which the learning rate falls to its lowest value.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritte, in denen die Lernrate auf ihren kleinsten Wert fällt.</translation>
     </message>
     <message>
         <source>Weight decay</source>
-        <translation type="unfinished"></translation>
+        <translation>Weight-Decay</translation>
     </message>
     <message>
         <source>Decoupled weight decay of AdamW.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entkoppelter Weight-Decay von AdamW.</translation>
     </message>
     <message>
         <source>Beta 1</source>
-        <translation type="unfinished"></translation>
+        <translation>Beta 1</translation>
     </message>
     <message>
         <source>Decay of AdamW&apos;s first moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Abklingen des ersten Moments von AdamW.</translation>
     </message>
     <message>
         <source>Beta 2</source>
-        <translation type="unfinished"></translation>
+        <translation>Beta 2</translation>
     </message>
     <message>
         <source>Decay of AdamW&apos;s second moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Abklingen des zweiten Moments von AdamW.</translation>
     </message>
     <message>
         <source>Epsilon</source>
-        <translation type="unfinished"></translation>
+        <translation>Epsilon</translation>
     </message>
     <message>
         <source>Added to the denominator of AdamW.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird zum Nenner von AdamW addiert.</translation>
     </message>
     <message>
         <source>Largest gradient norm</source>
-        <translation type="unfinished"></translation>
+        <translation>Größte Gradientennorm</translation>
     </message>
     <message>
         <source>Gradients with a larger norm are scaled down; 0 switches this off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gradienten mit größerer Norm werden verkleinert; 0 schaltet das ab.</translation>
     </message>
     <message>
         <source>Collective timeout</source>
-        <translation type="unfinished"></translation>
+        <translation>Timeout der Kollektive</translation>
     </message>
     <message>
         <source>Seconds that a rank waits for another in one collective; 0: 20 usual steps, at least 30 s.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sekunden, die ein Rank in einer kollektiven Operation auf einen anderen wartet; 0: 20 übliche Schritte, mindestens 30 s.</translation>
     </message>
     <message>
         <source>Data at a change</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten bei Änderung</translation>
     </message>
     <message>
         <source>What happens to the position in the data when the mesh changes. All but keep are deliberate mistakes for lessons.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was mit der Position in den Daten geschieht, wenn sich das Mesh ändert. Alles außer keep ist ein absichtlicher Fehler für Lektionen.</translation>
     </message>
     <message>
         <source>Layers</source>
-        <translation type="unfinished"></translation>
+        <translation>Schichten</translation>
     </message>
     <message>
         <source>Blocks of the model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Blöcke des Modells.</translation>
     </message>
     <message>
         <source>Width</source>
-        <translation type="unfinished"></translation>
+        <translation>Breite</translation>
     </message>
     <message>
         <source>Size of a hidden state. The heads divide it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe eines verborgenen Zustands. Die Köpfe teilen ihn.</translation>
     </message>
     <message>
         <source>Heads</source>
-        <translation type="unfinished"></translation>
+        <translation>Köpfe</translation>
     </message>
     <message>
         <source>Attention heads of a layer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Attention-Köpfe einer Schicht.</translation>
     </message>
     <message>
         <source>Key and value heads</source>
-        <translation type="unfinished"></translation>
+        <translation>Key-Value-Köpfe</translation>
     </message>
     <message>
         <source>Shared by groups of heads; 0: as many as heads.</source>
-        <translation type="unfinished"></translation>
+        <translation>Von Gruppen von Köpfen geteilt; 0: so viele wie Köpfe.</translation>
     </message>
     <message>
         <source>Feed-forward width</source>
-        <translation type="unfinished"></translation>
+        <translation>Feed-Forward-Breite</translation>
     </message>
     <message>
         <source>Inner size of the MLP.</source>
-        <translation type="unfinished"></translation>
+        <translation>Innere Größe des MLP.</translation>
     </message>
     <message>
         <source>Vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>Vokabular</translation>
     </message>
     <message>
         <source>Different tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Verschiedene Tokens.</translation>
     </message>
     <message>
         <source>Sequence</source>
-        <translation type="unfinished"></translation>
+        <translation>Sequenz</translation>
     </message>
     <message>
         <source>Tokens of a sample.</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens eines Samples.</translation>
     </message>
     <message>
         <source>Gated MLP</source>
-        <translation type="unfinished"></translation>
+        <translation>Gated MLP</translation>
     </message>
     <message>
         <source>SwiGLU in place of GELU.</source>
-        <translation type="unfinished"></translation>
+        <translation>SwiGLU statt GELU.</translation>
     </message>
     <message>
         <source>Tied head</source>
-        <translation type="unfinished"></translation>
+        <translation>Gebundener Kopf</translation>
     </message>
     <message>
         <source>The head is the token embedding.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Ausgabekopf ist das Token-Embedding.</translation>
     </message>
     <message>
         <source>GELU</source>
-        <translation type="unfinished"></translation>
+        <translation>GELU</translation>
     </message>
     <message>
         <source>Form of GELU of an MLP that is not gated.</source>
-        <translation type="unfinished"></translation>
+        <translation>Form von GELU eines MLP ohne Gate.</translation>
     </message>
     <message>
         <source>%1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bis %2</translation>
     </message>
     <message>
         <source>Use lower-case letters, digits and dashes, at most 63.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kleinbuchstaben, Ziffern und Striche verwenden, höchstens 63.</translation>
     </message>
     <message>
         <source>There is a job %1 already.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt schon einen Job %1.</translation>
     </message>
     <message>
         <source>Choose a program in Python, such as train.py.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Python-Programm wählen, etwa train.py.</translation>
     </message>
     <message>
         <source>A program in Python ends in .py.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Python-Programm endet auf .py.</translation>
     </message>
     <message>
         <source>Enter the full path, starting with /.</source>
-        <translation type="unfinished"></translation>
+        <translation>Den vollen Pfad eingeben, beginnend mit /.</translation>
     </message>
     <message>
         <source>This file does not exist.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei gibt es nicht.</translation>
     </message>
     <message>
         <source>This is not the full path of a folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dies ist nicht der volle Pfad eines Ordners.</translation>
     </message>
     <message>
         <source>%1 is not a number from %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist keine Zahl von %2.</translation>
     </message>
     <message>
         <source>%1 is not a full path, starting with /.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist kein voller Pfad, der mit / beginnt.</translation>
     </message>
     <message>
         <source>%1 is not a number from %2 to %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist keine Zahl von %2 bis %3.</translation>
     </message>
     <message>
         <source>%1 is neither steps (20) nor a time (30s, 5m, 1h).</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 sind weder Schritte (20) noch eine Zeit (30s, 5m, 1h).</translation>
     </message>
     <message>
         <source>%1 is not a number from 1 to %2, the idle GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist keine Zahl von 1 bis %2, den freien GPUs.</translation>
     </message>
     <message>
         <source>Enter a number of GPUs, or their names, such as n0g0,n0g1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Zahl von GPUs oder ihre Namen eingeben, etwa n0g0,n0g1.</translation>
     </message>
     <message>
         <source>No GPU is idle: %1 uses %2. Take some out of it, or stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine GPU ist frei: %1 nutzt %2. Einige herausnehmen oder den Job beenden.</translation>
     </message>
     <message>
         <source>No GPU is idle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine GPU ist frei.</translation>
     </message>
     <message>
         <source>%1 is used by %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird von %2 genutzt.</translation>
     </message>
     <message>
         <source>%1 is not an idle GPU of this cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist keine freie GPU dieses Clusters.</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished"></translation>
+        <translation>Startwert</translation>
     </message>
     <message>
         <source>Of the initial state and of the order of samples.</source>
-        <translation type="unfinished"></translation>
+        <translation>Des Anfangszustands und der Reihenfolge der Samples.</translation>
     </message>
     <message>
         <source>%1 parameters · %2 layers · %3 of state</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Parameter · %2 Schichten · %3 Zustand</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::StartJobDialog</name>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Start a job</source>
-        <translation type="unfinished"></translation>
+        <translation>Job starten</translation>
     </message>
     <message>
         <source>on %1</source>
-        <translation type="unfinished"></translation>
+        <translation>auf %1</translation>
     </message>
     <message>
         <source>Built-in model</source>
-        <translation type="unfinished"></translation>
+        <translation>Eingebautes Modell</translation>
     </message>
     <message>
         <source>Train a built-in model</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein eingebautes Modell trainieren</translation>
     </message>
     <message>
         <source>A program of your own</source>
-        <translation type="unfinished"></translation>
+        <translation>Eigenes Programm</translation>
     </message>
     <message>
         <source>Train a program of your own</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein eigenes Programm trainieren</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Program in Python</source>
-        <translation type="unfinished"></translation>
+        <translation>Python-Programm</translation>
     </message>
     <message>
         <source>It uses the package tessera: guide, “PyTorch”.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es nutzt das Paket tessera: Handbuch, „PyTorch“.</translation>
     </message>
     <message>
         <source>…</source>
-        <translation type="unfinished"></translation>
+        <translation>…</translation>
     </message>
     <message>
         <source>Choose a program in Python</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Python-Programm wählen</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>Data</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten</translation>
     </message>
     <message>
         <source>texts on the nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>Texte auf den Knoten</translation>
     </message>
     <message>
         <source>paths on the nodes, separated by ;</source>
-        <translation type="unfinished"></translation>
+        <translation>Pfade auf den Knoten, durch ; getrennt</translation>
     </message>
     <message>
         <source>Add a folder with data</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Ordner mit Daten hinzufügen</translation>
     </message>
     <message>
         <source>Global batch</source>
-        <translation type="unfinished"></translation>
+        <translation>Globaler Batch</translation>
     </message>
     <message>
         <source>samples per step</source>
-        <translation type="unfinished"></translation>
+        <translation>Samples pro Schritt</translation>
     </message>
     <message>
         <source>Sequence</source>
-        <translation type="unfinished"></translation>
+        <translation>Sequenz</translation>
     </message>
     <message>
         <source>tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens</translation>
     </message>
     <message>
         <source>Arguments</source>
-        <translation type="unfinished"></translation>
+        <translation>Argumente</translation>
     </message>
     <message>
         <source>Python</source>
-        <translation type="unfinished"></translation>
+        <translation>Python</translation>
     </message>
     <message>
         <source>with the same path on all nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>mit demselben Pfad auf allen Knoten</translation>
     </message>
     <message>
         <source>Working directory</source>
-        <translation type="unfinished"></translation>
+        <translation>Arbeitsordner</translation>
     </message>
     <message>
         <source>that of the program</source>
-        <translation type="unfinished"></translation>
+        <translation>der des Programms</translation>
     </message>
     <message>
         <source>Choose the working directory</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Arbeitsordner wählen</translation>
     </message>
     <message>
         <source>Steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Schritte</translation>
     </message>
     <message>
         <source>until stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>bis zum Beenden</translation>
     </message>
     <message>
         <source>If GPUs are lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei GPU-Verlust</translation>
     </message>
     <message>
         <source>ask</source>
-        <translation type="unfinished"></translation>
+        <translation>fragen</translation>
     </message>
     <message>
         <source>go on with fewer</source>
-        <translation type="unfinished"></translation>
+        <translation>mit weniger weitermachen</translation>
     </message>
     <message>
         <source>wait for them</source>
-        <translation type="unfinished"></translation>
+        <translation>auf sie warten</translation>
     </message>
     <message>
         <source>Snapshot every</source>
-        <translation type="unfinished"></translation>
+        <translation>Snapshot alle</translation>
     </message>
     <message>
         <source>off</source>
-        <translation type="unfinished"></translation>
+        <translation>aus</translation>
     </message>
     <message>
         <source>20 (steps), 30s, 5m</source>
-        <translation type="unfinished"></translation>
+        <translation>20 (Schritte), 30s, 5m</translation>
     </message>
     <message>
         <source>A snapshot copies the state into the memory of two nodes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Snapshot kopiert den Zustand in den Speicher zweier Knoten.</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPUs</translation>
     </message>
     <message>
         <source>More settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Weitere Einstellungen</translation>
     </message>
     <message>
         <source>Configuration</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfiguration</translation>
     </message>
     <message>
         <source>Configurations in which the job could start</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen, in denen der Job starten könnte</translation>
     </message>
     <message>
         <source>Each GPU will hold</source>
-        <translation type="unfinished"></translation>
+        <translation>Jede GPU wird halten</translation>
     </message>
     <message>
         <source>The same as a command</source>
-        <translation type="unfinished"></translation>
+        <translation>Dasselbe als Befehl</translation>
     </message>
     <message>
         <source>the idle one</source>
-        <translation type="unfinished"></translation>
+        <translation>die freie</translation>
     </message>
     <message>
         <source>all %1 idle</source>
-        <translation type="unfinished"></translation>
+        <translation>alle %1 freien</translation>
     </message>
     <message>
         <source>a number, or names such as n0g0,n0g1</source>
-        <translation type="unfinished"></translation>
+        <translation>eine Zahl oder Namen wie n0g0,n0g1</translation>
     </message>
     <message>
         <source>≈ estimates</source>
-        <translation type="unfinished"></translation>
+        <translation>≈ geschätzt</translation>
     </message>
     <message>
         <source>The cluster chooses the configuration. To see it first, let the panel look into the program: that runs it on this machine up to the point where it says which tensors it has.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster wählt die Konfiguration. Um sie vorher zu sehen, das Panel in das Programm schauen lassen: Es läuft dann auf diesem Rechner bis zu der Stelle, an der es seine Tensoren nennt.</translation>
     </message>
     <message>
         <source>Configurations appear once the answers on the left are right.</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen erscheinen, sobald die Angaben links stimmen.</translation>
     </message>
     <message>
         <source>Looking into the program…</source>
-        <translation type="unfinished"></translation>
+        <translation>Blick in das Programm…</translation>
     </message>
     <message>
         <source>Looking for configurations…</source>
-        <translation type="unfinished"></translation>
+        <translation>Konfigurationen werden gesucht…</translation>
     </message>
     <message>
         <source>There are no configurations: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Konfigurationen: %1.</translation>
     </message>
     <message>
         <source>No configuration of the job uses these GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Konfiguration des Jobs nutzt diese GPUs.</translation>
     </message>
     <message>
         <source>Machines measured on %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Rechner gemessen am %1.</translation>
     </message>
     <message>
         <source>Times are guesses: tesseractl probe measures this cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeiten sind geraten: tesseractl probe misst diesen Cluster.</translation>
     </message>
     <message>
         <source>Look into the program</source>
-        <translation type="unfinished"></translation>
+        <translation>In das Programm schauen</translation>
     </message>
     <message>
         <source>parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>Parameter</translation>
     </message>
     <message>
         <source>AdamW</source>
-        <translation type="unfinished"></translation>
+        <translation>AdamW</translation>
     </message>
     <message>
         <source>gradients</source>
-        <translation type="unfinished"></translation>
+        <translation>Gradienten</translation>
     </message>
     <message>
         <source>state and gradients</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand und Gradienten</translation>
     </message>
     <message>
         <source>free</source>
-        <translation type="unfinished"></translation>
+        <translation>frei</translation>
     </message>
     <message>
         <source>It does not fit: a GPU would hold %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es passt nicht: Eine GPU würde %1 halten.</translation>
     </message>
     <message>
         <source>Less than 10 % of a GPU is left. A later change of the mesh may need more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Weniger als 10 % einer GPU bleiben frei. Eine spätere Änderung des Mesh braucht vielleicht mehr.</translation>
     </message>
     <message>
         <source>The cluster is starting the job.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster startet den Job.</translation>
     </message>
     <message>
         <source>A change is in progress.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Änderung läuft.</translation>
     </message>
     <message>
         <source>%1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2</translation>
     </message>
     <message>
         <source>%1.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1.</translation>
     </message>
     <message>
         <source>Not enough memory: a GPU would hold %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu wenig Speicher: Eine GPU würde %1 halten.</translation>
     </message>
     <message>
         <source>Starting…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird gestartet…</translation>
     </message>
     <message>
         <source>Start</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten</translation>
     </message>
     <message>
         <source>Start %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 starten</translation>
     </message>
     <message>
         <source>Start %1 on %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 auf %2 starten</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Programs in Python (*.py)</source>
-        <translation type="unfinished"></translation>
+        <translation>Python-Programme (*.py)</translation>
     </message>
     <message>
         <source>It is not known whether %1 starts: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ob %1 startet, ist unbekannt: %2.</translation>
     </message>
     <message>
         <source>%1 did not start: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ist nicht gestartet: %2.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::StatePage</name>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Retry now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt erneut versuchen</translation>
     </message>
     <message>
         <source>Start local cluster (2 nodes × 4 GPUs)</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokalen Cluster starten (2 Knoten × 4 GPUs)</translation>
     </message>
     <message>
         <source>Simulate a cluster…</source>
-        <translation type="unfinished"></translation>
+        <translation>Cluster simulieren…</translation>
     </message>
     <message>
         <source>Connect…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbinden…</translation>
     </message>
     <message>
         <source>Open history file…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei öffnen…</translation>
     </message>
     <message>
         <source>Command that starts a local cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl, der einen lokalen Cluster startet</translation>
     </message>
     <message>
         <source>Copy the command</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Befehl kopieren</translation>
     </message>
     <message>
         <source>Retry the connection now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt erneut verbinden</translation>
     </message>
     <message>
         <source>Start a local cluster of 2 nodes with 4 GPUs each</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen lokalen Cluster mit 2 Knoten zu je 4 GPUs starten</translation>
     </message>
     <message>
         <source>Simulate a cluster of any size</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster beliebiger Größe simulieren</translation>
     </message>
     <message>
         <source>Connect to another cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit einem anderen Cluster verbinden</translation>
     </message>
     <message>
         <source>Open a history file</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei öffnen</translation>
     </message>
     <message>
         <source>No cluster yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch kein Cluster</translation>
     </message>
     <message>
         <source>Start a cluster of 2 nodes with 4 emulated GPUs each on this machine, simulate a larger one, connect to one that runs, or open a history file. The first button runs this command:</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Cluster mit 2 Knoten zu je 4 emulierten GPUs auf diesem Rechner starten, einen größeren simulieren, einen laufenden verbinden oder eine Verlaufsdatei öffnen. Die erste Schaltfläche führt diesen Befehl aus:</translation>
     </message>
     <message>
         <source>Start a local cluster of 2 nodes with 4 emulated GPUs each, then open the panel again:</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen lokalen Cluster mit 2 Knoten zu je 4 emulierten GPUs starten, dann das Panel erneut öffnen:</translation>
     </message>
     <message>
         <source>Starting a cluster…</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Cluster startet…</translation>
     </message>
     <message>
         <source>History file, not a live cluster</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlaufsdatei, kein laufender Cluster</translation>
     </message>
     <message>
         <source>%1
 Its changes, events and samples are shown below.
 Choose Past, or click in the timeline, to see its GPUs.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1
+Änderungen, Ereignisse und Messwerte stehen unten.
+Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translation>
     </message>
     <message>
         <source>Connecting…</source>
-        <translation type="unfinished"></translation>
+        <translation>Verbindung wird aufgebaut…</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TensorCanvas</name>
     <message>
         <source>Shards of the tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>Shards des Tensors</translation>
     </message>
     <message>
         <source>%1, held by %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1, gehalten von %2</translation>
     </message>
     <message>
         <source>dim %1: %2 to %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Dim %1: %2 bis %3</translation>
     </message>
     <message>
         <source>the scalar</source>
-        <translation type="unfinished"></translation>
+        <translation>der Skalar</translation>
     </message>
     <message>
         <source>%1 stays</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bleibt</translation>
     </message>
     <message>
         <source>%1 stay</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 bleiben</translation>
     </message>
     <message>
         <source>%1 ← %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ← %2</translation>
     </message>
     <message>
         <source>now, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>jetzt, %1</translation>
     </message>
     <message>
         <source>%1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1</translation>
     </message>
     <message>
         <source>after, %1</source>
-        <translation type="unfinished"></translation>
+        <translation>danach, %1</translation>
     </message>
     <message>
         <source>and %1 more sheets</source>
-        <translation type="unfinished"></translation>
+        <translation>und %1 weitere Lagen</translation>
     </message>
     <message>
         <source>and %1 more shards</source>
-        <translation type="unfinished"></translation>
+        <translation>und %1 weitere Shards</translation>
     </message>
     <message>
         <source>shard %1: %2, %3, %4</source>
-        <translation type="unfinished"></translation>
+        <translation>Shard %1: %2, %3, %4</translation>
     </message>
     <message>
         <source>Shard %1
 %2
 %3, %4</source>
-        <translation type="unfinished"></translation>
+        <translation>Shard %1
+%2
+%3, %4</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TensorFrame</name>
     <message>
         <source>dim %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Dim %1: %2</translation>
     </message>
     <message>
         <source>dim %1: %2 to %3</source>
-        <translation type="unfinished"></translation>
+        <translation>Dim %1: %2 bis %3</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TensorGroupModel</name>
     <message>
         <source>tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensor</translation>
     </message>
     <message>
         <source>×</source>
-        <translation type="unfinished"></translation>
+        <translation>×</translation>
     </message>
     <message>
         <source>The number of equal tensors: one per layer or expert</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Zahl gleicher Tensoren: einer pro Schicht oder Experte</translation>
     </message>
     <message>
         <source>bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes</translation>
     </message>
     <message>
         <source>Bytes of one copy of all tensors of the row</source>
-        <translation type="unfinished"></translation>
+        <translation>Bytes einer Kopie aller Tensoren der Zeile</translation>
     </message>
     <message>
         <source>held</source>
-        <translation type="unfinished"></translation>
+        <translation>gehalten</translation>
     </message>
     <message>
         <source>%1 ×</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 ×</translation>
     </message>
     <message>
         <source>%1–%2 ×</source>
-        <translation type="unfinished"></translation>
+        <translation>%1–%2 ×</translation>
     </message>
     <message>
         <source>How many GPUs hold the same bytes. What only one holds is lost with it</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele GPUs dieselben Bytes halten. Was nur eine hält, geht mit ihr verloren</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TensorsView</name>
     <message>
         <source>scalar</source>
-        <translation type="unfinished"></translation>
+        <translation>Skalar</translation>
     </message>
     <message>
         <source>Before and after</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorher und nachher</translation>
     </message>
     <message>
         <source>What to show: the job, or a model of the catalogue</source>
-        <translation type="unfinished"></translation>
+        <translation>Was zu zeigen ist: der Job oder ein Modell des Katalogs</translation>
     </message>
     <message>
         <source>Show the tensors of the job, or of a model of the catalogue</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tensoren des Jobs oder eines Modells des Katalogs zeigen</translation>
     </message>
     <message>
         <source>Mesh for the model</source>
-        <translation type="unfinished"></translation>
+        <translation>Mesh für das Modell</translation>
     </message>
     <message>
         <source>The mesh on which the model is shown, as in dp=2,tp=8,pp=4</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Mesh, auf dem das Modell gezeigt wird, wie in dp=2,tp=8,pp=4</translation>
     </message>
     <message>
         <source>Filter: name, role, dtype</source>
-        <translation type="unfinished"></translation>
+        <translation>Filter: Name, Rolle, Dtype</translation>
     </message>
     <message>
         <source>Filter tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren filtern</translation>
     </message>
     <message>
         <source>Parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>Parameter</translation>
     </message>
     <message>
         <source>Optimizer state</source>
-        <translation type="unfinished"></translation>
+        <translation>Optimizer-Zustand</translation>
     </message>
     <message>
         <source>Buffers and scalars</source>
-        <translation type="unfinished"></translation>
+        <translation>Puffer und Skalare</translation>
     </message>
     <message>
         <source>All tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Tensoren</translation>
     </message>
     <message>
         <source>Role of the tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Rolle der Tensoren</translation>
     </message>
     <message>
         <source>Tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren</translation>
     </message>
     <message>
         <source>whole model</source>
-        <translation type="unfinished"></translation>
+        <translation>ganzes Modell</translation>
     </message>
     <message>
         <source>Show all tensors, a row per layer</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Tensoren zeigen, eine Zeile pro Schicht</translation>
     </message>
     <message>
         <source>layer</source>
-        <translation type="unfinished"></translation>
+        <translation>Schicht</translation>
     </message>
     <message>
         <source>Show the tensors of one layer</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tensoren einer Schicht zeigen</translation>
     </message>
     <message>
         <source>Layer</source>
-        <translation type="unfinished"></translation>
+        <translation>Schicht</translation>
     </message>
     <message>
         <source>one tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Tensor</translation>
     </message>
     <message>
         <source>Show the shards of one tensor</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Shards eines Tensors zeigen</translation>
     </message>
     <message>
         <source>Show the shards before and after the change side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Shards vor und nach der Änderung nebeneinander zeigen</translation>
     </message>
     <message>
         <source>The job</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Job</translation>
     </message>
     <message>
         <source>The layout cannot be shown: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Layout kann nicht gezeigt werden: %1.</translation>
     </message>
     <message>
         <source>Dividing the tensors among the GPUs…</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren werden auf die GPUs verteilt…</translation>
     </message>
     <message>
         <source>Models of the catalogue can be chosen in the list at the left.</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle des Katalogs sind in der Liste links wählbar.</translation>
     </message>
     <message>
         <source>There is no cluster to show.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Cluster zu zeigen.</translation>
     </message>
     <message>
         <source>A history file contains no tensors.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Verlaufsdatei enthält keine Tensoren.</translation>
     </message>
     <message>
         <source>No job is running.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft.</translation>
     </message>
     <message>
         <source>The tensors could not be read: %1. Trying again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tensoren konnten nicht gelesen werden: %1. Neuer Versuch.</translation>
     </message>
     <message>
         <source>Reading the tensors…</source>
-        <translation type="unfinished"></translation>
+        <translation>Tensoren werden gelesen…</translation>
     </message>
     <message>
         <source>%1 has no layout yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 hat noch kein Layout.</translation>
     </message>
     <message>
         <source>Job %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Job %1</translation>
     </message>
     <message>
         <source>dim %1 over %2</source>
-        <translation type="unfinished"></translation>
+        <translation>Dim %1 über %2</translation>
     </message>
     <message>
         <source>experts over ep</source>
-        <translation type="unfinished"></translation>
+        <translation>Experten über ep</translation>
     </message>
     <message>
         <source>flat over %1</source>
-        <translation type="unfinished"></translation>
+        <translation>flach über %1</translation>
     </message>
     <message>
         <source>stage by layer</source>
-        <translation type="unfinished"></translation>
+        <translation>Stage nach Schicht</translation>
     </message>
     <message>
         <source>first stage</source>
-        <translation type="unfinished"></translation>
+        <translation>erste Stage</translation>
     </message>
     <message>
         <source>last stage</source>
-        <translation type="unfinished"></translation>
+        <translation>letzte Stage</translation>
     </message>
     <message>
         <source>first and last stage</source>
-        <translation type="unfinished"></translation>
+        <translation>erste und letzte Stage</translation>
     </message>
     <message>
         <source>all stages</source>
-        <translation type="unfinished"></translation>
+        <translation>alle Stages</translation>
     </message>
     <message>
         <source>1 replica: held only once</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Replikat: nur einmal gehalten</translation>
     </message>
     <message>
         <source>%1 replicas</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Replikate</translation>
     </message>
     <message>
         <source>σ slice: %1   → φ partition: %2   → α allocate: %3</source>
-        <translation type="unfinished"></translation>
+        <translation>σ Slice: %1   → φ Partition: %2   → α Zuteilung: %3</translation>
     </message>
     <message>
         <source>whole</source>
-        <translation type="unfinished"></translation>
+        <translation>ganz</translation>
     </message>
     <message>
         <source>%1 of one copy, %2 tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 einer Kopie, %2 Tensoren</translation>
     </message>
     <message>
         <source>width: square root of the bytes · click a tensor to open it</source>
-        <translation type="unfinished"></translation>
+        <translation>Breite: Wurzel der Bytes · ein Klick öffnet einen Tensor</translation>
     </message>
     <message>
         <source>a row per layer, a column per tensor · click a tensor to open it</source>
-        <translation type="unfinished"></translation>
+        <translation>eine Zeile pro Schicht, eine Spalte pro Tensor · ein Klick öffnet einen Tensor</translation>
     </message>
     <message>
         <source>Grey is the same on GPUs of different colours. Point at a part to see the GPUs that hold it, or at a GPU in the navigator or mesh to see its parts.</source>
-        <translation type="unfinished"></translation>
+        <translation>Grau ist auf GPUs verschiedener Farben gleich. Auf einen Teil zeigen, um die GPUs zu sehen, die ihn halten, oder auf eine GPU im Navigator oder Mesh, um ihre Teile zu sehen.</translation>
     </message>
     <message>
         <source>%1 tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Tensoren</translation>
     </message>
     <message>
         <source>%1 segments, each cut for itself</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Segmente, jedes für sich geschnitten</translation>
     </message>
     <message>
         <source>Shard %1: %2 · %3 · %4</source>
-        <translation type="unfinished"></translation>
+        <translation>Shard %1: %2 · %3 · %4</translation>
     </message>
     <message>
         <source>Nothing of %1 is sent.</source>
-        <translation type="unfinished"></translation>
+        <translation>Von %1 wird nichts gesendet.</translation>
     </message>
     <message>
         <source>%1 of %2 are sent to GPUs that do not hold them (+); one copy has %3.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2 gehen an GPUs, die sie nicht halten (+); eine Kopie hat %3.</translation>
     </message>
     <message>
         <source>Point at a shard to see the GPUs that hold it. Drag GPUs in or out to see where the shards would go.</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf einen Shard zeigen, um die GPUs zu sehen, die ihn halten. GPUs hinein- oder hinausziehen, um zu sehen, wohin die Shards kämen.</translation>
     </message>
     <message>
         <source>&amp;Tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>&amp;Tensoren</translation>
     </message>
     <message>
         <source>Show the tensors, how they are cut, and which GPUs hold the shards</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tensoren zeigen, wie sie geschnitten sind und welche GPUs die Shards halten</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TimelinePage</name>
     <message>
         <source>Go to the previous change or event</source>
-        <translation type="unfinished"></translation>
+        <translation>Zur vorigen Änderung oder zum vorigen Ereignis gehen</translation>
     </message>
     <message>
         <source>Play the past</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Vergangenheit abspielen</translation>
     </message>
     <message>
         <source>Go to the next change or event</source>
-        <translation type="unfinished"></translation>
+        <translation>Zur nächsten Änderung oder zum nächsten Ereignis gehen</translation>
     </message>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren…</translation>
     </message>
     <message>
         <source>Show all</source>
-        <translation type="unfinished"></translation>
+        <translation>Alles zeigen</translation>
     </message>
     <message>
         <source>Show the whole time and follow the newest sample</source>
-        <translation type="unfinished"></translation>
+        <translation>Die ganze Zeit zeigen und dem neuesten Messwert folgen</translation>
     </message>
     <message>
         <source>Show the whole time and follow the newest sample (double click)</source>
-        <translation type="unfinished"></translation>
+        <translation>Die ganze Zeit zeigen und dem neuesten Messwert folgen (Doppelklick)</translation>
     </message>
     <message>
         <source>Export the plots</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven exportieren</translation>
     </message>
     <message>
         <source>Save the plots as PNG or SVG, or their samples as CSV or JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kurven als PNG oder SVG oder ihre Messwerte als CSV oder JSON speichern</translation>
     </message>
     <message>
         <source>Previous change or event (Left, in the plots)</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorige Änderung oder voriges Ereignis (Links, in den Kurven)</translation>
     </message>
     <message>
         <source>Next change or event (Right, in the plots)</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächste Änderung oder nächstes Ereignis (Rechts, in den Kurven)</translation>
     </message>
     <message>
         <source>Seconds of the past per second: slower with comma, faster with period</source>
-        <translation type="unfinished"></translation>
+        <translation>Sekunden der Vergangenheit pro Sekunde: langsamer mit Komma, schneller mit Punkt</translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten</translation>
     </message>
     <message>
         <source>Pause (Space, in the plots)</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten (Leertaste, in den Kurven)</translation>
     </message>
     <message>
         <source>Play the past in every view (Space, in the plots)</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Vergangenheit in allen Ansichten abspielen (Leertaste, in den Kurven)</translation>
     </message>
     <message>
         <source>%1×</source>
-        <translation type="unfinished"></translation>
+        <translation>%1×</translation>
     </message>
     <message>
         <source>Speed: %1 seconds per second</source>
-        <translation type="unfinished"></translation>
+        <translation>Tempo: %1 Sekunden pro Sekunde</translation>
     </message>
     <message>
         <source>No job is running. The loss and speed of a job appear here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Job läuft. Hier erscheinen Loss und Geschwindigkeit eines Jobs.</translation>
     </message>
     <message>
         <source>Reading the samples of %1…</source>
-        <translation type="unfinished"></translation>
+        <translation>Messwerte von %1 werden gelesen…</translation>
     </message>
     <message>
         <source>%1 has not reported a step yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 hat noch keinen Schritt gemeldet.</translation>
     </message>
     <message>
         <source>There is no connection to the cluster.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Verbindung zum Cluster.</translation>
     </message>
     <message>
         <source>The samples could not be read: %1. Trying again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Messwerte konnten nicht gelesen werden: %1. Neuer Versuch.</translation>
     </message>
     <message>
         <source>as of %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Stand %1</translation>
     </message>
     <message>
         <source>reading older samples…</source>
-        <translation type="unfinished"></translation>
+        <translation>ältere Messwerte werden gelesen…</translation>
     </message>
     <message>
         <source>the samples could not be read; trying again</source>
-        <translation type="unfinished"></translation>
+        <translation>Messwerte nicht lesbar; neuer Versuch</translation>
     </message>
     <message>
         <source>not following</source>
-        <translation type="unfinished"></translation>
+        <translation>folgt nicht</translation>
     </message>
     <message>
         <source>There are no samples to export.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Messwerte zu exportieren.</translation>
     </message>
     <message>
         <source>PNG picture (*.png);;SVG drawing (*.svg);;CSV table of the samples (*.csv);;JSON of the samples (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>PNG-Bild (*.png);;SVG-Zeichnung (*.svg);;CSV-Tabelle der Messwerte (*.csv);;JSON der Messwerte (*.json)</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TxnView</name>
     <message>
         <source>Until the commit the old layout is intact. Cancelling costs only time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bis zum Commit ist das alte Layout intakt. Abbrechen kostet nur Zeit.</translation>
     </message>
     <message>
         <source>Reason: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Grund: %1.</translation>
     </message>
     <message>
         <source>%1 left</source>
-        <translation type="unfinished"></translation>
+        <translation>noch %1</translation>
     </message>
     <message>
         <source>%1 to %2 left</source>
-        <translation type="unfinished"></translation>
+        <translation>noch %1 bis %2</translation>
     </message>
     <message>
         <source>limited to %1 per node</source>
-        <translation type="unfinished"></translation>
+        <translation>begrenzt auf %1 pro Knoten</translation>
     </message>
     <message>
         <source>The new layout is committed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das neue Layout ist festgeschrieben.</translation>
     </message>
     <message>
         <source>Training resumed at step %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Training läuft seit Schritt %1 wieder.</translation>
     </message>
     <message>
         <source>pause %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause %1</translation>
     </message>
     <message>
         <source>%1 checksums equal</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Prüfsummen gleich</translation>
     </message>
     <message>
         <source>Moved %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 verschoben</translation>
     </message>
     <message>
         <source>prepare</source>
-        <translation type="unfinished"></translation>
+        <translation>vorbereiten</translation>
     </message>
     <message>
         <source>pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Pause</translation>
     </message>
     <message>
         <source>transfer</source>
-        <translation type="unfinished"></translation>
+        <translation>übertragen</translation>
     </message>
     <message>
         <source>verify</source>
-        <translation type="unfinished"></translation>
+        <translation>prüfen</translation>
     </message>
     <message>
         <source>commit</source>
-        <translation type="unfinished"></translation>
+        <translation>festschreiben</translation>
     </message>
     <message>
         <source>resume</source>
-        <translation type="unfinished"></translation>
+        <translation>fortsetzen</translation>
     </message>
     <message>
         <source>Reconfiguring %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird umgestellt: %2</translation>
     </message>
     <message>
         <source>The cluster has accepted the plan.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster hat den Plan angenommen.</translation>
     </message>
     <message>
         <source>1 GPU is starting. Training continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 GPU startet. Das Training läuft weiter.</translation>
     </message>
     <message>
         <source>%1 GPUs are starting. Training continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 GPUs starten. Das Training läuft weiter.</translation>
     </message>
     <message>
         <source>The ranks create their new groups. Training continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Ranks bilden ihre neuen Gruppen. Das Training läuft weiter.</translation>
     </message>
     <message>
         <source>Copying ahead. Training continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorab wird kopiert. Das Training läuft weiter.</translation>
     </message>
     <message>
         <source>Waiting for the current step to end.</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten auf das Ende des aktuellen Schritts.</translation>
     </message>
     <message>
         <source>Waiting for step %1 to end.</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten auf das Ende von Schritt %1.</translation>
     </message>
     <message>
         <source>Transferring the state.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Zustand wird übertragen.</translation>
     </message>
     <message>
         <source>Comparing checksums: %1 equal so far.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfsummen werden verglichen: bisher %1 gleich.</translation>
     </message>
     <message>
         <source>Switching to the new layout. The change is decided and can no longer be cancelled.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wechsel zum neuen Layout. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
     </message>
     <message>
         <source>The new layout is committed. The ranks resume.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das neue Layout ist festgeschrieben. Die Ranks trainieren weiter.</translation>
     </message>
     <message>
         <source>Reconfigured %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 umgestellt: %2</translation>
     </message>
     <message>
         <source>Rolling back %1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 wird auf %2 zurückgerollt</translation>
     </message>
     <message>
         <source>The old layout is intact.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das alte Layout ist intakt.</translation>
     </message>
     <message>
         <source>Rolled back in %1</source>
-        <translation type="unfinished"></translation>
+        <translation>In %1 zurückgerollt</translation>
     </message>
     <message>
         <source>Rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurückgerollt</translation>
     </message>
     <message>
         <source>%1 keeps its old layout, %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 behält das alte Layout, %2.</translation>
     </message>
     <message>
         <source>The change of %1 failed</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung von %1 ist fehlgeschlagen</translation>
     </message>
     <message>
         <source>The cluster gave no reason.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Cluster nannte keinen Grund.</translation>
     </message>
     <message>
         <source>%1 needs a decision</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 braucht eine Entscheidung</translation>
     </message>
     <message>
         <source>The change is waiting. Nothing is lost.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Änderung wartet. Nichts geht verloren.</translation>
     </message>
     <message>
         <source>The outcome of the change of %1 is unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Ausgang der Änderung von %1 ist unbekannt</translation>
     </message>
     <message>
         <source>Both layouts are kept until the outcome is known.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beide Layouts bleiben, bis der Ausgang bekannt ist.</translation>
     </message>
 </context>
 <context>
     <name>tessera::ui::TypedNameDialog</name>
     <message>
         <source>Type %1 to confirm:</source>
-        <translation type="unfinished"></translation>
+        <translation>Zur Bestätigung %1 eingeben:</translation>
     </message>
     <message>
         <source>Name to type: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Einzugebender Name: %1</translation>
     </message>
     <message>
         <source>command</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl</translation>
     </message>
     <message>
         <source>Copy as command</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Befehl kopieren</translation>
     </message>
 </context>
 <context>
@@ -8584,259 +8589,259 @@ Choose Past, or click in the timeline, to see its GPUs.</source>
     <message>
         <source>%1 of %2</source>
         <comment>118 of 512 MiB</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 von %2</translation>
     </message>
     <message>
         <source>s</source>
-        <translation type="unfinished"></translation>
+        <translation>s</translation>
     </message>
     <message>
         <source>µs</source>
-        <translation type="unfinished"></translation>
+        <translation>µs</translation>
     </message>
     <message>
         <source>ms</source>
-        <translation type="unfinished"></translation>
+        <translation>ms</translation>
     </message>
     <message>
         <source>%1 min %2 s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 min %2 s</translation>
     </message>
     <message>
         <source>%1 h %2 min</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 h %2 min</translation>
     </message>
     <message>
         <source>just now</source>
-        <translation type="unfinished"></translation>
+        <translation>gerade eben</translation>
     </message>
     <message>
         <source>%1 s ago</source>
-        <translation type="unfinished"></translation>
+        <translation>vor %1 s</translation>
     </message>
     <message>
         <source>%1 min ago</source>
-        <translation type="unfinished"></translation>
+        <translation>vor %1 min</translation>
     </message>
     <message>
         <source>%1 h ago</source>
-        <translation type="unfinished"></translation>
+        <translation>vor %1 h</translation>
     </message>
     <message>
         <source>%1 d ago</source>
-        <translation type="unfinished"></translation>
+        <translation>vor %1 d</translation>
     </message>
     <message>
         <source>G</source>
         <comment>thousand millions</comment>
-        <translation type="unfinished"></translation>
+        <translation>G</translation>
     </message>
     <message>
         <source>M</source>
         <comment>millions</comment>
-        <translation type="unfinished"></translation>
+        <translation>M</translation>
     </message>
     <message>
         <source>k</source>
         <comment>thousands</comment>
-        <translation type="unfinished"></translation>
+        <translation>k</translation>
     </message>
     <message>
         <source>1 GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>1 GPU</translation>
     </message>
     <message>
         <source>%1 GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 GPUs</translation>
     </message>
     <message>
         <source>1 node</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Knoten</translation>
     </message>
     <message>
         <source>%1 nodes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Knoten</translation>
     </message>
     <message>
         <source>1 step</source>
-        <translation type="unfinished"></translation>
+        <translation>1 Schritt</translation>
     </message>
     <message>
         <source>%1 steps</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 Schritte</translation>
     </message>
     <message>
         <source>Not a valid value</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein gültiger Wert</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht gefunden</translation>
     </message>
     <message>
         <source>Already exists</source>
-        <translation type="unfinished"></translation>
+        <translation>Existiert bereits</translation>
     </message>
     <message>
         <source>Not possible now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt nicht möglich</translation>
     </message>
     <message>
         <source>Not reachable</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht erreichbar</translation>
     </message>
     <message>
         <source>No answer in time</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Antwort in der Zeit</translation>
     </message>
     <message>
         <source>Cancelled</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgebrochen</translation>
     </message>
     <message>
         <source>Data damaged or lost</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten beschädigt oder verloren</translation>
     </message>
     <message>
         <source>Out of space</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Platz mehr</translation>
     </message>
     <message>
         <source>Not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht unterstützt</translation>
     </message>
     <message>
         <source>Internal error</source>
-        <translation type="unfinished"></translation>
+        <translation>Interner Fehler</translation>
     </message>
     <message>
         <source>Not allowed</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht erlaubt</translation>
     </message>
     <message>
         <source>%1: %2</source>
         <comment>kind of error: its words</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1: %2</translation>
     </message>
     <message>
         <source>joining</source>
-        <translation type="unfinished"></translation>
+        <translation>tritt bei</translation>
     </message>
     <message>
         <source>alive</source>
-        <translation type="unfinished"></translation>
+        <translation>erreichbar</translation>
     </message>
     <message>
         <source>suspect</source>
-        <translation type="unfinished"></translation>
+        <translation>verdächtig</translation>
     </message>
     <message>
         <source>unreachable</source>
-        <translation type="unfinished"></translation>
+        <translation>unerreichbar</translation>
     </message>
     <message>
         <source>lost</source>
-        <translation type="unfinished"></translation>
+        <translation>verloren</translation>
     </message>
     <message>
         <source>left</source>
-        <translation type="unfinished"></translation>
+        <translation>gegangen</translation>
     </message>
     <message>
         <source>starting</source>
-        <translation type="unfinished"></translation>
+        <translation>startet</translation>
     </message>
     <message>
         <source>training</source>
-        <translation type="unfinished"></translation>
+        <translation>trainiert</translation>
     </message>
     <message>
         <source>pausing</source>
-        <translation type="unfinished"></translation>
+        <translation>hält an</translation>
     </message>
     <message>
         <source>paused</source>
-        <translation type="unfinished"></translation>
+        <translation>angehalten</translation>
     </message>
     <message>
         <source>reconfiguring</source>
-        <translation type="unfinished"></translation>
+        <translation>wird umgestellt</translation>
     </message>
     <message>
         <source>needs a decision</source>
-        <translation type="unfinished"></translation>
+        <translation>braucht eine Entscheidung</translation>
     </message>
     <message>
         <source>suspended</source>
-        <translation type="unfinished"></translation>
+        <translation>ausgesetzt</translation>
     </message>
     <message>
         <source>stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>beendet</translation>
     </message>
     <message>
         <source>failed</source>
-        <translation type="unfinished"></translation>
+        <translation>fehlgeschlagen</translation>
     </message>
     <message>
         <source>planned</source>
-        <translation type="unfinished"></translation>
+        <translation>geplant</translation>
     </message>
     <message>
         <source>preparing</source>
-        <translation type="unfinished"></translation>
+        <translation>bereitet vor</translation>
     </message>
     <message>
         <source>copying ahead</source>
-        <translation type="unfinished"></translation>
+        <translation>kopiert vorab</translation>
     </message>
     <message>
         <source>transferring</source>
-        <translation type="unfinished"></translation>
+        <translation>überträgt</translation>
     </message>
     <message>
         <source>verifying</source>
-        <translation type="unfinished"></translation>
+        <translation>prüft</translation>
     </message>
     <message>
         <source>committing</source>
-        <translation type="unfinished"></translation>
+        <translation>schreibt fest</translation>
     </message>
     <message>
         <source>resuming</source>
-        <translation type="unfinished"></translation>
+        <translation>fährt fort</translation>
     </message>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>rolling back</source>
-        <translation type="unfinished"></translation>
+        <translation>rollt zurück</translation>
     </message>
     <message>
         <source>rolled back</source>
-        <translation type="unfinished"></translation>
+        <translation>zurückgerollt</translation>
     </message>
     <message>
         <source>outcome unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>Ausgang unbekannt</translation>
     </message>
     <message>
         <source>debug</source>
-        <translation type="unfinished"></translation>
+        <translation>Debug</translation>
     </message>
     <message>
         <source>info</source>
-        <translation type="unfinished"></translation>
+        <translation>Info</translation>
     </message>
     <message>
         <source>warning</source>
-        <translation type="unfinished"></translation>
+        <translation>Warnung</translation>
     </message>
     <message>
         <source>error</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehler</translation>
     </message>
 </context>
 </TS>

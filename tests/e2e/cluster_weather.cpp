@@ -10,7 +10,7 @@
 namespace tessera::test {
 namespace {
 
-constexpr int kMostFailedGpus = 2, kMostAddedNodes = 2;
+constexpr int kJobs = 2, kMostFailedGpus = 2, kMostAddedNodes = 2;
 constexpr double kSpeed = 20, kCutSeconds = 8, kSlowFactor = 3;
 
 using Simulate = ui::SimulateRequest;
@@ -120,7 +120,7 @@ void ClusterWeather::repair() {
   if (m_model.link() != ui::LinkState::Connected || !snapshot.simulation) return;
   if (snapshot.simulation->speed != kSpeed) send(Simulate{Simulate::Act::Speed, kSpeed});
   startNodes();
-  if (!*m_starting && std::ranges::none_of(snapshot.jobs, Runs)) startJob();
+  if (!*m_starting && std::ranges::count_if(snapshot.jobs, Runs) < kJobs) startJob();
   for (const engine::JobStatus& job : snapshot.jobs)
     if (job.state == engine::JobState::kPaused)
       m_commands.jobAct(QString::fromStdString(job.name), ui::JobAct::Resume, [](const Status&) {});

@@ -5,6 +5,7 @@
 /// What happens to a simulated cluster while a panel shows it: losses, restarts, other users.
 
 #include <QString>
+#include <memory>
 #include <random>
 
 #include "ui/commands.h"
@@ -22,7 +23,8 @@ class ClusterWeather {
   /// Does one thing.
   /// \return its name
   QString act();
-  /// Starts a job if none is left, and what else users need to have something to do.
+  /// Starts jobs where fewer than two are left, and whatever else users need to have something to
+  /// do.
   void repair();
   int jobsStarted() const { return m_jobs; }
   int refusals() const { return *m_refusals; }

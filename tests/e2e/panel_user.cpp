@@ -7,7 +7,9 @@
 #include <QDragEnterEvent>
 #include <QDragMoveEvent>
 #include <QDropEvent>
+#include <QInputDialog>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
@@ -22,9 +24,11 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_pane.h"
+#include "ui/models/draft.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/navigator.h"
 #include "ui/pages/plan_panel.h"
@@ -115,9 +119,26 @@ QPoint PanelUser::anyPoint(const QWidget& widget) {
 }
 
 // As the canvas does after its drag: a drag of Qt itself needs a window system.
+void PanelUser::drop(const QStringList& devices, QPoint to, bool leaves) {
+  QWidget* viewport = m_window.meshView()->viewport();
+  m_detail = devices.join(u',');
+  QMimeData mime;
+  mime.setData(ui::MeshView::mimeType(), m_detail.toLatin1());
+  QDragEnterEvent enter(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(viewport, &enter);
+  QDragMoveEvent move(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(viewport, &move);
+  if (leaves) {
+    QDragLeaveEvent leave;
+    QCoreApplication::sendEvent(viewport, &leave);
+    return;
+  }
+  QDropEvent dropped(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(viewport, &dropped);
+}
+
 void PanelUser::dropDevices() {
-  ui::MeshView* mesh = m_window.meshView();
-  QWidget* viewport = mesh->viewport();
+  const ui::MeshView* mesh = m_window.meshView();
   const auto& devices = mesh->devices();
   if (devices.empty()) return;
   QStringList names;
@@ -126,21 +147,29 @@ void PanelUser::dropDevices() {
   const int count = 1 + below(4);
   while (names.size() < count) names << ui::format::device(anyOf(devices));
   const QRect target = chance(60) ? mesh->dropZoneRect() : mesh->poolRect();
-  const QPoint to = target.isNull() || chance(10) ? anyPoint(*viewport) : target.center();
-  m_detail = names.join(u',');
-  QMimeData mime;
-  mime.setData(ui::MeshView::mimeType(), m_detail.toLatin1());
-  QDragEnterEvent enter(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(viewport, &enter);
-  QDragMoveEvent move(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(viewport, &move);
-  if (chance(10)) {
-    QDragLeaveEvent leave;
-    QCoreApplication::sendEvent(viewport, &leave);
-    return;
-  }
-  QDropEvent drop(to, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(viewport, &drop);
+  const bool anywhere = target.isNull() || chance(10);
+  drop(names, anywhere ? anyPoint(*mesh->viewport()) : target.center(), chance(10));
+}
+
+void PanelUser::moveNode() {
+  key(&m_window, Qt::Key_1, Qt::AltModifier);
+  key(&m_window, Qt::Key_1, Qt::ControlModifier);
+  if (!m_window.isOperating()) trigger("cluster.operate");
+  trigger("plan.discard");
+  const ui::MeshView* mesh = m_window.meshView();
+  if (mesh->devices().empty()) return;
+  const std::int32_t node = anyOf(mesh->devices()).node;
+  QStringList names;
+  for (const ptc::DeviceId device : mesh->devices())
+    if (device.node == node) names << ui::format::device(device);
+  const bool isIn = m_window.draft()->contains({node, 0});
+  const QRect target = isIn ? mesh->poolRect() : mesh->dropZoneRect();
+  drop(names, target.center());
+  QAction* apply = m_window.actions()->find(QStringLiteral("plan.apply"));
+  static_cast<void>(QTest::qWaitFor([&] { return apply->isEnabled(); }, 150));
+  if (!apply->isEnabled()) m_detail += u' ' + apply->toolTip();
+  apply->trigger();
+  answerSheet();
 }
 
 void PanelUser::addMeshActs() {
@@ -195,7 +224,7 @@ void PanelUser::addMeshActs() {
 void PanelUser::answerSheet() {
   auto* sheet = qobject_cast<ui::ApplySheet*>(QApplication::activeModalWidget());
   if (sheet == nullptr) return;
-  m_detail = QStringLiteral("with the sheet");
+  m_detail += QStringLiteral(" with the sheet");
   if (chance(20)) QTest::qWait(below(40));
   if (chance(80)) click(sheet->applyButton());
 }
@@ -206,6 +235,7 @@ void PanelUser::addPlanActs() {
     trigger("plan.apply");
     answerSheet();
   });
+  add(30, "move a node", [this] { moveNode(); });
   add(10, "apply after its plan", [this] {
     QAction* apply = m_window.actions()->find(QStringLiteral("plan.apply"));
     static_cast<void>(QTest::qWaitFor([&] { return apply->isEnabled(); }, 150));
@@ -236,10 +266,10 @@ void PanelUser::addPlanActs() {
   });
   add(14, "arm or disarm",
       [this] { key(&m_window, Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier); });
-  add(8, "arm", [this] {
+  add(15, "arm", [this] {
     if (!m_window.isOperating()) trigger("cluster.operate");
   });
-  add(6, "live mode", [this] { trigger("cluster.live"); });
+  add(12, "live mode", [this] { trigger("cluster.live"); });
   add(8, "button of the progress", [this] {
     const ui::ProgressPanel* progress = m_window.progressPanel();
     click(chance(70) ? progress->followButton() : progress->cancelButton());
@@ -252,7 +282,8 @@ void PanelUser::addPlanActs() {
 
 void PanelUser::addViewActs() {
   add(40, "source", [this] {
-    static const std::vector<int> keys = {Qt::Key_1, Qt::Key_2, Qt::Key_2, Qt::Key_3, Qt::Key_4};
+    static const std::vector<int> keys = {Qt::Key_1, Qt::Key_1, Qt::Key_2,
+                                          Qt::Key_2, Qt::Key_3, Qt::Key_4};
     const int pressed = anyOf(keys);
     m_detail = QKeySequence(pressed).toString();
     key(&m_window, pressed, Qt::AltModifier);
@@ -265,7 +296,7 @@ void PanelUser::addViewActs() {
                              Qt::Key_Home, Qt::Key_End, Qt::Key_Return}));
   });
   add(15, "mesh view", [this] { key(&m_window, Qt::Key_1, Qt::ControlModifier); });
-  add(30, "key in the plots", [this] {
+  add(20, "key in the plots", [this] {
     auto* plots = m_window.findChild<ui::JobPlots*>();
     if (!plots->isVisible()) return;
     const int pressed =
@@ -276,7 +307,7 @@ void PanelUser::addViewActs() {
         pressed <= Qt::Key_Down && chance(40) ? Qt::KeyboardModifiers(Qt::ShiftModifier)
                                               : Qt::NoModifier);
   });
-  add(15, "drag of the playhead", [this] {
+  add(10, "drag of the playhead", [this] {
     auto* plots = m_window.findChild<ui::JobPlots*>();
     if (!plots->isVisible()) return;
     QWidget* canvas = plots->childAt(plots->rect().center());
@@ -320,6 +351,13 @@ void PanelUser::addViewActs() {
     const ui::LessonPane* pane = m_window.lessonPane();
     click(chance(75) ? pane->nextButton() : pane->backButton());
   });
+  add(10, "job", [this] {
+    const auto jobs = m_window.findChild<ui::HeaderBar*>()->jobChooser()->menu()->actions();
+    if (jobs.isEmpty()) return;
+    QAction* chosen = jobs[below(static_cast<int>(jobs.size()))];
+    m_detail = chosen->text();
+    chosen->trigger();
+  });
   add(6, "size of the window", [this] { m_window.resize(1024 + below(600), 640 + below(400)); });
   add(12, "next pane", [this] {
     key(&m_window, Qt::Key_F6,
@@ -335,6 +373,12 @@ void PanelUser::lookAround() {
     QWidget* focus = QApplication::focusWidget();
     key(focus != nullptr && dialog->isAncestorOf(focus) ? focus : dialog,
         anyOf<int>({Qt::Key_Tab, Qt::Key_Up, Qt::Key_Down, Qt::Key_Home, Qt::Key_Left}));
+    QCoreApplication::processEvents();
+  }
+  // The choice of a node, a GPU or a number.
+  if (qobject_cast<QInputDialog*>(QApplication::activeModalWidget()) != nullptr && chance(40)) {
+    m_detail += QStringLiteral(" Enter");
+    key(QApplication::activeModalWidget(), Qt::Key_Return);
   }
 }
 

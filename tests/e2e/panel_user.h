@@ -50,7 +50,10 @@ class PanelUser {
   void key(QWidget* widget, int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier);
   void click(QWidget* button);
   QPoint anyPoint(const QWidget& widget);
+  void drop(const QStringList& devices, QPoint to, bool leaves = false);
   void dropDevices();
+  /// Drops the GPUs of a node into the mesh or out of it, and applies that.
+  void moveNode();
   /// Presses keys that choose nothing in the dialog that is open.
   void lookAround();
   void answerSheet();

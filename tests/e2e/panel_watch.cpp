@@ -35,12 +35,15 @@ QString NamesOf(const std::set<ptc::DeviceId>& devices) {
 
 PanelWatch::PanelWatch(ui::MainWindow& window, ui::ClusterModel& model, WatchedCommands& commands)
     : m_window(window), m_model(model), m_commands(commands), m_bottom(window.draft()->edits()) {
-  // The stack is cleared where the draft follows a new layout; what then differs from it stays.
-  const auto follow = [this] {
-    if (m_window.draft()->undoStack()->count() == 0) m_bottom = m_window.draft()->edits();
-  };
-  connect(window.draft(), &ui::Draft::changed, this, follow);
-  connect(window.draft()->undoStack(), &QUndoStack::indexChanged, this, follow);
+  // The stack is cleared where the draft follows a new layout; what then differs from it stays. A
+  // new edit changes the draft before it is on the stack.
+  connect(window.draft()->undoStack(), &QUndoStack::indexChanged, this, [this] {
+    m_cleared = m_window.draft()->undoStack()->count() == 0;
+    if (m_cleared) m_bottom = m_window.draft()->edits();
+  });
+  connect(window.draft(), &ui::Draft::changed, this, [this] {
+    if (std::exchange(m_cleared, false)) m_bottom = m_window.draft()->edits();
+  });
   connect(window.progressPanel(), &ui::ProgressPanel::viewChanged, this,
           &PanelWatch::checkProgress);
 }
@@ -71,6 +74,7 @@ void PanelWatch::report(const QString& text) {
 
 void PanelWatch::check() {
   m_model.flush();
+  m_cleared = false;
   checkApply();
   checkSelection();
   checkProgress();

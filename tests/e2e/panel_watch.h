@@ -48,7 +48,8 @@ class PanelWatch : public QObject {
   ui::MainWindow& m_window;
   ui::ClusterModel& m_model;
   WatchedCommands& m_commands;
-  ui::Draft::Edits m_bottom;                  // of the undo stack
+  bool m_cleared = false;     // the undo stack was, and the draft has not changed since
+  ui::Draft::Edits m_bottom;  // of the undo stack
   std::map<std::int64_t, double> m_progress;  // by transaction
   QStringList m_wrong;
 };

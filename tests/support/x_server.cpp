@@ -64,7 +64,7 @@ QStringList XServer::Environment(QStringList environment) const {
   return environment;
 }
 
-bool XServer::Mouse(const QStringList& words) const {
+bool XServer::Tool(const QStringList& words) const {
   QProcess process;
   process.setEnvironment(Environment(QProcess::systemEnvironment()));
   process.start(QStringLiteral("xdotool"), words);
@@ -77,19 +77,23 @@ QPoint XServer::Between(QPoint from, QPoint to, double part) {
 
 bool XServer::Drag(QPoint from, QPoint to) const {
   const auto move = [this](QPoint at) {
-    return Mouse({QStringLiteral("mousemove"), QString::number(at.x()), QString::number(at.y())});
+    return Tool({QStringLiteral("mousemove"), QString::number(at.x()), QString::number(at.y())});
   };
-  bool good = move(from) && Mouse({QStringLiteral("mousedown"), QStringLiteral("1")});
+  bool good = move(from) && Tool({QStringLiteral("mousedown"), QStringLiteral("1")});
   for (int step = 1; good && step <= kDragSteps; ++step) {
     good = move(Between(from, to, static_cast<double>(step) / kDragSteps));
     QThread::msleep(kStepMs);
   }
-  return Mouse({QStringLiteral("mouseup"), QStringLiteral("1")}) && good;
+  return Tool({QStringLiteral("mouseup"), QStringLiteral("1")}) && good;
 }
 
 bool XServer::Click(QPoint at) const {
-  return Mouse({QStringLiteral("mousemove"), QString::number(at.x()), QString::number(at.y()),
-                QStringLiteral("click"), QStringLiteral("1")});
+  return Tool({QStringLiteral("mousemove"), QString::number(at.x()), QString::number(at.y()),
+               QStringLiteral("click"), QStringLiteral("1")});
 }
+
+bool XServer::Key(const QString& keys) const { return Tool({QStringLiteral("key"), keys}); }
+
+bool XServer::Type(const QString& text) const { return Tool({QStringLiteral("type"), text}); }
 
 }  // namespace tessera::test

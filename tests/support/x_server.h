@@ -3,7 +3,7 @@
 
 /// \file
 /// An X server without a screen (Xvfb), a window manager, without which windows never become active
-/// and shortcuts do not fire, and a mouse (xdotool).
+/// and shortcuts do not fire, and a mouse and a keyboard (xdotool).
 
 #include <QPoint>
 #include <QProcess>
@@ -30,9 +30,13 @@ class XServer {
   /// \return whether all calls of xdotool succeeded
   bool Drag(QPoint from, QPoint to) const;
   bool Click(QPoint at) const;
+  /// Presses keys in the active window: "alt+3", "Return".
+  bool Key(const QString& keys) const;
+  /// Types a text there.
+  bool Type(const QString& text) const;
 
  private:
-  bool Mouse(const QStringList& words) const;
+  bool Tool(const QStringList& words) const;
   static QPoint Between(QPoint from, QPoint to, double part);
 
   QProcess server_, manager_;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every scene of the panel is legible, translatable and named. ctest runs this in a language with
-// longer texts, in the dark theme with fonts of 150 %, and at a scale factor of 2. Each run leaves
-// a picture of each scene in the folder TESSERA_PICTURES, for eyes.
+// longer texts, in German, in the dark theme with fonts of 150 %, and at a scale factor of 2. Each
+// run leaves a picture of each scene in the folder TESSERA_PICTURES, for eyes.
 #include <QApplication>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
+#include <optional>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_scenes.h"
 #include "tests/ui/pseudo_translator.h"
 #include "tests/ui/widget_checks.h"
+#include "ui/language.h"
 #include "ui/lessons/lesson_list.h"
 
 using namespace tessera;
@@ -26,7 +28,7 @@ QStringList dataTexts() {
   QStringList texts{
       QStringLiteral("GPU GPUs GiB MiB KiB tok"),
       QStringLiteral("Ctrl Shift Alt Space Esc Enter Return Del Home End Tab PgUp PgDown"),
-      QStringLiteral("Tessera tessera tesseractl Debian bookworm offscreen Qt English"),
+      QStringLiteral("Tessera tessera tesseractl Debian bookworm offscreen Qt English Deutsch"),
       QStringLiteral("Close Cancel"),  // standard buttons
       QStringLiteral(
           "local operator viewer text texts param AMD EPYC measured"),  // names and roles
@@ -61,10 +63,14 @@ class ComfortTest : public QObject {
   void initTestCase() {
     m_pictures = qEnvironmentVariable("TESSERA_PICTURES");
     if (!m_pictures.isEmpty()) QVERIFY(QDir().mkpath(m_pictures));
-    m_isLong = qEnvironmentVariable("TESSERA_COMFORT_LANGUAGE") != QLatin1String("english");
+    const QString language = qEnvironmentVariable("TESSERA_COMFORT_LANGUAGE");
+    m_isLong = language.isEmpty();
+    if (language == QLatin1String("german")) m_german.emplace(QLocale(QLocale::German));
     const bool dark = qEnvironmentVariable("TESSERA_COMFORT_THEME") == QLatin1String("dark");
     ui::applyTheme(*qApp, dark ? ui::ThemeMode::Dark : ui::ThemeMode::Light);
   }
+
+  void cleanupTestCase() { m_german.reset(); }
 
   void thePseudoLanguageKeepsWhatItMust() {
     QCOMPARE(test::pseudo(QStringLiteral("&Go")), QStringLiteral("[&Ĝó~~]"));
@@ -130,6 +136,7 @@ class ComfortTest : public QObject {
  private:
   QString m_pictures;
   bool m_isLong = true;
+  std::optional<ui::Language> m_german;
 };
 
 TESSERA_THEMED_TEST(ComfortTest)

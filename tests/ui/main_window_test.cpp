@@ -1054,6 +1054,29 @@ class MainWindowTest : public QObject {
     QCOMPARE(records->height(), height);
   }
 
+  // Two cards at once take height from the timeline. It gets it back.
+  void aLossAfterAMoveLeavesThePanesAsTheyAre() {
+    Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    panel.window->resize(1440, 900);
+    test::settle();
+    const auto* records = panel.window->findChild<QDockWidget*>(QStringLiteral("records"));
+    panel.window->progressPanel()->dismiss();
+    test::settle();
+    const int height = records->height();
+    panel.setSnapshot(test::PanelGrown());
+    test::settle();
+    auto lost = test::PanelLost();
+    lost.transaction = test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}).transaction;
+    lost.transaction->id = 9;
+    panel.setSnapshot(lost);
+    test::settle();
+    QVERIFY(records->height() < height);
+    panel.setSnapshot(test::PanelGrown());
+    panel.window->progressPanel()->dismiss();
+    test::settle();
+    QCOMPARE(records->height(), height);
+  }
+
   void f6ReachesEveryPane() {
     Panel panel({.operate = true});
     drop(panel, kN1, true);

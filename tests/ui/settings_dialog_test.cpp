@@ -45,8 +45,7 @@ class SettingsDialogTest : public QObject {
     Settings settings;
     Panel panel({.settings = &settings});
     SettingsDialog& dialog = open(panel);
-    auto* choice =
-        dialog.page(SettingsDialog::General)->findChildren<ui::SegmentedSwitch*>().first();
+    auto* choice = dialog.page(SettingsDialog::General)->findChildren<ui::SegmentedSwitch*>()[1];
     choice->segment(2)->click();
     QCOMPARE(settings.text(Setting::Theme), QStringLiteral("dark"));
     QVERIFY(ui::Theme::current().isDark);
@@ -80,6 +79,20 @@ class SettingsDialogTest : public QObject {
     QVERIFY(again->isVisible());
     again->click();
     QCOMPARE(restart.count(), 1);
+  }
+
+  void languageNeedsARestart() {
+    Settings settings;
+    Panel panel({.settings = &settings});
+    auto* page = open(panel).page(SettingsDialog::General);
+    auto* choice = page->findChildren<ui::SegmentedSwitch*>().first();
+    auto* again = page->findChild<QPushButton*>();
+    choice->segment(2)->click();
+    QCOMPARE(settings.text(Setting::Language), QStringLiteral("de"));
+    QVERIFY(again->isVisible());
+    choice->segment(0)->click();
+    QCOMPARE(settings.text(Setting::Language), QStringLiteral("system"));
+    QVERIFY(!again->isVisible());
   }
 
   void safetyHolds() {

@@ -6,14 +6,13 @@
 #include <QDir>
 #include <QDirIterator>
 #include <QFile>
-#include <QProcess>
 #include <QRegularExpression>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTranslator>
 
 #include "tests/support/widget_test_main.h"
+#include "tests/ui/linguist_tools.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 
@@ -23,40 +22,11 @@ namespace {
 
 const QChar kMark(0x00A4);  // begins every translated text
 
-/// Runs a program and returns everything that it prints.
-QString outputOf(const QString& program, const QStringList& arguments) {
-  QProcess process;
-  process.setProcessChannelMode(QProcess::MergedChannels);
-  process.start(program, arguments);
-  if (!process.waitForFinished(60'000)) process.kill();
-  return QString::fromUtf8(process.readAll());
-}
-
-/// The program of Qt's linguist tools, or an empty string. A launcher does not
-/// count if its Qt is not installed.
-QString toolOf(const QString& name) {
-  const QString own = QStandardPaths::findExecutable(
-      name, {QStringLiteral("/usr/lib/qt6/bin"), QStringLiteral("/usr/lib64/qt6/bin")});
-  const QString found = own.isEmpty() ? QStandardPaths::findExecutable(name) : own;
-  const bool runs =
-      !found.isEmpty() &&
-      outputOf(found, {QStringLiteral("-version")}).contains(QStringLiteral("version 6"));
-  return runs ? found : QString();
-}
-
 QString sourceFolder() { return QStringLiteral(TESSERA_SOURCE_DIR); }
 
 QString contentOf(const QString& file) {
   QFile in(file);
   return in.open(QIODevice::ReadOnly) ? QString::fromUtf8(in.readAll()) : QString();
-}
-
-/// Extracts all texts of ui/ to `file`. Returns what lupdate reports.
-QString extractTo(const QString& file) {
-  return outputOf(
-      toolOf(QStringLiteral("lupdate")),
-      {QStringLiteral("-no-obsolete"), QStringLiteral("-silent"), QStringLiteral("-I"),
-       sourceFolder(), sourceFolder() + QStringLiteral("/ui"), QStringLiteral("-ts"), file});
 }
 
 /// "12: QString tr(const char* text)": the places in a source file where lupdate would miss a text
@@ -123,22 +93,25 @@ class TranslationTest : public QObject {
   void noTextOfThePanelIsHidden() {
     QStringList found;
     int files = 0;
-    for (QDirIterator it(sourceFolder() + QStringLiteral("/ui"),
-                         {QStringLiteral("*.h"), QStringLiteral("*.cpp")}, QDir::Files,
-                         QDirIterator::Subdirectories);
-         it.hasNext(); ++files) {
-      const QString file = it.next();
-      for (const QString& each : hiddenTexts(contentOf(file))) found << file + u':' + each;
+    for (const char* folder : {"/ui", "/app"}) {
+      for (QDirIterator it(sourceFolder() + QLatin1String(folder),
+                           {QStringLiteral("*.h"), QStringLiteral("*.cpp")}, QDir::Files,
+                           QDirIterator::Subdirectories);
+           it.hasNext(); ++files) {
+        const QString file = it.next();
+        for (const QString& each : hiddenTexts(contentOf(file))) found << file + u':' + each;
+      }
     }
     QVERIFY(files > 150);
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
   }
 
   void lupdateFindsEveryText() {
-    if (toolOf(QStringLiteral("lupdate")).isEmpty()) QSKIP("lupdate (qt6-l10n-tools) is missing");
+    if (test::linguistTool(QStringLiteral("lupdate")).isEmpty())
+      QSKIP("lupdate (qt6-l10n-tools) is missing");
     QTemporaryDir folder;
     const QString file = folder.filePath(QStringLiteral("panel.ts"));
-    const QString report = extractTo(file).trimmed();
+    const QString report = test::extractTexts(file).trimmed();
     QVERIFY2(report.isEmpty(), qPrintable(report));
     QVERIFY(contentOf(file).count(QStringLiteral("<source>")) > 1000);
   }
@@ -146,13 +119,13 @@ class TranslationTest : public QObject {
   // A translation with a mark before each text: what lacks the mark was not looked up, or not under
   // the context under which lupdate files it.
   void everyTextIsLookedUpWhereItIsFiled() {
-    const QString lrelease = toolOf(QStringLiteral("lrelease"));
-    if (toolOf(QStringLiteral("lupdate")).isEmpty() || lrelease.isEmpty())
+    const QString lrelease = test::linguistTool(QStringLiteral("lrelease"));
+    if (test::linguistTool(QStringLiteral("lupdate")).isEmpty() || lrelease.isEmpty())
       QSKIP("lupdate and lrelease (qt6-l10n-tools) are missing");
     QTemporaryDir folder;
     const QString ts = folder.filePath(QStringLiteral("panel.ts"));
     const QString qm = folder.filePath(QStringLiteral("panel.qm"));
-    extractTo(ts);
+    test::extractTexts(ts);
     QString texts = contentOf(ts);
     static const QRegularExpression unfinished(
         QStringLiteral(
@@ -166,7 +139,7 @@ class TranslationTest : public QObject {
     out.write(texts.toUtf8());
     out.close();
     const QString report =
-        outputOf(lrelease, {QStringLiteral("-silent"), ts, QStringLiteral("-qm"), qm});
+        test::outputOf(lrelease, {QStringLiteral("-silent"), ts, QStringLiteral("-qm"), qm});
     QTranslator translator;
     QVERIFY2(translator.load(qm), qPrintable(report));
     QVERIFY(QCoreApplication::installTranslator(&translator));

@@ -127,6 +127,18 @@ class TxnViewTest : public QObject {
     QVERIFY(!panel.window->windowTitle().contains(QLatin1Char('%')));
   }
 
+  // Two cards would leave no room for the timeline, and the newer one matters.
+  void aDecisionTakesThePlaceOfACommittedChange() {
+    test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 2, 3, 4}));
+    auto* progress = panel.window->progressPanel();
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(progress->isVisible());
+    auto lost = test::PanelLost();
+    lost.transaction = test::PanelGrown().transaction;
+    panel.setSnapshot(lost);
+    QVERIFY(!progress->isVisible());
+  }
+
   void cancelIsThereOnlyBeforeTheCommit() {
     test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 2, 3, 4}));
     auto* progress = panel.window->progressPanel();

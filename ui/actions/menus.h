@@ -18,7 +18,7 @@ class Menus {
   static QString view() { return tr("&View"); }
   static QString cluster() { return tr("&Cluster"); }
   static QString plan() { return tr("&Plan"); }
-  static QString history() { return tr("&History"); }
+  static QString history() { return tr("Hi&story"); }
   static QString learn() { return tr("&Learn"); }
   static QString help() { return tr("&Help"); }
 };

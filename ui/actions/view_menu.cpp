@@ -39,7 +39,7 @@ void MainWindow::Impl::addViewActions() {
                [this] { setSource(LayoutSource::Draft); });
   actions->add({.id = id("view.past"),
                 .menu = view,
-                .text = tr("P&ast"),
+                .text = tr("&Past"),
                 .statusTip = tr("Show the GPUs and the job at an earlier moment"),
                 .icon = id("past"),
                 .shortcuts = Keys{keys("Alt+3")},
@@ -70,7 +70,7 @@ void MainWindow::Impl::addViewActions() {
   }
   actions->add({.id = id("view.reduceMotion"),
                 .menu = view,
-                .text = tr("&Reduce Motion"),
+                .text = tr("Red&uce Motion"),
                 .statusTip = tr("Show static arrows instead of moving dots"),
                 .checkable = true},
                [this](bool on) { settings.set(Setting::ReduceMotion, on); });
@@ -82,7 +82,7 @@ void MainWindow::Impl::addViewActions() {
                [this](bool on) { setProjector(on); });
   actions->add({.id = id("view.nextPane"),
                 .menu = view,
-                .text = tr("Next &Pane"),
+                .text = tr("Ne&xt Pane"),
                 .statusTip = tr("Move the keyboard focus to the next pane"),
                 .shortcuts = Keys{keys("F6")},
                 .separatorBefore = true},
@@ -95,7 +95,7 @@ void MainWindow::Impl::addViewActions() {
                [this] { nextPane(-1); });
   actions->add({.id = id("view.find"),
                 .menu = view,
-                .text = tr("F&ilter"),
+                .text = tr("Filte&r"),
                 .statusTip = tr("Filter the shown view, or else the events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
@@ -143,13 +143,13 @@ void MainWindow::Impl::addViewActions() {
                });
   const std::pair<const char*, std::tuple<QString, QString, Arrangement>> arrangements[] = {
       {"view.layoutOperate",
-       {tr("Layout: &Operate"), tr("Show every pane, to run and change jobs"),
+       {tr("Layout: Operate"), tr("Show every pane, to run and change jobs"),
         Arrangement::Operate}},
       {"view.layoutTeach",
-       {tr("Layout: &Teach"), tr("Show a large mesh with its side pane, for a projector"),
+       {tr("Layout: Teach"), tr("Show a large mesh with its side pane, for a projector"),
         Arrangement::Teach}},
       {"view.layoutReview",
-       {tr("Layout: Re&view"), tr("Show tall plots, history and events"), Arrangement::Review}}};
+       {tr("Layout: Review"), tr("Show tall plots, history and events"), Arrangement::Review}}};
   int layoutNumber = 1;
   for (const auto& [name, words] : arrangements) {
     const Arrangement value = std::get<Arrangement>(words);
@@ -164,14 +164,14 @@ void MainWindow::Impl::addViewActions() {
   }
   actions->add({.id = id("view.resetLayout"),
                 .menu = view,
-                .text = tr("Rese&t Layout"),
+                .text = tr("Reset Layout"),
                 .statusTip = tr("Restore the default place and size of every pane")},
                [this] { resetLayout(); });
   auto* themes = new QActionGroup(&window);
   const std::pair<const char*, std::pair<QString, QString>> modes[] = {
       {"view.themeSystem", {tr("S&ystem Colours"), id("system")}},
       {"view.themeLight", {tr("Li&ght Colours"), id("light")}},
-      {"view.themeDark", {tr("Dar&k Colours"), id("dark")}}};
+      {"view.themeDark", {tr("Dark &Colours"), id("dark")}}};
   bool firstMode = true;
   for (const auto& [name, mode] : modes) {
     const QString value = mode.second;

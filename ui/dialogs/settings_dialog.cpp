@@ -42,11 +42,12 @@ class GeneralPage : public SettingsPage {
   GeneralPage(Settings& settings, std::function<void()> restart, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("General"), parent) {
     // Each language by its own name, for those who cannot read the present one.
-    addRow(SettingsDialog::tr("Language"),
-           SettingsDialog::tr("Also the format of numbers and dates. Guide and lessons are in "
-                              "English."),
-           makeChoice(Setting::Language, {SettingsDialog::tr("System"), QStringLiteral("English"),
-                                          QStringLiteral("Deutsch")}));
+    addRow(
+        SettingsDialog::tr("Language"),
+        SettingsDialog::tr("Also the format of numbers and dates. Guide, lessons and what clusters "
+                           "report are in English."),
+        makeChoice(Setting::Language, {SettingsDialog::tr("System"), QStringLiteral("English"),
+                                       QStringLiteral("Deutsch")}));
     addRow(SettingsDialog::tr("Colours"), SettingsDialog::tr("System follows the desktop."),
            makeChoice(Setting::Theme, {SettingsDialog::tr("System"), SettingsDialog::tr("Light"),
                                        SettingsDialog::tr("Dark")}));

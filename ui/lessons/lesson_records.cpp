@@ -5,8 +5,8 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QSaveFile>
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -122,7 +122,8 @@ void LessonRecords::set(const QString& lesson, const LessonRecord& record) {
   emit changed();
 }
 
-// A new file beside the old one, then a rename. A file that cannot be written loses only progress.
+// A new file beside the old one, then a rename. A file that cannot be written loses only progress;
+// therefore nothing waits for the disk, as QSaveFile would: a busy one takes seconds.
 void LessonRecords::save() {
   if (m_file.isEmpty()) return;
   QJsonObject lessons;
@@ -136,10 +137,16 @@ void LessonRecords::save() {
   }
   const QJsonDocument document(QJsonObject{{QStringLiteral("version"), kRecordsVersion},
                                            {QStringLiteral("lessons"), lessons}});
-  QSaveFile file(m_file);
-  if (!file.open(QIODevice::WriteOnly)) return;
-  file.write(document.toJson());
-  file.commit();
+  QFile file(m_file + QStringLiteral("_new"));
+  if (!file.open(QIODevice::WriteOnly | QIODevice::Truncate)) return;
+  const QByteArray bytes = document.toJson();
+  const bool isWritten = file.write(bytes) == bytes.size() && file.flush();
+  file.close();
+  if (isWritten) {
+    std::rename(qUtf8Printable(file.fileName()), qUtf8Printable(m_file));
+  } else {
+    file.remove();
+  }
 }
 
 }  // namespace tessera::ui

@@ -202,14 +202,17 @@ class StartReader {
   void readSettings() {
     for (const JobSetting& setting : engine::SettingsOf(m_check.settings)) {
       const QString key = QString::fromStdString(setting.name);
-      const QString text = m_form.value(key);
-      if (text.isEmpty() || text.toStdString() == setting.value) continue;
       const StartField field = fieldOf(setting);
+      QString text = m_form.value(key);
+      // As the user's language writes numbers, or as the command line does.
+      if (field.choices.isEmpty()) text.replace(QLocale().decimalPoint(), QStringLiteral("."));
+      if (text.isEmpty() || text.toStdString() == setting.value) continue;
       bool isNumber = false;
       const double number = text.toDouble(&isNumber);
       if (field.choices.isEmpty() &&
           (!isNumber || number < setting.least || number > setting.most)) {
-        fail(key, StartForm::tr("%1 is not a number from %2.").arg(text, field.limits));
+        fail(key,
+             StartForm::tr("%1 is not a number from %2.").arg(m_form.value(key), field.limits));
         continue;
       }
       const Status applied =

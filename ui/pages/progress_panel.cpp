@@ -217,6 +217,9 @@ void ProgressPanel::refresh() {
     if (view.tone != TxnView::Tone::Bad) m_hide.start();
     emit ended();
   }
+  // A change that was committed is old news where its job needs a decision now.
+  const engine::JobStatus* job = m_model.findJob(txn->job);
+  if (wasEnded && view.tone == TxnView::Tone::Good && job != nullptr && job->decision) dismiss();
 }
 
 void ProgressPanel::refreshButtons() {

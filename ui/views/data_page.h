@@ -31,7 +31,7 @@ class DataPage : public Surface, public View {
 
   QString id() const override { return QStringLiteral("data"); }
   QString title() const override { return tr("Data"); }
-  QString actionText() const override { return tr("Da&ta"); }
+  QString actionText() const override { return tr("D&ata"); }
   QString statusTip() const override {
     return tr("Show the pass over the data and the next samples of each rank");
   }

@@ -34,7 +34,7 @@ class FilesPage : public Surface, public View {
 
   QString id() const override { return QStringLiteral("files"); }
   QString title() const override { return tr("Files"); }
-  QString actionText() const override { return tr("Fil&es"); }
+  QString actionText() const override { return tr("F&iles"); }
   QString statusTip() const override {
     return tr("Show the state as files, with their paths and the location of their bytes");
   }

@@ -39,7 +39,7 @@ class LinksView : public Surface, public View {
 
   QString id() const override { return QStringLiteral("links"); }
   QString title() const override { return tr("Links"); }
-  QString actionText() const override { return tr("&Links"); }
+  QString actionText() const override { return tr("Lin&ks"); }
   QString statusTip() const override {
     return tr("Show the bytes from node to node of a draft, a running or a past change");
   }

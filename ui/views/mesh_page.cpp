@@ -54,7 +54,7 @@ QList<View::Command> MeshPage::commands() {
                                         .canvasKey = true},
                    std::move(run)};
   };
-  QList<Command> all{zoom("view.zoomIn", tr("Zoom &In"), tr("Draw the mesh larger"), "zoom-in", "+",
+  QList<Command> all{zoom("view.zoomIn", tr("&Zoom In"), tr("Draw the mesh larger"), "zoom-in", "+",
                           [this] { m_mesh->setZoom(m_mesh->zoom() * 1.25); }),
                      zoom("view.zoomOut", tr("Zoom &Out"), tr("Draw the mesh smaller"), "zoom-out",
                           "-", [this] { m_mesh->setZoom(m_mesh->zoom() / 1.25); }),

@@ -110,7 +110,7 @@ ClusterCommand checkpointsCommand(const CommandContext& with) {
   return {
       {.id = QStringLiteral("cluster.checkpoints"),
        .menu = Menus::cluster(),
-       .text = ClusterMenu::tr("C&heckpoints…"),
+       .text = ClusterMenu::tr("Chec&kpoints…"),
        .statusTip = ClusterMenu::tr("List the checkpoints of the cluster, load or delete one"),
        .blocked = [&with] { return with.notConnected(); }},
       [&with](bool) {

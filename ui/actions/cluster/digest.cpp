@@ -32,7 +32,7 @@ ClusterCommand digestCommand(const CommandContext& with) {
   return {
       {.id = QStringLiteral("cluster.digest"),
        .menu = Menus::cluster(),
-       .text = ClusterMenu::tr("Di&gest Now…"),
+       .text = ClusterMenu::tr("Digest No&w…"),
        .statusTip = ClusterMenu::tr(
            "Compute the digest of the state. A running job pauses for it after its current step"),
        .blocked =

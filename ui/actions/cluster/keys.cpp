@@ -127,7 +127,7 @@ void openKeys(const CommandContext& with) {
 ClusterCommand keysCommand(const CommandContext& with) {
   return {{.id = QStringLiteral("cluster.keys"),
            .menu = Menus::cluster(),
-           .text = ClusterMenu::tr("&Keys…"),
+           .text = ClusterMenu::tr("Ke&ys…"),
            .statusTip = ClusterMenu::tr("List this user's keys by role, make a pair, revoke one"),
            .blocked =
                [&with] {

@@ -59,7 +59,7 @@ AnswerDialog::Ask askLinks(const CommandContext& with, bool measure) {
 ClusterCommand linksCommand(const CommandContext& with) {
   return {{.id = QStringLiteral("cluster.links"),
            .menu = Menus::cluster(),
-           .text = ClusterMenu::tr("Probe Lin&ks…"),
+           .text = ClusterMenu::tr("Pro&be Links…"),
            .statusTip = ClusterMenu::tr("Show the bandwidths of the links, and measure them again"),
            .blocked = [&with] { return with.notConnected(); }},
           [&with](bool) {

@@ -77,7 +77,7 @@ std::vector<ClusterCommand> nodeCommands(const CommandContext& with) {
                          .menu = Menus::cluster(),
                          .text = act.text,
                          .statusTip = act.tip,
-                         .submenu = ClusterMenu::tr("&Nodes and GPUs"),
+                         .submenu = ClusterMenu::tr("Nod&es and GPUs"),
                          .blocked = blocked},
                         [&with, act](bool) { actOnNode(with, act); }});
   }
@@ -86,7 +86,7 @@ std::vector<ClusterCommand> nodeCommands(const CommandContext& with) {
         .menu = Menus::cluster(),
         .text = ClusterMenu::tr("Let a GPU &Fail…"),
         .statusTip = ClusterMenu::tr("Let a GPU of an emulated cluster fail, to see what happens"),
-        .submenu = ClusterMenu::tr("&Nodes and GPUs"),
+        .submenu = ClusterMenu::tr("Nod&es and GPUs"),
         .blocked = blocked},
        [&with](bool) { failGpu(with); }});
   return commands;

@@ -29,7 +29,7 @@ std::vector<ClusterCommand> onFailureCommands(const CommandContext& with) {
                          .menu = Menus::cluster(),
                          .text = choice.text,
                          .statusTip = choice.tip,
-                         .submenu = ClusterMenu::tr("If GPUs Are &Lost"),
+                         .submenu = ClusterMenu::tr("&If GPUs Are Lost"),
                          .checkable = true,
                          .blocked =
                              [&with] {

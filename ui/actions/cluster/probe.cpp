@@ -56,7 +56,7 @@ AnswerDialog::Ask askProbe(const CommandContext& with, bool measure) {
 ClusterCommand probeCommand(const CommandContext& with) {
   return {{.id = QStringLiteral("cluster.probe"),
            .menu = Menus::cluster(),
-           .text = ClusterMenu::tr("Measure S&peed…"),
+           .text = ClusterMenu::tr("&Measure Speed…"),
            .statusTip = ClusterMenu::tr(
                "Show how fast the cluster computes and communicates, and measure it again"),
            .blocked = [&with] { return with.notConnected(); }},

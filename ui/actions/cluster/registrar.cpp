@@ -47,7 +47,7 @@ ClusterCommand registrarCommand(const CommandContext& with) {
   return {
       {.id = QStringLiteral("cluster.registrar"),
        .menu = Menus::cluster(),
-       .text = ClusterMenu::tr("Re&gistrar…"),
+       .text = ClusterMenu::tr("Registr&ar…"),
        .statusTip =
            ClusterMenu::tr("Show where the cluster is coordinated and changes are decided"),
        .blocked = [&with] { return with.notConnected(); }},

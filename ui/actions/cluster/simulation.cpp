@@ -26,7 +26,7 @@ ClusterCommand entry(const CommandContext& with, const char* id, const QString& 
            .menu = Menus::cluster(),
            .text = text,
            .statusTip = tip,
-           .submenu = ClusterMenu::tr("Si&mulation"),
+           .submenu = ClusterMenu::tr("Sim&ulation"),
            .blocked = [&with] { return notSimulated(with); }},
           [run = std::move(run)](bool) { run(); }};
 }
@@ -97,7 +97,7 @@ std::vector<ClusterCommand> simulationCommands(const CommandContext& with) {
         });
       }));
   commands.push_back(entry(
-      with, "simulation.fastPort", ClusterMenu::tr("Make a Port Fast A&gain…"),
+      with, "simulation.fastPort", ClusterMenu::tr("Make a Port Fast Agai&n…"),
       ClusterMenu::tr("Give the network port of a node the speed of its hardware"), [&with] {
         chooseNode(with, ClusterMenu::tr("Make a port fast again"), [&with](std::int32_t node) {
           send(with, {Act::Port, 1, {node, 0}},

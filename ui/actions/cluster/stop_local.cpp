@@ -47,7 +47,7 @@ TypedNameDialog::Question stopClusterQuestion(const CommandContext& with, const 
 ClusterCommand stopLocalCommand(const CommandContext& with) {
   return {{.id = QStringLiteral("cluster.stopLocal"),
            .menu = Menus::cluster(),
-           .text = ClusterMenu::tr("Stop the Local Cl&uster…"),
+           .text = ClusterMenu::tr("Stop t&he Local Cluster…"),
            .statusTip =
                ClusterMenu::tr("End all processes of a cluster that was started on this machine"),
            .icon = QStringLiteral("quit"),
