@@ -8,6 +8,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/job_past.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/measure.h"
 #include "app/commands/tuner.h"
@@ -234,6 +235,7 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
         };
         return one;
       },
+      [](const ui::ScenarioRequest&) -> Some { return std::nullopt; },  // several pages
       [](const ui::TuneRequest&) -> Some { return std::nullopt; }};
   return std::visit(set, request);
 }
@@ -255,6 +257,10 @@ Result<ui::Answer> carryOut(const ui::Request& request, const std::string& profi
   call.cluster = profile;
   TESSERA_TRY(auto session, openSession(call));
   session.noted = true;  // the panel shows who operates
+  if (const auto* past = std::get_if<ui::ScenarioRequest>(&request)) {
+    TESSERA_TRY(const auto scenario, scenarioOfJob(session, past->job));
+    return ui::Answer(agents::sim::ToJson(scenario));
+  }
   return tune(std::get<ui::TuneRequest>(request), session, stop, progress);
 }
 

@@ -233,6 +233,8 @@ struct MainWindow::Impl : QObject {
   void notifyDecision();
   /// Saves the report of a change in a file that the user chooses.
   void saveReport(const engine::HistoryEntry& entry);
+  /// Asks for a file, and writes the past of the shown job into it as a scenario.
+  void saveScenario();
   /// The change whose report can be saved: the chosen one, else the latest that has ended.
   const engine::HistoryEntry* reportable() const;
   void refreshAge();

@@ -86,4 +86,23 @@ void MainWindow::Impl::saveReport(const engine::HistoryEntry& entry) {
   }
 }
 
+void MainWindow::Impl::saveScenario() {
+  const QString job = QString::fromStdString(model.job()->name);
+  const QString name = QFileDialog::getSaveFileName(&window, tr("Save the past of %1").arg(job),
+                                                    job + QStringLiteral("-scenario.json"),
+                                                    tr("Scenarios (*.json)"));
+  if (name.isEmpty()) return;
+  commands.ask(ScenarioRequest{job.toStdString()}, [self = QPointer<Impl>(this),
+                                                    name](Result<std::string> text) {
+    if (!self) return;
+    const Status written =
+        text ? writeFile(name, QByteArray::fromStdString(*text)) : Status(text.error());
+    if (written) {
+      self->say(tr("The scenario is in %1.").arg(name));
+    } else {
+      self->showError(tr("The scenario was not saved: %1.").arg(format::error(written.error())));
+    }
+  });
+}
+
 }  // namespace tessera::ui

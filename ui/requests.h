@@ -158,6 +158,13 @@ struct SimulateRequest {
   friend bool operator==(const SimulateRequest&, const SimulateRequest&) = default;
 };
 
+/// What a job has been through, as the text of a scenario for a simulated cluster.
+struct ScenarioRequest {
+  using Answer = std::string;
+  std::string job;
+  friend bool operator==(const ScenarioRequest&, const ScenarioRequest&) = default;
+};
+
 struct RegistrarAnswer {
   std::int32_t node = 0;
   std::string endpoint, events;
@@ -181,7 +188,7 @@ struct RegistrarRequest {
 using Request = std::variant<DigestRequest, LinksRequest, ProbeRequest, LogRequest, TuneRequest,
                              CheckpointsRequest, DeleteCheckpointRequest, LoadCheckpointRequest,
                              ThrottleRequest, NodeRequest, FailDeviceRequest, SimulateRequest,
-                             RegistrarRequest>;
+                             ScenarioRequest, RegistrarRequest>;
 using Answer =
     std::variant<Carried, DigestAnswer, LinksAnswer, engine::Calibration, LogAnswer, TuneAnswer,
                  std::vector<engine::CheckpointEntry>, std::int64_t, std::string, RegistrarAnswer>;

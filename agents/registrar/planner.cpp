@@ -15,21 +15,13 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
 #include "engine/search/fit.h"
+#include "engine/search/plan_summary.h"
 #include "engine/store/memory_needs.h"
 #include "ptc/certificate/certificate.h"
 #include "ptc/plan/refill.h"
 
 namespace tessera::agents {
 namespace {
-
-// Bytes between each pair of devices.
-std::vector<engine::FlowStatus> FlowsOf(const ptc::Outline& plan) {
-  std::vector<engine::FlowStatus> out;
-  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
-    out.push_back({flow.source, flow.device, 0, flow.bytes, 0});
-  }
-  return out;
-}
 
 /// A plan is valid for one epoch and one set of options, so its hash covers these too.
 std::string HashOf(const ptc::Outline& plan, std::int64_t epoch,
@@ -113,7 +105,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
                                           ToString(from.mesh()),
                                           options.empty() ? "" : ", " + options));
   }
-  engine::PlanSummary summary;
+  engine::PlanSummary summary = engine::SummarizePlan(from, to, plan, topology, lost);
   engine::MemoryNeeds needs(plan.kinds);
   for (const ptc::DeviceId device : plan.devices) {
     const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
@@ -132,33 +124,11 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   }
   summary.job = job.job;
   summary.epoch = basis.epoch;
-  summary.from_layout_hash = ptc::Hex16(from.hash());
-  summary.from_mesh = from.mesh().shape();
-  summary.to_mesh = target.shape;
-  summary.from_devices = from.mesh().devices();
-  summary.to_devices = mesh->devices();
   summary.from_options = job.options;
   summary.to_options = target.options;
   summary.hash = HashOf(plan, basis.epoch, target.options);
   summary.idle = std::move(target.idle);
   summary.why = std::move(target.why);
-  summary.kept = plan.bytes.kept;
-  summary.device = plan.bytes.device;
-  summary.host = plan.bytes.host;
-  summary.network = plan.bytes.network;
-  summary.relayed = !plan.relays.empty();
-  summary.network_direct = plan.network_direct;
-  summary.snapshot = plan.bytes.snapshot;
-  summary.storage = plan.bytes.storage;
-  const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
-  summary.volume_bound = certificate.volume;
-  summary.certificate = engine::Summarize(certificate, topology);
-  summary.certificate.port = plan.busiest_port.name;
-  summary.certificate.port_bytes = plan.busiest_port.bytes;
-  summary.certificate.port_seconds = plan.transfer_seconds;
-  summary.single_source = plan.single_source_pieces;
-  summary.pause_estimate = engine::EstimatePause(plan);
-  summary.flows = FlowsOf(plan);
   summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
   engine::SearchInput input = job;
   input.devices = mesh->devices();

@@ -12,13 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 
-#include "agents/sim/scenario_past.h"
 #include "agents/sim/scenario_run.h"
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/job_past.h"
 #include "app/commands/json.h"
 #include "app/commands/output_file.h"
-#include "app/commands/past.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/session.h"
 #include "app/commands/terminal.h"
@@ -114,31 +113,10 @@ int runScenario(const Invocation& call) {
 int runScenarioSave(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   TESSERA_OR_FAILED(auto session, openSession(call));
-  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
-  const std::string job = arguments.word(0);
-  std::vector<engine::HistoryEntry> changes;
-  engine::TransactionQuery query;
-  query.job = job;
-  const Status read = forEach(session, query, [&](const engine::HistoryEntry& change) -> Status {
-    changes.push_back(change);
-    return OkStatus();
-  });
-  if (!read) return failed(read.error());
-  std::ranges::sort(changes, {}, &engine::HistoryEntry::id);
-  sim::PastFacts facts;
-  const auto live = std::ranges::find(snapshot.jobs, job, &engine::JobStatus::name);
-  if (live != snapshot.jobs.end()) facts.model = live->model;
-  facts.model = arguments.valueOr("model", facts.model);
-  if (facts.model.empty())
-    return wrongUsage(InvalidArgument(
-        fmt::format("job '{}' has ended, so its model is unknown: give --model", job)));
-  facts.hardware =
-      arguments.valueOr("hardware", snapshot.simulation ? snapshot.simulation->hardware : "h100");
-  for (const engine::NodeStatus& node : snapshot.nodes)
-    if (!node.devices.empty()) facts.device_bytes = node.devices.front().total_bytes;
-  TESSERA_OR_FAILED(const auto first, ask(session, engine::SampleQuery{.job = job, .limit = 1}));
-  if (!first.empty()) facts.begin = first.front().time;
-  TESSERA_OR_FAILED(const auto scenario, sim::ScenarioOf(changes, facts));
+  TESSERA_OR_FAILED(const auto scenario,
+                    scenarioOfJob(session, arguments.word(0),
+                                  {.model = arguments.valueOr("model", ""),
+                                   .hardware = arguments.valueOr("hardware", "")}));
   TESSERA_OR_FAILED(auto file, OutputFile::Open(arguments.word(1), arguments.has("force")));
   if (const Status written = file.Write(sim::ToJson(scenario)); !written)
     return failed(written.error());

@@ -11,9 +11,9 @@
 #include "engine/lesson/lesson_stage.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
+#include "engine/search/plan_summary.h"
 #include "engine/search/propose.h"
 #include "engine/store/memory_needs.h"
-#include "ptc/certificate/certificate.h"
 #include "ptc/plan/placement.h"
 
 namespace tessera::engine {
@@ -159,39 +159,15 @@ void AddPeaks(const LessonState& state, LessonPlanned& planned) {
 }
 
 void AddSummary(const LessonState& state, LessonPlanned& planned) {
-  const ptc::Outline& plan = planned.outline;
-  const ptc::Topology& topology = state.world->topology;
   PlanSummary& summary = planned.summary;
+  summary =
+      SummarizePlan(planned.from, planned.to, planned.outline, state.world->topology, state.lost);
   summary.job = state.world->setup.job.model;
   summary.epoch = state.epoch;
-  summary.from_layout_hash = ptc::Hex16(planned.from.hash());
-  summary.from_mesh = planned.from.mesh().shape();
-  summary.to_mesh = planned.to.mesh().shape();
-  summary.from_devices = planned.from.mesh().devices();
-  summary.to_devices = planned.to.mesh().devices();
   summary.from_options = state.options;
   summary.to_options = planned.options;
-  summary.hash = ptc::Hex16(plan.hash);
-  summary.kept = plan.bytes.kept;
-  summary.device = plan.bytes.device;
-  summary.host = plan.bytes.host;
-  summary.network = plan.bytes.network;
-  summary.storage = plan.bytes.storage;
-  summary.relayed = !plan.relays.empty();
-  summary.network_direct = plan.network_direct;
-  const auto certificate =
-      ptc::Certify(planned.from, planned.to, topology, state.lost, plan.port_prices);
-  summary.volume_bound = certificate.volume;
-  summary.certificate = Summarize(certificate, topology);
-  summary.certificate.port = plan.busiest_port.name;
-  summary.certificate.port_bytes = plan.busiest_port.bytes;
-  summary.certificate.port_seconds = plan.transfer_seconds;
-  summary.single_source = plan.single_source_pieces;
-  summary.pause_estimate = EstimatePause(plan);
+  summary.hash = ptc::Hex16(planned.outline.hash);
   summary.global_batch = GlobalBatchOn(state.world->settings, summary.to_mesh);
-  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
-    summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
-  }
 }
 
 }  // namespace
@@ -265,10 +241,10 @@ Result<std::shared_ptr<const LessonPlanned>> PlanLessonChange(const LessonState&
                                                                        : ptc::Relaying::kNever}));
   auto planned = std::make_shared<LessonPlanned>(
       LessonPlanned{state.layout, std::move(to), target.options, std::move(outline), {}});
+  AddSummary(state, *planned);
   planned->summary.idle = std::move(target.idle);
   planned->summary.why = std::move(target.why);
   AddPeaks(state, *planned);
-  AddSummary(state, *planned);
   return std::shared_ptr<const LessonPlanned>(std::move(planned));
 }
 

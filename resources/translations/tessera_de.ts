@@ -5586,6 +5586,34 @@
         <source>Dark &amp;Colours</source>
         <translation>Dunkle Fa&amp;rben</translation>
     </message>
+    <message>
+        <source>Save as Sce&amp;nario…</source>
+        <translation>Als S&amp;zenario speichern…</translation>
+    </message>
+    <message>
+        <source>Save what the job has been through as a file that a simulated cluster plays</source>
+        <translation>Speichern, was der Job erlebt hat, als Datei, die ein simulierter Cluster abspielt</translation>
+    </message>
+    <message>
+        <source>This is a history file, not a live cluster.</source>
+        <translation>Dies ist eine Verlaufsdatei, kein laufender Cluster.</translation>
+    </message>
+    <message>
+        <source>Save the past of %1</source>
+        <translation>Vergangenheit von %1 speichern</translation>
+    </message>
+    <message>
+        <source>Scenarios (*.json)</source>
+        <translation>Szenarien (*.json)</translation>
+    </message>
+    <message>
+        <source>The scenario is in %1.</source>
+        <translation>Das Szenario ist in %1.</translation>
+    </message>
+    <message>
+        <source>The scenario was not saved: %1.</source>
+        <translation>Das Szenario wurde nicht gespeichert: %1.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::Menus</name>

@@ -72,6 +72,7 @@ const std::map<std::string, const char*> kPlaces = {
     {"simulate port", "simulation.slowPort"},
     {"simulate restart", "simulation.restart"},
     {"simulate add", "simulation.addNode"},
+    {"scenario save", "history.saveScenario"},
     {"experiment consistency", "help.lesson"},
 };
 
@@ -91,7 +92,6 @@ const std::map<std::string, const char*> kExempt = {
     {"lesson list", "the menu Learn lists the lessons"},
     {"lesson check", "about a file, without a cluster"},
     {"scenario run", "about a file, without a cluster; its history opens in the panel"},
-    {"scenario save", "writes a file for `scenario run`"},
     {"help", "the guide and the sheet of shortcuts"},
     {"explain", "the page Troubleshooting of the guide"},
     {"completion", "about the shell"},

@@ -7,6 +7,7 @@
 #include <QDragEnterEvent>
 #include <QDragMoveEvent>
 #include <QDropEvent>
+#include <QFileDialog>
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QMenu>
@@ -45,9 +46,9 @@ constexpr int kMostEscapes = 8;
 /// Actions that leave the window or ask for a file of this machine.
 bool IsExcluded(const QString& id) {
   static const std::set<QString> excluded = {
-      "file.quit",          "file.startLocal", "cluster.stopLocal",
-      "file.openHistory",   "file.picture",    "history.exportPlots",
-      "history.saveReport", "learn.open",      "edit.openFolder"};
+      "file.quit",    "file.startLocal",     "cluster.stopLocal",  "file.openHistory",
+      "file.picture", "history.exportPlots", "history.saveReport", "history.saveScenario",
+      "learn.open",   "edit.openFolder"};
   return excluded.contains(id);
 }
 
@@ -60,6 +61,11 @@ PanelUser::PanelUser(ui::MainWindow& window, std::mt19937_64& random)
   addViewActs();
   addActionActs();
   for (const Act& act : m_acts) m_weights += act.weight;
+  QObject::connect(&m_noFiles, &QTimer::timeout, &window, [] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (dialog != nullptr) dialog->reject();
+  });
+  m_noFiles.start(20);
 }
 
 void PanelUser::add(int weight, const char* name, std::function<void()> run) {

@@ -5,6 +5,7 @@
 /// A user of the panel who does anything, by keyboard and mouse.
 
 #include <QString>
+#include <QTimer>
 #include <functional>
 #include <random>
 #include <vector>
@@ -63,6 +64,7 @@ class PanelUser {
   std::vector<Act> m_acts;
   int m_weights = 0;
   QString m_detail;  // of the act that runs
+  QTimer m_noFiles;  // cancels dialogs that ask for a file: they wait in a loop of their own
 };
 
 }  // namespace tessera::test

@@ -130,6 +130,15 @@ class PlotsTest : public QObject {
     QCOMPARE(grow.label, QStringLiteral("0.31 s"));
     QVERIFY(ui::bandsOf(test::PanelHistory(), "other").empty());
 
+    // A loss paused the job 11 s before the change that ended the pause, and what came after it is
+    // not part of it.
+    engine::HistoryEntry recovery = test::PanelHistory().front();
+    recovery.pause = 11;
+    const PlotBand late = ui::bandsOf({recovery}, test::kJob).front();
+    QVERIFY(std::abs(late.end - late.start - 1.53) < 1e-6);
+    QCOMPARE(late.pauseEnd, late.end);
+    QVERIFY(std::abs(late.pauseEnd - late.pauseStart - 11) < 1e-6);
+
     const auto moving = test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4});
     const auto with =
         ui::bandsOf(test::PanelHistory(), test::kJob,

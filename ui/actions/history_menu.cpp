@@ -62,6 +62,19 @@ void MainWindow::Impl::addHistoryActions() {
                [this] {
                  if (const auto* entry = reportable()) saveReport(*entry);
                });
+  actions->add({.id = id("history.saveScenario"),
+                .menu = historyMenu,
+                .text = tr("Save as Sce&nario…"),
+                .statusTip = tr("Save what the job has been through as a file that a simulated "
+                                "cluster plays"),
+                .blocked =
+                    [this] {
+                      if (model.isFile()) return tr("This is a history file, not a live cluster.");
+                      if (model.job() == nullptr) return tr("There is no job.");
+                      return reportable() == nullptr ? tr("There is no finished change.")
+                                                     : QString();
+                    }},
+               [this] { saveScenario(); });
 }
 
 }  // namespace tessera::ui

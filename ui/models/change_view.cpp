@@ -93,6 +93,11 @@ ChangeTimes timesOf(const engine::HistoryEntry& entry) {
   }
   ChangeTimes times;
   times.end = entry.started + std::max(whole, entry.pause);
+  if (whole > 0 && entry.pause > whole) {  // a loss had paused the job before
+    times.end = times.pauseEnd = entry.started + whole;
+    times.pauseStart = times.end - entry.pause;
+    return times;
+  }
   times.pauseStart = std::min(entry.started + before, times.end);
   times.pauseEnd = std::min(times.pauseStart + std::max(0.0, entry.pause), times.end);
   return times;

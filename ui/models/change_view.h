@@ -38,7 +38,8 @@ struct PhaseTime {
 /// Returns the phases in the order of a transaction; unknown phases come last.
 std::vector<PhaseTime> phasesOf(const engine::HistoryEntry& entry);
 
-/// When a change and its pause ended, by the recorded durations. Wall clock of the cluster.
+/// When a change and its pause ended, by the recorded durations. Wall clock of the cluster. After a
+/// loss the pause began before the change.
 struct ChangeTimes {
   double end = 0;
   double pauseStart = 0;
