@@ -95,9 +95,13 @@ Result<DescribedScript> KnownScripts::describe(const Script& script, std::stop_t
 
 Status Bridge::open(const std::string& profile) {
   m_profile = profile;
+  m_opened.reset();
   letGo();
   const auto found = findProfile(profile);
   if (!found) return found.error();
+  // Other profiles may appear or be chosen meanwhile: all requests are about this cluster.
+  if (profile.empty()) m_profile = found->name;
+  m_opened = *found;
   // A callback of a previous client does not belong to this connection.
   const auto later = [this, connection = m_connection](auto call) {
     QMetaObject::invokeMethod(
@@ -176,8 +180,8 @@ void Bridge::setMirror(bool on, const engine::Retention& retention) {
   } else if (m_mirror) {
     m_mirror->setRetention(retention);
   } else if (m_client) {
-    if (const auto found = findProfile(m_profile)) {
-      mirrorHistory(found->name);
+    if (m_opened) {
+      mirrorHistory(m_opened->name);
       m_mirror->setConnected(m_model.link() == ui::LinkState::Connected);
     }
   }
@@ -450,9 +454,8 @@ void Bridge::states(Done<engine::vfs::Jobs> done) {
 
 void Bridge::send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
                   Done<ui::Answer> done) {
-  const auto profile = findProfile(m_profile);
   auto message =
-      profile && m_client ? messageOf(request, *profile) : Unavailable("no cluster is connected");
+      m_opened && m_client ? messageOf(request, *m_opened) : Unavailable("no cluster is connected");
   if (!message) {
     QMetaObject::invokeMethod(
         this, [done = std::move(done), error = message.error()] { done(error); },
@@ -468,9 +471,9 @@ void Bridge::send(const ui::Request& request, std::function<void(const ui::Answe
   const auto later = [this](auto then) {
     QMetaObject::invokeMethod(this, std::move(then), Qt::QueuedConnection);
   };
-  m_working.post([this, later, request, name = profile->name, stop = m_workStop.get_token(),
+  m_working.post([this, later, request, profile = *m_opened, stop = m_workStop.get_token(),
                   progress = std::move(progress), done = std::move(done)]() mutable {
-    auto answer = carryOut(request, name, stop, [&](const ui::Answer& part) {
+    auto answer = carryOut(request, profile, stop, [&](const ui::Answer& part) {
       if (progress) later([progress, part] { progress(part); });
     });
     later([this, done = std::move(done), answer = std::move(answer)]() mutable {

@@ -120,7 +120,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void showProblem();
 
   ui::ClusterModel& m_model;
-  std::string m_profile;
+  std::string m_profile;                    // as it was named; resolved in m_opened
+  std::optional<agents::Profile> m_opened;  // the cluster that all requests are about
   std::unique_ptr<agents::ClusterClient> m_client;
   std::jthread m_closing;  // destroys the previous client, which may wait for the network
   bool m_mirrorIsOn = true;

@@ -202,6 +202,8 @@ void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)
   options.name = kLocalName;
   options.nodes = nodes;
   options.devices = gpus;
+  if (const Status free = checkNotBusy(); !free)
+    return later<QString>(std::move(done), free.error());
   const std::string directory = agents::TesseraHome() + "/clusters/" + options.name;
   if (isRunning(directory)) return later<QString>(std::move(done), QString::fromLatin1(kLocalName));
   m_progress.disconnect();
@@ -223,6 +225,8 @@ QList<std::pair<QString, QString>> AppConnections::simulatedHardware() {
 void AppConnections::startSimulated(const ui::SimulationChoice& choice,
                                     std::function<void(QString)> progress,
                                     ui::Connections::Done<QString> done) {
+  if (const Status free = checkNotBusy(); !free)
+    return later<QString>(std::move(done), free.error());
   progress(tr("%1 nodes of %2 GPUs").arg(choice.nodes).arg(choice.gpus));
   const WantedSimulation wanted{choice.nodes, choice.gpus, choice.hardware.toStdString()};
   startInBackground([wanted] { return startSimulation(wanted); }, std::move(done));
@@ -230,11 +234,13 @@ void AppConnections::startSimulated(const ui::SimulationChoice& choice,
 
 void AppConnections::startInBackground(std::function<Result<agents::Profile>()> start,
                                        ui::Connections::Done<QString> done) {
+  m_isBusy = true;
   m_starting = std::jthread([this, start = std::move(start), done = std::move(done)]() mutable {
     auto started = start();
     QMetaObject::invokeMethod(
         this,
         [this, started = std::move(started), done = std::move(done)] {
+          m_isBusy = false;
           m_progress.stop();
           if (started) {
             done(QString::fromStdString(started->name));
@@ -246,12 +252,20 @@ void AppConnections::startInBackground(std::function<Result<agents::Profile>()> 
   });
 }
 
+Status AppConnections::checkNotBusy() const {
+  if (!m_isBusy) return OkStatus();
+  return FailedPrecondition("another cluster is being started or stopped");
+}
+
 void AppConnections::stopLocal(const QString& name, ui::Connections::Done<void> done) {
+  if (const Status free = checkNotBusy(); !free) return later<void>(std::move(done), free);
+  m_isBusy = true;
   m_starting = std::jthread([this, name = name.toStdString(), done = std::move(done)]() mutable {
     const auto stopped = isHostCluster(name) ? stopHostCluster(name) : stopLocalCluster(name);
     QMetaObject::invokeMethod(
         this,
         [this, name, stopped, done = std::move(done)] {
+          m_isBusy = false;
           if (stopped && m_current.toStdString() == name) {  // its profile is gone
             m_bridge.close();
             m_current.clear();

@@ -101,6 +101,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   /// Runs `start` on a thread.
   void startInBackground(std::function<Result<agents::Profile>()> start,
                          ui::Connections::Done<QString> done);
+  /// Whether a cluster is being started or stopped, which this thread must not wait for.
+  Status checkNotBusy() const;
   template <typename T>
   void later(ui::ClusterCommands::Done<T> done, Result<T> result);
   static Error onlyAFile();
@@ -113,6 +115,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   std::optional<agents::Profile> m_forgotten;
   std::unique_ptr<ClusterTest> m_test;
   std::optional<HistoryFile> m_file;
+  bool m_isBusy = false;  // m_starting works
   std::jthread m_starting;
   QTimer m_progress;
 };

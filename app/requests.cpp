@@ -240,22 +240,18 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
   return std::visit(set, request);
 }
 
-Result<ui::Answer> carryOut(const ui::Request& request, const std::string& profile,
+Result<ui::Answer> carryOut(const ui::Request& request, const agents::Profile& profile,
                             const std::stop_token& stop,
                             const std::function<void(const ui::Answer&)>& progress) {
   if (const auto* act = std::get_if<ui::NodeRequest>(&request)) {
-    TESSERA_TRY(const auto known, findProfile(profile));
-    TESSERA_RETURN_IF_ERROR(startLocalNode(known, act->node, {}));
+    TESSERA_RETURN_IF_ERROR(startLocalNode(profile, act->node, {}));
     return ui::Answer(ui::Carried{});
   }
   if (std::holds_alternative<ui::ProbeRequest>(request)) {
-    TESSERA_TRY(const auto known, findProfile(profile));
-    TESSERA_TRY(auto calibration, lastMeasured(known));
+    TESSERA_TRY(auto calibration, lastMeasured(profile));
     return ui::Answer(std::move(calibration));
   }
-  Invocation call;
-  call.cluster = profile;
-  TESSERA_TRY(auto session, openSession(call));
+  TESSERA_TRY(auto session, openSession(profile));
   session.noted = true;  // the panel shows who operates
   if (const auto* past = std::get_if<ui::ScenarioRequest>(&request)) {
     TESSERA_TRY(const auto scenario, scenarioOfJob(session, past->job));

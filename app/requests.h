@@ -30,7 +30,7 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
 
 /// Carries out a request that takes no message or several, as tesseractl does. Blocks, for minutes.
 /// \param progress receives partial answers on the calling thread
-Result<ui::Answer> carryOut(const ui::Request& request, const std::string& profile,
+Result<ui::Answer> carryOut(const ui::Request& request, const agents::Profile& profile,
                             const std::stop_token& stop,
                             const std::function<void(const ui::Answer&)>& progress);
 

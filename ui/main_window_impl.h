@@ -232,7 +232,7 @@ struct MainWindow::Impl : QObject {
   /// A job may need a decision now.
   void notifyDecision();
   /// Saves the report of a change in a file that the user chooses.
-  void saveReport(const engine::HistoryEntry& entry);
+  void saveReport(engine::HistoryEntry entry);
   /// Asks for a file, and writes the past of the shown job into it as a scenario.
   void saveScenario();
   /// The change whose report can be saved: the chosen one, else the latest that has ended.

@@ -65,7 +65,8 @@ const engine::HistoryEntry* MainWindow::Impl::reportable() const {
   return latest;
 }
 
-void MainWindow::Impl::saveReport(const engine::HistoryEntry& entry) {
+// By value: the history may be read again while the user chooses a file.
+void MainWindow::Impl::saveReport(engine::HistoryEntry entry) {
   const QString name = QFileDialog::getSaveFileName(
       &window, tr("Save the report of change %1").arg(entry.id),
       QStringLiteral("change-%1-%2.html").arg(entry.id).arg(QString::fromStdString(entry.job)),

@@ -70,7 +70,7 @@ void NodeActs::OnSimulate(const wire::SimulateRequest& request, const ReplyPtr& 
   if (const Status done = world_.simulation->steer(request); !done) {
     return reply->Fail(done.error());
   }
-  MarkDirty();
+  publisher_.PublishState(timers_.now());  // no timer runs while time stands still
   wire::Reply done;
   done.mutable_done();
   reply->Done(std::move(done));
@@ -82,6 +82,7 @@ void NodeActs::OnShutdown(const ReplyPtr& reply) {
   done.mutable_done();
   reply->Done(std::move(done));
   before_shutdown_();
+  if (world_.simulation) return world_.simulation->shut_down();
   // The node of the registrar ends last, after the others have received the message.
   timers_.After(std::chrono::milliseconds(100), [this] {
     wire::ToNode die;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::agents {
@@ -51,7 +52,9 @@ void OperatorLease::OnOperate(const std::string& identity, const KeyOwner& owner
 }
 
 void OperatorLease::OnTick() {
-  if (!holder_ || timers_.now() - holder_->renewed <= kTerm) return;
+  // Panels renew it in the time of the world, which may pass slower than that of a simulation.
+  const double speed = world_.simulation ? world_.simulation->status().speed : 1;
+  if (!holder_ || timers_.now() - holder_->renewed <= kTerm * std::max(1.0, speed)) return;
   AddEvent(engine::Severity::kInfo, kSource,
            fmt::format("{} no longer operates the cluster: its panel was silent for {} s",
                        holder_->lease.who, kTerm.count()));

@@ -124,6 +124,10 @@ void RegistrarServer::OnSimulated(const std::string& identity, const wire::FromN
   if (registrar_) registrar_->OnNode(identity, message);
 }
 
+void RegistrarServer::Note(const std::string& text) {
+  if (registrar_) registrar_->AddEvent(engine::Severity::kInfo, "registrar", text);
+}
+
 void RegistrarServer::OnSimulated(const std::string& identity, const KeyOwner& owner,
                                   const wire::Request& request) {
   if (registrar_) registrar_->OnRequest(identity, owner, request);

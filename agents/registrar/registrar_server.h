@@ -41,6 +41,8 @@ class RegistrarServer {
                                                         SimulatedNodes* simulated = nullptr);
   /// A message of a simulated node.
   void OnSimulated(const std::string& identity, const wire::FromNode& message);
+  /// Adds an event.
+  void Note(const std::string& text);
   /// A request of the simulation itself.
   void OnSimulated(const std::string& identity, const KeyOwner& owner,
                    const wire::Request& request);

@@ -29,6 +29,8 @@ struct SimulationFacts {
   /// Carries out what a user wants of the simulation itself.
   /// \error naming the value and its limits
   std::function<Status(const wire::SimulateRequest& request)> steer;
+  /// Ends the process soon, also while time stands still.
+  std::function<void()> shut_down;
 };
 
 /// \threadsafety The loop's thread.

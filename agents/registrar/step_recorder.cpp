@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -16,6 +17,8 @@ constexpr std::size_t kStepsOfMedian = 20;
 /// How long to wait for a missing step after a later one has arrived. An agent that restarted or
 /// was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kPatience = std::chrono::seconds(5);
+/// A node that cannot answer now may be the only one that knows the missing steps.
+constexpr auto kPatienceWithAbsent = std::chrono::seconds(60);
 constexpr auto kAskAgain = std::chrono::seconds(1);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;
@@ -129,6 +132,14 @@ void StepRecorder::RecordDecided(Job& job, std::int64_t step) {
   }
 }
 
+bool StepRecorder::IsSomeNodeAway(const Job& job) const {
+  return std::ranges::any_of(NodesOf(job.layout.mesh()), [&](std::int32_t number) {
+    const Membership::Node* const node = members_.Find(number);
+    return node && (node->state == engine::NodeState::kSuspect ||
+                    node->state == engine::NodeState::kUnmanaged);
+  });
+}
+
 void StepRecorder::Release(Job& job, bool all) {
   while (!job.ahead.empty()) {
     const auto next = job.ahead.begin();
@@ -145,7 +156,8 @@ void StepRecorder::Release(Job& job, bool all) {
           static_cast<void>(SendTo(number, message));
         }
       }
-      if (now - *job.gap_since < kPatience) return;
+      const auto patience = IsSomeNodeAway(job) ? kPatienceWithAbsent : kPatience;
+      if (now - *job.gap_since < patience) return;
     }
     if (follows) job.gap_since.reset();
     job.recorded = next->first;

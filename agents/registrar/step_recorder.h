@@ -46,6 +46,8 @@ class StepRecorder : public RegistrarPart {
   void RestartCountAt(Job& job, std::int64_t step);
 
  private:
+  /// Whether a node of the job is silent, and may come back.
+  bool IsSomeNodeAway(const Job& job) const;
   /// \pre the step is not recorded yet
   void Add(Job& job, const wire::StepReport& message);
   /// Adds metrics to the last recorded step.

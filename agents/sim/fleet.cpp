@@ -27,6 +27,18 @@ Status CheckRange(const char* what, double value, double least, double most) {
 
 }  // namespace
 
+Status Fleet::Check(const AgentConfig& config) {
+  if (config.simulation->nodes * config.devices > kMostDevices) {
+    return InvalidArgument(fmt::format("{} nodes of {} GPUs: at most {} GPUs are simulated",
+                                       config.simulation->nodes, config.devices, kMostDevices));
+  }
+  if (config.device_bytes % kMemoryUnit != 0) {
+    return InvalidArgument(fmt::format("{} bytes of GPU memory are no multiple of {}",
+                                       config.device_bytes, kMemoryUnit));
+  }
+  return OkStatus();
+}
+
 Fleet::Fleet(const AgentConfig& config, Hardware hardware, World world)
     : config_(config),
       hardware_(hardware),
@@ -154,7 +166,7 @@ std::optional<Status> Fleet::Send(const std::string& identity, const wire::ToNod
 }
 
 Status Fleet::AddNodes(std::int64_t count) {
-  const std::int64_t room = kMostSimulatedNodes - num_nodes();
+  const std::int64_t room = kMostDevices / config_.devices - num_nodes();
   if (count < 1 || count > room) {
     return InvalidArgument(fmt::format("{} nodes cannot join: at most {} more", count, room));
   }

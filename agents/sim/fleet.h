@@ -31,7 +31,10 @@ class Fleet {
     /// The node of the registrar is told to end.
     std::function<void()> shut_down;
   };
+  /// \error naming what cannot be simulated: too many devices, or memory that is no whole page
+  static Status Check(const AgentConfig& config);
   /// \param config as of the registrar: devices, memory, and the simulation
+  /// \pre Check(config)
   Fleet(const AgentConfig& config, Hardware hardware, World world);
   ~Fleet();
   Fleet(const Fleet&) = delete;

@@ -15,6 +15,11 @@
 
 namespace tessera::agents::sim {
 
+/// An address space and the descriptors of a process have room for that many.
+inline constexpr std::int64_t kMostDevices = 4096;
+/// The memory of a device is a multiple of this.
+inline constexpr std::int64_t kMemoryUnit = 4096;
+
 /// Bandwidths are those of one direction.
 struct Hardware {
   std::string name;   // "h100"

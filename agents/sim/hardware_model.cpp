@@ -77,7 +77,13 @@ Time HardwareModel::StepOf(const RankView& view, const engine::JobSettings& sett
 
 Time HardwareModel::Compute(const RankId& id, const RankView& view,
                             const engine::JobSettings& settings) {
-  const std::tuple key{id.job, view.epoch, view.attempt};
+  const StepKey key{id.job,
+                    view.epoch,
+                    view.attempt,
+                    settings.model.name,
+                    settings.global_batch,
+                    settings.precision,
+                    view.axis_size};
   auto found = steps_.find(key);
   if (found == steps_.end()) found = steps_.emplace(key, StepOf(view, settings)).first;
   // Steps vary by a few percent, and the slowest rank counts.

@@ -5,6 +5,7 @@
 /// The times of a modelled cluster: steps from the cost model (engine/search), transfers from the
 /// bandwidths of the hardware, and a loss that falls as losses of language models do.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -50,8 +51,10 @@ class HardwareModel : public SimModel {
   const std::uint64_t seed_;
   SimFabric fabric_;
   std::map<ptc::DeviceId, double> slow_;
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Time>
-      steps_;  // job, epoch, attempt
+  /// Names are used again, so model, batch and mesh belong to an attempt.
+  using StepKey = std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::int64_t,
+                             engine::Precision, std::array<std::int64_t, ptc::kNumAxes>>;
+  std::map<StepKey, Time> steps_;
 };
 
 }  // namespace tessera::agents::sim

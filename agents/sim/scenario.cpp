@@ -23,7 +23,6 @@ using What = Scenario::What;
 
 constexpr double kLongest = 1e7;  // seconds: four months
 constexpr std::int64_t kMostDevicesOfANode = 64;
-constexpr std::int64_t kMostDevices = 4096;
 constexpr std::int64_t kLeastMemory = std::int64_t{4} << 20;
 constexpr std::int64_t kMany = std::int64_t{1} << 52;
 
@@ -317,6 +316,10 @@ Result<Scenario> ParseScenario(const NamedText& file) {
     return in.At(*in.Find("hardware"), hardware.error().message);
   }
   TESSERA_RETURN_IF_ERROR(in.Optional("device_bytes", out.device_bytes, kLeastMemory, kMany));
+  if (out.device_bytes % kMemoryUnit != 0) {
+    return in.At(*in.Find("device_bytes"),
+                 fmt::format("{} bytes are no multiple of {}", out.device_bytes, kMemoryUnit));
+  }
   TESSERA_RETURN_IF_ERROR(
       in.Optional("link_bytes_per_second", out.link_bytes_per_second, 1, kMany));
   TESSERA_RETURN_IF_ERROR(in.Optional("seed", out.seed, 0));

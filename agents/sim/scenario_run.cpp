@@ -105,7 +105,8 @@ class Run {
               return engine::SimulationStatus{hardware_.name, 1, 1, scenario_.seed};
             },
             CalibrationOf(hardware_, config_.devices), SpeedsOf(hardware_),
-            [this](const wire::SimulateRequest& request) { return fleet_.Steer(request); }})};
+            [this](const wire::SimulateRequest& request) { return fleet_.Steer(request); },
+            [] {}})};
   }
 
   void OnPublished(const wire::Published& message) {

@@ -19,7 +19,7 @@ void SimLinks::ConnectLater(std::int32_t n, Time delay) {
 
 void SimLinks::Connect(std::int32_t n) {
   Link& link = LinkOf(n);
-  if (link.is_connected || link.is_cut || !world_.node(n).is_up() || !world_.has_registrar())
+  if (link.is_connected || IsCut(link) || !world_.node(n).is_up() || !world_.has_registrar())
     return;
   link.is_connected = true;
   ++link.connection;
@@ -43,11 +43,11 @@ void SimLinks::OnAgentEnded(std::int32_t n) {
 
 void SimLinks::Cut(std::int32_t n, Time length) {
   world_.sim->Note(fmt::format("n{} is cut off for {} ms", n, length));
-  LinkOf(n).is_cut = true;
+  Link& link = LinkOf(n);
+  link.cut_until = std::max(link.cut_until, world_.sim->clock.now() + length);
   Disconnect(n);
   world_.sim->clock.After(length, [this, n] {
-    LinkOf(n).is_cut = false;
-    ConnectLater(n, world_.sim->Pick(1, 1000));
+    if (!IsCut(LinkOf(n))) ConnectLater(n, world_.sim->Pick(1, 1000));
   });
 }
 

@@ -50,7 +50,7 @@ class SimLinks {
 
  private:
   struct Link {
-    bool is_cut = false;
+    Time cut_until = 0;
     bool is_connected = false;
     std::int64_t connection = 0;  // counts them
     Time arrives_at_node = 0, arrives_at_registrar = 0;
@@ -58,6 +58,7 @@ class SimLinks {
     std::deque<wire::FromNode> waiting;
   };
 
+  bool IsCut(const Link& link) const { return link.cut_until > world_.sim->clock.now(); }
   Link& LinkOf(std::int32_t n) { return links_[static_cast<std::size_t>(n)]; }
   std::string IdentityOf(std::int32_t n);
   /// Of an identity as IdentityOf makes it; nullopt for any other.

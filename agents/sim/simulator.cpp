@@ -19,6 +19,8 @@ constexpr std::chrono::milliseconds kLongest{20};  // of a turn, so that clients
 /// What time is behind is not made up for, else a long computation would be followed by a rush.
 constexpr std::chrono::milliseconds kMostBehind{200};
 constexpr std::chrono::seconds kMeasure{2};
+constexpr std::chrono::milliseconds kFarewell{100};  // for the reply
+constexpr Time kJoined = 1000;                       // all nodes have joined by then
 
 }  // namespace
 
@@ -26,13 +28,20 @@ Result<std::unique_ptr<Simulator>> Simulator::Start(Loop& loop, NetContext& net,
                                                     const AgentConfig& config,
                                                     const CurveKeys& keys) {
   TESSERA_TRY(Hardware hardware, FindHardware(config.simulation->hardware));
+  TESSERA_RETURN_IF_ERROR(Fleet::Check(config));
   if (config.link_bytes_per_second > 0) {
     hardware.network_bytes_per_second = static_cast<double>(config.link_bytes_per_second);
   }
   std::unique_ptr<Simulator> out(new Simulator(loop, config, std::move(hardware)));
   TESSERA_TRY(out->registrar_, RegistrarServer::Start(loop, net, config, keys, 1, out.get()));
+  // The history keeps it: a file of it is not taken for that of a real cluster.
+  out->registrar_->Note(fmt::format("a simulated cluster: {}, seed {}", config.simulation->hardware,
+                                    config.simulation->seed));
   TESSERA_RETURN_IF_ERROR(out->PlayScenario());
-  out->SetPace(config.simulation->speed);
+  // Whoever starts it waits for the nodes, whatever the speed.
+  out->SetPace(1);
+  out->fleet_.sim().clock.After(
+      kJoined, [simulator = out.get()] { simulator->SetPace(simulator->config_.speed); });
   out->measured_ = Loop::Now();
   loop.Every(kMeasure, [simulator = out.get()] { simulator->MeasureReached(); });
   out->Advance();
@@ -88,7 +97,8 @@ SimulationFacts Simulator::MakeFacts(const AgentConfig& config, const Hardware& 
               },
           .calibration = CalibrationOf(hardware, config.devices),
           .topology = SpeedsOf(hardware),
-          .steer = [this](const wire::SimulateRequest& request) { return Steer(request); }};
+          .steer = [this](const wire::SimulateRequest& request) { return Steer(request); },
+          .shut_down = [this] { loop_.After(kFarewell, [this] { loop_.Stop(); }); }};
 }
 
 double Simulator::wall_clock() const { return fleet_.sim().wall_clock(); }

@@ -28,6 +28,10 @@ Result<agents::Profile> findProfile(const std::string& named) {
 
 Result<Session> openSession(const Invocation& call) {
   TESSERA_TRY(auto profile, findProfile(call.cluster));
+  return openSession(std::move(profile));
+}
+
+Result<Session> openSession(agents::Profile profile) {
   if (!profile.directory.empty() && !isRunning(profile.directory))
     return Unavailable(
         fmt::format("cluster '{}' is not running; `tesseractl up --cluster {}` starts it",

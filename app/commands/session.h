@@ -40,6 +40,9 @@ struct Session {
 /// \error also kUnavailable if it is a local cluster that is stopped
 Result<Session> openSession(const Invocation& call);
 
+/// The same for a profile that is read already.
+Result<Session> openSession(agents::Profile profile);
+
 /// openSession and one `ask`, for a command that needs no more.
 Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,
                             std::chrono::milliseconds timeout = kAnswerTimeout);

@@ -248,7 +248,7 @@ Command upCommand() {
              .fallback = "1"},
             {.name = "scenario",
              .value = "FILE",
-             .help = "with --simulate: play this, as `tesseractl scenario run` does"},
+             .help = "with --simulate: play the acts of this file, on the cluster of this command"},
             {.name = "speed",
              .value = "X",
              .help = "with --simulate: simulated seconds per second",

@@ -100,7 +100,11 @@ class ExpressionParser {
     SkipSpace();
     if (at_ == text_.size()) return Unexpected("a value");
     if (Take('(')) {
+      if (++depth_ > kDeepest) {
+        return InvalidArgument(fmt::format("more than {} parentheses are open at once", kDeepest));
+      }
       TESSERA_TRY(LessonValue value, Sum());
+      --depth_;
       if (!Take(')')) return Unexpected("')'");
       return value;
     }
@@ -162,7 +166,9 @@ class ExpressionParser {
 
   std::string_view text_;
   const LessonNames& names_;
+  static constexpr int kDeepest = 64;
   std::size_t at_ = 0;
+  int depth_ = 0;  // of parentheses
 };
 
 bool Compare(const LessonValue& a, std::string_view comparison, const LessonValue& b) {

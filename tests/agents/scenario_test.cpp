@@ -80,6 +80,8 @@ class ScenarioTest : public QObject {
     row("hardware", "h100", "h999", "a.json:3: no hardware 'h999'; there are demo, a100, h100");
     row("too large", R"("nodes": 4, "devices": 4)", R"("nodes": 512, "devices": 9)",
         "a.json:3: the cluster has 4608 GPUs, at most 4096");
+    row("memory", R"("seed": 3)", R"("seed": 3, "device_bytes": 5000001)",
+        "a.json:3: 5000001 bytes are no multiple of 4096");
     row("node", R"("kill_node": 3)", R"("kill_node": -1)", "a.json:9: ");
     row("setting", R"("0.1")", "0.1", "a.json:6: ");
     row("no end", R"("end": 70)", R"("title2": 70)", "a.json:12: unknown key 'title2'");
@@ -181,6 +183,55 @@ class ScenarioTest : public QObject {
       QCOMPARE(again.changes[i].bytes_moved, run.changes[i].bytes_moved);
     }
     QVERIFY(!ScenarioOf({}, {.model = "gpt-mini"}));
+  }
+
+  void aNodeThatCameBackComesBackAgain() {
+    const std::string night = With(
+        kLoss, R"({"at": 60, "expect": {"job": "small", "state": "running", "mesh": "dp=6,tp=2"}})",
+        R"({"at": 50, "start_node": 3},
+           {"at": 60, "apply": {"job": "small", "devices": "4x4", "mesh": "dp=8,tp=2"}})");
+    const ScenarioResult run = RunOf(night);
+    QCOMPARE(run.changes.size(), std::size_t{3});
+    const auto scenario = ScenarioOf(run.changes, {.model = "gpt-10m"});
+    QVERIFY(scenario);
+    std::vector<std::string> kinds;
+    for (const Scenario::Act& act : scenario->acts) kinds.push_back(KindOf(act.what));
+    const std::vector<std::string> wanted = {"start", "apply", "kill_node", "start_node", "apply"};
+    QCOMPARE(kinds, wanted);
+    const ScenarioResult again = RunOf(ToJson(*scenario));
+    for (const std::string& failure : again.failures) qWarning("%s", failure.c_str());
+    QVERIFY(again.failures.empty());
+    QCOMPARE(again.changes.back().to, run.changes.back().to);
+  }
+
+  // The name of a job is used again, with another mesh.
+  void aNewJobHasItsOwnSteps() {
+    const auto steps_after = [](const std::string& before) {
+      const ScenarioResult result = RunOf(
+          R"({"cluster": {"nodes": 1, "devices": 8, "hardware": "demo"}, "acts": [)" + before +
+          R"({"at": 25, "start": {"model": "gpt-mini", "mesh": "dp=8", "devices": "1x8"}}],
+              "end": 60})");
+      return result.failures.empty() ? result.cluster.jobs.front().step : -1;
+    };
+    const std::int64_t alone = steps_after(std::string());
+    const std::int64_t second =
+        steps_after(R"({"at": 0, "start": {"model": "gpt-mini", "mesh": "dp=1", "devices": "1x1"}},
+                       {"at": 20, "stop": "gpt-mini"},)");
+    QVERIFY2(std::abs(alone - second) <= 3, qPrintable(QString("%1 %2").arg(alone).arg(second)));
+    QVERIFY(alone > 20);
+  }
+
+  void whatIsTooLargeIsRefused() {
+    const auto failures_of = [](const QString& count) {
+      const QString text = QStringLiteral(
+          R"({"cluster": {"nodes": 2, "devices": 8}, "acts": [{"at": 1, "add_nodes": %1}],
+              "end": 5})");
+      return RunOf(text.arg(count).toStdString()).failures;
+    };
+    QVERIFY(failures_of(QStringLiteral("510")).empty());
+    const std::vector<std::string> said = {
+        "line 1: add_nodes: 511 nodes cannot join: at most 510 more"};
+    QCOMPARE(failures_of(QStringLiteral("511")), said);
   }
 
   // On real machines their state would not fit; here it has no bytes.

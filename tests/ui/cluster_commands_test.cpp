@@ -382,11 +382,18 @@ class ClusterCommandsTest : public QObject {
     connections.now = QStringLiteral("lab");
     connections.known = {test::FakeConnections::remote(QStringLiteral("lab"))};
     test::Panel panel({.connections = &connections});
+    QVERIFY(!action(panel, "cluster.stopLocal")->isEnabled());  // before the panel operates
+    operate(panel);
     action(panel, "cluster.stopLocal")->trigger();
     QVERIFY(panel.window->findChild<ui::TypedNameDialog*>() == nullptr);
     connections.known.front().folder = QStringLiteral("/tmp/lab");
     connections.known.front().isRunning = true;
     auto* dialog = opened<ui::TypedNameDialog>(panel, "cluster.stopLocal");
+    QVERIFY(dialog != nullptr);
+    emit panel.model.cleared();  // another cluster is chosen
+    QTRY_VERIFY(panel.window->findChild<ui::TypedNameDialog*>() == nullptr);
+    QVERIFY(connections.stopped.isEmpty());
+    dialog = opened<ui::TypedNameDialog>(panel, "cluster.stopLocal");
     QVERIFY(dialog != nullptr);
     dialog->nameEdit()->setText(QStringLiteral("lab"));
     dialog->actButton()->click();

@@ -24,7 +24,12 @@ QString CommandContext::job() const {
 
 void CommandContext::open(QDialog* dialog) const {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  closeWithCluster(dialog);
   dialog->show();
+}
+
+void CommandContext::closeWithCluster(QDialog* dialog) const {
+  QObject::connect(&model, &ClusterModel::cleared, dialog, [dialog] { dialog->reject(); });
 }
 
 QString CommandContext::notConnected() const {

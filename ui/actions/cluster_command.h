@@ -52,6 +52,8 @@ class CommandContext {
   QPointer<QWidget> guard() const { return window; }
   /// Shows a dialog beside the window, which goes on. Deleted when it is closed.
   void open(QDialog* dialog) const;
+  /// Rejects the dialog when another cluster is chosen: what it asks is about this one.
+  void closeWithCluster(QDialog* dialog) const;
 
   // Why a command cannot run, as one sentence; empty if it can.
   /// The cluster cannot be asked.

@@ -6,6 +6,7 @@
 #include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QRadioButton>
 #include <QVBoxLayout>
 #include <cmath>
@@ -64,7 +65,7 @@ LessonQuestionCard::LessonQuestionCard(LessonSession& session, QWidget* parent)
       m_entry(new QDoubleSpinBox(this)) {
   setObjectName(QStringLiteral("lessonCard"));
   m_entry->setDecimals(1);
-  m_entry->setRange(0, 1e9);
+  m_entry->setRange(-1e9, 1e9);
   m_entry->setAccessibleName(tr("Your answer"));
   m_verdict->setWordWrap(true);
   m_grid->setHorizontalSpacing(4);
@@ -79,7 +80,13 @@ LessonQuestionCard::LessonQuestionCard(LessonSession& session, QWidget* parent)
   column->addWidget(m_verdict);
   column->addWidget(m_explain);
   connect(m_choices, &QButtonGroup::idClicked, this, &LessonQuestionCard::touched);
-  connect(m_entry, &QDoubleSpinBox::valueChanged, this, &LessonQuestionCard::touched);
+  const auto entered = [this] {
+    m_isEntered = true;
+    emit touched();
+  };
+  connect(m_entry, &QDoubleSpinBox::valueChanged, this, entered);
+  // 0 may be the answer, and typing it changes no value.
+  connect(m_entry->findChild<QLineEdit*>(), &QLineEdit::textEdited, this, entered);
   for (QLabel* label : {m_ask, m_explain}) {
     connect(label, &QLabel::linkHovered, this, &LessonQuestionCard::linkHovered);
   }
@@ -136,6 +143,7 @@ void LessonQuestionCard::restart() {
     m_entry->setDecimals(name.isEmpty() ? 0 : 1);
     m_entry->setSuffix(name.isEmpty() ? QString() : QLatin1Char(' ') + name);
     m_entry->setValue(0);
+    m_isEntered = false;
   }
   refresh();
 }
@@ -163,7 +171,7 @@ void LessonQuestionCard::refresh() {
 
 bool LessonQuestionCard::canCheck() const {
   if (m_session.given()) return false;
-  return m_choices->buttons().isEmpty() ? m_entry->value() > 0 : m_choices->checkedId() >= 0;
+  return m_choices->buttons().isEmpty() ? m_isEntered : m_choices->checkedId() >= 0;
 }
 
 void LessonQuestionCard::check() {

@@ -52,6 +52,7 @@ class LessonQuestionCard : public QFrame {
   QButtonGroup* m_choices;
   std::vector<QLabel*> m_labels;  // of the choices
   QDoubleSpinBox* m_entry;
+  bool m_isEntered = false;  // since the question was asked
   double m_unit = 1;  // of the entry, in units of the answer
 };
 

@@ -12,6 +12,7 @@ void chooseName(const CommandContext& with, const QString& title, const QString&
                 const QStringList& names, std::function<void(int)> then) {
   auto* dialog = new QInputDialog(with.window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  with.closeWithCluster(dialog);
   dialog->setWindowTitle(title);
   dialog->setLabelText(label);
   dialog->setComboBoxItems(names);

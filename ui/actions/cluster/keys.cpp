@@ -62,6 +62,7 @@ void revoke(const CommandContext& with, AnswerDialog* list, const KeyInfo& key) 
        .command = QStringLiteral("tesseractl keys revoke %1 --allowed %2").arg(name, folder)},
       list);
   ask->setAttribute(Qt::WA_DeleteOnClose);
+  with.closeWithCluster(ask);
   QObject::connect(ask, &QDialog::accepted, list, [&with, list, name, folder] {
     if (const auto removed = with.connections->revokeKey(name, folder); removed) {
       with.say(ClusterMenu::tr("Removed %1.").arg(removed->join(QStringLiteral(", "))));

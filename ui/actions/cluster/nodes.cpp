@@ -36,6 +36,7 @@ void actOnNode(const CommandContext& with, const NodeAct& act) {
                              .command = with.commandLine({QStringLiteral("node"), act.verb, name})},
                             with.window);
     ask->setAttribute(Qt::WA_DeleteOnClose);
+    with.closeWithCluster(ask);
     QObject::connect(ask, &QDialog::accepted, ask, [&with, request, done = act.done.arg(name)] {
       carryOutNow(with, request, done);
     });

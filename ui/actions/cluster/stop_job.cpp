@@ -65,6 +65,7 @@ ClusterCommand stopJobCommand(const CommandContext& with) {
             if (job == nullptr) return;
             auto* dialog = new TypedNameDialog(stopJobQuestion(with, *job), with.window);
             dialog->setAttribute(Qt::WA_DeleteOnClose);
+            with.closeWithCluster(dialog);
             // Another job may be shown by then.
             QObject::connect(dialog, &QDialog::accepted, dialog, [&with, name = with.job()] {
               if (with.job() == name) {

@@ -54,7 +54,7 @@ ClusterCommand stopLocalCommand(const CommandContext& with) {
            .separatorBefore = true,
            .blocked =
                [&with] {
-                 if (const QString reason = with.notConnected(); !reason.isEmpty()) return reason;
+                 if (const QString reason = with.cannotAct(); !reason.isEmpty()) return reason;
                  return with.connections == nullptr ? ClusterMenu::tr("This panel has no profiles.")
                                                     : QString();
                }},
@@ -68,6 +68,7 @@ ClusterCommand stopLocalCommand(const CommandContext& with) {
             const QString name = profile->name;
             auto* dialog = new TypedNameDialog(stopClusterQuestion(with, name), with.window);
             dialog->setAttribute(Qt::WA_DeleteOnClose);
+            with.closeWithCluster(dialog);
             QObject::connect(dialog, &QDialog::accepted, dialog, [&with, name] {
               with.say(ClusterMenu::tr("Stopping %1…").arg(name));
               with.connections->stopLocal(name, [&with, name, guard = with.guard()](Status done) {
