@@ -39,9 +39,12 @@ Result<std::unique_ptr<Simulator>> Simulator::Start(Loop& loop, NetContext& net,
                                     config.simulation->seed));
   TESSERA_RETURN_IF_ERROR(out->PlayScenario());
   // Whoever starts it waits for the nodes, whatever the speed.
+  out->speed_ = out->reached_ = config.simulation->speed;
   out->SetPace(1);
-  out->fleet_.sim().clock.After(
-      kJoined, [simulator = out.get()] { simulator->SetPace(simulator->config_.speed); });
+  out->fleet_.sim().clock.After(kJoined, [simulator = out.get()] {
+    simulator->have_joined_ = true;
+    simulator->SetPace(simulator->speed_);
+  });
   out->measured_ = Loop::Now();
   loop.Every(kMeasure, [simulator = out.get()] { simulator->MeasureReached(); });
   out->Advance();
@@ -109,13 +112,13 @@ Status Simulator::Steer(const wire::SimulateRequest& request) {
   if (!(speed >= 0 && speed <= kMostSimulationSpeed)) {
     return InvalidArgument(fmt::format("speed {} is not in 0…{}", speed, kMostSimulationSpeed));
   }
-  SetPace(speed);
+  speed_ = reached_ = speed;
+  if (have_joined_) SetPace(speed);
   return OkStatus();
 }
 
-void Simulator::SetPace(double speed) {
-  speed_ = speed;
-  reached_ = speed;
+void Simulator::SetPace(double pace) {
+  pace_ = pace;
   real_base_ = Loop::Now();
   base_ = fleet_.sim().clock.now();
 }
@@ -124,10 +127,10 @@ void Simulator::Advance() {
   VirtualClock& clock = fleet_.sim().clock;
   const auto begin = Loop::Now();
   const double passed = std::chrono::duration<double, std::milli>(begin - real_base_).count();
-  const Time due = base_ + static_cast<Time>(passed * speed_);
+  const Time due = base_ + static_cast<Time>(passed * pace_);
   bool is_due = true;
   while (is_due && Loop::Now() - begin < kLongest) is_due = clock.RunNext(due);
-  if (is_due && static_cast<double>(due - clock.now()) > kMostBehind.count() * speed_) {
+  if (is_due && static_cast<double>(due - clock.now()) > kMostBehind.count() * pace_) {
     real_base_ = Loop::Now();
     base_ = clock.now();
   }
@@ -135,6 +138,7 @@ void Simulator::Advance() {
 }
 
 void Simulator::MeasureReached() {
+  if (!have_joined_) return;
   const auto now = Loop::Now();
   const Time at = fleet_.sim().clock.now();
   const double seconds = std::chrono::duration<double>(now - measured_).count();

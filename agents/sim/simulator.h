@@ -45,7 +45,7 @@ class Simulator final : public SimulatedNodes {
   /// Runs what is due, for a short while, and comes again.
   void Advance();
   /// From now on time passes at this speed.
-  void SetPace(double speed);
+  void SetPace(double pace);
   void MeasureReached();
 
   Loop& loop_;
@@ -53,9 +53,11 @@ class Simulator final : public SimulatedNodes {
   Fleet fleet_;
   std::optional<Scenario> scenario_;
   std::optional<ScenarioPlayer> player_;  // of the scenario
-  double speed_ = 1;
-  Clock::time_point real_base_;  // at which it was
-  Time base_ = 0;                // in the simulation
+  bool have_joined_ = false;              // the nodes; until then time passes as in the world
+  double speed_ = 1;                      // as wanted
+  double pace_ = 1;                       // as it is
+  Clock::time_point real_base_;           // at which it was
+  Time base_ = 0;                         // in the simulation
   Clock::time_point measured_;
   Time at_measured_ = 0;
   double reached_ = 1;
