@@ -232,24 +232,32 @@ void AppConnections::startSimulated(const ui::SimulationChoice& choice,
   startInBackground([wanted] { return startSimulation(wanted); }, std::move(done));
 }
 
-void AppConnections::startInBackground(std::function<Result<agents::Profile>()> start,
-                                       ui::Connections::Done<QString> done) {
+template <typename Outcome>
+void AppConnections::runInBackground(std::function<Outcome()> work,
+                                     std::function<void(const Outcome&)> then) {
   m_isBusy = true;
-  m_starting = std::jthread([this, start = std::move(start), done = std::move(done)]() mutable {
-    auto started = start();
+  m_background = std::jthread([this, work = std::move(work), then = std::move(then)]() mutable {
     QMetaObject::invokeMethod(
         this,
-        [this, started = std::move(started), done = std::move(done)] {
+        [this, outcome = work(), then = std::move(then)] {
           m_isBusy = false;
-          m_progress.stop();
-          if (started) {
-            done(QString::fromStdString(started->name));
-          } else {
-            done(started.error());
-          }
+          then(outcome);
         },
         Qt::QueuedConnection);
   });
+}
+
+void AppConnections::startInBackground(std::function<Result<agents::Profile>()> start,
+                                       ui::Connections::Done<QString> done) {
+  runInBackground<Result<agents::Profile>>(
+      std::move(start), [this, done = std::move(done)](const Result<agents::Profile>& started) {
+        m_progress.stop();
+        if (started) {
+          done(QString::fromStdString(started->name));
+        } else {
+          done(started.error());
+        }
+      });
 }
 
 Status AppConnections::checkNotBusy() const {
@@ -259,24 +267,21 @@ Status AppConnections::checkNotBusy() const {
 
 void AppConnections::stopLocal(const QString& name, ui::Connections::Done<void> done) {
   if (const Status free = checkNotBusy(); !free) return later<void>(std::move(done), free);
-  m_isBusy = true;
-  m_starting = std::jthread([this, name = name.toStdString(), done = std::move(done)]() mutable {
-    const auto stopped = isHostCluster(name) ? stopHostCluster(name) : stopLocalCluster(name);
-    QMetaObject::invokeMethod(
-        this,
-        [this, name, stopped, done = std::move(done)] {
-          m_isBusy = false;
-          if (stopped && m_current.toStdString() == name) {  // its profile is gone
-            m_bridge.close();
-            m_current.clear();
-            m_profile.reset();
-            m_model.clear();
-            m_model.setLink(ui::LinkState::None, QString());
-          }
-          done(stopped ? OkStatus() : Status(stopped.error()));
-        },
-        Qt::QueuedConnection);
-  });
+  runInBackground<Status>(
+      [name = name.toStdString()]() -> Status {
+        const auto stopped = isHostCluster(name) ? stopHostCluster(name) : stopLocalCluster(name);
+        return stopped ? OkStatus() : Status(stopped.error());
+      },
+      [this, name, done = std::move(done)](const Status& stopped) {
+        if (stopped && m_current == name) {  // its profile is gone
+          m_bridge.close();
+          m_current.clear();
+          m_profile.reset();
+          m_model.clear();
+          m_model.setLink(ui::LinkState::None, QString());
+        }
+        done(stopped);
+      });
 }
 
 QString AppConnections::keyFolder() { return QString::fromStdString(ownKeyFolder().string()); }

@@ -71,8 +71,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;
   void operate(const QString& panel, ui::OperateAct act,
                ui::ClusterCommands::Done<ui::OperateAnswer> done) override;
-  void startJob(const ui::StartRequest& request,
-                ui::ClusterCommands::Done<void> done) override;
+  void startJob(const ui::StartRequest& request, ui::ClusterCommands::Done<void> done) override;
   void proposeStart(const ui::StartRequest& request,
                     ui::ClusterCommands::Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
@@ -98,7 +97,9 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
             ui::ClusterCommands::Done<ui::Answer> done) override;
 
  private:
-  /// Runs `start` on a thread.
+  /// Runs `work` on a thread, then `then` on this one. checkNotBusy() fails meanwhile.
+  template <typename Outcome>
+  void runInBackground(std::function<Outcome()> work, std::function<void(const Outcome&)> then);
   void startInBackground(std::function<Result<agents::Profile>()> start,
                          ui::Connections::Done<QString> done);
   /// Whether a cluster is being started or stopped, which this thread must not wait for.
@@ -115,8 +116,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   std::optional<agents::Profile> m_forgotten;
   std::unique_ptr<ClusterTest> m_test;
   std::optional<HistoryFile> m_file;
-  bool m_isBusy = false;  // m_starting works
-  std::jthread m_starting;
+  bool m_isBusy = false;  // m_background works
+  std::jthread m_background;
   QTimer m_progress;
 };
 

@@ -136,12 +136,16 @@ class AllowedKeys {
   std::vector<std::string> reported_;
 };
 
-int RunAgent(AgentConfig config) {
+void PrepareProcess() {
   RaiseDescriptorLimit();
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // It would print a line for each bad text that a peer sends.
   google::protobuf::SetLogHandler(nullptr);
 #endif
+}
+
+int RunAgent(AgentConfig config) {
+  PrepareProcess();
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
   const auto record = KnownRecord(config, *keys);
@@ -185,10 +189,7 @@ int RunAgent(AgentConfig config) {
 
 // All nodes and the registrar in this process: there is no keeper, and nothing outlives it.
 int RunSimulation(const AgentConfig& config) {
-  RaiseDescriptorLimit();
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-  google::protobuf::SetLogHandler(nullptr);
-#endif
+  PrepareProcess();
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
   const int signal_fd = BlockEndingSignals();

@@ -70,7 +70,7 @@ void NodeActs::OnSimulate(const wire::SimulateRequest& request, const ReplyPtr& 
   if (const Status done = world_.simulation->steer(request); !done) {
     return reply->Fail(done.error());
   }
-  publisher_.PublishState(timers_.now());  // no timer runs while time stands still
+  publisher_.PublishState(timers_.now());  // no timer runs while the simulated clock is stopped
   wire::Reply done;
   done.mutable_done();
   reply->Done(std::move(done));

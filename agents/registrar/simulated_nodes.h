@@ -29,7 +29,7 @@ struct SimulationFacts {
   /// Carries out what a user wants of the simulation itself.
   /// \error naming the value and its limits
   std::function<Status(const wire::SimulateRequest& request)> steer;
-  /// Ends the process soon, also while time stands still.
+  /// Ends the process soon, also while the simulated clock is stopped.
   std::function<void()> shut_down;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t kStepsOfMedian = 20;
 /// How long to wait for a missing step after a later one has arrived. An agent that restarted or
 /// was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kPatience = std::chrono::seconds(5);
-/// A node that cannot answer now may be the only one that knows the missing steps.
+/// As kPatience while a node is absent: the missing steps may be known to that node only.
 constexpr auto kPatienceWithAbsent = std::chrono::seconds(60);
 constexpr auto kAskAgain = std::chrono::seconds(1);
 /// In seconds.

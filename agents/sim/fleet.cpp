@@ -84,9 +84,6 @@ void Fleet::Add(std::int32_t number) {
   world.limit_lanes = [this](SimNode& node, std::int64_t bytes_per_second) {
     model_.fabric().Limit(node.number(), bytes_per_second);
   };
-  world.shut_down = [this](SimNode& node) {
-    if (node.number() == 0 && world_.shut_down) world_.shut_down();
-  };
   world.log = [this](SimNode& node, const std::string& line) { Note(node.number(), line); };
   world.killed = [](const SimRank&) {};
   world.started = [this](SimNode& node) { links_.ConnectLater(node.number(), sim_.Pick(1, 200)); };

@@ -28,8 +28,6 @@ class Fleet {
     std::function<void(const std::string& identity, const wire::FromNode& message)> to_registrar;
     /// For the log of the process.
     std::function<void(const std::string& line)> log;
-    /// The node of the registrar is told to end.
-    std::function<void()> shut_down;
   };
   /// \error naming what cannot be simulated: too many devices, or memory that is no whole page
   static Status Check(const AgentConfig& config);

@@ -75,7 +75,6 @@ class Run {
     return {[this](const std::string& identity, const wire::FromNode& message) {
               if (registrar_) registrar_->OnNode(identity, message);
             },
-            {},
             {}};
   }
   Registrar::World RegistrarWorld() {

@@ -76,10 +76,8 @@ class SimNode::Keeper : public KeeperLink {
     node_.exits_.erase(pid);
     return OkStatus();
   }
-  Status Shutdown() override {
-    if (node_.world_.shut_down) node_.world_.shut_down(node_);
-    return OkStatus();
-  }
+  // Nobody asks for it: a simulated cluster goes down with its process.
+  Status Shutdown() override { return OkStatus(); }
   Status Die() override {
     node_.world_.sim->clock.After(0, [node = &node_] { node->Lose(); });
     return OkStatus();

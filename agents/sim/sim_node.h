@@ -52,8 +52,6 @@ class SimNode {
     std::function<void(SimNode& node, std::int64_t bytes_per_second)> limit_lanes;
     /// As NodeWorld::log_line.
     std::function<void(SimNode& node, const std::string& line)> log;
-    /// The whole node ends, on request.
-    std::function<void(SimNode& node)> shut_down;
     /// The agent kills a rank.
     std::function<void(const SimRank& rank)> killed;
     /// The agent begins to run in its process: what else runs there may begin as well.

@@ -111,8 +111,9 @@ class SimRank {
   void Repeat();
   void BuildGroups(const RankView& view);
   void Meet(Attempt attempt);
-  /// Sets a key of the store for the other ranks; waits for one that `rank` sets.
+  /// Sets a key of the store, for the other ranks to read.
   void Show(Attempt attempt, const std::string& key);
+  /// Waits for a key of the store that `rank` sets.
   void Look(Attempt attempt, const std::string& key, int rank);
   void OnMet(Attempt attempt, int rank, bool is_there);
   void ReportConnected(Attempt attempt, const Status& status);

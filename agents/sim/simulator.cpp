@@ -89,8 +89,7 @@ Fleet::World Simulator::FleetWorld() {
   return {[this](const std::string& identity, const wire::FromNode& message) {
             if (registrar_) registrar_->OnSimulated(identity, message);
           },
-          [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
-          [this] { loop_.Stop(); }};
+          [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }};
 }
 
 SimulationFacts Simulator::MakeFacts(const AgentConfig& config, const Hardware& hardware) {

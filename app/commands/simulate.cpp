@@ -51,7 +51,7 @@ int runSpeed(const Invocation& call) {
   wire::SimulateRequest act;
   act.set_speed(speed);
   return steer(call, act,
-               speed == 0 ? "time stands still"
+               speed == 0 ? "the simulated clock is stopped"
                           : fmt::format("{} simulated seconds pass in a second", speed));
 }
 
@@ -106,7 +106,7 @@ int runAddNodes(const Invocation& call) {
 std::vector<Command> simulateCommands() {
   return {{{.verb = "simulate speed",
             .summary = "Let time pass faster or slower in a simulated cluster",
-            .words = {{"SPEED", "simulated seconds per second; 0: time stands still"}},
+            .words = {{"SPEED", "simulated seconds per second; 0 stops the clock"}},
             .options = {quietOption()},
             .notes = {kOnlySimulated,
                       "What this machine cannot compute that fast passes slower: status shows the "

@@ -21,7 +21,7 @@ struct SimulatedSize {
 /// \error kInvalidArgument naming the text and the limits
 Result<SimulatedSize> parseSimulatedSize(std::string_view text);
 
-/// Parses "10" or "0.5": simulated seconds per second. 0 lets time stand still.
+/// Parses "10" or "0.5": simulated seconds per second. 0 stops the clock.
 /// \error kInvalidArgument naming the text and the limits
 Result<double> parseSimulationSpeed(std::string_view text);
 

@@ -1473,7 +1473,7 @@
         <translation>%1 simulierte Sekunden pro Sekunde vergehen lassen</translation>
     </message>
     <message>
-        <source>The simulated time stands still.</source>
+        <source>The simulated clock is stopped.</source>
         <translation>Die simulierte Zeit steht still.</translation>
     </message>
     <message>

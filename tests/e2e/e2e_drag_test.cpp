@@ -16,10 +16,6 @@ namespace {
 
 const QString kJob = QStringLiteral("nano");
 
-QPoint Centre(const Json& rect) {
-  return {rect[0].get<int>() + rect[2].get<int>() / 2, rect[1].get<int>() + rect[3].get<int>() / 2};
-}
-
 }  // namespace
 
 class E2eDragTest : public QObject {
@@ -65,8 +61,8 @@ class E2eDragTest : public QObject {
       const std::string name = device.toStdString();
       QVERIFY2(waitGeometry([&](const Json& g) { return g["cells"].contains(name); }, 5),
                name.c_str());
-      const QPoint from = Centre(m_geometry["cells"][name]);
-      const QPoint zone = Centre(m_geometry["drop_zone"]);
+      const QPoint from = XServer::MiddleOf(m_geometry["cells"][name]);
+      const QPoint zone = XServer::MiddleOf(m_geometry["drop_zone"]);
       QVERIFY(m_display->Drag(from, zone));
       // The cell moves from the pool to the mesh, so the canvas computes a new layout.
       const Json was = m_geometry["cells"][name];

@@ -22,10 +22,6 @@ namespace {
 constexpr int kAskEveryMs = 300;
 const std::string kLeave = "Return to live  Esc";
 
-QPoint MiddleOf(const Json& rect) {
-  return {rect[0].get<int>() + rect[2].get<int>() / 2, rect[1].get<int>() + rect[3].get<int>() / 2};
-}
-
 }  // namespace
 
 class E2eRealWindowTest : public QObject {
@@ -36,7 +32,7 @@ class E2eRealWindowTest : public QObject {
     m_display = std::make_unique<XServer>();
     if (!m_display->missing().isEmpty()) QSKIP(qPrintable(m_display->missing()));
     m_environment = EnvironmentWithHome(m_home.path());
-    m_environment << "XDG_RUNTIME_DIR=" + m_home.path();  // Qt says so where there is none
+    m_environment << "XDG_RUNTIME_DIR=" + m_home.path();  // Qt warns if it is not set
     m_pictures = qEnvironmentVariable("TESSERA_PICTURES", m_home.path() + "/pictures");
     QVERIFY(QDir().mkpath(m_pictures));
     m_panel.setEnvironment(m_display->Environment(m_environment));
@@ -65,7 +61,7 @@ class E2eRealWindowTest : public QObject {
 
     for (const std::string gpu : {"n0g2", "n0g3", "n1g2", "n1g3"}) {
       const Json was = m_geometry["cells"][gpu];
-      QVERIFY(m_display->Drag(MiddleOf(was), MiddleOf(m_geometry["pool"])));
+      QVERIFY(m_display->Drag(XServer::MiddleOf(was), XServer::MiddleOf(m_geometry["pool"])));
       QVERIFY2(waitFor([&](const Json& g) { return g["cells"][gpu] != was; }, 5), gpu.c_str());
     }
     QVERIFY2(waitButton("Apply: move", 20), "Apply stays off");
@@ -75,7 +71,7 @@ class E2eRealWindowTest : public QObject {
 
     // Back again, so that each node has whole replicas.
     QVERIFY2(waitButton("Plan an undo", 10), "the change cannot be undone");
-    QVERIFY(m_display->Click(MiddleOf(m_button)));
+    QVERIFY(m_display->Click(XServer::MiddleOf(m_button)));
     QVERIFY2(waitButton("Apply: move", 20), "Apply stays off");
     apply(8);
 
@@ -84,7 +80,7 @@ class E2eRealWindowTest : public QObject {
     QVERIFY2(waitButton("Continue with", 40), "nothing asked what to do after the loss");
     picture("4-lost");
     QVERIFY(waitButton("Continue with", 5));  // the cards have their places now
-    QVERIFY(m_display->Click(MiddleOf(m_button)));
+    QVERIFY(m_display->Click(XServer::MiddleOf(m_button)));
     QVERIFY2(waitJob([](const Json& job) {
                return job["state"] == "running" &&
                       job["devices"].dump().find("n1g") == std::string::npos;
@@ -110,7 +106,7 @@ class E2eRealWindowTest : public QObject {
     QVERIFY2(waitFor([&](const Json& g) { return g["buttons"].contains(kLeave); }, 10),
              "no lesson opened");
     picture("7-lesson");
-    QVERIFY(m_display->Click(MiddleOf(m_geometry["buttons"][kLeave])));
+    QVERIFY(m_display->Click(XServer::MiddleOf(m_geometry["buttons"][kLeave])));
     QVERIFY(waitFor([&](const Json& g) { return !g["buttons"].contains(kLeave); }, 10));
 
     // What was done is in the history, and the cluster ends with the window.
@@ -172,7 +168,7 @@ class E2eRealWindowTest : public QObject {
   void apply(std::size_t gpus) {
     QVERIFY(m_display->Key("ctrl+Return"));
     QVERIFY2(waitButton("Move ", 10), "the question before the change did not come");
-    QVERIFY(m_display->Click(MiddleOf(m_button)));
+    QVERIFY(m_display->Click(XServer::MiddleOf(m_button)));
     QVERIFY2(waitJob([gpus](const Json& job) {
                return job["state"] == "running" && job["devices"].size() == gpus;
              }),

@@ -4,6 +4,7 @@
 #include <QProcess>
 #include <QStandardPaths>
 #include <QThread>
+#include <nlohmann/json.hpp>
 
 namespace tessera::test {
 namespace {
@@ -73,6 +74,10 @@ bool XServer::Tool(const QStringList& words) const {
 
 QPoint XServer::Between(QPoint from, QPoint to, double part) {
   return from + QPoint(qRound((to.x() - from.x()) * part), qRound((to.y() - from.y()) * part));
+}
+
+QPoint XServer::MiddleOf(const nlohmann::json& rect) {
+  return {rect[0].get<int>() + rect[2].get<int>() / 2, rect[1].get<int>() + rect[3].get<int>() / 2};
 }
 
 bool XServer::Drag(QPoint from, QPoint to) const {

@@ -9,6 +9,7 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <nlohmann/json_fwd.hpp>
 
 namespace tessera::test {
 
@@ -24,6 +25,9 @@ class XServer {
   const QString& missing() const { return missing_; }
   /// `environment` with DISPLAY and the xcb platform of Qt.
   QStringList Environment(QStringList environment) const;
+
+  /// \param rect [x, y, width, height], as `tessera --print-geometry` prints it
+  static QPoint MiddleOf(const nlohmann::json& rect);
 
   /// Presses the left button at `from`, moves in small steps to `to`, releases it. Screen
   /// coordinates.

@@ -45,7 +45,7 @@ ClusterCommand speedCommand(const CommandContext& with, double speed) {
                    : ClusterMenu::tr("Let %1 simulated seconds pass in a second").arg(number),
             [&with, speed, number, stands] {
               send(with, {SimulateRequest::Act::Speed, speed},
-                   stands ? ClusterMenu::tr("The simulated time stands still.")
+                   stands ? ClusterMenu::tr("The simulated clock is stopped.")
                           : ClusterMenu::tr("%1 simulated seconds pass in a second.").arg(number));
             });
   command.spec.id = QStringLiteral("simulation.speed%1").arg(speed);
