@@ -20,8 +20,10 @@ from tessera.torch.layout import Layout
 from tessera.torch.program import (
     DTYPES,
     STEP,
+    StateOfOptimizer,
     Tensor,
     has_axis,
+    like,
     local_of,
     make_state,
     parameters,
@@ -47,20 +49,6 @@ def _end_of_mapping(address: int) -> int:
             if int(begin, 16) <= address < int(end, 16):
                 return int(end, 16)
     return 0
-
-
-def _like(tensor: Tensor, local: torch.Tensor) -> torch.Tensor:
-    """`local` as this rank's part of the tensor."""
-    if not isinstance(tensor.value, DTensor):
-        return local
-    return DTensor.from_local(
-        local,
-        tensor.value.device_mesh,
-        tensor.value.placements,
-        run_check=False,
-        shape=tensor.value.shape,
-        stride=tensor.value.stride(),
-    )
 
 
 def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
@@ -114,7 +102,7 @@ class Program:
                 tensor.name,
                 parameter,
                 value,
-                _like(tensor, value),
+                like(tensor.value, value),
                 tensor.num_parts(),
                 stages,
                 tuple(axis for axis in ("dp", "cp") if has_axis(tensor.value, axis)),
@@ -184,17 +172,23 @@ class Binding(Program):
         mesh: DeviceMesh,
         pieces: list[Piece],
         buffers: dict[str, torch.Tensor] | None,
+        state_of_optimizer: StateOfOptimizer | None = None,
     ) -> None:
         """`model` is on the meta device.
 
         `buffers` are the values of those that are no state. None: the model will not be called.
+        `state_of_optimizer` is that of the same program on another mesh.
         """
         super().__init__(model, optimizer, pipeline, mesh)
         self._layout = Layout.of_job()
         self.is_pipelined = self._layout.is_pipelined and self.axes["pp"].size > 1
         self._pieces = {piece.name: piece for piece in pieces}
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
-        make_state(optimizer)
+        if state_of_optimizer is None:
+            make_state(optimizer)
+        else:
+            state_of_optimizer.make(model, optimizer)
+        self.state_of_optimizer = state_of_optimizer or StateOfOptimizer(model, optimizer)
         state = list(state_of(model, optimizer))
         self._compare([tensor for tensor, _, _ in state])
         self.step_value = tensor_of(self._pieces[STEP])
@@ -244,7 +238,7 @@ class Binding(Program):
             local = padded.get(id(parameter))
             if local is None:
                 local = self._local(tensor)
-            values[tensor.name] = _like(tensor, local)
+            values[tensor.name] = like(tensor.value, local)
             self._bound.append((tensor, local))
         self._assign(values)
         now = parameters(self.model)
@@ -286,7 +280,7 @@ class Binding(Program):
             if parameter is None or not key:
                 continue
             local = self._local(tensor)
-            optimizer.state[replaced[id(parameter)]][key] = _like(tensor, local)
+            optimizer.state[replaced[id(parameter)]][key] = like(tensor.value, local)
             self._bound.append((tensor, local))
 
     def _pad_shards(self) -> dict[int, torch.Tensor]:

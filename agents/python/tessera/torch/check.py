@@ -14,7 +14,7 @@ from typing import Any
 
 from tessera._library import TesseraError
 from tessera.describe import CHECKED, FOLDER, MESH
-from tessera.torch.describe import Described, describe_on
+from tessera.torch.describe import Described, OnMesh, describe_on
 from tessera.torch.groups import first_ranks
 from tessera.torch.layout import Layout
 from tessera.torch.program import Build
@@ -23,7 +23,7 @@ _OF_A_RANK = ("TESSERA_RANK_SOCKET", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_
 _WHY = "why"  # a file for the reason of a refusal
 
 
-def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
+def check_here(build: Build, sizes: dict[str, int], rank: int) -> OnMesh:
     """In this process, which has no process groups yet. Raises TesseraError naming the tensor."""
     try:
         found = describe_on(build, sizes, rank)
@@ -32,6 +32,7 @@ def check_here(build: Build, sizes: dict[str, int], rank: int) -> None:
     except Exception as error:
         raise TesseraError(f"{_text(sizes)}: {type(error).__name__}: {error}") from error
     compare(found.tensors, Layout.of_job(), sizes, rank)
+    return found
 
 
 def check_stages(build: Build, folder: str) -> None:

@@ -21,6 +21,7 @@ from tessera.torch.groups import first_ranks, pretended
 from tessera.torch.program import (
     STEP,
     Build,
+    StateOfOptimizer,
     Tensor,
     call,
     check_optimizer,
@@ -72,6 +73,7 @@ class OnMesh:
     # Whether a rank can make an update by itself that an earlier one has left out: without
     # collectives, and without buffers of the step, which are lost with that rank.
     updates_alone: bool
+    state_of_optimizer: StateOfOptimizer
 
 
 def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
@@ -87,7 +89,8 @@ def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
         if isinstance(model, FSDPModule):
             name = name.removeprefix("FSDP")
         own = [Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)]
-        return OnMesh(f"{name}, torch {torch.__version__}", [*own, STEP_TENSOR], alone)
+        title = f"{name}, torch {torch.__version__}"
+        return OnMesh(title, [*own, STEP_TENSOR], alone, StateOfOptimizer(model, optimizer))
 
 
 def describe(build: Build) -> tuple[OnMesh, Stages]:

@@ -7,6 +7,7 @@ import datetime
 import math
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -123,7 +124,9 @@ class Groups:
         if dist.is_initialized():
             dist.destroy_process_group()
         self._coming = {key: of for key, of in self._coming.items() if key[0] > view.epoch}
-        self._current = built
+        # Nobody has to wait for the end of a group's threads.
+        retired, self._current = [self._current], built
+        threading.Thread(target=retired.clear).start()
         backend = "nccl" if self._device == "cuda" else "gloo"
         dist.init_process_group(
             backend,

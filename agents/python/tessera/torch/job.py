@@ -23,7 +23,7 @@ from tessera.metrics import Metrics
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.groups import Axis, Groups, first_ranks, pretended
-from tessera.torch.program import Build, call, persistent_buffers
+from tessera.torch.program import Build, StateOfOptimizer, call, persistent_buffers
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
 _ALONE = dict.fromkeys(AXES, 1)
@@ -368,6 +368,7 @@ class Attached(TorchJob):
         self._groups = Groups(self._job, device)
         self._build: Build | None = None
         self._buffers: dict[str, torch.Tensor] = {}
+        self._state_of_optimizer: StateOfOptimizer | None = None  # as soon as it is known
         self._refusal: TesseraError | None = None  # of the mesh that this process was started for
         self._unchecked: Binding | None = None  # until the first step
         self._unfinished: Decision | None = None
@@ -382,23 +383,32 @@ class Attached(TorchJob):
         # Before the groups are built, so that the others train on meanwhile: imports, the first use
         # of everything, and what only a real model has.
         with pretended(_ALONE) as mesh:
-            model, optimizer, _ = call(build, mesh)
+            first = call(build, mesh)
         self._seed = torch.initial_seed()
-        saved = persistent_buffers(model)
-        self._buffers = {n: b for n, b in model.named_buffers() if n not in saved}
+        saved = persistent_buffers(first[0])
+        self._buffers = {n: b for n, b in first[0].named_buffers() if n not in saved}
+        is_needed = self._job.pieces() and self._job.must_initialise
+        initial = first[:2] if is_needed else None
+        del first
         try:
             view = self._job.view
             for rank in first_ranks(view.sizes) if view.rank == 0 else (view.rank,):
-                check_here(build, view.sizes, rank)
+                found = check_here(build, view.sizes, rank).state_of_optimizer
+                if self._state_of_optimizer is None:
+                    self._state_of_optimizer = found
+                else:
+                    self._state_of_optimizer.learn(found)
         except TesseraError as error:
             self._refusal = error
+        if initial is None:
+            _return_memory()  # while nobody waits for this rank
         self._job.connect(self._connect)
         if self._job.pieces():
             binding = self._rebuild(self._job.view)
-            if self._job.must_initialise:
-                binding.initialise(model, optimizer)
-        del model, optimizer
-        _return_memory()
+            if initial is not None:
+                binding.initialise(*initial)
+                del initial
+                _return_memory()
         if self._job.pieces() and not self._job.must_initialise:
             # All ranks start again: their boundary is where the first of them may be, in steps().
             self._unfinished = self._job.unfinished()
@@ -454,7 +464,9 @@ class Attached(TorchJob):
         assert self._build is not None
         with torch.random.fork_rng(), torch.device("meta"):
             made = call(self._build, self.mesh)
-        return Binding(*made, self.mesh, self._job.pieces(), buffers)
+        binding = Binding(*made, self.mesh, self._job.pieces(), buffers, self._state_of_optimizer)
+        self._state_of_optimizer = binding.state_of_optimizer
+        return binding
 
     def _boundary(self, request: int, step: int | None = None) -> None:
         at = self.coming_step - 1 if step is None else step

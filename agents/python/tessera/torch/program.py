@@ -195,6 +195,79 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
         parameter.grad = gradient
 
 
+class StateOfOptimizer:
+    """What state an optimizer has, learned on one mesh to make it on other meshes.
+
+    make_state() computes on DTensors, for which torch derives everything anew on each mesh. Most
+    state is cut like its parameter, so it can be written down.
+    """
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """After make_state()."""
+        # These keep all that they know in `state`, others may count their steps elsewhere.
+        self._is_known = type(optimizer).__module__.startswith("torch.optim")
+        # By parameter and key, the type and whether it is a number.
+        self._of: dict[str, dict[str, tuple[torch.dtype, bool]]] = {}
+        for name, (parameter, _) in parameters(model).items():
+            of = self._of[name] = {}
+            for key, value in optimizer.state.get(parameter, {}).items():
+                if value is None:
+                    continue
+                is_number = isinstance(value, torch.Tensor) and _is_number(value)
+                if not is_number and not _is_like(value, parameter):
+                    self._is_known = False
+                    return
+                of[key] = (value.dtype, is_number)
+
+    def learn(self, other: StateOfOptimizer) -> None:
+        """What another rank's part of the same program has."""
+        self._is_known &= other._is_known
+        self._of.update(other._of)
+
+    def make(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """As make_state() does, for a model on the meta device."""
+        own = parameters(model)
+        if not self._is_known or not own.keys() <= self._of.keys():
+            make_state(optimizer)
+            return
+        optimizer.state.clear()
+        for name, (parameter, _) in own.items():
+            local = local_of(parameter.detach())
+            for key, (dtype, is_number) in self._of[name].items():
+                if is_number:
+                    value = torch.zeros((), dtype=dtype)
+                else:
+                    value = like(parameter, torch.empty_like(local, dtype=dtype))
+                optimizer.state[parameter][key] = value
+
+
+def _is_number(value: torch.Tensor) -> bool:
+    return value.dim() == 0 and not isinstance(value, DTensor)
+
+
+def _is_like(value: Any, parameter: nn.Parameter) -> bool:
+    """Whether it has the shape and the cut of the parameter."""
+    if not isinstance(value, torch.Tensor) or value.shape != parameter.shape:
+        return False
+    if not isinstance(value, DTensor) or not isinstance(parameter, DTensor):
+        return not isinstance(value, DTensor) and not isinstance(parameter, DTensor)
+    return value.device_mesh is parameter.device_mesh and value.placements == parameter.placements
+
+
+def like(whole: torch.Tensor, local: torch.Tensor) -> torch.Tensor:
+    """`local` as this rank's part of a tensor with the shape and the cut of `whole`."""
+    if not isinstance(whole, DTensor):
+        return local
+    return DTensor.from_local(
+        local,
+        whole.device_mesh,
+        whole.placements,
+        run_check=False,
+        shape=whole.shape,
+        stride=whole.stride(),
+    )
+
+
 def state_of(
     model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> Iterator[tuple[Tensor, nn.Parameter | None, str]]:
