@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "engine/data/cursor.h"
@@ -26,69 +27,89 @@ struct Machine {
   double compute = 0, tensor = 0, pipeline = 0, reduction = 0, update = 0, gather = 0, fixed = 0;
 };
 
+/// Ranks first, first + stride, … of a mesh.
+struct Group {
+  std::size_t first = 0, count = 0, stride = 1;
+  std::size_t operator[](std::size_t i) const { return first + i * stride; }
+};
+
+/// The estimate visits each rank a few times. What depends on a stage and on the size of a share
+/// alone is computed once: shares have at most two sizes.
 class Step {
  public:
   Step(const JobSettings& settings, const ptc::DeviceMesh& mesh, const StepOptions& options,
        const Machines& machines, const Calibration& calibration)
       : model_(settings.model),
-        mesh_(mesh),
-        machines_(machines),
         calibration_(calibration),
-        zero_(options.zero && mesh.shape()[Axis::kDp] > 1),
+        dp_(mesh.shape()[Axis::kDp]),
+        tp_(mesh.shape()[Axis::kTp]),
+        pp_(mesh.shape()[Axis::kPp]),
+        zero_(options.zero && dp_ > 1),
         batch_(GlobalBatchOn(settings, mesh.shape())),
         samples_(MicroBatch(settings, mesh.shape(), options)) {
-    for (const ptc::DeviceId device : mesh.devices()) ++machine(device).ranks;
+    std::map<std::int32_t, std::size_t> index;  // of a machine, in order of their numbers
+    for (const std::int32_t node : NodesOf(mesh)) {
+      index.emplace(machines.MachineOf({node, 0}), 0);
+    }
+    for (auto& [number, position] : index) {
+      position = machines_.size();
+      machines_.emplace_back();
+    }
+    members_.resize(machines_.size());
+    std::optional<std::int32_t> node;
+    std::size_t machine = 0;
+    std::int32_t host = 0;
+    for (const ptc::DeviceId device : mesh.devices()) {
+      if (node != device.node) {  // neighbours are often on one node
+        node = device.node;
+        machine = index.at(machines.MachineOf(device));
+        host = machines.topology.HostOf(device);
+      }
+      machine_of_.push_back(machine);
+      host_of_.push_back(host);
+      ++machines_[machine].ranks;
+    }
   }
 
   StepCost Estimate() {
-    const ptc::MeshShape& shape = mesh_.shape();
-    const std::int64_t dp = shape[Axis::kDp], tp = shape[Axis::kTp], pp = shape[Axis::kPp];
-    for (std::int64_t stage = 0; stage < pp; ++stage) AddStage(stage);
-
-    for (std::int64_t stage = 0; stage + 1 < pp; ++stage) {
-      for (std::int64_t d = 0; d < dp; ++d) {
-        for (std::int64_t t = 0; t < tp; ++t) {
-          const std::vector<ptc::DeviceId> ends = {At(stage, d, t), At(stage + 1, d, t)};
-          double seconds = 0;
-          for (const Passes& passes : PassesOf(d)) {  // one message forward, one backward
-            seconds +=
-                2 * ToDouble(passes.count) * LinkOf(ends).At(HiddenBytes(model_, passes.samples));
-          }
-          // Each end has half of it.
-          for (const ptc::DeviceId device : ends) machine(device).pipeline += seconds / 2;
-        }
-      }
-    }
+    for (std::int64_t stage = 0; stage < pp_; ++stage) AddStage(stage);
+    for (std::int64_t stage = 0; stage + 1 < pp_; ++stage) AddMessages(stage);
     // The two copies of a tied embedding: one message each way, one after the other.
-    if (pp > 1 && model_.tied_head) {
-      const std::int64_t bytes = (model_.vocab + tp - 1) / tp * model_.width * 4;
-      for (std::int64_t d = 0; d < dp; ++d) {
-        for (std::int64_t t = 0; t < tp; ++t) {
-          const std::vector<ptc::DeviceId> ends = {At(0, d, t), At(pp - 1, d, t)};
-          Charge(ends, 2 * LinkOf(ends).At(bytes), &Machine::reduction);
+    if (pp_ > 1 && model_.tied_head) {
+      const std::int64_t bytes = (model_.vocab + tp_ - 1) / tp_ * model_.width * 4;
+      for (std::int64_t d = 0; d < dp_; ++d) {
+        for (std::int64_t t = 0; t < tp_; ++t) {
+          const std::size_t first = RankAt(0, d, t);
+          const Group ends{first, 2, RankAt(pp_ - 1, d, t) - first};
+          Charge(ends, 2 * LinkOf(OnOneHost(ends)).At(bytes), &Machine::reduction);
         }
       }
     }
     // The gather of the step decision.
     constexpr std::int64_t kRecordBytes = 64;
-    const std::vector<ptc::DeviceId>& world = mesh_.devices();
-    const std::int64_t ranks = std::ssize(world);
-    Charge(world, GatherOf(world).Of(ranks).At(kRecordBytes * ranks), &Machine::fixed);
+    const Group world{0, machine_of_.size(), 1};
+    const auto ranks = static_cast<std::int64_t>(world.count);
+    Charge(world, GatherOf(OnOneHost(world)).Of(ranks).At(kRecordBytes * ranks), &Machine::fixed);
     return Sum();
   }
 
  private:
-  Machine& machine(ptc::DeviceId device) { return by_number_[machines_.MachineOf(device)]; }
-
-  ptc::DeviceId At(std::int64_t stage, std::int64_t d, std::int64_t t) const {
-    const ptc::MeshShape& shape = mesh_.shape();
-    const std::int64_t rank = (stage * shape[Axis::kDp] + d) * shape[Axis::kTp] + t;
-    return mesh_.devices()[static_cast<std::size_t>(rank)];
+  static std::vector<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh) {
+    std::vector<std::int32_t> nodes;
+    for (const ptc::DeviceId device : mesh.devices()) {
+      if (nodes.empty() || nodes.back() != device.node) nodes.push_back(device.node);
+    }
+    return nodes;
   }
 
-  /// Of data-parallel rank `d`: full ones, then the one that holds what is left of its share.
-  std::array<Passes, 2> PassesOf(std::int64_t d) const {
-    const std::int64_t share = ShareOfBatch(batch_, d, mesh_.shape()[Axis::kDp]).size();
+  std::size_t RankAt(std::int64_t stage, std::int64_t d, std::int64_t t) const {
+    return static_cast<std::size_t>((stage * dp_ + d) * tp_ + t);
+  }
+
+  std::int64_t ShareOf(std::int64_t d) const { return ShareOfBatch(batch_, d, dp_).size(); }
+
+  /// Of a share of the batch: full ones, then the one that holds what is left.
+  std::array<Passes, 2> PassesOf(std::int64_t share) const {
     const std::int64_t rest = share % samples_;
     return {Passes{share / samples_, samples_}, Passes{rest > 0 ? 1 : 0, rest}};
   }
@@ -99,83 +120,136 @@ class Step {
            work.elements * calibration_.element_seconds;
   }
 
-  bool OnOneHost(const std::vector<ptc::DeviceId>& group) const {
-    return std::all_of(group.begin(), group.end(), [&](ptc::DeviceId device) {
-      return machines_.topology.HostOf(device) == machines_.topology.HostOf(group.front());
-    });
+  bool OnOneHost(const Group& group) const {
+    for (std::size_t i = 1; i < group.count; ++i) {
+      if (host_of_[group[i]] != host_of_[group.first]) return false;
+    }
+    return true;
   }
 
-  const LinkCost& LinkOf(const std::vector<ptc::DeviceId>& ends) const {
-    return OnOneHost(ends) ? calibration_.shared_send : calibration_.network_send;
+  const LinkCost& LinkOf(bool on_one_host) const {
+    return on_one_host ? calibration_.shared_send : calibration_.network_send;
   }
 
-  const CollectiveCost& GatherOf(const std::vector<ptc::DeviceId>& group) const {
-    return OnOneHost(group) ? calibration_.shared_gather : calibration_.network_gather;
+  const CollectiveCost& GatherOf(bool on_one_host) const {
+    return on_one_host ? calibration_.shared_gather : calibration_.network_gather;
   }
 
-  double ReduceSeconds(const std::vector<ptc::DeviceId>& group, std::int64_t bytes) const {
+  double ReduceSeconds(std::int64_t ranks, bool on_one_host, std::int64_t bytes) const {
     const CollectiveCost& cost =
-        OnOneHost(group) ? calibration_.shared_all_reduce : calibration_.network_all_reduce;
-    return cost.Of(std::ssize(group)).At(bytes);
+        on_one_host ? calibration_.shared_all_reduce : calibration_.network_all_reduce;
+    return cost.Of(ranks).At(bytes);
   }
 
   /// Core-seconds of a collective that takes `seconds` where it is alone: its ranks keep as many
   /// cores busy as there are of both.
-  void Charge(const std::vector<ptc::DeviceId>& group, double seconds, double Machine::*what) {
-    std::map<std::int32_t, std::int64_t> members;
-    for (const ptc::DeviceId device : group) ++members[machines_.MachineOf(device)];
-    for (const auto& [number, count] : members) {
-      by_number_[number].*what += seconds * ToDouble(std::min(count, calibration_.cores));
+  void Charge(const Group& group, double seconds, double Machine::*what) {
+    for (std::size_t i = 0; i < group.count; ++i) {
+      const std::size_t machine = machine_of_[group[i]];
+      if (members_[machine]++ == 0) touched_.push_back(machine);
     }
+    for (const std::size_t machine : touched_) {
+      machines_[machine].*what +=
+          seconds * ToDouble(std::min(members_[machine], calibration_.cores));
+      members_[machine] = 0;
+    }
+    touched_.clear();
+  }
+
+  /// What the ranks of one tp group do in the passes of a share.
+  struct ShareWork {
+    double compute = 0;                     // of each rank
+    std::array<double, 2> reduce = {0, 0};  // of the group: between hosts; on one host
+  };
+
+  ShareWork WorkOfShare(std::int64_t stage, std::int64_t share) const {
+    ShareWork out;
+    for (const Passes& passes : PassesOf(share)) {
+      if (passes.count == 0) continue;
+      const PassWork work = WorkOf(model_, tp_, stage, pp_, passes.samples);
+      out.compute += ToDouble(passes.count) * PassSeconds(work);
+      if (tp_ == 1) continue;
+      for (const bool on_one_host : {false, true}) {
+        out.reduce[on_one_host ? 1 : 0] +=
+            ToDouble(passes.count) * TensorSeconds(on_one_host, work, passes.samples);
+      }
+    }
+    return out;
   }
 
   void AddStage(std::int64_t stage) {
-    const ptc::MeshShape& shape = mesh_.shape();
-    const std::int64_t dp = shape[Axis::kDp], tp = shape[Axis::kTp], pp = shape[Axis::kPp];
-    const double first_pass = PassSeconds(WorkOf(model_, tp, stage, pp, samples_));
+    const double first_pass = PassSeconds(WorkOf(model_, tp_, stage, pp_, samples_));
     first_passes_ += first_pass;
 
-    const std::int64_t parameters = ParametersOf(model_, tp, stage, pp);
+    const std::int64_t parameters = ParametersOf(model_, tp_, stage, pp_);
     const std::int64_t gradient_bytes = parameters * static_cast<std::int64_t>(sizeof(float));
     // A ZeRO share is computed twice, before and after the gather (agents/train/updater.h).
-    const double updated = ToDouble(parameters) * (zero_ ? 2.0 / ToDouble(dp) : 1);
+    const double updated = ToDouble(parameters) * (zero_ ? 2.0 / ToDouble(dp_) : 1);
     const double update = ToDouble(parameters) * calibration_.gradient_seconds +
                           updated * calibration_.update_seconds;
-    for (std::int64_t d = 0; d < dp; ++d) {
-      std::vector<ptc::DeviceId> tp_group;
-      for (std::int64_t t = 0; t < tp; ++t) tp_group.push_back(At(stage, d, t));
-      double compute = 0, reduce = 0;  // of one rank's passes; of the group's reductions in them
-      for (const Passes& passes : PassesOf(d)) {
-        if (passes.count == 0) continue;
-        const PassWork work = WorkOf(model_, tp, stage, pp, passes.samples);
-        compute += ToDouble(passes.count) * PassSeconds(work);
-        if (tp > 1)
-          reduce += ToDouble(passes.count) * TensorSeconds(tp_group, work, passes.samples);
+    std::int64_t share = -1;
+    ShareWork work;
+    for (std::int64_t d = 0; d < dp_; ++d) {
+      if (ShareOf(d) != share) {
+        share = ShareOf(d);
+        work = WorkOfShare(stage, share);
       }
-      for (const ptc::DeviceId device : tp_group) {
-        machine(device).compute += compute;
-        machine(device).update += update;
+      const Group group{RankAt(stage, d, 0), static_cast<std::size_t>(tp_), 1};
+      for (std::size_t i = 0; i < group.count; ++i) {
+        Machine& machine = machines_[machine_of_[group[i]]];
+        machine.compute += work.compute;
+        machine.update += update;
       }
-      later_passes_ = std::max(later_passes_, compute - first_pass);
-      if (tp > 1) Charge(tp_group, reduce, &Machine::tensor);
+      later_passes_ = std::max(later_passes_, work.compute - first_pass);
+      if (tp_ > 1) Charge(group, work.reduce[OnOneHost(group) ? 1 : 0], &Machine::tensor);
     }
-    if (dp == 1) return;
-    for (std::int64_t t = 0; t < tp; ++t) {
-      std::vector<ptc::DeviceId> dp_group;
-      for (std::int64_t d = 0; d < dp; ++d) dp_group.push_back(At(stage, d, t));
-      Charge(dp_group, ReduceSeconds(dp_group, gradient_bytes), &Machine::reduction);
+    if (dp_ == 1) return;
+    for (std::int64_t t = 0; t < tp_; ++t) {
+      const Group group{RankAt(stage, 0, t), static_cast<std::size_t>(dp_),
+                        static_cast<std::size_t>(tp_)};
+      const bool on_one_host = OnOneHost(group);
+      Charge(group, ReduceSeconds(dp_, on_one_host, gradient_bytes), &Machine::reduction);
       if (!zero_) continue;
-      Charge(dp_group, GatherOf(dp_group).Of(dp).At(gradient_bytes), &Machine::gather);
+      Charge(group, GatherOf(on_one_host).Of(dp_).At(gradient_bytes), &Machine::gather);
+    }
+  }
+
+  /// Between a stage and the next one.
+  void AddMessages(std::int64_t stage) {
+    std::int64_t share = -1;
+    std::array<double, 2> seconds = {0, 0};  // between hosts; on one host
+    for (std::int64_t d = 0; d < dp_; ++d) {
+      if (ShareOf(d) != share) {
+        share = ShareOf(d);
+        seconds = {0, 0};
+        for (const Passes& passes : PassesOf(share)) {  // one message forward, one backward
+          const std::int64_t bytes = HiddenBytes(model_, passes.samples);
+          for (const bool on_one_host : {false, true}) {
+            seconds[on_one_host ? 1 : 0] +=
+                2 * ToDouble(passes.count) * LinkOf(on_one_host).At(bytes);
+          }
+        }
+      }
+      for (std::int64_t t = 0; t < tp_; ++t) {
+        const std::size_t first = RankAt(stage, d, t);
+        const Group ends{first, 2, static_cast<std::size_t>(dp_ * tp_)};
+        const double both = seconds[OnOneHost(ends) ? 1 : 0];
+        // Each end has half of it.
+        for (const std::size_t rank : {ends[0], ends[1]}) {
+          machines_[machine_of_[rank]].pipeline += both / 2;
+        }
+      }
     }
   }
 
   /// Collectives over tp of one pass.
-  double TensorSeconds(const std::vector<ptc::DeviceId>& group, const PassWork& work,
-                       std::int64_t samples) const {
+  double TensorSeconds(bool on_one_host, const PassWork& work, std::int64_t samples) const {
     const std::int64_t tokens = samples * model_.sequence;
-    double seconds = work.tensor_reduces * ReduceSeconds(group, HiddenBytes(model_, samples));
+    double seconds =
+        work.tensor_reduces * ReduceSeconds(tp_, on_one_host, HiddenBytes(model_, samples));
     if (work.has_loss) {
-      seconds += ReduceSeconds(group, 4 * tokens) + ReduceSeconds(group, 8 * tokens);
+      seconds +=
+          ReduceSeconds(tp_, on_one_host, 4 * tokens) + ReduceSeconds(tp_, on_one_host, 8 * tokens);
     }
     return seconds;
   }
@@ -183,7 +257,7 @@ class Step {
   /// Of the machine that takes longest; the parts are that machine's.
   StepCost Sum() const {
     StepCost slowest;
-    for (const auto& [number, m] : by_number_) {
+    for (const Machine& m : machines_) {
       const double busy = ToDouble(std::min(m.ranks, calibration_.cores));
       const double speed = Speed(m.ranks);
       StepCost cost{.compute = m.compute / speed,
@@ -212,14 +286,19 @@ class Step {
   }
 
   const GptConfig& model_;
-  const ptc::DeviceMesh& mesh_;
-  const Machines& machines_;
   const Calibration& calibration_;
+  const std::int64_t dp_, tp_, pp_;
   const bool zero_;
   const std::int64_t batch_, samples_;  // of a step; of a micro-batch
   double first_passes_ = 0;             // of one micro-batch through all stages
   double later_passes_ = 0;             // of the others, on the stage and replica that take longest
-  std::map<std::int32_t, Machine> by_number_;
+  std::vector<Machine> machines_;       // in order of their numbers
+  std::vector<std::size_t> machine_of_;  // by rank: an index of machines_
+  std::vector<std::int32_t> host_of_;    // by rank
+  // Of Charge: the ranks of a group by machine, all 0 between calls, and the machines that have
+  // any.
+  std::vector<std::int64_t> members_;
+  std::vector<std::size_t> touched_;
 };
 
 }  // namespace

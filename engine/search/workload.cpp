@@ -2,17 +2,13 @@
 #include "engine/search/workload.h"
 
 #include "engine/search/to_double.h"
-#include "ptc/stages.h"
 
 namespace tessera::engine {
 namespace {
 
+/// Those that ptc::StageOfLayer assigns to the stage.
 std::int64_t LayersOf(const GptConfig& model, std::int64_t stage, std::int64_t stages) {
-  std::int64_t layers = 0;
-  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    if (ptc::StageOfLayer(layer, model.layers, stages) == stage) ++layers;
-  }
-  return layers;
+  return model.layers / stages + (stage < model.layers % stages ? 1 : 0);
 }
 
 /// Rows of q, k and v together.

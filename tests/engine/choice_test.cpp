@@ -9,6 +9,7 @@
 #include "engine/search/enumerate.h"
 #include "engine/search/propose.h"
 #include "engine/store/allocate.h"
+#include "tests/engine/step_oracle.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -136,6 +137,58 @@ class ChoiceTest : public QObject {
       }
       QCOMPARE(recommended, 1);
       QVERIFY(proposal->why.ends_with('.'));
+    }
+  }
+
+  // On random clusters of up to 64 devices: all meshes with all options, each estimated by the
+  // formulae.
+  void noConfigurationIsClearlyFasterThanTheRecommendedOne() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 12; ++i) {
+      const auto nodes = static_cast<std::int32_t>(1 + rng() % 8);
+      const auto per_node = static_cast<std::int32_t>(1 + rng() % 8);
+      SearchInput input;
+      input.job = "job";
+      input.settings =
+          Settings(i % 2 == 0 ? "gpt-mini" : "gpt-10m", 8 + static_cast<int>(rng() % 60));
+      for (std::int32_t node = 0; node < nodes; ++node) {
+        for (std::int32_t index = 0; index < per_node; ++index) {
+          input.devices.push_back({node, index});
+          input.capacities[{node, index}] = 512 * kMiB;
+        }
+        if (rng() % 2 == 0) input.machines.machine_of_node[node] = 0;
+      }
+      input.calibration.cores = 1 + static_cast<std::int64_t>(rng() % 8);
+      input.calibration.all_cores_speed = static_cast<double>(input.calibration.cores);
+      input.calibration.flops_per_second = 1e9 * static_cast<double>(1 + rng() % 500);
+      const auto proposal = engine::Propose(input);
+      VERIFY_OK(proposal);
+      const Candidate& best = Recommended(*proposal);
+      const auto seconds = [&](const ptc::MeshShape& shape, const StepOptions& options) {
+        std::vector<DeviceId> used(input.devices.begin(),
+                                   input.devices.begin() + shape.num_ranks());
+        const auto mesh = *ptc::DeviceMesh::Make(shape, used);
+        return test::StepOracle(input.settings, mesh, options, input.machines, input.calibration)
+            .Total();
+      };
+      QVERIFY(std::abs(seconds(best.mesh, best.options) - best.step_seconds) <
+              1e-9 * best.step_seconds);
+      // Between equally fast meshes, and of a mesh between equally fast micro-batches.
+      const double limit = (1 + engine::kEqualSpeed) / (1 - engine::kEqualSpeed);
+      for (std::int64_t ranks = best.mesh.num_ranks(); ranks <= std::ssize(input.devices);
+           ++ranks) {
+        for (const ptc::MeshShape& shape : engine::MeshesOf(input.settings, ranks)) {
+          QVERIFY2(ranks == best.mesh.num_ranks(), "a mesh would use more devices");
+          for (const bool zero : {false, true}) {
+            if (zero && shape[Axis::kDp] == 1) continue;
+            for (const std::int64_t size : engine::MicroBatchesOf(input.settings, shape)) {
+              const StepOptions options{.zero = zero, .micro_batch = size};
+              QVERIFY2(best.step_seconds <= seconds(shape, options) * limit,
+                       engine::ShortText(shape, options).c_str());
+            }
+          }
+        }
+      }
     }
   }
 

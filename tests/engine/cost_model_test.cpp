@@ -5,6 +5,7 @@
 
 #include "engine/search/enumerate.h"
 #include "engine/search/workload.h"
+#include "tests/engine/step_oracle.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -213,6 +214,49 @@ class CostModelTest : public QObject {
     // What each pass costs whatever it holds: two passes a rank, of 4 and of what is left.
     calibration.pass_seconds = 1000;
     QVERIFY(std::abs(seconds("dp=3", {.micro_batch = 4}) - 2000) < 100);
+  }
+
+  void estimatesAreThoseOfTheFormulae() {
+    std::mt19937_64 rng(test::Seed());
+    const auto pick = [&](std::int64_t least, std::int64_t most) {
+      return least +
+             static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(most - least + 1));
+    };
+    int compared = 0;
+    for (int i = 0; i < 300; ++i) {
+      engine::JobSettings settings = Settings(i % 2 == 0 ? "gpt-mini" : "gpt2");
+      settings.global_batch = pick(1, 40);
+      settings.model.tied_head = pick(0, 1) == 1;
+      Calibration calibration;
+      calibration.cores = pick(1, 8);
+      calibration.all_cores_speed = static_cast<double>(calibration.cores);
+      calibration.pass_seconds = 1e-4 * static_cast<double>(pick(0, 9));
+      // Nodes share machines, and hosts, in any way.
+      const std::int32_t per_node = static_cast<std::int32_t>(pick(1, 8));
+      Machines machines;
+      for (std::int32_t node = 0; node < 64; ++node) {
+        if (pick(0, 1) == 1) machines.machine_of_node[node] = static_cast<std::int32_t>(pick(0, 5));
+        if (pick(0, 2) == 0) machines.topology.host_of_node[node] = node - node % 2;
+      }
+      const auto meshes = engine::MeshesOf(settings, pick(1, 64));
+      if (meshes.empty()) continue;
+      const ptc::MeshShape& shape = meshes[rng() % meshes.size()];
+      std::vector<ptc::DeviceId> devices = On(shape, per_node).devices();
+      if (pick(0, 1) == 1) std::shuffle(devices.begin(), devices.end(), rng);
+      const auto mesh = *ptc::DeviceMesh::Make(shape, devices);
+      const auto sizes = engine::MicroBatchesOf(settings, shape);
+      const StepOptions options{.zero = pick(0, 1) == 1,
+                                .micro_batch = sizes[rng() % sizes.size()]};
+      const double fast = EstimateStep(settings, mesh, options, machines, calibration).total();
+      const double slow = test::StepOracle(settings, mesh, options, machines, calibration).Total();
+      QVERIFY2(std::abs(fast - slow) <= 1e-9 * slow,
+               qPrintable(QString("%1: %2, %3 by the formulae")
+                              .arg(QString::fromStdString(ptc::ToString(shape)))
+                              .arg(fast)
+                              .arg(slow)));
+      ++compared;
+    }
+    QVERIFY(compared > 100);
   }
 
   void zeroIsNothingWithoutReplicas() {
