@@ -18,6 +18,8 @@
 namespace tessera::ui {
 namespace {
 
+constexpr double kEnlargedText = 1.25, kEnlargedLine = 1.6;
+
 QColor rgb(std::uint32_t value) { return QColor::fromRgb(value); }
 QColor black(int alpha) { return QColor(0, 0, 0, alpha); }
 
@@ -101,6 +103,11 @@ QImage patternTile(Pattern pattern, const QColor& color) {
       break;
   }
   return tile;
+}
+
+bool& canvasEnlarged() {
+  static bool enlarged = false;
+  return enlarged;
 }
 
 }  // namespace
@@ -236,5 +243,13 @@ QFont uiFont(double pixels, int weight) {
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;
 }
+
+void setCanvasEnlarged(bool enlarged) { canvasEnlarged() = enlarged; }
+
+QFont canvasFont(double pixels, int weight) {
+  return uiFont(canvasEnlarged() ? pixels * kEnlargedText : pixels, weight);
+}
+
+double canvasLine(double width) { return canvasEnlarged() ? width * kEnlargedLine : width; }
 
 }  // namespace tessera::ui

@@ -76,4 +76,12 @@ QColor blend(const QColor& top, const QColor& bottom, double opacity);
 /// Returns the panel's font at a size in logical pixels; fractions are allowed.
 QFont uiFont(double pixels, int weight = QFont::Normal);
 
+/// Makes texts and lines of canvases larger, for the audience of a projector. Canvases that are
+/// shown need a QEvent::FontChange afterwards.
+void setCanvasEnlarged(bool enlarged);
+/// uiFont for a canvas.
+QFont canvasFont(double pixels, int weight = QFont::Normal);
+/// The width of a line that carries meaning on a canvas, such as a flow or a frame.
+double canvasLine(double width);
+
 }  // namespace tessera::ui
