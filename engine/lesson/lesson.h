@@ -166,16 +166,22 @@ struct Lesson {
 /// Reads a lesson.
 /// \error kInvalidArgument `FILE:LINE:COLUMN: …` for what is no JSON, for an unknown or missing key,
 ///     a value of another kind or outside its limits, an unknown action, a text above
-///     kMostLessonWords words, an expression that cannot be read, and a name of a value that does
-///     not exist
+///     kMostLessonWords words, an expression that cannot be read, a name of a value that does not
+///     exist, and for the file of a translation
 Result<Lesson> ReadLesson(const NamedText& file);
+
+/// Checks one text of a lesson.
+/// \error kInvalidArgument naming the key, for a text that is empty or above kMostLessonWords words,
+///     and for an expression that cannot be read
+Status CheckLessonText(std::string_view key, std::string_view text);
 
 /// Adds the column to an error `FILE:LINE: …` about a file that still has this text: the column of
 /// the first word in quotes, which is the key or the value in question, else that of the first
 /// character of the line. Other errors stay as they are.
 Error WithLessonColumn(Error error, const NamedText& file);
 
-/// The name of a lesson from that of its file: "what-moves" of "a/05-what-moves.json".
+/// The name of a lesson from that of its file: "what-moves" of "a/05-what-moves.json", and of its
+/// translation "a/05-what-moves.de.json".
 std::string LessonNameOf(std::string_view path);
 
 }  // namespace tessera::engine

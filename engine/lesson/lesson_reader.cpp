@@ -12,6 +12,7 @@
 
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_names.h"
+#include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lesson_value.h"
 
 namespace tessera::engine {
@@ -86,20 +87,10 @@ class LessonReader {
   }
 
  private:
-  /// A text that is not empty and short enough, whose expressions can be read.
   Result<std::string> ShortText(const JsonReader& reader, std::string_view key) const {
     TESSERA_TRY(std::string text, reader.Text(key));
-    const JsonValue& value = *reader.Find(key);
-    const int words = CountWords(text);
-    if (words == 0) return reader.At(value, fmt::format("'{}' must not be empty", key));
-    if (words > kMostLessonWords) {
-      return reader.At(value, fmt::format("'{}' has {} words, at most {} are allowed", key, words,
-                                          kMostLessonWords));
-    }
-    const auto filled =
-        FillLessonText(text, AnyLessonNames(), [](const LessonValue&) { return std::string(); });
-    if (!filled) {
-      return reader.At(value, fmt::format("'{}': {}", key, filled.error().ToString()));
+    if (const Status good = CheckLessonText(key, text); !good) {
+      return reader.At(*reader.Find(key), good.error().message);
     }
     return text;
   }
@@ -377,6 +368,19 @@ class LessonReader {
 
 }  // namespace
 
+Status CheckLessonText(std::string_view key, std::string_view text) {
+  const int words = CountWords(text);
+  if (words == 0) return InvalidArgument(fmt::format("'{}' must not be empty", key));
+  if (words > kMostLessonWords) {
+    return InvalidArgument(
+        fmt::format("'{}' has {} words, at most {} are allowed", key, words, kMostLessonWords));
+  }
+  const auto filled =
+      FillLessonText(text, AnyLessonNames(), [](const LessonValue&) { return std::string(); });
+  if (!filled) return InvalidArgument(fmt::format("'{}': {}", key, filled.error().ToString()));
+  return OkStatus();
+}
+
 Error WithLessonColumn(Error error, const NamedText& file) {
   const std::string begin = file.name + ":";
   if (!error.message.starts_with(begin)) return error;
@@ -409,7 +413,11 @@ Error WithLessonColumn(Error error, const NamedText& file) {
 std::string LessonNameOf(std::string_view path) {
   path.remove_prefix(path.find_last_of('/') == std::string_view::npos ? 0
                                                                       : path.find_last_of('/') + 1);
-  if (path.ends_with(".json")) path.remove_suffix(5);
+  if (const std::string language = LessonLanguageOf(path); !language.empty()) {
+    path.remove_suffix(language.size() + 6);
+  } else if (path.ends_with(".json")) {
+    path.remove_suffix(5);
+  }
   const std::size_t letter = path.find_first_not_of("0123456789");
   if (letter != std::string_view::npos && letter > 0 && path[letter] == '-') {
     path.remove_prefix(letter + 1);
@@ -418,6 +426,11 @@ std::string LessonNameOf(std::string_view path) {
 }
 
 Result<Lesson> ReadLesson(const NamedText& file) {
+  if (const std::string language = LessonLanguageOf(file.name); !language.empty()) {
+    return InvalidArgument(fmt::format(
+        "{}:1:1: this is a translation; the lesson is {}.json, which is read together with it",
+        file.name, file.name.substr(0, file.name.size() - language.size() - 6)));
+  }
   const auto root = ParseJson(file);
   if (!root) return WithLessonColumn(root.error(), file);
   auto lesson = LessonReader(file).Read(*root);

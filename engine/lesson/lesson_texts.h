@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The files of resources/lessons, which the build compiles in.
+/// The files of resources/lessons, which the build compiles in: lessons and their translations.
 
 #include <span>
 #include <string_view>

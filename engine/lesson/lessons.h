@@ -16,5 +16,7 @@ namespace tessera::engine {
 std::vector<std::string> LessonFileNames();
 /// \error kNotFound listing the names
 Result<NamedText> FindLessonText(std::string_view name);
+/// The translations of a lesson; none for an unknown one.
+std::vector<NamedText> LessonTranslations(std::string_view name);
 
 }  // namespace tessera::engine

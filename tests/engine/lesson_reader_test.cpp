@@ -6,6 +6,7 @@
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_names.h"
 #include "engine/lesson/lesson_stage.h"
+#include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lesson_value.h"
 #include "tests/support/test_main.h"
 
@@ -25,6 +26,17 @@ std::string LessonJson(const LessonParts& parts = {}) {
   return "{\n  \"title\": " + parts.title +
          ",\n  \"summary\": \"It shows something.\",\n  \"job\": " + parts.job +
          ",\n  \"steps\": [\n    " + parts.step + "\n  ]\n}\n";
+}
+
+const char* const kAskingStep = R"({"text": "There are {dp}.", "predict": {"ask": "How many?", )"
+                                R"("answer": "dp", "choices": [{"value": "dp", "text": "all"}, )"
+                                R"({"value": "dp + 1"}]}})";
+
+/// Line 4: the steps. Line 5: the step.
+std::string TranslationJson(const std::string& step) {
+  return "{\n  \"title\": \"Eine Lektion\",\n  \"summary\": \"Sie zeigt etwas.\",\n  \"steps\": [\n"
+         "    " +
+         step + "\n  ]\n}\n";
 }
 
 std::string ProblemOf(const std::string& json) {
@@ -122,6 +134,80 @@ class LessonReaderTest : public QObject {
     QFETCH(QString, json);
     QFETCH(QString, problem);
     const QString found = QString::fromStdString(ProblemOf(json.toStdString()));
+    QVERIFY2(found.startsWith(problem), qPrintable(found));
+  }
+
+  void filesOfTranslationsAreKnown() {
+    QCOMPARE(engine::LessonLanguageOf("a/01-shards.de.json"), std::string("de"));
+    QCOMPARE(engine::LessonLanguageOf("a/01-shards.json"), std::string());
+    QCOMPARE(engine::LessonLanguageOf("v1.20.json"), std::string());
+    QCOMPARE(engine::LessonLanguageOf(".de.json"), std::string());
+    QCOMPARE(engine::LessonTranslationPath("a/01-shards.json", "de"),
+             std::string("a/01-shards.de.json"));
+    QCOMPARE(engine::LessonNameOf("a/01-shards.de.json"), std::string("shards"));
+    const auto lesson = engine::ReadLesson({"a/l.de.json", LessonJson()});
+    QVERIFY(!lesson);
+    QCOMPARE(QString::fromStdString(lesson.error().message),
+             QStringLiteral("a/l.de.json:1:1: this is a translation; the lesson is a/l.json, which "
+                            "is read together with it"));
+  }
+
+  void aTranslationReplacesTheTexts() {
+    const auto lesson = engine::ReadLesson({"l.json", LessonJson({.step = kAskingStep})});
+    QVERIFY2(lesson.has_value(), lesson ? "" : lesson.error().message.c_str());
+    const auto german = engine::TranslateLesson(
+        *lesson, {"l.de.json", TranslationJson(R"({"text": "Es sind {dp}.", "predict": {"ask": )"
+                                               R"("Wie viele?", "choices": ["alle", ""]}})")});
+    QVERIFY2(german.has_value(), german ? "" : german.error().message.c_str());
+    QCOMPARE(german->title, std::string("Eine Lektion"));
+    QCOMPARE(german->steps[0].text, std::string("Es sind {dp}."));
+    QCOMPARE(german->steps[0].predict->ask, std::string("Wie viele?"));
+    QCOMPARE(german->steps[0].predict->choices[0].text, std::string("alle"));
+    QCOMPARE(german->steps[0].predict->answer, lesson->steps[0].predict->answer);
+    QCOMPARE(german->file, std::string("l.json"));
+  }
+
+  void mistakesOfTranslationsNameTheirPlace_data() {
+    QTest::addColumn<QString>("step");
+    QTest::addColumn<QString>("problem");
+    const auto row = [](const char* name, const char* step, const char* problem) {
+      QTest::newRow(name) << QString::fromUtf8(step) << QString::fromUtf8(problem);
+    };
+    row("missing text", R"({"predict": {"ask": "Wie?", "choices": ["alle", ""]}})",
+        "l.de.json:5:5: a step needs 'text'");
+    row("missing question", R"({"text": "Es sind {dp}."})",
+        "l.de.json:5:5: a step needs 'predict'");
+    row("superfluous task",
+        R"({"text": "{dp}.", "predict": {"ask": "Wie?", "choices": ["a", ""]}, "do": {}})",
+        "l.de.json:5:73: 'do' is superfluous: l.json, line 6 has none");
+    row("superfluous text",
+        R"({"text": "{dp}.", "predict": {"ask": "Wie?", "choices": ["a", ""], "explain": "x"}})",
+        "l.de.json:5:72: 'explain' is superfluous: l.json, line 6 has none");
+    row("unknown key", R"({"text": "{dp}.", "actions": []})",
+        "l.de.json:5:23: unknown key 'action");
+    row("too few choices", R"({"text": "{dp}.", "predict": {"ask": "Wie?", "choices": ["a"]}})",
+        "l.de.json:5:50: 'choices' has 1 entries, l.json has 2");
+    row("a choice too many",
+        R"({"text": "{dp}.", "predict": {"ask": "Wie?", "choices": ["a", "b"]}})",
+        "l.de.json:5:5: choice 2 must be \"\": l.json, line 6 has no text for it");
+    row("a value that is missing",
+        R"({"text": "Es.", "predict": {"ask": "Wie?", "choices": ["a", ""]}})",
+        "l.de.json:5:6: 'text' lacks {dp}, which the text in l.json, line 6 has");
+    row("a value too many",
+        R"({"text": "{dp} {tp}.", "predict": {"ask": "Wie?", "choices": ["a", ""]}})",
+        "l.de.json:5:6: 'text' has {tp}, which the text in l.json, line 6 lacks");
+    row("a step too many", R"({"text": "{dp}."}, {"text": "Noch."})",
+        "l.de.json:4:3: 'steps' has 2 entries, l.json has 1");
+  }
+  void mistakesOfTranslationsNameTheirPlace() {
+    QFETCH(QString, step);
+    QFETCH(QString, problem);
+    const auto lesson = engine::ReadLesson({"l.json", LessonJson({.step = kAskingStep})});
+    QVERIFY(lesson.has_value());
+    const auto german =
+        engine::TranslateLesson(*lesson, {"l.de.json", TranslationJson(step.toStdString())});
+    QVERIFY(!german);
+    const QString found = QString::fromStdString(german.error().message);
     QVERIFY2(found.startsWith(problem), qPrintable(found));
   }
 
