@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "ptc/base/counted.h"
@@ -66,6 +70,51 @@ Result<TxnPhase> ParseTxnPhase(std::string_view text) {
 }
 Result<Severity> ParseSeverity(std::string_view text) {
   return Parse(text, kSeverities, "severity");
+}
+
+NodeNote NoteOf(const NodeStatus& node) {
+  NodeNote note{node.node, node.state};
+  for (const DeviceStatus& device : node.devices) {
+    if (device.failed) note.failed.push_back(device.id.index);
+  }
+  std::ranges::sort(note.failed);
+  return note;
+}
+
+std::string ToString(const NodeNote& note) {
+  std::string text = std::to_string(note.node) + ' ' + std::string(ToString(note.state));
+  for (const std::int32_t device : note.failed) text += ' ' + std::to_string(device);
+  return text;
+}
+
+Result<NodeNote> ParseNodeNote(std::string_view text) {
+  const auto wrong = [&] {
+    return InvalidArgument("node note '" + std::string(text) + "': not NODE STATE [DEVICE]...");
+  };
+  auto next = [rest = text]() mutable {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return word;
+  };
+  const auto number = [](std::string_view word) -> std::optional<std::int32_t> {
+    std::int32_t value = 0;
+    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+    const bool whole = failure == std::errc() && end == word.data() + word.size();
+    return whole && value >= 0 ? std::optional(value) : std::nullopt;
+  };
+  NodeNote note;
+  const auto node = number(next());
+  if (!node) return wrong();
+  note.node = *node;
+  TESSERA_TRY(note.state, ParseNodeState(next()));
+  for (std::string_view word = next(); !word.empty(); word = next()) {
+    const auto device = number(word);
+    const bool ascends = device && (note.failed.empty() || note.failed.back() < *device);
+    if (!ascends) return wrong();
+    note.failed.push_back(*device);
+  }
+  return note;
 }
 
 bool IsFinal(TxnPhase phase) {

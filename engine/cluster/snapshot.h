@@ -84,11 +84,11 @@ struct DeviceStatus {
 /// What the lanes and the other connections of a node have refused or had to repeat since its agent
 /// started.
 struct NetworkFaults {
-  std::int64_t malformed = 0;     // messages that are no requests
-  std::int64_t not_admitted = 0;  // requests with a wrong ticket
-  std::int64_t dropped = 0;       // frames of another transfer, or that were not requested
-  std::int64_t corrupt = 0;       // frames with a wrong checksum or digest, requested again
-  std::int64_t switched = 0;      // frames requested from another holder
+  std::int64_t malformed = 0;           // messages that are no requests
+  std::int64_t not_admitted = 0;        // requests with a wrong ticket
+  std::int64_t dropped = 0;             // frames of another transfer, or that were not requested
+  std::int64_t corrupt = 0;             // frames with a wrong checksum or digest, requested again
+  std::int64_t switched = 0;            // frames requested from another holder
   std::int64_t connections_closed = 0;  // since there were too many at once
   friend bool operator==(const NetworkFaults&, const NetworkFaults&) = default;
 };
@@ -106,6 +106,7 @@ struct NodeStatus {
   std::string version = {};     // of its agent
   std::int64_t view_bytes = 0;  // memory of its views
   NetworkFaults network = {};
+  bool is_state_known = true;  // false: at an earlier moment of which the history does not tell it
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 
@@ -139,11 +140,11 @@ struct JobStatus {
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
-/// The bytes that one device sends another in a transaction.
 /// A flow of a transfer. Stalled: it has begun, is not done, and nothing has arrived for 3 s.
 enum class FlowState : std::uint8_t { kWaiting, kMoving, kStalled, kDone };
 std::string_view ToString(FlowState state);
 
+/// The bytes that one device sends another in a transaction.
 struct FlowStatus {
   ptc::DeviceId source;
   ptc::DeviceId destination;
@@ -151,6 +152,8 @@ struct FlowStatus {
   std::int64_t bytes_total = 0;
   double bytes_per_second = 0;
   FlowState state = FlowState::kWaiting;  // only of a transfer that runs
+  /// Why it stalls, is sent again or comes from another device; empty if it does none of these.
+  std::string reason = {};
   friend bool operator==(const FlowStatus&, const FlowStatus&) = default;
 };
 
@@ -178,12 +181,26 @@ struct TxnStatus {
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
+/// The state of a node from a moment on.
+struct NodeNote {
+  std::int32_t node = 0;
+  NodeState state = NodeState::kAlive;
+  std::vector<std::int32_t> failed = {};  // the indices of its failed devices, ascending
+  friend bool operator==(const NodeNote&, const NodeNote&) = default;
+};
+/// The state of a node and of its devices.
+NodeNote NoteOf(const NodeStatus& node);
+/// "3 alive 0 2": number, state, failed devices.
+std::string ToString(const NodeNote& note);
+Result<NodeNote> ParseNodeNote(std::string_view text);
+
 struct Event {
   std::int64_t sequence = 0;
   double time = 0;  // wall clock, seconds since 1970; for display only
   Severity severity = Severity::kInfo;
   std::string source;  // "n0", "gpt-mini", "txn 3"
   std::string text;
+  std::optional<NodeNote> note = {};  // of a node whose state or devices have changed
   friend bool operator==(const Event&, const Event&) = default;
 };
 

@@ -86,10 +86,10 @@ Status History::ApplyChanges(std::string_view cluster, const HistoryCursor& sinc
       return FailedPrecondition(fmt::format("{}: a mirror of history {}, not of {}", db.path(),
                                             here.history, changes.next.history));
     }
-    TESSERA_TRY(auto put, db.Prepare("INSERT OR REPLACE INTO events VALUES (?,?,?,?,?)"));
+    TESSERA_TRY(auto put, db.Prepare("INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?)"));
     for (const Event& event : changes.events) {
       TESSERA_RETURN_IF_ERROR(BindAll(put, event.sequence, event.time, ToString(event.severity),
-                                      event.source, event.text));
+                                      event.source, event.text, NoteText(event)));
       TESSERA_RETURN_IF_ERROR(put.Run());
     }
     TESSERA_RETURN_IF_ERROR(impl_->PutSamples(changes.samples, /*with_sequence=*/true));
@@ -120,6 +120,15 @@ Status History::ApplyChanges(std::string_view cluster, const HistoryCursor& sinc
 Result<std::optional<std::string>> History::MirrorOf() {
   TESSERA_TRY(std::string cluster, impl_->About("mirror_of"));
   return cluster.empty() ? std::nullopt : std::optional(std::move(cluster));
+}
+
+Status History::NoteSimulated(const std::string& hardware) {
+  return impl_->SetAbout("simulated", hardware);
+}
+
+Result<std::optional<std::string>> History::Simulated() {
+  TESSERA_TRY(std::string hardware, impl_->About("simulated"));
+  return hardware.empty() ? std::nullopt : std::optional(std::move(hardware));
 }
 
 Result<std::vector<TimeSpan>> History::Covered() {

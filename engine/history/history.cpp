@@ -200,10 +200,11 @@ Status History::PutTransaction(const HistoryEntry& entry) {
 }
 
 Status History::AddEvent(Event& event) {
-  TESSERA_TRY(auto add, impl_->database->Prepare(
-                            "INSERT INTO events (time, severity, source, text) VALUES (?,?,?,?)"));
-  TESSERA_RETURN_IF_ERROR(
-      BindAll(add, event.time, ToString(event.severity), event.source, event.text));
+  TESSERA_TRY(auto add,
+              impl_->database->Prepare("INSERT INTO events (time, severity, source, text, note) "
+                                       "VALUES (?,?,?,?,?)"));
+  TESSERA_RETURN_IF_ERROR(BindAll(add, event.time, ToString(event.severity), event.source,
+                                  event.text, NoteText(event)));
   TESSERA_RETURN_IF_ERROR(add.Run());
   event.sequence = impl_->database->last_insert_rowid();
   return OkStatus();

@@ -118,6 +118,10 @@ class History {
   Result<HistoryCursor> Cursor();
   /// The cluster whose history this file mirrors; nullopt for a registrar's own history.
   Result<std::optional<std::string>> MirrorOf();
+  /// Notes that the cluster is simulated, on this hardware.
+  Status NoteSimulated(const std::string& hardware);
+  /// The hardware of a simulated cluster; nullopt for a real one.
+  Result<std::optional<std::string>> Simulated();
   /// For a mirror: the spans of time in which it has every row, ascending. Outside of them it may
   /// lack rows.
   Result<std::vector<TimeSpan>> Covered();

@@ -34,7 +34,7 @@ inline constexpr char kTransactionColumns[] =
     "digest_before, digest_after, step, epoch, from_options, to_options, who, kept, device, host, "
     "network, pause_estimate";
 inline constexpr int kNumTransactionColumns = 22;
-inline constexpr char kEventColumns[] = "sequence, time, severity, source, text";
+inline constexpr char kEventColumns[] = "sequence, time, severity, source, text, note";
 inline constexpr char kSampleColumns[] =
     "job, step, loss, grad_norm, tokens_per_second, time, sequence";
 
@@ -45,6 +45,8 @@ Status ReadParts(Database& database, std::vector<HistoryEntry>& entries);
 Status ReadMetrics(Database& database, std::vector<Sample>& samples);
 Result<Event> ReadEvent(const Statement& row, const std::string& path);
 Sample ReadSample(const Statement& row);
+/// The column `note` of an event.
+std::string NoteText(const Event& event);
 
 /// Binds values to parameters 0, 1, … in order.
 template <typename... Values>

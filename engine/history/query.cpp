@@ -132,8 +132,18 @@ Result<Event> ReadEvent(const Statement& row, const std::string& path) {
   if (!severity) {
     return DataLoss(fmt::format("{}: event {}: {}", path, row.Int(0), severity.error().message));
   }
-  return Event{row.Int(0), row.Double(1), *severity, row.Text(3), row.Text(4)};
+  Event event{row.Int(0), row.Double(1), *severity, row.Text(3), row.Text(4)};
+  if (const std::string text = row.Text(5); !text.empty()) {
+    auto note = ParseNodeNote(text);
+    if (!note) {
+      return DataLoss(fmt::format("{}: event {}: {}", path, row.Int(0), note.error().message));
+    }
+    event.note = std::move(*note);
+  }
+  return event;
 }
+
+std::string NoteText(const Event& event) { return event.note ? ToString(*event.note) : ""; }
 
 Sample ReadSample(const Statement& row) {
   return {row.Text(0),   row.Int(1),    row.Double(2), row.Double(3),
@@ -206,6 +216,7 @@ Result<std::vector<Event>> History::Events(const EventQuery& asked) {
     where.Add(fmt::format("severity IN ({})", names));
   }
   if (!asked.source.empty()) where.Add("source = ?", asked.source);
+  if (asked.notes) where.Add("note <> ''");  // as in the index events_of_nodes
   if (!asked.text.empty()) where.Add("text LIKE ? ESCAPE '\\'", Containing(asked.text));
   const bool backwards = asked.newest && asked.limit > 0;
   TESSERA_TRY(auto query, where.Prepare(db, kEventColumns, "events",

@@ -36,6 +36,7 @@ struct EventQuery {
   std::string text = {};    // substring of the text; the case of ASCII letters is ignored
   std::int64_t limit = 0;   // 0 and below: all
   bool newest = false;      // limit to the last rows instead of the first
+  bool notes = false;       // only those with the state of a node
 };
 
 /// Samples of one job by ascending steps, or of all jobs by ascending sequence numbers. Without

@@ -68,7 +68,8 @@ Columns ColumnsOf(const Event& e) {
           {nullptr, "time [UTC]", IsoTime(e.time)},
           {"severity", "severity", std::string(ToString(e.severity))},
           {"source", "source", e.source},
-          {"text", "text", e.text}};
+          {"text", "text", e.text},
+          {"note", "node state", e.note ? Value(ToString(*e.note)) : Value()}};
 }
 
 Columns ColumnsOf(const Sample& s, const std::set<std::string>& metrics = {}) {

@@ -123,3 +123,9 @@ CREATE TABLE sample_metrics (
   value    REAL,
   PRIMARY KEY (sequence, name)
 ) WITHOUT ROWID;
+
+-- version 4
+-- The state of a node from an event on: '3 alive 0 2', which is node, state, failed devices. Empty
+-- in events that change no state, and in those of earlier versions.
+ALTER TABLE events ADD COLUMN note TEXT NOT NULL DEFAULT '';
+CREATE INDEX events_of_nodes ON events (sequence) WHERE note <> '';

@@ -29,6 +29,21 @@ std::set<std::string> RoundTrip(int count, ParseFunction parse) {
 class ClusterSnapshotTest : public QObject {
   Q_OBJECT
  private slots:
+  void notesOfNodesSurviveTheirText() {
+    using engine::NodeNote, engine::NodeState;
+    for (const NodeNote& note :
+         {NodeNote{}, NodeNote{7, NodeState::kLeft}, NodeNote{511, NodeState::kAlive, {0, 3, 7}}}) {
+      const auto read = engine::ParseNodeNote(ToString(note));
+      QVERIFY(read && *read == note);
+    }
+    QCOMPARE(ToString(NodeNote{3, NodeState::kAlive, {0, 2}}), std::string("3 alive 0 2"));
+    for (const char* wrong : {"", "3", "3 asleep", "-1 alive", "x alive", "3 alive x",
+                              "3 alive 2 2", "3 alive 2 0", "99999999999 alive"}) {
+      const auto read = engine::ParseNodeNote(wrong);
+      QVERIFY2(!read, wrong);
+    }
+  }
+
   void networkFaultsInWords() {
     QCOMPARE(ToText(engine::NetworkFaults()), std::string());
     QCOMPARE(ToText(engine::NetworkFaults{.dropped = 1, .corrupt = 3}),

@@ -84,7 +84,7 @@ class HistoryCsvTest : public QObject {
                          R"("planned_bytes":7,"bytes_per_second":2.5}]})"));
     QCOMPARE(ToJson(Event{7, 0, Severity::kError, "n0", "a\nb"}),
              std::string(R"({"sequence":7,"time":0.0,"severity":"error","source":"n0",)"
-                         R"("text":"a\nb"})"));
+                         R"("text":"a\nb","note":null})"));
     QCOMPARE(ToJson(Sample{"j", 1, std::nan(""), 1, 2, 3}),
              std::string(R"({"job":"j","step":1,"time":3.0,"loss":null,"grad_norm":1.0,)"
                          R"("tokens_per_second":2.0,"metrics":{}})"));
@@ -95,8 +95,12 @@ class HistoryCsvTest : public QObject {
 
   void events() {
     QCOMPARE(CsvHeadOfEvents() + ToCsv(Event{7, 0, Severity::kError, "n0", "a,\rb"}),
-             std::string("event,time [s since 1970],time [UTC],severity,source,text\r\n"
-                         "7,0,1970-01-01T00:00:00.000Z,error,n0,\"a,\rb\"\r\n"));
+             std::string("event,time [s since 1970],time [UTC],severity,source,text,node state\r\n"
+                         "7,0,1970-01-01T00:00:00.000Z,error,n0,\"a,\rb\",\r\n"));
+    Event told{8, 0, Severity::kInfo, "n2", "is back"};
+    told.note = NodeNote{2, NodeState::kAlive, {0, 3}};
+    QVERIFY(ToCsv(told).ends_with(",is back,2 alive 0 3\r\n"));
+    QVERIFY(ToJson(told).ends_with(R"("note":"2 alive 0 3"})"));
   }
 
   void samples() {

@@ -20,6 +20,7 @@ void AddSome(History& history, int round, double time) {
   Event event;
   event.time = time;
   event.text = "round " + std::to_string(round);
+  if (round % 2 == 1) event.note = NodeNote{round, NodeState::kSuspect, {0, 3}};
   QVERIFY(history.AddEvent(event));
   std::vector<Sample> samples;
   for (int i = 1; i <= 5; ++i) {

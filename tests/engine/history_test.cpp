@@ -346,7 +346,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 3");
+                 path + ": schema version 77, this program knows up to 4");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -372,7 +372,7 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 3"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 4"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
   }
@@ -419,6 +419,39 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(backup + ".3")));
   }
 
+  void eventsTellTheStatesOfNodes() {
+    const std::string path = Path("notes.db");
+    const NodeNote note{3, NodeState::kUnmanaged, {0, 2}};
+    {
+      auto history = History::Open(path);
+      VERIFY_OK(history);
+      Event plain = AnEvent("plain"), told = AnEvent("told");
+      told.note = note;
+      QVERIFY((*history)->AddEvent(plain));
+      QVERIFY((*history)->AddEvent(told));
+      QVERIFY((*history)->AddEvent(plain));
+    }
+    auto history = History::OpenReadOnly(path);
+    VERIFY_OK(history);
+    const auto all = (*history)->Events(0, 0);
+    VERIFY_OK(all);
+    QCOMPARE(std::ssize(*all), 3);
+    QVERIFY(!(*all)[0].note && (*all)[1].note == note && !(*all)[2].note);
+    EventQuery query;
+    query.notes = true;
+    QCOMPARE(std::ssize(*(*history)->Events(query)), 1);
+    query.after = 2;
+    QVERIFY((*history)->Events(query)->empty());
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("UPDATE events SET note = 'rubbish' WHERE sequence = 2"));
+    }
+    auto damaged = History::OpenReadOnly(path);
+    VERIFY_OK(damaged);
+    VERIFY_ERROR((*damaged)->Events(0, 0), ErrorCode::kDataLoss, "event 2: node note 'rubbish'");
+  }
+
   void aMigrationThatFailsLeavesTheOldFile() {
     const std::string path = Path("v1stuck.db");
     MakeVersionOne(path);
@@ -428,7 +461,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
-                 "from schema version 1 to 3, the file is as before");
+                 "from schema version 1 to 4, the file is as before");
     auto database = Database::OpenReadOnly(path);
     VERIFY_OK(database);
     QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
@@ -534,12 +567,12 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 4"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 5"));
     }
     std::string note;
     VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
-                 "version 4, this program knows up to 3");
-    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 4");
+                 "version 5, this program knows up to 4");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 5");
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 
@@ -746,7 +779,7 @@ class HistoryTest : public QObject {
       const auto filled = (*database)->Execute(R"(
           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
           INSERT INTO events SELECT i, i, CASE i % 1000 WHEN 0 THEN 'error' ELSE 'info' END, 'n0',
-                                    'something happened to step ' || i FROM n;
+                                    'something happened to step ' || i, '' FROM n;
           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
           INSERT INTO samples SELECT i, 'j', i, 3.0 + i % 7, 0.5, 1e5, i, 0 FROM n;)");
       VERIFY_OK(filled);
