@@ -4,23 +4,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
 #include "app/commands/units.h"
 #include "engine/lesson/lesson_stage.h"
+#include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lessons.h"
 
 namespace tessera::app {
 namespace {
 
 /// A lesson by its name, or a file: text with a '/' or the ending ".json" is a path.
+bool isLessonPath(const std::string& nameOrFile) {
+  return nameOrFile.find('/') != std::string::npos || nameOrFile.ends_with(".json");
+}
+
 Result<NamedText> readLessonText(const std::string& nameOrFile) {
-  if (nameOrFile.find('/') != std::string::npos || nameOrFile.ends_with(".json"))
-    return readTextFile(nameOrFile);
+  if (isLessonPath(nameOrFile)) return readTextFile(nameOrFile);
   return engine::FindLessonText(nameOrFile);
 }
 
@@ -47,33 +56,70 @@ int listLessons(const Invocation& call) {
   return kDone;
 }
 
-/// The number of its steps.
-/// \error of the file, of an action, of a text or of a solution, with the line
-Result<std::size_t> rehearse(const std::string& nameOrFile) {
+/// The translations of a lesson: those of the program, or the files beside it.
+Result<std::vector<NamedText>> readTranslations(const std::string& nameOrFile) {
+  if (!isLessonPath(nameOrFile)) return engine::LessonTranslations(nameOrFile);
+  const std::filesystem::path path(nameOrFile);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& each : std::filesystem::directory_iterator(
+           path.has_parent_path() ? path.parent_path() : ".", error)) {
+    const std::string language = engine::LessonLanguageOf(each.path().string());
+    const std::string wanted = engine::LessonTranslationPath(path.filename().string(), language);
+    if (!language.empty() && each.path().filename() == wanted)
+      names.push_back(engine::LessonTranslationPath(nameOrFile, language));
+  }
+  std::ranges::sort(names);
+  std::vector<NamedText> texts;
+  for (const std::string& name : names) {
+    TESSERA_TRY(texts.emplace_back(), readTextFile(name));
+  }
+  return texts;
+}
+
+struct CheckedLesson {
+  std::size_t steps = 0;
+  std::vector<std::string> languages;  // of its translations
+};
+
+/// \error of the file, of an action, of a text, of a solution or of a translation, with the line
+Result<CheckedLesson> rehearse(const std::string& nameOrFile) {
   TESSERA_TRY(const auto text, readLessonText(nameOrFile));
   TESSERA_TRY(auto lesson, engine::ReadLesson(text));
+  CheckedLesson checked{lesson.steps.size(), {}};
+  TESSERA_TRY(const auto translations, readTranslations(nameOrFile));
+  for (const NamedText& translation : translations) {
+    if (const auto translated = engine::TranslateLesson(lesson, translation); !translated)
+      return translated.error();
+    checked.languages.push_back(engine::LessonLanguageOf(translation.name));
+  }
   const auto stage = engine::LessonStage::Make(std::move(lesson));
   if (!stage) return engine::WithLessonColumn(stage.error(), text);
   if (const auto status = engine::RehearseLesson(*stage); !status)
     return engine::WithLessonColumn(status.error(), text);
-  return stage->num_steps();
+  return checked;
 }
 
 int checkLessons(const Invocation& call) {
   Json json = Json::array();
   bool allRight = true;
   for (const std::string& file : call.arguments.words()) {
-    const auto steps = rehearse(file);
-    if (!steps && steps.error().code == ErrorCode::kNotFound) return wrongUsage(steps.error());
-    allRight = allRight && steps;
+    const auto checked = rehearse(file);
+    if (!checked && checked.error().code == ErrorCode::kNotFound)
+      return wrongUsage(checked.error());
+    allRight = allRight && checked;
     json.push_back({{"file", file},
-                    {"steps", steps ? Json(*steps) : Json(nullptr)},
-                    {"problem", steps ? Json(nullptr) : Json(steps.error().message)}});
+                    {"steps", checked ? Json(checked->steps) : Json(nullptr)},
+                    {"translations", checked ? Json(checked->languages) : Json::array()},
+                    {"problem", checked ? Json(nullptr) : Json(checked.error().message)}});
     if (call.json) continue;
-    if (steps)
-      fmt::print("{}: {} steps, all questions and tasks can be done\n", file, *steps);
-    else
-      fmt::print(stderr, "{}\n", steps.error().message);
+    if (!checked) {
+      fmt::print(stderr, "{}\n", checked.error().message);
+      continue;
+    }
+    fmt::print("{}: {} steps, all questions and tasks can be done{}{}\n", file, checked->steps,
+               checked->languages.empty() ? "" : ", all texts also in ",
+               fmt::join(checked->languages, ", "));
   }
   if (call.json) printLine({{"lessons", std::move(json)}});
   return allRight ? kDone : kUsage;
@@ -97,6 +143,7 @@ Command lessonCheckCommand() {
            .notes = {"Runs each lesson from the start to the end without a panel and without a "
                      "cluster, with the solutions of its tasks. A problem is printed as "
                      "FILE:LINE:COLUMN, and the exit code is then 2.",
+                     "Translations beside the file, such as my-lesson.de.json, are checked, too.",
                      "The format is described in the guide, page \"Writing a lesson\"."},
            .examples = {"tesseractl lesson check my-lesson.json",
                         "tesseractl lesson check what-moves --json"}},
