@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agents/move/cell_digests.h"
+#include "agents/move/flow_note.h"
 #include "agents/move/state_digests.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
@@ -46,6 +47,7 @@ struct MoveFlow {
   ptc::DeviceId source, destination;
   std::int64_t total = 0;
   std::atomic<std::int64_t> done = 0;
+  FlowNote note = {};
 };
 
 class Move {

@@ -118,7 +118,18 @@ Status Mover::Receive(const std::stop_token& stop) {
 
   FetchCallbacks callbacks;
   callbacks.progress = [&](std::size_t, std::int64_t index, std::int64_t bytes) {
-    FlowOf(move_at(index).source, move_at(index).device)->done += bytes;
+    MoveFlow* const flow = FlowOf(move_at(index).source, move_at(index).device);
+    flow->done += bytes;
+    flow->note.Arrived(index);
+  };
+  callbacks.retried = [&](std::int64_t index, int attempt, int most, const std::string& why) {
+    FlowOf(move_at(index).source, move_at(index).device)
+        ->note.Retry(index, fmt::format("requested again, {} of {}: {}", attempt, most, why));
+  };
+  callbacks.replaced = [&](std::int64_t index, std::size_t from, std::size_t to, const Error& why) {
+    FlowOf(move_at(index).source, move_at(index).device)
+        ->note.Replace(fmt::format("from n{} instead of n{}: {}", sources.nodes[to],
+                                   sources.nodes[from], why.message));
   };
   callbacks.cell_done = [&](std::int64_t index, std::uint64_t digest) {
     const ptc::RemoteCopy& move = move_at(index);

@@ -328,6 +328,12 @@ class Connection {
                            std::to_string(pending.attempts) + " times"));
       return;
     }
+    if (run_.callbacks.retried) {
+      for (const Slice& each : pending.frame.slices) {
+        run_.callbacks.retried(run_.cells[each.cell].id, pending.attempts, run_.options.attempts,
+                               why);
+      }
+    }
     again_.push_back(std::move(pending));
   }
 
@@ -574,6 +580,9 @@ void Run::Switch(std::vector<FramePlan> frames, std::size_t from, const Error& w
       is_new = reported.emplace(from, to).second;
     }
     if (is_new && callbacks.switched) callbacks.switched(from, to, why);
+    if (callbacks.replaced) {
+      for (const Slice& slice : own) callbacks.replaced(cells[slice.cell].id, from, to, why);
+    }
     for (auto& lane : lanes) lane->Wake(to);
   }
 }

@@ -105,6 +105,10 @@ struct FetchCallbacks {
   std::function<void(std::int64_t id, std::uint64_t digest)> cell_done;
   /// Cells of `from` are now requested from `to`, because of `why`. Once per pair.
   std::function<void(std::size_t from, std::size_t to, const Error& why)> switched;
+  /// A frame with bytes of the cell `id` is requested again for the `attempt`th time of `most`.
+  std::function<void(std::int64_t id, int attempt, int most, const std::string& why)> retried;
+  /// Bytes of the cell `id` are now requested from `to` instead of `from`.
+  std::function<void(std::int64_t id, std::size_t from, std::size_t to, const Error& why)> replaced;
   /// The last callback, called exactly once. No lane writes after it.
   std::function<void(Status)> done;
 };

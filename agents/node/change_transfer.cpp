@@ -8,6 +8,7 @@
 #include "agents/move/digest_wire.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/utf8.h"
 
 namespace tessera::agents {
 
@@ -18,7 +19,8 @@ void ChangeTransfer::Warm() {
 
 void ChangeTransfer::Offer() {
   if (std::exchange(is_offered_, true)) return;
-  if (!context_) context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
+  if (!context_)
+    context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
   world_.serve(context_);
 }
 
@@ -61,20 +63,24 @@ void ChangeTransfer::Cancel() {
 void ChangeTransfer::SendProgress(bool all) {
   if (!move_) return;
   const auto& flows = move_->flows();
-  reported_.resize(flows.size(), 0);
+  reported_.resize(flows.size());
   wire::FromNode message;
   auto* progress = message.mutable_progress();
   progress->set_transaction(change_.prepare().transaction());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const MoveFlow* const flow = flows[i].get();
     const std::int64_t done = flow->done.load();
-    if (!all && done == reported_[i]) continue;
-    reported_[i] = done;
+    std::string reason = done < flow->total ? flow->note.text() : std::string();
+    if (std::pair now(done, reason); all || now != reported_[i])
+      reported_[i] = std::move(now);
+    else
+      continue;
     auto* row = progress->add_flows();
     Encode(flow->source, row->mutable_source());
     Encode(flow->destination, row->mutable_destination());
     row->set_bytes_total(flow->total);
     row->set_bytes_done(done);
+    if (!reason.empty()) row->set_reason(Utf8(reason));
   }
   const std::int64_t storage = move_->storage_done();
   if (!all && progress->flows_size() == 0 && storage == reported_storage_) return;

@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/move/device_store.h"
@@ -75,7 +77,7 @@ class ChangeTransfer {
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;
-  std::vector<std::int64_t> reported_;  // by flow, bytes
+  std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason
   std::int64_t reported_storage_ = 0;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.

@@ -103,16 +103,25 @@ std::string StagesText(const ptc::Layout& layout) {
 // Checks the request, opens the data on this node, and then starts the job. The cluster may change
 // while the data are opened and the mesh is chosen, so Start checks the request again.
 void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+  WithBase(request, reply,
+           [this, reply](const wire::StartJobRequest& based, const ManifestPtr& manifest) {
+             OpenAndStart(based, manifest, reply);
+           });
+}
+
+// A request without a checkpoint has no base.
+void JobStarter::WithBase(const wire::StartJobRequest& request, const ReplyPtr& reply,
+                          const BasedStart& then) const {
   if (!request.has_from_checkpoint()) {
     wire::StartJobRequest own = request;
     own.clear_base_settings();
-    return OpenAndStart(own, nullptr, reply);
+    return then(own, nullptr);
   }
   const std::string& path = request.from_checkpoint().path();
   if (const Status may = CheckCheckpoint(config_.jobs, config_.node, path); !may) {
     return reply->Fail(may.error());
   }
-  around_.look(path, [this, request, path, reply](Result<checkpoint::Manifest> manifest) {
+  around_.look(path, [request, path, reply, then](Result<checkpoint::Manifest> manifest) {
     if (!manifest) return reply->Fail(manifest.error());
     wire::StartJobRequest based = request;
     based.set_base_settings(manifest->settings);
@@ -122,7 +131,7 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
           fmt::format("checkpoint '{}' is of a program of a user: give --exec, --tensors, --rules",
                       ShownPlace(path))));
     }
-    OpenAndStart(based, std::make_shared<const checkpoint::Manifest>(std::move(*manifest)), reply);
+    then(based, std::make_shared<const checkpoint::Manifest>(std::move(*manifest)));
   });
 }
 
@@ -162,14 +171,17 @@ void JobStarter::ChooseAndStart(const wire::StartJobRequest& request, const Open
 }
 
 void JobStarter::OnPropose(const wire::ProposeStartRequest& request, const ReplyPtr& reply) const {
-  wire::StartJobRequest start = request.start();
-  start.clear_base_settings();
-  if (start.has_from_checkpoint()) {
-    return reply->Fail(InvalidArgument("a checkpoint is read only when its job is started"));
-  }
+  const std::int64_t limit = request.limit() > 0 ? request.limit() : engine::kMaxProposed;
+  WithBase(request.start(), reply,
+           [this, limit, reply](const wire::StartJobRequest& start, const ManifestPtr&) {
+             Propose(start, limit, reply);
+           });
+}
+
+void JobStarter::Propose(const wire::StartJobRequest& start, std::int64_t limit,
+                         const ReplyPtr& reply) const {
   auto input = InputOfChoice(start);
   if (!input) return reply->Fail(input.error());
-  const std::int64_t limit = request.limit() > 0 ? request.limit() : engine::kMaxProposed;
   ComputeWith(
       world_, [search = std::move(input->search), limit] { return engine::Propose(search, limit); },
       [reply](const Result<engine::Proposal>& proposal) {

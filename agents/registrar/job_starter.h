@@ -81,8 +81,15 @@ class JobStarter : public RegistrarPart {
   };
   /// Of the checkpoint that the job begins with; null: it begins from nothing.
   using ManifestPtr = std::shared_ptr<const checkpoint::Manifest>;
+  using BasedStart =
+      std::function<void(const wire::StartJobRequest& based, const ManifestPtr& manifest)>;
+  /// Looks into the checkpoint of the request, and calls `then` with its settings and name in the
+  /// request; at once if there is none. Fails the reply otherwise.
+  void WithBase(const wire::StartJobRequest& request, const ReplyPtr& reply,
+                const BasedStart& then) const;
   void OpenAndStart(const wire::StartJobRequest& request, const ManifestPtr& manifest,
                     const ReplyPtr& reply);
+  void Propose(const wire::StartJobRequest& start, std::int64_t limit, const ReplyPtr& reply) const;
   /// A job of which everything is known but where it runs.
   struct Opened {
     ManifestPtr manifest;  // null: it begins at step 0

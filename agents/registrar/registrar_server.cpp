@@ -66,6 +66,9 @@ Status RegistrarServer::Open() {
   }
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note_));
+  if (config_.simulation) {
+    TESSERA_RETURN_IF_ERROR(history_->NoteSimulated(config_.simulation->hardware));
+  }
   TESSERA_TRY(reader_, engine::History::OpenReadOnly(config_.directory + "/history.db"));
   worker_.emplace(loop_);
   TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));

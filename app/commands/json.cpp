@@ -48,7 +48,8 @@ Json progressOf(const std::vector<engine::FlowStatus>& flows) {
                     {"state", engine::ToString(flow.state)},
                     {"done_bytes", flow.bytes_done},
                     {"total_bytes", flow.bytes_total},
-                    {"bytes_per_second", flow.bytes_per_second}});
+                    {"bytes_per_second", flow.bytes_per_second},
+                    {"reason", flow.reason.empty() ? Json(nullptr) : Json(flow.reason)}});
   return json;
 }
 

@@ -54,13 +54,14 @@ std::string withOptions(const engine::StepOptions& options) {
 
 /// The flows that are not done, as a table.
 void printFlows(const std::vector<engine::FlowStatus>& flows) {
-  std::vector<std::vector<std::string>> rows = {{"flow", "to", "state", "moved", "of", "rate"}};
+  std::vector<std::vector<std::string>> rows = {{"flow", "to", "state", "moved", "of", "rate", ""}};
   for (const engine::FlowStatus& flow : flows) {
     if (flow.state == engine::FlowState::kDone) continue;
     rows.push_back({"  " + ptc::ToString(flow.source), ptc::ToString(flow.destination),
                     std::string(engine::ToString(flow.state)), formatBytes(flow.bytes_done),
                     formatBytes(flow.bytes_total),
-                    flow.bytes_per_second > 0 ? formatRate(flow.bytes_per_second) : "-"});
+                    flow.bytes_per_second > 0 ? formatRate(flow.bytes_per_second) : "-",
+                    flow.reason});
   }
   if (rows.size() > 1) fmt::print("{}", formatTable(rows, {3, 4, 5}));
 }

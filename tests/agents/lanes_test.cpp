@@ -11,7 +11,9 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <thread>
+#include <tuple>
 
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
@@ -130,6 +132,8 @@ struct Outcome {
   using Switches = std::vector<std::pair<std::size_t, std::size_t>>;
   Switches switches;
   std::vector<std::string> reasons;
+  std::set<std::tuple<std::int64_t, std::size_t, std::size_t>> replaced;  // id, from, to
+  std::map<std::int64_t, int> most_attempts;                              // by id
   std::atomic<std::int64_t> total{0};
   std::atomic<int> num_done{0};
   std::promise<Status> promise;
@@ -150,6 +154,15 @@ struct Outcome {
       const std::lock_guard lock(mutex);
       switches.emplace_back(from, to);
       reasons.push_back(why.ToString());
+    };
+    callbacks.replaced = [this](std::int64_t id, std::size_t from, std::size_t to, const Error&) {
+      const std::lock_guard lock(mutex);
+      replaced.emplace(id, from, to);
+    };
+    callbacks.retried = [this](std::int64_t id, int attempt, int most, const std::string& why) {
+      if (attempt > most || why.empty()) qFatal("an attempt beyond the last");
+      const std::lock_guard lock(mutex);
+      most_attempts[id] = std::max(most_attempts[id], attempt);
     };
     callbacks.done = [this](Status status) {
       if (++num_done == 1) promise.set_value(std::move(status));
@@ -392,6 +405,8 @@ class LanesTest : public QObject {
     verify(pair, fetch.outcome);
     QVERIFY(harmed > 0);
     QCOMPARE(fetch.client.counts().corrupt.load(), std::int64_t{harmed});
+    QVERIFY(!fetch.outcome.most_attempts.empty());
+    QVERIFY(fetch.outcome.most_attempts.begin()->second >= 1);
   }
 
   void aLostAnswerIsAskedForAgain() {
@@ -612,6 +627,7 @@ class LanesTest : public QObject {
     verify(pair, fetch.outcome);
     QVERIFY(fetch.client.counts().switched.load() > 10);
     QCOMPARE(fetch.outcome.switches, (Outcome::Switches{{0, 1}}));
+    QCOMPARE(fetch.outcome.replaced.count({0, 0, 1}), std::size_t{1});  // the large cell
     QVERIFY(fetch.outcome.reasons[0].find("silent for 300 ms") != std::string::npos);
     QVERIFY(second->bytes_sent() > (10 << 20));
     QVERIFY(second->bytes_sent() < (22 << 20));  // what had arrived was not requested again

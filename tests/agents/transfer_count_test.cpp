@@ -71,6 +71,24 @@ class TransferCountTest : public QObject {
     QVERIFY(state_at(30) == engine::FlowState::kDone);
   }
 
+  // What the node says about a flow, else that nothing arrives; nothing once it is done.
+  void aFlowHasAReason() {
+    TransferCount count = CountOfOneFlow();
+    const auto reason_at = [&](double seconds) { return count.flows(seconds)[0].reason; };
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, 60), 10);
+    QCOMPARE(reason_at(12), std::string());
+    QCOMPARE(reason_at(15.5), std::string("nothing has arrived for 5 s"));
+    wire::TxnProgress late = ProgressOf(kFlowSource, kFlowDestination, 60);
+    late.mutable_flows(0)->set_reason("from n2 instead of n0: source n0 silent for 3 s");
+    count.Note(1, late, 16);
+    QCOMPARE(reason_at(16), late.flows(0).reason());
+    late.mutable_flows(0)->set_reason(std::string(100'000, 'x'));
+    count.Note(1, late, 16);
+    QVERIFY(reason_at(16).size() < 1000);
+    count.Note(1, ProgressOf(kFlowSource, kFlowDestination, kPlannedBytes), 17);
+    QCOMPARE(reason_at(17), std::string());
+  }
+
   void transferBeyondThePlanIsCounted() {
     TransferCount count = CountOfOneFlow();
     count.Note(1, ProgressOf(kFlowSource, kFlowDestination, kPlannedBytes + 30), 1);
