@@ -18,12 +18,51 @@ void Publisher::Send(wire::Published message) {
 
 void Publisher::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
-  engine::Event event{0, world_.wall_clock(), severity, source, text};
+  Add({0, world_.wall_clock(), severity, source, text});
+}
+
+void Publisher::Add(engine::Event event) {
   NoteRecorded(history_.AddEvent(event));
-  world_.print(fmt::format("{} {}: {}", ToString(severity), source, text));
+  world_.print(fmt::format("{} {}: {}", ToString(event.severity), event.source, event.text));
   wire::Published message;
   Encode(event, message.mutable_event());
   Send(std::move(message));
+}
+
+engine::NodeNote* Publisher::Recorded(std::int32_t node) {
+  if (!notes_) {
+    notes_.emplace();
+    engine::EventQuery query;
+    query.notes = true;
+    const auto events = history_.Events(query);
+    if (events) {
+      for (const engine::Event& event : *events) (*notes_)[event.note->node] = *event.note;
+    }
+  }
+  const auto found = notes_->find(node);
+  return found == notes_->end() ? nullptr : &found->second;
+}
+
+void Publisher::AddNodeEvent(engine::Severity severity, const engine::NodeNote& now,
+                             const std::string& text) {
+  engine::Event event{0, world_.wall_clock(), severity, fmt::format("n{}", now.node), text};
+  const engine::NodeNote* const known = Recorded(now.node);
+  if (!known || *known != now) event.note = (*notes_)[now.node] = now;
+  Add(std::move(event));
+}
+
+// A node begins to be silent, joins or returns with an event of its own.
+void Publisher::RecordNode(const engine::NodeStatus& node) {
+  const engine::NodeNote now = NoteOf(node);
+  const engine::NodeNote* const known = Recorded(node.node);
+  if (!known || *known == now || now.state != engine::NodeState::kAlive) return;
+  if (known->state != now.state) {
+    return AddNodeEvent(engine::Severity::kInfo, now, "is heard again");
+  }
+  std::string failed;
+  for (const std::int32_t device : now.failed) failed += fmt::format(" g{}", device);
+  AddNodeEvent(engine::Severity::kDebug, now,
+               failed.empty() ? "no GPU counts as failed" : "failed GPUs:" + failed);
 }
 
 void Publisher::Publish(const engine::Sample& sample) {
@@ -35,6 +74,7 @@ void Publisher::Publish(const engine::Sample& sample) {
 const engine::ClusterSnapshot& Publisher::Publish(Clock::time_point now, bool also_nothing) {
   is_dirty_ = false;
   engine::ClusterSnapshot rows = world_.state(!std::exchange(has_published_, true));
+  for (const engine::NodeStatus& node : rows.nodes) RecordNode(node);
   rows.sequence = static_cast<std::int64_t>(sequence_) + 1;
   const engine::SnapshotChange change = Advance(state_, std::move(rows));
   if (!change.differs && !also_nothing) {

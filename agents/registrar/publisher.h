@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "agents/wire/messages_fwd.h"
@@ -38,6 +39,10 @@ class Publisher {
   /// Publishes an event and records it; prints it too. An event that cannot be recorded
   /// is published with sequence 0.
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  /// The same for an event of a node, which records the state of the node if that differs from what
+  /// the history has. Changes of state without such an event are recorded when they are published.
+  void AddNodeEvent(engine::Severity severity, const engine::NodeNote& now,
+                    const std::string& text);
   void Publish(const engine::Sample& sample);
   /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }
@@ -66,11 +71,16 @@ class Publisher {
 
  private:
   const engine::ClusterSnapshot& Publish(Clock::time_point now, bool also_nothing);
+  void Add(engine::Event event);
+  /// What the history has of a node; nullptr if nothing.
+  engine::NodeNote* Recorded(std::int32_t node);
+  void RecordNode(const engine::NodeStatus& node);
   void Send(wire::Published message);
 
   const World world_;
   engine::History& history_;
-  std::map<std::int64_t, engine::HistoryEntry> kept_;  // by id
+  std::map<std::int64_t, engine::HistoryEntry> kept_;              // by id
+  std::optional<std::map<std::int32_t, engine::NodeNote>> notes_;  // the last recorded of each node
   std::string problem_, journal_problem_;
   std::uint64_t sequence_ = 0;
   engine::ClusterSnapshot state_;  // as subscribers have it

@@ -236,6 +236,10 @@ void Registrar::AddEvent(engine::Severity severity, const std::string& source,
   publisher_.AddEvent(severity, source, text);
 }
 
+void Registrar::AddNodeEvent(engine::Severity severity, const Node& node, const std::string& text) {
+  publisher_.AddNodeEvent(severity, NoteOf(StatusOf(node)), text);
+}
+
 void Registrar::OnRequest(const std::string& identity, const KeyOwner& owner,
                           const wire::Request& request) {
   const ReplyPtr reply = clients_.Admit(identity, owner, request);
@@ -494,8 +498,8 @@ void Registrar::OnLoadCheckpoint(const std::string& request_id,
       out.mutable_load_checkpoint()->set_text(*text);
       return reply->Done(std::move(out));
     }
-    auto state = StateFor(*manifest, request.path(), (*job)->settings,
-                          (*job)->layout.collection(), request.parameters_only());
+    auto state = StateFor(*manifest, request.path(), (*job)->settings, (*job)->layout.collection(),
+                          request.parameters_only());
     if (!state) return reply->Fail(state.error());
     transactions_.Load(request_id, request.job(), std::move(*state), reply);
   });

@@ -93,6 +93,8 @@ class Registrar {
   /// The same with everything, for one client.
   void OnStatus(const ReplyPtr& reply);
   engine::NodeStatus StatusOf(const Node& node) const;
+  /// An event of this node, with its state if that has changed.
+  void AddNodeEvent(engine::Severity severity, const Node& node, const std::string& text);
   engine::JobStatus StatusOf(const Job& job) const;
   /// What the rows of nodes depend on besides the nodes themselves.
   std::string ShownLayouts() const;

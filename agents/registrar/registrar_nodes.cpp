@@ -41,11 +41,11 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
   const std::string name = fmt::format("n{}", m.node());
   if (arrival.is_new || arrival.has_new_keeper) {
-    AddEvent(engine::Severity::kInfo, name,
-             fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
+    AddNodeEvent(engine::Severity::kInfo, node,
+                 fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
   } else if (arrival.restarted || arrival.was_away) {
-    AddEvent(
-        engine::Severity::kInfo, name,
+    AddNodeEvent(
+        engine::Severity::kInfo, node,
         arrival.restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
   }
 
@@ -189,8 +189,9 @@ void Registrar::OnTick() {
   for (const Membership::Change& change : members_.Tick(now)) {
     publisher_.MarkDirty();
     if (change.state == engine::NodeState::kSuspect) {
-      AddEvent(engine::Severity::kWarning, fmt::format("n{}", change.node),
-               fmt::format("suspect: no heartbeat for {:.0f} s", members_.suspect_after().count()));
+      AddNodeEvent(
+          engine::Severity::kWarning, *members_.Find(change.node),
+          fmt::format("suspect: no heartbeat for {:.0f} s", members_.suspect_after().count()));
     } else if (change.state != engine::NodeState::kAlive) {
       OnNodeSilent(*members_.Find(change.node));
     }
@@ -242,9 +243,9 @@ const Membership::Node* Registrar::FindLostNode(const Job& job, Clock::time_poin
 
 void Registrar::OnNodeSilent(const Node& node) {
   const std::string text = members_.SilentText(node);
-  AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
-           node.killed ? "dead: it was killed or given up"
-                       : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
+  AddNodeEvent(engine::Severity::kError, node,
+               node.killed ? "dead: it was killed or given up"
+                           : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   pauses_.OnNodeSilent(node.number, Unavailable(text));
   states_.OnNodeGone(node.number, text);
   checkpoints_.OnNodeGone(node.number, text);

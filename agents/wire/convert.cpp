@@ -198,6 +198,7 @@ struct Fields<wire::FlowInfo> {
     TESSERA_FIELD(NotNegative, bytes_total);
     TESSERA_FIELD(Finite, bytes_per_second);
     TESSERA_FIELD(UpTo<engine::FlowState::kDone>, state);
+    TESSERA_FIELD(Any, reason);
     return OkStatus();
   }
 };
@@ -558,6 +559,17 @@ struct Fields<wire::SnapshotChange> {
   }
 };
 
+/// The field `note`.
+Status CopyNote(const std::optional<engine::NodeNote>& note, auto& message) {
+  if (note) message.set_note(ToString(*note));
+  return OkStatus();
+}
+Status CopyNote(std::optional<engine::NodeNote>& note, const auto& message) {
+  if (message.note().empty()) return OkStatus();
+  TESSERA_TRY(note, engine::ParseNodeNote(message.note()));
+  return OkStatus();
+}
+
 template <>
 struct Fields<wire::EventInfo> {
   using Value = engine::Event;
@@ -568,7 +580,7 @@ struct Fields<wire::EventInfo> {
     TESSERA_FIELD(UpTo<engine::Severity::kError>, severity);
     TESSERA_FIELD(Any, source);
     TESSERA_FIELD(Any, text);
-    return OkStatus();
+    return CopyNote(v.note, m);
   }
 };
 

@@ -60,6 +60,7 @@ void Encode(const engine::EventQuery& query, wire::EventsRequest* out) {
   out->set_source(Utf8(query.source));
   out->set_text(Utf8(query.text));
   out->set_oldest(!query.newest);
+  out->set_notes(query.notes);
 }
 
 Result<engine::EventQuery> Decode(const wire::EventsRequest& in) {
@@ -75,6 +76,7 @@ Result<engine::EventQuery> Decode(const wire::EventsRequest& in) {
   query.source = in.source();
   query.text = in.text();
   query.newest = !in.oldest();
+  query.notes = in.notes();
   return query;
 }
 

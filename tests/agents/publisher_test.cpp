@@ -73,6 +73,61 @@ class PublisherTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void theHistoryTellsWhenTheStateOfANodeChanges() {
+    Office office;
+    using engine::NodeState;
+    engine::NodeStatus& node = office.snapshot.nodes.emplace_back();
+    node.node = 2;
+    node.devices.resize(2);
+    node.devices[0].id = {2, 0};
+    node.devices[1].id = {2, 1};
+    const auto notes = [&] {
+      engine::EventQuery query;
+      query.notes = true;
+      std::vector<std::string> texts;
+      const auto events = office.history->Events(query);
+      for (const engine::Event& event : *events)
+        texts.push_back(event.text + ": " + ToString(*event.note));
+      return texts;
+    };
+    // The registrar has named it by its journal; it has not answered yet.
+    node.state = NodeState::kSuspect;
+    office.publisher->PublishState(at(0));
+    QVERIFY(notes().empty());
+    node.state = NodeState::kAlive;
+    office.publisher->AddNodeEvent(engine::Severity::kInfo, NoteOf(node), "joined");
+    office.publisher->PublishState(at(1));
+    office.publisher->AddNodeEvent(engine::Severity::kInfo, NoteOf(node), "restarted");
+    QVERIFY(notes() == std::vector<std::string>{"joined: 2 alive"});
+    node.state = NodeState::kSuspect;
+    office.publisher->AddNodeEvent(engine::Severity::kWarning, NoteOf(node), "suspect");
+    office.publisher->PublishState(at(2));
+    // The end of a silence and a failed device have no event of their own.
+    node.state = NodeState::kAlive;
+    office.publisher->PublishState(at(3));
+    node.devices[1].failed = true;
+    office.publisher->PublishState(at(4));
+    office.publisher->PublishState(at(5));
+    const std::vector<std::string> expected{"joined: 2 alive", "suspect: 2 suspect",
+                                            "is heard again: 2 alive",
+                                            "failed GPUs: g1: 2 alive 1"};
+    QVERIFY(notes() == expected);
+
+    // Another registrar goes on from there.
+    Publisher::World world;
+    world.send = [](const wire::Published&) {};
+    world.state = [&](bool) { return office.snapshot; };
+    world.wall_clock = [] { return 2000.0; };
+    world.print = [](const std::string&) {};
+    Publisher next(std::move(world), *office.history);
+    next.AddNodeEvent(engine::Severity::kInfo, NoteOf(node), "joined");
+    QVERIFY(notes() == expected);
+    node.devices[1].failed = false;
+    next.PublishState(at(6));
+    QCOMPARE(notes().size(), std::size_t{5});
+    QCOMPARE(notes().back(), std::string("no GPU counts as failed: 2 alive"));
+  }
+
   void everyMessageHasTheNextNumber() {
     Office office;
     office.publisher->AddEvent(engine::Severity::kWarning, "n1", "suspect");

@@ -52,7 +52,7 @@ class Any {
     return flows;
   }
   engine::FlowStatus Flow() {
-    return {Device(), Device(), Count(), Count(), Real(), OneOf(engine::FlowState::kDone)};
+    return {Device(), Device(), Count(), Count(), Real(), OneOf(engine::FlowState::kDone), Text()};
   }
   engine::TxnStatus Txn() {
     engine::TxnStatus txn{Count(),   Text(),   OneOf(engine::TxnPhase::kInDoubt),
@@ -130,7 +130,9 @@ class Any {
     return snapshot;
   }
   engine::Event Event() {
-    return {Count(), Real(), OneOf(engine::Severity::kError), Text(), Text()};
+    engine::Event event{Count(), Real(), OneOf(engine::Severity::kError), Text(), Text()};
+    if (Flip()) event.note = {3, OneOf(engine::NodeState::kLeft), {0, 2}};
+    return event;
   }
   engine::Sample Sample() {
     engine::Sample sample{Text(), Count(), Real(), Real(), Real(), Real()};
