@@ -29,10 +29,15 @@ class E2eDemoTest : public QObject {
     QProcess panel;
     panel.setEnvironment(cluster.Environment() << "QT_QPA_PLATFORM=offscreen");
     panel.start(QStringLiteral(TESSERA_BIN_DIR "/tessera"),
-                {"--connect", "t", "--play", "grow,shrink,lose", "--screenshots", folder});
+                {"--connect", "t", "--play", "grow,shrink,lose", "--screenshots", folder,
+                 "--frames", "1000"});
     const Outcome played = LocalCluster::Finish(panel, 240);
     qInfo("%s", qPrintable(played.output));
     QVERIFY2(played.code == 0, played.Text());
+    // A film of a scenario that takes many seconds.
+    const QDir frames(folder + QStringLiteral("/frames"));
+    QVERIFY(frames.entryList({QStringLiteral("*.png")}).size() > 5);
+    QCOMPARE(QImage(frames.filePath(QStringLiteral("0005.png"))).size(), QSize(1440, 900));
 
     QFile file(folder + "/report.json");
     QVERIFY(file.open(QIODevice::ReadOnly));
