@@ -645,6 +645,31 @@ class MainWindowTest : public QObject {
     QCOMPARE(header->metric(QStringLiteral("paused")), QStringLiteral("0.20 s"));
   }
 
+  void nodesOfALargeClusterStayFolded() {
+    ui::ClusterModel model;
+    model.setSnapshot(test::IdleCluster(16, 8));
+    ui::Navigator navigator(model);
+    navigator.resize(200, 600);
+    navigator.show();
+    const QAbstractItemModel& rows = *navigator.tree()->model();
+    const auto isUnfolded = [&](int node) {
+      return navigator.tree()->isExpanded(rows.index(node, 0, rows.index(0, 0)));
+    };
+    QVERIFY(navigator.tree()->isExpanded(rows.index(0, 0)));
+    QVERIFY(!isUnfolded(0) && !isUnfolded(15));
+    // What the user unfolded stays so when a node joins.
+    navigator.tree()->expand(rows.index(3, 0, rows.index(0, 0)));
+    model.setSnapshot(test::IdleCluster(17, 8));
+    navigator.refresh(model);
+    QVERIFY(isUnfolded(3) && !isUnfolded(16));
+    // Selecting a GPU elsewhere unfolds its node.
+    navigator.setSelection({ptc::DeviceId{9, 1}});
+    QVERIFY(isUnfolded(9));
+    model.setSnapshot(test::IdleCluster(2, 4));
+    navigator.refresh(model);
+    QVERIFY(isUnfolded(0) && isUnfolded(1));
+  }
+
   void selectionIsSharedByMeshNavigatorAndInspector() {
     Panel panel;
     auto* inspector = child<ui::Inspector>(panel);

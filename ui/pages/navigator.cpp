@@ -17,6 +17,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kTreeRowHeight = 24;
+constexpr int kDevicesToUnfold = 64;  // of a larger cluster the nodes stay folded
 
 /// Paints names in the text colour, states smaller and dimmed.
 class TreeDelegate : public QStyledItemDelegate {
@@ -84,17 +85,42 @@ Navigator::Navigator(const ClusterModel& model, QWidget* parent)
   column->addWidget(m_jobTitle);
   column->addLayout(facts);
   column->addStretch();
-  setMinimumWidth(168);
+  setMinimumWidth(200);  // "n511g7", "rank 4095" and a scroll bar
 
   connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &Navigator::onSelectionChanged);
-  connect(&m_treeModel, &QAbstractItemModel::modelReset, this, [this] {
-    m_tree->expandAll();
-    fitTree();
-  });
+  connect(&m_treeModel, &QAbstractItemModel::modelAboutToBeReset, this,
+          &Navigator::rememberUnfolded);
+  connect(&m_treeModel, &QAbstractItemModel::modelReset, this, &Navigator::unfold);
   connect(m_tree, &QTreeView::expanded, this, &Navigator::fitTree);
   connect(m_tree, &QTreeView::collapsed, this, &Navigator::fitTree);
   refresh(model);
+}
+
+void Navigator::rememberUnfolded() {
+  m_unfolded.clear();
+  const QModelIndex cluster = m_treeModel.index(0, 0);
+  for (int row = 0; row < m_treeModel.rowCount(cluster); ++row) {
+    const QModelIndex index = m_treeModel.index(row, 0, cluster);
+    if (const auto node = m_treeModel.node(index); node && m_tree->isExpanded(index)) {
+      m_unfolded.insert(*node);
+    }
+  }
+}
+
+void Navigator::unfold() {
+  const QModelIndex cluster = m_treeModel.index(0, 0);
+  int devices = 0;
+  for (int row = 0; row < m_treeModel.rowCount(cluster); ++row) {
+    devices += m_treeModel.rowCount(m_treeModel.index(row, 0, cluster));
+  }
+  m_tree->setExpanded(cluster, true);
+  for (int row = 0; row < m_treeModel.rowCount(cluster); ++row) {
+    const QModelIndex index = m_treeModel.index(row, 0, cluster);
+    const auto node = m_treeModel.node(index);
+    m_tree->setExpanded(index, devices <= kDevicesToUnfold || (node && m_unfolded.contains(*node)));
+  }
+  fitTree();
 }
 
 void Navigator::fitTree() {

@@ -34,12 +34,16 @@ class Navigator : public Surface {
 
  private:
   void onSelectionChanged();
+  /// A reset of the tree folds it. In a small cluster all is unfolded, in a large one what was.
+  void rememberUnfolded();
+  void unfold();
   void fitTree();
 
   ClusterTreeModel m_treeModel;
   QTreeView* m_tree;
   QLabel* m_jobTitle;
   KeyValues* m_job;
+  std::set<std::int32_t> m_unfolded;  // nodes, before a reset
   bool m_silent = false;
 };
 
