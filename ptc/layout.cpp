@@ -103,12 +103,13 @@ std::vector<Box> Layout::BoxesAt(int tensor, const Coordinates& at) const {
 
 std::vector<Box> Layout::Boxes(int rank, int tensor) const {
   const TensorSpec& spec = tensors_->tensors()[static_cast<std::size_t>(tensor)];
-  Coordinates at{};
-  for (Axis axis : kAxes) at[static_cast<std::size_t>(axis)] = mesh_.Coordinate(rank, axis);
-  if (!IsOnStage(spec, *stage_of_layer_, at[static_cast<std::size_t>(Axis::kPp)],
+  // Most tensors are on another stage.
+  if (!IsOnStage(spec, *stage_of_layer_, mesh_.Coordinate(rank, Axis::kPp),
                  mesh_.shape()[Axis::kPp])) {
     return {};
   }
+  Coordinates at{};
+  for (Axis axis : kAxes) at[static_cast<std::size_t>(axis)] = mesh_.Coordinate(rank, axis);
   return BoxesAt(tensor, at);
 }
 

@@ -28,7 +28,7 @@ const HeldJobs::Job* HeldJobs::Find(const std::string& name) const {
 }
 
 Status HeldJobs::Journal(const Job& job) {
-  Status put = journal_.Put("job/" + job.name, ToText(job.row));
+  Status put = journal_.Put("job/" + job.name, *memo_->RowText(job.row));
   if (!put) {
     uplink_.ReportNodeEvent(engine::Severity::kError, "journal: " + put.error().ToString());
   }

@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/move/device_store.h"
 #include "agents/node/job_row.h"
+#include "agents/node/plan_memo.h"
 #include "agents/node/uplink.h"
 #include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
@@ -33,8 +36,9 @@ class HeldJobs {
   };
 
   /// \pre `journal` and `uplink` outlive the table
-  HeldJobs(std::int32_t node, engine::DurableStore& journal, const Uplink& uplink)
-      : node_(node), journal_(journal), uplink_(uplink) {}
+  HeldJobs(std::int32_t node, engine::DurableStore& journal, const Uplink& uplink,
+           std::shared_ptr<PlanMemo> memo = std::make_shared<PlanMemo>())
+      : node_(node), journal_(journal), uplink_(uplink), memo_(std::move(memo)) {}
 
   /// Lists the jobs of the journal that hold devices. The memory of the others was lost with its
   /// keeper.
@@ -61,6 +65,7 @@ class HeldJobs {
   const std::int32_t node_;
   engine::DurableStore& journal_;
   const Uplink& uplink_;
+  const std::shared_ptr<PlanMemo> memo_;
   std::map<std::string, Job> jobs_;
 };
 

@@ -85,7 +85,7 @@ void Inbox::OnDocument(const wire::Document& document) {
       return false;
     });
   } else if (engine::Checksum(std::as_bytes(std::span(document.text()))) == hash) {
-    documents_.insert_or_assign(hash, document.text());
+    documents_.insert_or_assign(hash, world_.share(document.text()));
     static_cast<void>(Use(hash));
   }
   DeliverComplete();
@@ -128,7 +128,7 @@ const std::string& Inbox::Use(std::uint64_t hash) {
     documents_.erase(order_.front());
     order_.pop_front();
   }
-  return documents_.at(hash);
+  return *documents_.at(hash);
 }
 
 }  // namespace tessera::agents

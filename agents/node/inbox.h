@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,15 @@ namespace tessera::agents {
 /// \threadsafety The loop's thread.
 class Inbox {
  public:
+  using Text = std::shared_ptr<const std::string>;
   struct World {
     /// Asks the registrar for documents.
     std::function<void(const std::vector<std::uint64_t>& hashes)> ask;
     std::function<void(const wire::ToNode& message)> deliver;
+    /// Keeps the text of a document, which the agents of one process share.
+    std::function<Text(const std::string& text)> share = [](const std::string& text) {
+      return std::make_shared<const std::string>(text);
+    };
   };
   explicit Inbox(World world) : world_(std::move(world)) {}
 
@@ -52,9 +58,9 @@ class Inbox {
 
   const World world_;
   std::deque<wire::ToNode> waiting_;
-  std::map<std::uint64_t, std::string> documents_;  // by hash
-  std::deque<std::uint64_t> order_;                 // the least recently used first
-  int num_asked_ = 0;                               // for what the first message lacks
+  std::map<std::uint64_t, Text> documents_;  // by hash
+  std::deque<std::uint64_t> order_;          // the least recently used first
+  int num_asked_ = 0;                        // for what the first message lacks
   bool delivers_ = false;
 };
 

@@ -25,7 +25,7 @@ struct FirstPieces {
 Result<std::vector<FirstPieces>> AllocateFirst(const wire::StartJob& message,
                                                const ptc::Layout& layout,
                                                const std::vector<ptc::DeviceId>& local,
-                                               DeviceStore& devices) {
+                                               DeviceStore& devices, PlanMemo& memo) {
   std::vector<FirstPieces> out;
   for (const ptc::DeviceId id : local) {
     DeviceStore::Device* device = devices.Find(id);
@@ -38,6 +38,7 @@ Result<std::vector<FirstPieces>> AllocateFirst(const wire::StartJob& message,
     TESSERA_TRY(engine::PieceTable table,
                 engine::AllocateInitial(message.job(), message.epoch(), layout,
                                         *layout.mesh().RankOf(id), device->arena->capacity()));
+    memo.ShareEntries(table);
     out.push_back({device, std::move(table)});
   }
   return out;
@@ -90,7 +91,8 @@ Status JobStarts::StartNew(const wire::StartJob& message) {
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(message.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, layout));
   TESSERA_TRY(const std::vector<FirstPieces> pieces,
-              AllocateFirst(message, layout, world_.jobs.LocalOf(layout), world_.devices));
+              AllocateFirst(message, layout, world_.jobs.LocalOf(layout), world_.devices,
+                            *world_.machine.memo));
   TESSERA_RETURN_IF_ERROR(
       world_.machine.write_job_files(message.job(), message.settings(), layout));
   HeldJobs::Job job{.name = message.job(),

@@ -25,7 +25,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
       config_(config),
       world_(std::move(world)),
       uplink_(config_, world_),
-      jobs_(config_.node, *world_.journal, uplink_),
+      jobs_(config_.node, *world_.journal, uplink_, world_.memo),
       ranks_(WorldOfRanks()),
       rendezvous_([this](wire::FromNode message) { uplink_.Send(std::move(message)); }),
       starter_(config_, world_, links_, ranks_),
@@ -92,6 +92,7 @@ Inbox::World NodeAgent::WorldOfInbox() {
     uplink_.Send(std::move(message));
   };
   world.deliver = [this](const wire::ToNode& message) { Handle(message); };
+  world.share = [this](const std::string& text) { return world_.memo->Share(text); };
   return world;
 }
 

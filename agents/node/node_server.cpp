@@ -157,8 +157,8 @@ NodeWorld NodeServer::MakeWorld() {
     return WriteJobFiles(config_.directory, job, settings, layout);
   };
   world.write_view_file = [this](const std::string& job, std::int32_t device,
-                                 const std::string& view) {
-    return WriteViewFile(config_.directory, job, device, view);
+                                 const RankView& view) {
+    return WriteViewFile(config_.directory, job, device, ToJson(view));
   };
   world.remove_job_files = [this](const std::string& job) {
     RemoveJobFiles(config_.directory, job);

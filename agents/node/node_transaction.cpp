@@ -34,7 +34,7 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
 }
 
 TransactionPart::Terms TermsOf(const wire::Prepare& p) {
-  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.SerializeAsString()};
+  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash())};
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ void NodeTransaction::NoteWord() {
 
 TransactionPart::World NodeTransaction::WorldOfPart() {
   TransactionPart::World world;
+  world.prepare = [this] { return change_.TakeText(); };
   world.check = [this] { return CheckAndReserve(); };
   world.connect = [this] { ConnectRanks(); };
   world.raise_request = [this](std::int64_t at_step) { RaiseRequest(at_step); };
@@ -103,7 +104,8 @@ Status NodeTransaction::CheckAndReserve() {
   TESSERA_RETURN_IF_ERROR(world_.machine.journal->Reserve());
   TESSERA_RETURN_IF_ERROR(change_.Build(*world_.machine.memo));
   const wire::Prepare& p = prepare();
-  TESSERA_RETURN_IF_ERROR(change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr));
+  TESSERA_RETURN_IF_ERROR(
+      change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr, *world_.machine.memo));
   transfer_.Warm();
   return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agents/checkpoint/stored_state.h"
+#include "agents/job/rank_view.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
@@ -58,7 +59,7 @@ struct NodeWorld {
                        const ptc::Layout& layout)>
       write_job_files;
   std::function<Result<std::string>(const std::string& job, std::int32_t device,
-                                    const std::string& view)>
+                                    const RankView& view)>
       write_view_file;
   std::function<void(const std::string& job)> remove_job_files;
   /// The program of the built-in trainer, and what every rank inherits of the environment.

@@ -69,7 +69,7 @@ Status PreparedChange::CheckDevice(const DeviceStore::Device& device, bool is_li
   return OkStatus();
 }
 
-Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
+Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& memo) {
   const wire::Prepare& p = prepare_;
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, *to_));
@@ -91,6 +91,7 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed) {
     TESSERA_TRY(
         engine::PieceTable next,
         engine::AllocateNext(old_table, *from_, *to_, id, moves_->moves, device.arena->capacity()));
+    memo.ShareEntries(next);
     TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
     old_.emplace(id, old_table);
     next_.emplace(id, std::move(next));
@@ -108,7 +109,19 @@ void PreparedChange::ExpandMoves(const DeviceStore& devices) {
   plan_.reset();
 }
 
+std::string PreparedChange::TakeText() {
+  std::string text = prepare_.SerializeAsString();
+  DropTexts();
+  return text;
+}
+
+void PreparedChange::DropTexts() {
+  std::string().swap(*prepare_.mutable_from_layout());  // clear would keep the memory
+  std::string().swap(*prepare_.mutable_to_layout());
+}
+
 void PreparedChange::Recover(const DeviceStore& devices) {
+  DropTexts();
   for (const auto& [id, device] : devices.devices()) {
     const auto next =
         engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(prepare_.epoch()));
@@ -160,9 +173,9 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
   if (p.has_checkpoint()) {
     const auto settings = engine::ParseJobSettings(p.settings());
     context->open_checkpoint = [collection = to_->collection_ptr(), open,
-                                choice = StoredTensors::Choice{
-                                    p.checkpoint().path(), p.checkpoint().parameters_only(),
-                                    settings ? settings->seed : 0}] {
+                                choice = StoredTensors::Choice{p.checkpoint().path(),
+                                                               p.checkpoint().parameters_only(),
+                                                               settings ? settings->seed : 0}] {
       return StoredTensors::Open(choice, *collection, open);
     };
   } else if (p.has_snapshot()) {

@@ -32,6 +32,7 @@ class PreparedChange {
  public:
   explicit PreparedChange(wire::Prepare prepare) : prepare_(std::move(prepare)) {}
 
+  /// Without the texts of the layouts after TakeText, or after Recover.
   const wire::Prepare& prepare() const { return prepare_; }
 
   /// Computes layouts and plan from the message, and compares their hashes with those of the
@@ -43,7 +44,11 @@ class PreparedChange {
   /// devices of the job.
   /// \error naming the device that has failed, is in another job, does not hold the old layout, or
   ///     has too little memory; as engine::CheckRunnable
-  Status Allocate(DeviceStore& devices, bool is_listed);
+  Status Allocate(DeviceStore& devices, bool is_listed, PlanMemo& memo);
+  /// Returns the message as bytes, and drops the texts of its layouts, which Build has read: they
+  /// are most of its memory.
+  /// \pre called once
+  std::string TakeText();
   /// Reads the tables that an earlier agent has written.
   void Recover(const DeviceStore& devices);
 
@@ -68,10 +73,12 @@ class PreparedChange {
   /// \error naming the device
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
-  const wire::Prepare prepare_;
+  void DropTexts();
+
+  wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
-  std::vector<ptc::DeviceId> lost_;  // of the old layout; their state is of no use
-  PlanMemo::OutlinePtr plan_;        // until Allocate
+  std::vector<ptc::DeviceId> lost_;                 // of the old layout; their state is of no use
+  PlanMemo::OutlinePtr plan_;                       // until Allocate
   std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
       std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device

@@ -27,7 +27,7 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   spec.initialise = launch.initialise;
   spec.view =
       ViewOf(launch.layout, rank, launch.epoch, launch.attempt, launch.micro_batch, launch.peers);
-  TESSERA_TRY(spec.view_file, world_.write_view_file(launch.job, device.index, ToJson(spec.view)));
+  TESSERA_TRY(spec.view_file, world_.write_view_file(launch.job, device.index, spec.view));
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
   TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
   spec.collective_timeout = settings.collective_timeout;

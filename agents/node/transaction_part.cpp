@@ -110,7 +110,7 @@ void TransactionPart::RepeatFollowed() {
 bool TransactionPart::JournalState(State state) {
   Status put = OkStatus();
   if (state == State::kPreparing) {
-    put = journal_.Put(kPrepareKey, fmt::format("{} {}", terms_.id, terms_.prepare));
+    put = journal_.Put(kPrepareKey, std::to_string(terms_.id) + " " + world_.prepare());
   }
   if (put) {
     put =

@@ -28,7 +28,6 @@ class TransactionPart {
     std::string job;
     std::int64_t slot = 0;
     std::string layout_hash;  // of the new layout
-    std::string prepare;      // the message that began it, for the journal
   };
   /// A row of the journal that an earlier agent of the node wrote.
   struct Kept {
@@ -37,6 +36,9 @@ class TransactionPart {
     std::string prepare;
   };
   struct World {
+    /// Returns the message that began it, for the journal. Called once, after `check` has
+    /// succeeded.
+    std::function<std::string()> prepare;
     /// Checks plan, memory and hashes, and reserves memory.
     std::function<Status()> check;
     /// Starts joining ranks and builds groups. RanksConnected is the result, also inside the call.

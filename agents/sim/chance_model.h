@@ -15,7 +15,7 @@ class ChanceModel : public SimModel {
   ChanceModel(SimWorld& sim, Time step_time, Time update_time)
       : sim_(sim), step_time_(step_time), update_time_(update_time) {}
 
-  Time Compute(const RankId&, const RankView&, const engine::JobSettings&) override {
+  Time Compute(const RankId&, const RankView&, const engine::JobSettings&, std::uint64_t) override {
     return sim_.Pick(step_time_ / 2, step_time_);
   }
   Time Update() override { return sim_.Pick(0, update_time_); }

@@ -9,6 +9,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/simulated_limits.h"
 #include "engine/search/calibration.h"
 
 namespace tessera::agents::sim {
@@ -28,9 +29,10 @@ Status CheckRange(const char* what, double value, double least, double most) {
 }  // namespace
 
 Status Fleet::Check(const AgentConfig& config) {
-  if (config.simulation->nodes * config.devices > kMostDevices) {
+  if (config.simulation->nodes * config.devices > engine::kMostSimulatedDevices) {
     return InvalidArgument(fmt::format("{} nodes of {} GPUs: at most {} GPUs are simulated",
-                                       config.simulation->nodes, config.devices, kMostDevices));
+                                       config.simulation->nodes, config.devices,
+                                       engine::kMostSimulatedDevices));
   }
   if (config.device_bytes % kMemoryUnit != 0) {
     return InvalidArgument(fmt::format("{} bytes of GPU memory are no multiple of {}",
@@ -96,6 +98,7 @@ void Fleet::Add(std::int32_t number) {
   };
   nodes_.push_back(std::make_unique<SimNode>(std::move(config), std::move(world)));
   nodes_.back()->disk.remembers = false;
+  nodes_.back()->disk.share = [this](std::string_view value) { return memo_->Share(value); };
   logs_.emplace_back();
   links_.Add();
 }
@@ -163,7 +166,7 @@ std::optional<Status> Fleet::Send(const std::string& identity, const wire::ToNod
 }
 
 Status Fleet::AddNodes(std::int64_t count) {
-  const std::int64_t room = kMostDevices / config_.devices - num_nodes();
+  const std::int64_t room = engine::kMostSimulatedDevices / config_.devices - num_nodes();
   if (count < 1 || count > room) {
     return InvalidArgument(fmt::format("{} nodes cannot join: at most {} more", count, room));
   }
@@ -177,7 +180,7 @@ Status Fleet::AddNodes(std::int64_t count) {
 Status Fleet::StartNode(std::int32_t number) {
   TESSERA_TRY(SimNode* const node, Find(number));
   if (node->has_keeper()) return FailedPrecondition(fmt::format("node n{} is running", number));
-  node->disk.rows.clear();  // it comes back as a new one
+  node->disk.Clear();  // it comes back as a new one
   node->Start();
   return OkStatus();
 }

@@ -15,8 +15,6 @@
 
 namespace tessera::agents::sim {
 
-/// An address space and the descriptors of a process have room for that many.
-inline constexpr std::int64_t kMostDevices = 4096;
 /// The memory of a device is a multiple of this.
 inline constexpr std::int64_t kMemoryUnit = 4096;
 

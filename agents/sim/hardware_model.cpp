@@ -55,7 +55,18 @@ HardwareModel::HardwareModel(SimWorld& sim, Hardware hardware, int devices, std:
       seed_(seed),
       fabric_(sim, std::move(hardware)) {}
 
-Time HardwareModel::StepOf(const RankView& view, const engine::JobSettings& settings) const {
+// With ZeRO replicas cut the optimizer's state flat along dp.
+void HardwareModel::NoteLayout(const ptc::Layout& layout) {
+  const auto [known, is_new] = zero_.try_emplace(layout.hash(), false);
+  if (!is_new) return;
+  known->second =
+      std::ranges::any_of(layout.collection().tensors(), [](const ptc::TensorSpec& spec) {
+        return std::ranges::count(spec.rule.flat, ptc::Axis::kDp) > 0;
+      });
+}
+
+Time HardwareModel::StepOf(const RankView& view, const engine::JobSettings& settings,
+                           bool zero) const {
   if (settings.program) return kProgramStep;
   ptc::MeshShape shape;
   for (std::size_t i = 0; i < view.axis_size.size(); ++i) {
@@ -68,6 +79,7 @@ Time HardwareModel::StepOf(const RankView& view, const engine::JobSettings& sett
   const auto mesh = ptc::DeviceMesh::Make(shape, std::move(devices));
   engine::StepOptions options;
   options.micro_batch = view.micro_batch;
+  options.zero = zero;
   if (!mesh || !engine::CheckMesh(settings, shape, options)) return kProgramStep;
   const engine::Machines machines{SpeedsOf(hardware_), {}};
   const engine::StepCost cost =
@@ -76,7 +88,7 @@ Time HardwareModel::StepOf(const RankView& view, const engine::JobSettings& sett
 }
 
 Time HardwareModel::Compute(const RankId& id, const RankView& view,
-                            const engine::JobSettings& settings) {
+                            const engine::JobSettings& settings, std::uint64_t layout) {
   const StepKey key{id.job,
                     view.epoch,
                     view.attempt,
@@ -85,7 +97,11 @@ Time HardwareModel::Compute(const RankId& id, const RankView& view,
                     settings.precision,
                     view.axis_size};
   auto found = steps_.find(key);
-  if (found == steps_.end()) found = steps_.emplace(key, StepOf(view, settings)).first;
+  if (found == steps_.end()) {
+    const auto zero = zero_.find(layout);
+    const bool is_zero = zero != zero_.end() && zero->second;
+    found = steps_.emplace(key, StepOf(view, settings, is_zero)).first;
+  }
   // Steps vary by a few percent, and the slowest rank counts.
   constexpr double kLeast = 0.97;
   const auto step = static_cast<double>(found->second);

@@ -21,8 +21,9 @@ class HardwareModel : public SimModel {
  public:
   HardwareModel(SimWorld& sim, Hardware hardware, int devices, std::uint64_t seed);
 
-  Time Compute(const RankId& id, const RankView& view,
-               const engine::JobSettings& settings) override;
+  void NoteLayout(const ptc::Layout& layout) override;
+  Time Compute(const RankId& id, const RankView& view, const engine::JobSettings& settings,
+               std::uint64_t layout) override;
   Time Update() override { return 1; }
   double Loss(const engine::JobSettings& settings, std::int64_t step, std::int64_t) override;
   std::int64_t Tokens(const engine::JobSettings& settings) override;
@@ -43,7 +44,7 @@ class HardwareModel : public SimModel {
 
  private:
   /// Of all ranks of an attempt, by the cost model.
-  Time StepOf(const RankView& view, const engine::JobSettings& settings) const;
+  Time StepOf(const RankView& view, const engine::JobSettings& settings, bool zero) const;
 
   SimWorld& sim_;
   const Hardware hardware_;
@@ -55,6 +56,7 @@ class HardwareModel : public SimModel {
   using StepKey = std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::int64_t,
                              engine::Precision, std::array<std::int64_t, ptc::kNumAxes>>;
   std::map<StepKey, Time> steps_;
+  std::map<std::uint64_t, bool> zero_;  // by the hash of a layout: whether replicas share updates
 };
 
 }  // namespace tessera::agents::sim

@@ -5,10 +5,12 @@
 /// The disk of a simulated process: it survives the process. Its writes can fail, with or without
 /// effect, take long, and be lost with the power.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,11 @@ namespace tessera::agents::sim {
 class MemoryStore : public engine::DurableStore {
  public:
   std::map<std::string, std::string, std::less<>> rows;
+  using Text = std::shared_ptr<const std::string>;
+  /// Keeps the values of long rows, which the disks of many nodes share. Such rows are not in
+  /// `rows`.
+  /// \pre without `remembers`
+  std::function<Text(std::string_view value)> share;
   /// Writes of keys that begin with this fail and have no effect. nullopt: none fails.
   std::optional<std::string> refused;
   /// Asked after each write: it is then reported as failed.
@@ -39,27 +46,29 @@ class MemoryStore : public engine::DurableStore {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
     Remember(key);
-    rows.insert_or_assign(std::string(key), std::string(value));
+    Set(key, value);
     return Written();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
-    if (before_first && rows.find(key) == rows.end()) before_first(key, value);
+    const std::string* held = Find(key);
+    if (before_first && !held) before_first(key, value);
     Remember(key);
-    std::string held = rows.emplace(key, value).first->second;
+    if (!held) Set(key, value);
+    std::string now = *Find(key);
     TESSERA_RETURN_IF_ERROR(Written());
-    return held;
+    return now;
   }
   Result<std::optional<std::string>> Get(std::string_view key) override {
-    const auto it = rows.find(key);
-    return it == rows.end() ? std::optional<std::string>() : it->second;
+    const std::string* const held = Find(key);
+    return held ? std::optional(*held) : std::nullopt;
   }
   Status Erase(std::string_view key) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
     if (point) point();
     Remember(key);
-    if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
+    Drop(key);
     return Written();
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
@@ -67,7 +76,15 @@ class MemoryStore : public engine::DurableStore {
     for (const auto& [key, value] : rows) {
       if (key.starts_with(prefix)) found.emplace_back(key, value);
     }
+    for (const auto& [key, value] : long_rows_) {
+      if (key.starts_with(prefix)) found.emplace_back(key, *value);
+    }
+    if (!long_rows_.empty()) std::sort(found.begin(), found.end());
     return found;
+  }
+  void Clear() {
+    rows.clear();
+    long_rows_.clear();
   }
 
   Status Reserve() override {
@@ -95,6 +112,25 @@ class MemoryStore : public engine::DurableStore {
   /// Rows for which there is room when it is reserved.
   static constexpr int kReserved = 20;
 
+  static constexpr std::size_t kLong = 4096;  // bytes of a value
+
+  const std::string* Find(std::string_view key) const {
+    if (const auto it = rows.find(key); it != rows.end()) return &it->second;
+    const auto it = long_rows_.find(key);
+    return it == long_rows_.end() ? nullptr : it->second.get();
+  }
+  void Drop(std::string_view key) {
+    if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
+    if (const auto it = long_rows_.find(key); it != long_rows_.end()) long_rows_.erase(it);
+  }
+  void Set(std::string_view key, std::string_view value) {
+    Drop(key);
+    if (share && value.size() >= kLong) {
+      long_rows_.emplace(key, share(value));
+    } else {
+      rows.emplace(key, value);
+    }
+  }
   void Remember(std::string_view key) {
     if (!remembers) return;
     const auto it = rows.find(key);
@@ -117,6 +153,7 @@ class MemoryStore : public engine::DurableStore {
     return ResourceExhausted("the disk is full");
   }
 
+  std::map<std::string, Text, std::less<>> long_rows_;
   int reserved_ = 0;
   /// The last rows written, as they were before.
   std::deque<std::pair<std::string, std::optional<std::string>>> last_;

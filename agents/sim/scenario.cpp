@@ -13,6 +13,7 @@
 
 #include "agents/node/config.h"
 #include "agents/sim/hardware.h"
+#include "engine/cluster/simulated_limits.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::agents::sim {
@@ -22,7 +23,6 @@ using Json = nlohmann::ordered_json;
 using What = Scenario::What;
 
 constexpr double kLongest = 1e7;  // seconds: four months
-constexpr std::int64_t kMostDevicesOfANode = 64;
 constexpr std::int64_t kLeastMemory = std::int64_t{4} << 20;
 constexpr std::int64_t kMany = std::int64_t{1} << 52;
 
@@ -306,10 +306,10 @@ Result<Scenario> ParseScenario(const NamedText& file) {
                                                     {"nodes", "devices", "hardware", "device_bytes",
                                                      "link_bytes_per_second", "seed"}));
   TESSERA_TRY(out.nodes, in.Integer("nodes", 1, kMostSimulatedNodes));
-  TESSERA_TRY(out.devices, in.Integer("devices", 1, kMostDevicesOfANode));
-  if (out.nodes * out.devices > kMostDevices) {
+  TESSERA_TRY(out.devices, in.Integer("devices", 1, engine::kMostSimulatedDevicesOfNode));
+  if (out.nodes * out.devices > engine::kMostSimulatedDevices) {
     return in.At(fmt::format("the cluster has {} GPUs, at most {} are simulated",
-                             out.nodes * out.devices, kMostDevices));
+                             out.nodes * out.devices, engine::kMostSimulatedDevices));
   }
   TESSERA_RETURN_IF_ERROR(in.Optional("hardware", out.hardware));
   if (const auto hardware = FindHardware(out.hardware); !hardware) {

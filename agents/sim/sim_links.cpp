@@ -76,10 +76,10 @@ void SimLinks::FromNode(SimNode& node, const wire::FromNode& message) {
 void SimLinks::ToRegistrar(std::int32_t n, const wire::FromNode& message) {
   Link& link = LinkOf(n);
   Arrive(n, world_.node(n), link.arrives_at_registrar, link.registrar_stalls_until,
-         [this, identity = IdentityOf(n), message] {
+         [this, identity = IdentityOf(n), sent = std::make_shared<const wire::FromNode>(message)] {
            if (!world_.has_registrar()) return;
-           if (world_.sim->is_traced()) NoteMessage("from " + identity, message);
-           world_.to_registrar(identity, message);
+           if (world_.sim->is_traced()) NoteMessage("from " + identity, *sent);
+           world_.to_registrar(identity, *sent);
          });
 }
 
@@ -91,10 +91,11 @@ Status SimLinks::ToNode(const std::string& identity, const wire::ToNode& message
   const std::int32_t n = *number;
   Link& link = LinkOf(n);
   CheckOrder(n, message);
-  Arrive(n, world_.node(0), link.arrives_at_node, link.node_stalls_until, [this, n, message] {
-    if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), message);
-    world_.node(n).Deliver(message);
-  });
+  Arrive(n, world_.node(0), link.arrives_at_node, link.node_stalls_until,
+         [this, n, sent = std::make_shared<const wire::ToNode>(message)] {
+           if (world_.sim->is_traced()) NoteMessage(fmt::format("to n{}", n), *sent);
+           world_.node(n).Deliver(sent);
+         });
   return OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "agents/move/move_context.h"
 #include "agents/sim/virtual_clock.h"
 #include "engine/model/gpt.h"
+#include "ptc/layout.h"
 
 namespace tessera::agents::sim {
 
@@ -24,9 +25,11 @@ class SimModel {
   SimModel& operator=(const SimModel&) = delete;
   virtual ~SimModel() = default;
 
-  /// Until the rank has its gradients.
-  virtual Time Compute(const RankId& id, const RankView& view,
-                       const engine::JobSettings& settings) = 0;
+  /// A node has the layout of a job: its ranks may train with it from now on.
+  virtual void NoteLayout(const ptc::Layout&) {}
+  /// Until the rank has its gradients. `layout`: the hash of the layout with which it trains.
+  virtual Time Compute(const RankId& id, const RankView& view, const engine::JobSettings& settings,
+                       std::uint64_t layout) = 0;
   /// Of the update of a device.
   virtual Time Update() = 0;
   virtual double Loss(const engine::JobSettings& settings, std::int64_t step,

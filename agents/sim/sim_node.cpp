@@ -310,11 +310,12 @@ void SimNode::EndAgent() {
   for (SimRank* const rank : ranks()) rank->OnAgentGone();
 }
 
-void SimNode::Deliver(const wire::ToNode& message) {
+void SimNode::Deliver(std::shared_ptr<const wire::ToNode> message) {
   if (!is_up()) return;
   // The disk may be too full to keep that.
-  if (message.has_fail_device()) failed_.insert(message.fail_device().index());
-  agent_->process.Deliver([this, message] { agent_->agent->OnMessage(message); });
+  if (message->has_fail_device()) failed_.insert(message->fail_device().index());
+  agent_->process.Deliver(
+      [this, message = std::move(message)] { agent_->agent->OnMessage(*message); });
 }
 
 NodeWorld SimNode::MakeWorld() {
@@ -337,14 +338,15 @@ NodeWorld SimNode::MakeWorld() {
     if (world_.run_query) world_.run_query(*this, query, reply);
   };
   world.write_job_files = [this](const std::string& job, const std::string& settings,
-                                 const ptc::Layout&) -> Status {
+                                 const ptc::Layout& layout) -> Status {
     settings_[job] = settings;
+    world_.model->NoteLayout(layout);
     return OkStatus();
   };
   world.write_view_file = [this](const std::string& job, std::int32_t device,
-                                 const std::string& view) -> Result<std::string> {
+                                 const RankView& view) -> Result<std::string> {
     std::string path = fmt::format("{}/view-g{}.json", job, device);
-    views_[path] = view;
+    views_.insert_or_assign(path, WithoutAddresses(view));
     return path;
   };
   world.remove_job_files = [this](const std::string& job) { settings_.erase(job); };
@@ -403,7 +405,8 @@ std::unique_ptr<KeptRun> SimNode::StartKeptDigests(KeptState state,
                                                    std::function<void(KeptResult)> done) {
   agent_->process.EnterLater(world_.model->Digests(*state.change), [this, state, done] {
     const MoveContext& c = *state.change;
-    const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kNeeders);
+    const auto shared = world_.memo->NeededCells(c.from, c.to);
+    const ptc::DeviceCells& cells = *shared;
     std::vector<DeviceDigests> devices = DigestsOf(c, cells, [&](ptc::DeviceId device) {
       return world_.memory_of(device)->VersionOf(c.key.job, c.local.at(device).next_table.epoch());
     });
@@ -434,10 +437,9 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(value(rank_variable::kDevice)));
   spec.id = {value(rank_variable::kJob), device};
   spec.pid = pid;
-  const auto file = views_.extract(value(rank_variable::kViewFile));
+  auto file = views_.extract(value(rank_variable::kViewFile));
   if (file.empty()) return NotFound("the file of the rank's view");
-  TESSERA_TRY(spec.view, ParseRankView(file.mapped()));
-  spec.view = WithoutAddresses(std::move(spec.view));
+  spec.view = std::move(file.mapped());
   spec.initialises = value(rank_variable::kInitialise) == "1";
   spec.finishes_update =
       std::find(request.argv.begin(), request.argv.end(), "--finish-update") != request.argv.end();

@@ -102,7 +102,7 @@ class SimNode {
   }
   /// Ends the agent's process. The ranks live on.
   void EndAgent();
-  void Deliver(const wire::ToNode& message);
+  void Deliver(std::shared_ptr<const wire::ToNode> message);
 
  private:
   struct Exit {
@@ -138,7 +138,7 @@ class SimNode {
   std::int64_t last_pid_ = 0;
   std::map<std::uint64_t, SimShare> kept_;       // of snapshots, by id
   std::map<std::string, std::string> settings_;  // the files of jobs, by job
-  std::map<std::string, std::string> views_;     // likewise, by path
+  std::map<std::string, RankView> views_;        // likewise, by path
   std::int64_t incarnation_ = 0;
   std::unique_ptr<Agent> agent_;
 };

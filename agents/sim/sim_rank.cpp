@@ -271,7 +271,9 @@ void SimRank::Train() {
   if (settings.max_steps > 0 && step() >= settings.max_steps) {
     return Wait(step(), engine::kRequestStepsDone);
   }
-  const Time time = world_.model->Compute(spec_.id, connections_.at(current_).view, settings);
+  const std::uint64_t layout = header().layout_hash[engine::PieceTable::SlotOf(epoch_)].load();
+  const Time time =
+      world_.model->Compute(spec_.id, connections_.at(current_).view, settings, layout);
   busy_ = static_cast<double>(time) / 1000;
   Later(time, [this] { Gather(); });
 }

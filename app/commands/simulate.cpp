@@ -16,6 +16,7 @@
 #include "app/commands/node_name.h"
 #include "app/commands/session.h"
 #include "app/commands/simulated_size.h"
+#include "engine/cluster/simulated_limits.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::app {
@@ -93,8 +94,9 @@ int runRestart(const Invocation& call) {
 }
 
 int runAddNodes(const Invocation& call) {
-  TESSERA_OR_USAGE(const double count, readNumber(call.arguments.word(0), "number", 1,
-                                                  static_cast<double>(kMostSimulatedDevices)));
+  TESSERA_OR_USAGE(const double count,
+                   readNumber(call.arguments.word(0), "number", 1,
+                              static_cast<double>(engine::kMostSimulatedDevices)));
   wire::SimulateRequest act;
   act.mutable_add_nodes()->set_count(static_cast<std::int32_t>(count));
   return steer(call, act,

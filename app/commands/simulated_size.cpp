@@ -6,11 +6,10 @@
 #include <charconv>
 
 #include "agents/node/config.h"
+#include "engine/cluster/simulated_limits.h"
 
 namespace tessera::app {
 namespace {
-
-constexpr int kMostDevicesOfANode = 64;
 
 bool parseCount(std::string_view text, int& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -25,13 +24,13 @@ Result<SimulatedSize> parseSimulatedSize(std::string_view text) {
   const bool isGrid = x != std::string_view::npos && parseCount(text.substr(0, x), size.nodes) &&
                       parseCount(text.substr(x + 1), size.devices);
   if (!isGrid) return InvalidArgument(fmt::format("'{}' is not nodes x GPUs, such as 16x8", text));
-  if (size.devices > kMostDevicesOfANode)
+  if (size.devices > engine::kMostSimulatedDevicesOfNode)
     return InvalidArgument(fmt::format("'{}': a node has {} GPUs, at most {} are simulated", text,
-                                       size.devices, kMostDevicesOfANode));
-  if (static_cast<std::int64_t>(size.nodes) * size.devices > kMostSimulatedDevices)
+                                       size.devices, engine::kMostSimulatedDevicesOfNode));
+  if (static_cast<std::int64_t>(size.nodes) * size.devices > engine::kMostSimulatedDevices)
     return InvalidArgument(fmt::format("'{}' is {} GPUs, at most {} are simulated", text,
                                        static_cast<std::int64_t>(size.nodes) * size.devices,
-                                       kMostSimulatedDevices));
+                                       engine::kMostSimulatedDevices));
   return size;
 }
 

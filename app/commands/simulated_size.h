@@ -11,9 +11,6 @@
 
 namespace tessera::app {
 
-/// The most GPUs that one process simulates.
-inline constexpr int kMostSimulatedDevices = 4096;
-
 struct SimulatedSize {
   int nodes = 0, devices = 0;  // devices per node
 };

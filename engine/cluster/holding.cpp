@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cluster/holding.h"
 
+#include <map>
+#include <set>
+#include <utility>
+
 #include "ptc/dtype.h"
 
 namespace tessera::engine {
@@ -25,9 +29,24 @@ Holding HoldingOf(const ptc::Layout& layout, int rank) {
 }
 
 std::vector<Holding> HoldingsOf(const ptc::Layout& layout) {
+  // Ranks that differ only along axes that cut nothing hold the same.
+  const ptc::DeviceMesh& mesh = layout.mesh();
+  std::set<ptc::Axis> cutting = {ptc::Axis::kPp};
+  const auto num_tensors = static_cast<int>(layout.collection().tensors().size());
+  for (int tensor = 0; tensor < num_tensors; ++tensor) {
+    const std::vector<ptc::Axis> axes = layout.PartsOf(tensor).axes;
+    cutting.insert(axes.begin(), axes.end());
+  }
+  std::map<std::vector<std::int64_t>, Holding> known;  // by coordinates along these axes
   std::vector<Holding> holdings;
-  for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
-    holdings.push_back(HoldingOf(layout, rank));
+  for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+    std::vector<std::int64_t> part;
+    for (const ptc::Axis axis : cutting) part.push_back(mesh.Coordinate(rank, axis));
+    auto found = known.find(part);
+    if (found == known.end()) {
+      found = known.emplace(std::move(part), HoldingOf(layout, rank)).first;
+    }
+    holdings.push_back(found->second);
   }
   return holdings;
 }

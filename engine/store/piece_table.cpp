@@ -200,6 +200,7 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
   table.layout_hash_ = layout_hash;
   table.job_ = std::move(job);
   entries.shrink_to_fit();
+  for (const PieceEntry& entry : entries) table.used_bytes_ += entry.size_bytes;
   table.entries_ = std::make_shared<const std::vector<PieceEntry>>(std::move(entries));
   table.offset_ = *offset;
   return table;
@@ -223,12 +224,6 @@ const PieceEntry* PieceTable::FindContaining(int tensor, const ptc::Box& box) co
     if (Contains(at->box, box)) return &*at;
   }
   return nullptr;
-}
-
-std::int64_t PieceTable::used_bytes() const {
-  std::int64_t bytes = 0;
-  for (const PieceEntry& entry : *entries_) bytes += entry.size_bytes;
-  return bytes;
 }
 
 Status PieceTable::Write(Arena& arena, int slot) const {

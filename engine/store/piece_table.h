@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/store/arena.h"
@@ -68,6 +69,11 @@ class PieceTable {
   std::uint64_t layout_hash() const { return layout_hash_; }
   const std::string& job() const { return job_; }
   const std::vector<PieceEntry>& entries() const { return *entries_; }
+  using Entries = std::shared_ptr<const std::vector<PieceEntry>>;
+  const Entries& entries_ptr() const { return entries_; }
+  /// Shares equal entries of another table, and frees its own.
+  /// \pre *equal == entries()
+  void ShareEntries(Entries equal) { entries_ = std::move(equal); }
 
   /// The range of the table itself in the data region; empty without entries.
   ptc::Interval extent() const { return {offset_, offset_ + BytesFor(*entries_)}; }
@@ -77,7 +83,7 @@ class PieceTable {
   /// \pre box has the rank of the tensor's pieces
   const PieceEntry* FindContaining(int tensor, const ptc::Box& box) const;
   /// Bytes of all entries, gradients included.
-  std::int64_t used_bytes() const;
+  std::int64_t used_bytes() const { return used_bytes_; }
 
   /// Writes the table at its offset, and the offset and the layout hash to `slot`. Readers of the
   /// current epoch use the other slot.
@@ -104,8 +110,9 @@ class PieceTable {
   std::int64_t epoch_ = 0;
   std::uint64_t layout_hash_ = 0;
   std::string job_;
-  std::shared_ptr<const std::vector<PieceEntry>> entries_;  // never null
+  Entries entries_;  // never null
   std::int64_t offset_ = 0;
+  std::int64_t used_bytes_ = 0;
 };
 
 /// Makes the table of `epoch`, which is already written, the current one: a single store.

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "agents/node/inbox.h"
+#include "agents/node/plan_memo.h"
+#include "engine/store/arena_format.h"
 #include "tests/agents/part_office.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -216,6 +219,61 @@ class DocumentsTest : public QObject {
     QVERIFY(pair.delivered.empty());
     pair.Answer();
     QCOMPARE(pair.delivered.size(), std::size_t{1});
+  }
+
+  // A simulator has hundreds of agents with the same layouts.
+  void agentsOfOneProcessKeepLongValuesOnce() {
+    PlanMemo memo(4);
+    const auto first = memo.Share(kLong);
+    QCOMPARE(memo.Share(std::string(kLong)).get(), first.get());
+    QCOMPARE(*memo.Share(kLong + "b"), kLong + "b");
+    QVERIFY(memo.Share(kLong + "b").get() != first.get());
+    PlanMemo none;
+    QVERIFY(none.Share(kLong).get() != none.Share(kLong).get());
+
+    const auto table = [](std::int64_t epoch, const ptc::Box& box) {
+      const auto offset = static_cast<std::int64_t>(engine::kArenaDataOffset);
+      return *engine::PieceTable::Make(epoch, 1, "job",
+                                       {{0, box, engine::PieceEntry::kState, offset, 16}}, 1 << 20);
+    };
+    const ptc::Box low = *ptc::Box::Make(std::vector<ptc::Interval>{{0, 4}});
+    const ptc::Box high = *ptc::Box::Make(std::vector<ptc::Interval>{{4, 8}});
+    engine::PieceTable one = table(1, low), two = table(2, low), other = table(1, high);
+    for (engine::PieceTable* each : {&one, &two, &other}) memo.ShareEntries(*each);
+    QCOMPARE(one.entries_ptr().get(), two.entries_ptr().get());
+    QCOMPARE(two.epoch(), 2);
+    QVERIFY(other.entries() == table(1, high).entries());
+    QVERIFY(other.entries_ptr().get() != one.entries_ptr().get());
+  }
+
+  // What is not held any more takes no memory, however many there have been.
+  void sharedValuesThatNobodyHoldsAreForgotten() {
+    PlanMemo memo(4);
+    const auto held = memo.Share(kLong);
+    for (int i = 0; i < 1000; ++i) QCOMPARE(*memo.Share(std::to_string(i)), std::to_string(i));
+    QCOMPARE(memo.Share(kLong).get(), held.get());
+  }
+
+  void aDiskWithSharedRowsIsAsOthers() {
+    sim::MemoryStore disk;
+    PlanMemo memo(4);
+    disk.remembers = false;
+    disk.share = [&](std::string_view value) { return memo.Share(value); };
+    VERIFY_OK(disk.Put("b/short", "x"));
+    VERIFY_OK(disk.Put("b/long", kLong));
+    VERIFY_OK(disk.Put("a/long", kLong + "a"));
+    QCOMPARE(**disk.Get("b/long"), kLong);
+    const auto rows = *disk.List("b/");
+    QCOMPARE(rows.size(), std::size_t{2});
+    QCOMPARE(rows[0].first, std::string("b/long"));
+    QCOMPARE(*disk.PutIfAbsent("b/long", "y"), kLong);
+    QCOMPARE(*disk.PutIfAbsent("c", kLong), kLong);
+    VERIFY_OK(disk.Put("b/long", "y"));  // short now
+    QCOMPARE(**disk.Get("b/long"), std::string("y"));
+    VERIFY_OK(disk.Erase("a/long"));
+    QVERIFY(!*disk.Get("a/long"));
+    disk.Clear();
+    QVERIFY((*disk.List("")).empty());
   }
 
   void theNodeForgetsTheOldest() {

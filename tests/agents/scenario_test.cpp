@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "agents/sim/hardware.h"
+#include "agents/sim/hardware_model.h"
 #include "agents/sim/scenario_past.h"
 #include "agents/sim/scenario_run.h"
+#include "engine/model/job_layout.h"
 #include "engine/model/large_models.h"
+#include "engine/search/cost_model.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -51,6 +54,34 @@ class ScenarioTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // Replicas that share the update gather the parameters afterwards: as the cost model says.
+  void zeroCountsInTheTimeOfSteps() {
+    const Hardware hardware = *FindHardware("demo");
+    engine::JobSettings settings;
+    settings.model = *engine::FindModel("gpt-mini");
+    const auto mesh = *ptc::ParseDeviceMesh("dp=4 on n0g0,n1g0,n2g0,n3g0");
+    for (const bool zero : {false, true}) {
+      SimWorld sim(1);
+      HardwareModel model(sim, hardware, 1, 1);
+      const auto layout = *engine::MakeLayout(*engine::TensorsOf(settings, zero), mesh);
+      model.NoteLayout(layout);
+      agents::RankView view;
+      view.world = 4;
+      view.axis_size = mesh.shape().sizes;
+      view.node_of_rank = {0, 1, 2, 3};
+      Time longest = 0;
+      for (int i = 0; i < 200; ++i) {
+        longest = std::max(longest, model.Compute({"job", {0, 0}}, view, settings, layout.hash()));
+      }
+      const double expected =
+          engine::EstimateStep(settings, mesh, {.zero = zero}, {SpeedsOf(hardware), {}},
+                               CalibrationOf(hardware, 1))
+              .total();
+      QVERIFY2(std::abs(static_cast<double>(longest) / 1000 / expected - 1) < 0.01,
+               qPrintable(QString("%1 ms, %2 s").arg(longest).arg(expected)));
+    }
+  }
+
   void aFileReadsAsItWasWritten() {
     const auto scenario = ParseScenario({"a.json", kLoss});
     QVERIFY(scenario);
@@ -182,6 +213,9 @@ class ScenarioTest : public QObject {
       QCOMPARE(again.changes[i].to, run.changes[i].to);
       QCOMPARE(again.changes[i].bytes_moved, run.changes[i].bytes_moved);
     }
+    // Every byte lies where it lay.
+    QVERIFY(!run.cluster.jobs.front().layout_hash.empty());
+    QCOMPARE(again.cluster.jobs.front().layout_hash, run.cluster.jobs.front().layout_hash);
     QVERIFY(!ScenarioOf({}, {.model = "gpt-mini"}));
   }
 
@@ -202,6 +236,7 @@ class ScenarioTest : public QObject {
     for (const std::string& failure : again.failures) qWarning("%s", failure.c_str());
     QVERIFY(again.failures.empty());
     QCOMPARE(again.changes.back().to, run.changes.back().to);
+    QCOMPARE(again.cluster.jobs.front().layout_hash, run.cluster.jobs.front().layout_hash);
   }
 
   // The name of a job is used again, with another mesh.

@@ -13,13 +13,15 @@ using engine::ParticipantState;
 
 namespace {
 
-const TransactionPart::Terms kTerms{9, "job", 3, "abcd", "the plan"};
+const TransactionPart::Terms kTerms{9, "job", 3, "abcd"};
+const std::string kPlan = "the plan";
 
 // Does at once what an agent does, and records it.
 struct Node {
   sim::MemoryStore disk;
   Status check = OkStatus();
   std::vector<std::string> done;
+  int texts = 0;  // how often the message was requested
   std::unique_ptr<TransactionPart> part;
 
   explicit Node(std::optional<ParticipantState> recovered = {}) {
@@ -28,6 +30,10 @@ struct Node {
       done.push_back("check");
       if (check) return OkStatus();
       return check.error();
+    };
+    w.prepare = [this] {
+      ++texts;
+      return kPlan;
     };
     w.connect = [this] {
       done.push_back("connect");
@@ -90,9 +96,10 @@ class TransactionPartTest : public QObject {
     node.part->Feed(engine::VerifyRequested{});
     const auto kept = TransactionPart::Load(node.disk);
     QVERIFY(kept && *kept);
+    QCOMPARE(node.texts, 1);
     QCOMPARE((*kept)->id, kTerms.id);
     QCOMPARE((*kept)->state, ParticipantState::kVerified);
-    QCOMPARE((*kept)->prepare, kTerms.prepare);
+    QCOMPARE((*kept)->prepare, kPlan);
     node.part->OnDecision(kCommit);
     node.part->OnGo(false);
     QCOMPARE(node.done, (Words{"check", "connect", "report prepared", "report paused", "transfer 7",

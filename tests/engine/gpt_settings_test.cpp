@@ -162,6 +162,7 @@ class GptSettingsTest : public QObject {
       constexpr std::int64_t kScalarBytes = 4 * 8;  // job.step and job.cursor
       for (int rank = 0; rank < 8; ++rank) {
         const engine::Holding& holding = holdings[static_cast<std::size_t>(rank)];
+        QVERIFY(holding == engine::HoldingOf(layout, rank));
         QVERIFY(holding.pieces > 0);
         QCOMPARE(holding.parameter_bytes + holding.optimizer_bytes + kScalarBytes,
                  layout.BytesOf(rank));

@@ -29,8 +29,8 @@ SimulateDialog::SimulateDialog(const Hardware& hardware, QWidget* parent)
   what->setWordWrap(true);
   setRole(what, QStringLiteral("hint"));
 
-  constexpr int kMostNodes = 4096, kMostGpusOfNode = 64;
-  m_nodes->setRange(1, kMostNodes);
+  constexpr int kMostGpusOfNode = engine::kMostSimulatedDevicesOfNode;
+  m_nodes->setRange(1, kMostGpus);
   m_gpus->setRange(1, kMostGpusOfNode);
   m_nodes->setAccessibleName(tr("Nodes"));
   m_gpus->setAccessibleName(tr("GPUs per node"));

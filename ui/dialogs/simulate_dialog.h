@@ -8,6 +8,7 @@
 #include <QList>
 #include <utility>
 
+#include "engine/cluster/simulated_limits.h"
 #include "ui/connections.h"
 
 class QComboBox;
@@ -24,7 +25,7 @@ class SimulateDialog : public QDialog {
   using Hardware = QList<std::pair<QString, QString>>;  // name, description
   explicit SimulateDialog(const Hardware& hardware, QWidget* parent = nullptr);
 
-  static constexpr int kMostGpus = 4096;
+  static constexpr int kMostGpus = engine::kMostSimulatedDevices;
   SimulationChoice choice() const;
   void setChoice(const SimulationChoice& choice);
   /// Why it cannot be started; empty if it can.
