@@ -238,6 +238,14 @@ void AppConnections::runInBackground(std::function<Outcome()> work,
   m_isBusy = true;
   m_background = std::jthread([this, work = std::move(work), then = std::move(then)]() mutable {
     QMetaObject::invokeMethod(
+void AppConnections::closeConnection() {
+  m_bridge.close();
+  m_current.clear();
+  m_profile.reset();
+  m_model.clear();
+  m_model.setLink(ui::LinkState::None, QString());
+}
+
         this,
         [this, outcome = work(), then = std::move(then)] {
           m_isBusy = false;
@@ -274,11 +282,7 @@ void AppConnections::stopLocal(const QString& name, ui::Connections::Done<void> 
       },
       [this, name, done = std::move(done)](const Status& stopped) {
         if (stopped && m_current == name) {  // its profile is gone
-          m_bridge.close();
-          m_current.clear();
-          m_profile.reset();
-          m_model.clear();
-          m_model.setLink(ui::LinkState::None, QString());
+          closeConnection();
         }
         done(stopped);
       });

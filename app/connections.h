@@ -52,6 +52,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   Status connectTo(const QString& name) override;
   void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                   ui::Connections::Done<QString> done) override;
+  void closeConnection() override;
   QList<std::pair<QString, QString>> simulatedHardware() override;
   void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> progress,
                       ui::Connections::Done<QString> done) override;

@@ -110,6 +110,8 @@ class Connections {
   /// The hardware that can be simulated: names with descriptions.
   virtual QList<std::pair<QString, QString>> simulatedHardware() = 0;
   /// Starts a simulated cluster with a job that trains, as startLocal.
+  /// Closes the connection and shows no cluster.
+  virtual void closeConnection() = 0;
   virtual void startSimulated(const SimulationChoice& choice, std::function<void(QString)> progress,
                               Done<QString> done) = 0;
   /// Stops a cluster that was started on this machine, with all its processes. The state of its

@@ -119,6 +119,8 @@ struct MainWindow::Impl : QObject {
   void addHelpActions();
   /// Asks for the limit of the change in progress.
   void askThrottle();
+  /// Why the change in progress can be neither cancelled nor limited; empty: it can.
+  QString cancelBlockedReason() const;
   void connectAll();
 
   // User requests.

@@ -296,6 +296,12 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
 void MainWindow::Impl::refreshStatus() {
   const engine::ClusterSnapshot& snapshot = model.snapshot();
   int alive = 0;
+      if (shown && model.isSilent()) {
+        linkNotice->say(Surface::Tone::Problem,
+                        tr("The cluster is connected but silent. The data shown is from %1.")
+                            .arg(format::age(model.ageSeconds().value_or(0))),
+                        tr("Reconnect"));
+      }
   for (const engine::NodeStatus& node : snapshot.nodes) {
     alive += node.state == engine::NodeState::kAlive;
   }
@@ -386,7 +392,8 @@ void MainWindow::Impl::refreshTitle() {
 }
 
 void MainWindow::Impl::refreshAge() {
-  const bool current = model.link() == LinkState::Connected || !model.hasSnapshot();
+  const bool current =
+      !model.hasSnapshot() || (model.link() == LinkState::Connected && !model.isSilent());
   const QString asOf =
       current ? QString()
               : tr("as of %1")

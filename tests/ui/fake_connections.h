@@ -88,6 +88,11 @@ class FakeConnections : public ui::Connections {
   }
   std::optional<ui::SimulationChoice> simulated;
   void startLocal(int, int, std::function<void(QString)> each, Done<QString> done) override {
+  void closeConnection() override {
+    ++disconnects;
+    now.clear();
+  }
+  int disconnects = 0;
     ++started;
     progress = std::move(each);
     startDone = std::move(done);

@@ -66,7 +66,7 @@ class PaletteTest : public QObject {
     QVERIFY(score("sl", "Step Live") > score("sl", "Tensile"));
   }
 
-  /// Check 7 of PANEL.md: one selection in mesh, navigator and inspector.
+  // One selection in mesh, navigator and inspector.
   void gpuByNumber() {
     Panel panel;
     CommandPalette& palette = open(panel);

@@ -161,6 +161,39 @@ Scene bareScene(const char* name, const std::function<void(Bare&)>& arrange) {
 engine::ClusterSnapshot noJob() { return IdleCluster(2, 4); }
 engine::ClusterSnapshot moving() { return PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}); }
 
+/// moving() of which n1 does not answer, so that nothing arrives there.
+engine::ClusterSnapshot stalled() {
+  auto cluster = moving();
+  cluster.nodes[1].state = engine::NodeState::kSuspect;
+  cluster.nodes[1].last_seen = 5;
+  for (engine::FlowStatus& flow : cluster.transaction->flows) {
+    flow.state = engine::FlowState::kStalled;
+    flow.bytes_per_second = 0;
+  }
+  cluster.transaction->eta.reset();
+  return cluster;
+}
+
+/// moving() of which n1 is lost.
+engine::ClusterSnapshot movingLost() {
+  auto cluster = stalled();
+  cluster.nodes[1].state = engine::NodeState::kDead;
+  cluster.nodes[1].last_seen = 12;
+  return cluster;
+}
+
+/// A job of which there are no samples and no changes yet.
+engine::ClusterSnapshot firstJob() {
+  auto cluster = PanelCluster();
+  cluster.jobs.front().name = "text";
+  for (engine::DeviceStatus& device : cluster.nodes.front().devices) device.job = "text";
+  return cluster;
+}
+
+/// 4,096 GPUs, some of them idle; with flows between many pairs of nodes.
+engine::ClusterSnapshot large() { return LargeCluster(512, 8, 8, 0); }
+engine::ClusterSnapshot largeMoving() { return LargeCluster(512, 8, 8, 64); }
+
 engine::ClusterSnapshot rolledBack() {
   auto cluster = PanelCluster();
   cluster.transaction = PanelMove(TxnPhase::kRolledBack, {62, 58, 64, 41}).transaction;
@@ -234,6 +267,22 @@ void addMesh(std::vector<Scene>* scenes) {
   add(windowScene("mesh-moving", kLive, moving, [](Play& p) {
     p.window().meshView()->setSelection({{1, 0}});
   }));
+  add(windowScene(
+      "mesh-preparing", kArmed,
+      [] {
+        return PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0});
+      },
+      [](Play&) {}));
+  add(windowScene("mesh-stalled", kArmed, stalled, [](Play& p) {
+    p.window().meshView()->setSelection({{1, 0}});
+  }));
+  add(windowScene("mesh-moving-lost", kArmed, movingLost, [](Play&) {}));
+  add(windowScene("mesh-large", {}, large, [](Play&) {}));
+  add(windowScene("mesh-large-moving", kArmed, largeMoving, [](Play&) {}));
+  add(windowScene("mesh-large-draft", kArmed, large, [](Play& p) {
+    emit p.window().meshView()->toggleRequested({{511, 0}, {511, 1}, {511, 2}, {511, 3}});
+    p.panel->waitForPlan();
+  }));
   add(windowScene("mesh-done", kArmed, moving,
                   [](Play& p) { p.panel->setSnapshot(PanelGrown()); }));
   add(windowScene("mesh-rolled-back", kArmed, moving,
@@ -254,6 +303,31 @@ void addMesh(std::vector<Scene>* scenes) {
   }));
   add(windowScene("mesh-past", {}, live, [](Play& p) { p.showPast(); }));
   add(windowScene("mesh-teach", {}, live, [](Play& p) { p.trigger("view.layoutTeach"); }));
+}
+
+void addPlans(std::vector<Scene>* scenes) {
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  // The numbers of the last plan are struck through.
+  add(windowScene("plan-planning", kArmed, PanelCluster, [](Play& p) {
+    p.draftN1();
+    p.panel->commands.holdPlans = true;
+    emit p.window().meshView()->toggleRequested({{1, 3}});
+    QTest::qWait(100);
+  }));
+  add(windowScene("plan-stale", kArmed, PanelCluster, [](Play& p) {
+    p.draftN1();
+    p.panel->commands.holdPlans = true;
+    auto cluster = PanelCluster();
+    cluster.jobs.front().layout_hash = "0000000000000001";
+    p.panel->setSnapshot(cluster);
+  }));
+  add(windowScene("plan-too-large", kArmed, PanelCluster, [](Play& p) {
+    p.panel->commands.adjustPlan = [](engine::PlanSummary plan) {
+      plan.peak_memory[5].bytes = plan.peak_memory[5].capacity + (9LL << 20);
+      return plan;
+    };
+    p.draftN1();
+  }));
 }
 
 void addViews(std::vector<Scene>* scenes) {
@@ -285,6 +359,12 @@ void addViews(std::vector<Scene>* scenes) {
     p.showPast();
     QTest::qWait(100);
   }));
+  add(windowScene(
+      "tensors-lost", kArmed, [] { return lost(engine::LossCase::kCheckpointOnly); },
+      [](Play& p) {
+        p.trigger("view.tensors");
+        QTest::qWait(100);
+      }));
   add(windowScene("links-empty", {}, PanelCluster, [](Play& p) { p.trigger("view.links"); }));
   add(windowScene("links-draft", kArmed, PanelCluster, [](Play& p) {
     p.trigger("view.links");
@@ -293,6 +373,9 @@ void addViews(std::vector<Scene>* scenes) {
   }));
   add(windowScene("flows-moving", kLive, moving, [](Play& p) { p.trigger("view.flows"); }));
   add(windowScene("links-moving", {}, moving, [](Play& p) { p.trigger("view.links"); }));
+  add(windowScene("flows-stalled", kArmed, stalled, [](Play& p) { p.trigger("view.flows"); }));
+  add(windowScene("links-lost", kArmed, movingLost, [](Play& p) { p.trigger("view.links"); }));
+  add(windowScene("links-large", {}, largeMoving, [](Play& p) { p.trigger("view.links"); }));
   add(windowScene("links-stale", {}, moving, [](Play& p) {
     p.trigger("view.links");
     p.lose();
@@ -314,6 +397,11 @@ void addViews(std::vector<Scene>* scenes) {
   add(windowScene("files-stale", {}, PanelCluster, [](Play& p) {
     showFiles(p);
     p.lose();
+  }));
+  add(windowScene("timeline-empty", {}, firstJob, [](Play& p) {
+    p.panel->commands.entries.clear();
+    p.child<ui::HistoryPage>()->reload();
+    QTest::qWait(50);
   }));
   add(windowScene("history-details", {}, PanelCluster, [](Play& p) {
     auto* history = p.child<ui::HistoryPage>();
@@ -389,16 +477,21 @@ void addDialogs(std::vector<Scene>* scenes) {
     return lastDialog(p);
   }));
   // Dialogs that ask the cluster, in the order of the menu.
-  for (const char* id : {"cluster.tuneJob", "cluster.checkpoints", "cluster.digest", "cluster.logs",
-                         "cluster.stopJob", "cluster.links", "cluster.probe", "cluster.registrar",
-                         "cluster.keys"}) {
+  for (const char* id :
+       {"cluster.tuneJob", "cluster.checkpoints", "cluster.digest", "cluster.logs",
+        "cluster.stopJob", "cluster.links", "cluster.probe", "cluster.registrar", "cluster.keys"}) {
     add(dialogScene(std::strchr(id, '.') + 1, [id](Play& p) {
       p.panel->commands.requestAnswer = SampleAnswer;
-      p.connections.ownKeys = {
-          {QStringLiteral("/home/lena/keys/laptop.key"), true, QStringLiteral("operator"),
-           QStringLiteral("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"), {}},
-          {QStringLiteral("/home/lena/keys/lecture.pub"), false, QStringLiteral("viewer"),
-           QStringLiteral("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"), {}}};
+      p.connections.ownKeys = {{QStringLiteral("/home/lena/keys/laptop.key"),
+                                true,
+                                QStringLiteral("operator"),
+                                QStringLiteral("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"),
+                                {}},
+                               {QStringLiteral("/home/lena/keys/lecture.pub"),
+                                false,
+                                QStringLiteral("viewer"),
+                                QStringLiteral("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"),
+                                {}}};
       p.trigger(id);
       QTest::qWait(50);
       return lastDialog(p);
@@ -520,6 +613,7 @@ const std::vector<Scene>& PanelScenes() {
   static const std::vector<Scene> scenes = [] {
     std::vector<Scene> made;
     addMesh(&made);
+    addPlans(&made);
     addViews(&made);
     addStarts(&made);
     addDialogs(&made);

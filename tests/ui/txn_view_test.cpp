@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/txn_view.h"
 
+#include <QAction>
 #include <QApplication>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QTest>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
 #include "ui/pages/progress_panel.h"
 
 using namespace tessera;
@@ -84,6 +88,76 @@ class TxnViewTest : public QObject {
     // Every value up to the last one has a name, so the rows above are all there are.
     QCOMPARE(kNumPhases, 14);
     for (int i = 0; i < kNumPhases; ++i) QVERIFY(!nameOf(phaseAt(i)).isEmpty());
+  }
+
+  // What can be done in each phase, and what cannot, with a reason.
+  void everyPhaseAllowsWhatItShould_data() {
+    QTest::addColumn<int>("phase");
+    QTest::addColumn<bool>("running");    // no draft can be edited
+    QTest::addColumn<bool>("cancel");     // and its rate limited, and a closing window asks
+    QTest::addColumn<QString>("reason");  // why it cannot be cancelled
+    const auto row = [](TxnPhase phase, bool running, bool cancel, const char* reason) {
+      QTest::newRow(nameOf(phase))
+          << static_cast<int>(phase) << running << cancel << QString::fromLatin1(reason);
+    };
+    const char* committed = "The change is already committed.";
+    const char* none = "No change is in progress.";
+    row(TxnPhase::kPlanned, true, true, "");
+    row(TxnPhase::kPreparing, true, true, "");
+    row(TxnPhase::kPrecopying, true, true, "");
+    row(TxnPhase::kPausing, true, true, "");
+    row(TxnPhase::kTransferring, true, true, "");
+    row(TxnPhase::kVerifying, true, true, "");
+    row(TxnPhase::kCommitting, true, false, committed);
+    row(TxnPhase::kResuming, true, false, committed);
+    row(TxnPhase::kDone, false, false, none);
+    row(TxnPhase::kRollingBack, true, false, "The change is already being rolled back.");
+    row(TxnPhase::kRolledBack, false, false, none);
+    row(TxnPhase::kFailed, false, false, none);
+    row(TxnPhase::kNeedsDecision, true, false, "The change waits for a decision.");
+    row(TxnPhase::kInDoubt, true, false, "The outcome of the change is not known yet.");
+  }
+  void everyPhaseAllowsWhatItShould() {
+    QFETCH(int, phase);
+    QFETCH(bool, running);
+    QFETCH(bool, cancel);
+    QFETCH(QString, reason);
+    test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kPlanned, {0, 0, 0, 0}));
+    panel.setSnapshot(test::PanelMove(phaseAt(phase), {62, 58, 64, 41}));
+    ui::MainWindow& window = *panel.window;
+    window.actions()->refresh();
+    test::settle();
+    const ui::ProgressPanel* progress = window.progressPanel();
+    const auto action = [&](const char* id) {
+      return window.actions()->find(QString::fromLatin1(id));
+    };
+    QVERIFY(progress->isVisible());
+    QVERIFY(!progress->headline().isEmpty() && !progress->sentence().isEmpty());
+
+    QCOMPARE(window.meshView()->isReadOnly(), running);
+    QVERIFY(!action("plan.apply")->isEnabled());
+    QVERIFY(!action("plan.apply")->toolTip().isEmpty());
+    QCOMPARE(action("plan.cancelMove")->isEnabled(), cancel);
+    QCOMPARE(action("plan.throttle")->isEnabled(), cancel);
+    QCOMPARE(progress->cancelButton()->isVisible() && progress->cancelButton()->isEnabled(),
+             cancel);
+    if (!cancel) {
+      QVERIFY2(action("plan.cancelMove")->toolTip().contains(reason),
+               qPrintable(action("plan.cancelMove")->toolTip()));
+      QVERIFY(action("plan.throttle")->toolTip().contains(reason));
+    }
+    // An outcome is followed by the next change, and by its report.
+    QCOMPARE(progress->followButton()->isVisible(), !running);
+    if (!running) {
+      const bool committed = phaseAt(phase) == TxnPhase::kDone;
+      QCOMPARE(progress->followButton()->text(),
+               committed ? QStringLiteral("Plan an undo…") : QStringLiteral("Plan again…"));
+    }
+    QCOMPARE(panel.commands.mutations(), 0);
+
+    window.close();
+    QCOMPARE(window.isVisible(), cancel);
+    QCOMPARE(window.findChild<QMessageBox*>() != nullptr, cancel);
   }
 
   void whatNewRanksReadIsSaid() {

@@ -36,6 +36,7 @@ const Maker kClusterCommands[] = {
     stopJobCommand,
     reconnectCommand,
     doctorCommand,
+    disconnectCommand,
     linksCommand,
     probeCommand,
     registrarCommand,

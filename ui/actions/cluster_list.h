@@ -32,6 +32,7 @@ ClusterCommand logsCommand(const CommandContext& with);
 ClusterCommand stopJobCommand(const CommandContext& with);
 ClusterCommand reconnectCommand(const CommandContext& with);
 ClusterCommand doctorCommand(const CommandContext& with);
+ClusterCommand disconnectCommand(const CommandContext& with);
 ClusterCommand linksCommand(const CommandContext& with);
 ClusterCommand probeCommand(const CommandContext& with);
 ClusterCommand registrarCommand(const CommandContext& with);

@@ -51,25 +51,31 @@ void MainWindow::Impl::addPlanActions() {
                 .statusTip = tr("Cancel the change in progress. Before the commit nothing is lost"),
                 .icon = id("stop"),
                 .separatorBefore = true,
-                .blocked =
-                    [this] {
-                      const engine::TxnStatus* txn = model.runningTxn();
-                      if (txn == nullptr) return tr("No change is in progress.");
-                      if (!txn->can_cancel) return tr("The change is already committed.");
-                      return control.lockReason();
-                    }},
+                .blocked = [this] { return cancelBlockedReason(); }},
                [this] { control.cancelMove(); });
   actions->add(
       {.id = id("plan.throttle"),
        .menu = planMenu,
        .text = tr("&Limit the Rate…"),
        .statusTip = tr("Limit what each node sends and receives for the change in progress"),
-       .blocked =
-           [this] {
-             return model.runningTxn() == nullptr ? tr("No change is in progress.")
-                                                  : control.lockReason();
-           }},
+       .blocked = [this] { return cancelBlockedReason(); }},
       [this] { askThrottle(); });
+}
+
+QString MainWindow::Impl::cancelBlockedReason() const {
+  const engine::TxnStatus* txn = model.runningTxn();
+  if (txn == nullptr) return tr("No change is in progress.");
+  if (txn->can_cancel) return control.lockReason();
+  switch (txn->phase) {
+    case engine::TxnPhase::kRollingBack:
+      return tr("The change is already being rolled back.");
+    case engine::TxnPhase::kNeedsDecision:
+      return tr("The change waits for a decision.");
+    case engine::TxnPhase::kInDoubt:
+      return tr("The outcome of the change is not known yet.");
+    default:
+      return tr("The change is already committed.");
+  }
 }
 
 void MainWindow::Impl::askThrottle() {

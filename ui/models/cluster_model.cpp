@@ -5,6 +5,29 @@
 #include <utility>
 
 namespace tessera::ui {
+namespace {
+
+/// Cuts what no line can show: drawing a megabyte of text would take seconds.
+void shorten(std::string& text) {
+  std::size_t length = ClusterModel::kMostText;
+  if (text.size() <= length) return;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  text.resize(length);
+  text += "…";
+}
+
+void shortenTexts(engine::ClusterSnapshot& snapshot) {
+  shorten(snapshot.cluster);
+  for (engine::NodeStatus& node : snapshot.nodes)
+    for (std::string* text : {&node.host, &node.address, &node.version}) shorten(*text);
+  for (engine::JobStatus& job : snapshot.jobs) {
+    for (std::string* text : {&job.model, &job.reason}) shorten(*text);
+    if (job.decision) shorten(job.decision->reason);
+  }
+  if (snapshot.transaction) shorten(snapshot.transaction->reason);
+}
+
+}  // namespace
 
 ClusterModel::ClusterModel(QObject* parent) : QObject(parent) {
   m_timer.setSingleShot(true);
@@ -15,6 +38,14 @@ ClusterModel::ClusterModel(QObject* parent) : QObject(parent) {
 std::optional<double> ClusterModel::ageSeconds() const {
   if (!m_hasSnapshot) return std::nullopt;
   return static_cast<double>(m_sinceSnapshot.elapsed()) / 1000.0;
+}
+
+bool ClusterModel::isSilent() const {
+  if (m_link != LinkState::Connected || isFile() || !m_hasSnapshot) return false;
+  const auto& simulation = m_snapshot->simulation;
+  const double speed = simulation ? std::min({1.0, simulation->speed, simulation->reached}) : 1.0;
+  const auto quiet = std::min(m_sinceSnapshot.elapsed(), m_sinceConnected.elapsed());
+  return static_cast<double>(quiet) / 1000.0 * speed > kSilentSeconds;
 }
 
 void ClusterModel::chooseJob(const std::string& name) {
@@ -93,6 +124,7 @@ const engine::TxnStatus* ClusterModel::runningTxn() const {
 }
 
 void ClusterModel::setSnapshot(engine::ClusterSnapshot snapshot) {
+  shortenTexts(snapshot);
   m_snapshot = std::make_shared<const engine::ClusterSnapshot>(std::move(snapshot));
   m_hasSnapshot = true;
   m_sinceSnapshot.start();
@@ -102,6 +134,7 @@ void ClusterModel::setSnapshot(engine::ClusterSnapshot snapshot) {
 
 void ClusterModel::setLink(LinkState state, const QString& detail) {
   if (state == m_link && detail == m_linkDetail) return;
+  if (state == LinkState::Connected) m_sinceConnected.start();
   m_link = state;
   m_linkDetail = detail;
   m_dirty = true;
@@ -128,6 +161,8 @@ void ClusterModel::setRecordProblem(const QString& problem) {
 }
 
 void ClusterModel::addEvent(engine::Event event) {
+  shorten(event.text);
+  shorten(event.source);
   m_newEvents.push_back(std::move(event));
   schedule();
 }

@@ -26,6 +26,10 @@ class ClusterModel : public QObject {
 
  public:
   static constexpr int kMaxNotificationsPerSecond = 30;
+  /// A cluster publishes at least once per second of its own time; after this long it is silent.
+  static constexpr double kSilentSeconds = 3;
+  /// Reasons and names of hosts are cut to this many bytes.
+  static constexpr std::size_t kMostText = 2000;
 
   explicit ClusterModel(QObject* parent = nullptr);
 
@@ -41,6 +45,8 @@ class ClusterModel : public QObject {
   const QString& viewerKey() const { return m_viewerKey; }
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
+  /// Whether the connection is up, but the cluster has published nothing for kSilentSeconds.
+  bool isSilent() const;
 
   /// Returns why changes are not recorded now, as one clause without a full stop; empty if they
   /// are. A reason of the cluster takes precedence over one of this panel's copy.
@@ -99,6 +105,7 @@ class ClusterModel : public QObject {
   QString m_file;
   std::string m_chosenJob;
   QElapsedTimer m_sinceSnapshot;
+  QElapsedTimer m_sinceConnected;
   QElapsedTimer m_sinceFlush;
   std::vector<engine::Event> m_newEvents;
   std::vector<engine::Sample> m_newSamples;

@@ -44,6 +44,7 @@ std::optional<DataView> makeDataView(const engine::JobStatus& job,
                                      const std::vector<engine::HistoryEntry>& history) {
   if (job.data.empty() || job.data.num_samples < 1 || job.global_batch < 1) return std::nullopt;
   if (!job.at_change.empty()) return std::nullopt;  // its position does not follow from its step
+  if (job.step < 0 || !ptc::DeviceMesh::Make(job.mesh, job.devices)) return std::nullopt;
   DataView view;
   view.numSamples = job.data.num_samples;
   view.globalBatch = job.global_batch;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the panel costs while nothing happens, while much moves, and with many events. Asserted is
+// five times what is promised, for slow machines; tests/bench/panel_bench prints the figures
+// themselves.
+#include <sys/resource.h>
+
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLineEdit>
+#include <QScrollBar>
+#include <QTableView>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/support/heartbeat.h"
+#include "tests/support/widget_test_main.h"
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/pages/events_page.h"
+#include "ui/views/link_canvas.h"
+#include "ui/widgets/tabbed_pane.h"
+
+using namespace tessera;
+
+namespace {
+
+constexpr double kSlack = 5;
+constexpr int kIdleMs = 10'000;
+constexpr double kMostIdle = 0.01;    // of a core
+constexpr double kMostMoving = 0.10;  // of a core
+constexpr double kLeastFrames = 55;   // per second
+constexpr int kNumEvents = 100'000;
+
+/// Of this thread, in seconds.
+double processorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// The cluster with all bytes in flight advanced, so that no flow stalls.
+engine::ClusterSnapshot advanced(engine::ClusterSnapshot cluster, int percent) {
+  for (engine::FlowStatus& flow : cluster.transaction->flows)
+    flow.bytes_done = flow.bytes_total * percent / 100;
+  return cluster;
+}
+
+template <typename Act>
+double medianMs(int runs, const Act& act) {
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) {
+    QElapsedTimer clock;
+    clock.start();
+    act(i);
+    times.push_back(static_cast<double>(clock.nsecsElapsed()) * 1e-6);
+  }
+  std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
+  return times[static_cast<std::size_t>(runs / 2)];
+}
+
+}  // namespace
+
+class PaintCostTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void anIdlePanelPaintsNothing() {
+    test::Panel panel;
+    panel.window->resize(1440, 900);
+    QTest::qWait(300);
+    const int before = panel.window->meshView()->paintCount();
+    const double processor = processorSeconds();
+    QElapsedTimer clock;
+    clock.start();
+    engine::ClusterSnapshot cluster = test::PanelCluster();
+    while (clock.elapsed() < kIdleMs) {  // a cluster that has nothing to say says that each second
+      QTest::qWait(1000);
+      ++cluster.sequence;
+      panel.model.setSnapshot(cluster);
+    }
+    QCOMPARE(panel.window->meshView()->paintCount(), before);
+    const double part =
+        (processorSeconds() - processor) * 1000 / static_cast<double>(clock.elapsed());
+    qInfo("%.2f %% of a core", 100 * part);
+    QVERIFY2(part < kSlack * kMostIdle, qPrintable(QString::number(part)));
+  }
+
+  void aMinimisedPanelPaintsNothing() {
+    test::Panel panel({}, test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4}));
+    ui::MeshView* mesh = panel.window->meshView();
+    QTRY_VERIFY(mesh->paintCount() > 3);  // its dots move
+    panel.window->showMinimized();
+    QTest::qWait(100);
+    const int before = mesh->paintCount();
+    QTest::qWait(500);
+    QCOMPARE(mesh->paintCount(), before);
+    panel.window->showNormal();
+    panel.setSnapshot(test::PanelMove(engine::TxnPhase::kTransferring, {10, 20, 30, 40}));
+    QTRY_VERIFY(mesh->paintCount() > before + 3);
+  }
+
+  void bytesMoveFluently_data() {
+    QTest::addColumn<int>("nodes");
+    QTest::addColumn<int>("bundles");
+    QTest::newRow("64 GPUs") << 8 << 4;
+    QTest::newRow("4,096 GPUs, 512 flows") << 512 << 64;
+  }
+  void bytesMoveFluently() {
+    QFETCH(int, nodes);
+    QFETCH(int, bundles);
+    const auto cluster = test::LargeCluster(nodes, 8, 0, bundles);
+    test::Panel panel({}, advanced(cluster, 1));
+    panel.window->resize(1600, 1000);
+    ui::MeshView* mesh = panel.window->meshView();
+    QTest::qWait(300);
+    panel.setSnapshot(advanced(cluster, 20));
+    QTest::qWait(200);
+    const int before = mesh->paintCount();
+    const double processor = processorSeconds();
+    QElapsedTimer clock;
+    clock.start();
+    QTest::qWait(1500);
+    const double seconds = static_cast<double>(clock.elapsed()) / 1000;
+    const double frames = (mesh->paintCount() - before) / seconds;
+    const double part = (processorSeconds() - processor) / seconds;
+    qInfo("%.0f frames per second, %.1f %% of a core, %.2f ms the last", frames, 100 * part,
+          mesh->timing().frame);
+    QVERIFY2(frames > kLeastFrames / kSlack, qPrintable(QString::number(frames)));
+    QVERIFY2(part < kSlack * kMostMoving, qPrintable(QString::number(part)));
+  }
+
+  void aHundredThousandEventsAreScrolledAndFiltered() {
+    test::Panel panel;
+    panel.window->resize(1440, 900);
+    auto* events = panel.window->findChild<ui::EventsPage*>();
+    panel.window->findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(events);
+    const auto event = [](int i) {
+      return engine::Event{i, 1'750'000'000.0 + i, engine::Severity::kInfo, "n1",
+                           "step " + std::to_string(i) + " is complete"};
+    };
+    for (int i = 1; i <= kNumEvents; ++i) panel.model.addEvent(event(i));
+    panel.model.flush();
+    test::settle();
+    QTableView* table = events->table();
+    QCOMPARE(table->model()->rowCount(), kNumEvents);
+    QScrollBar* bar = table->verticalScrollBar();
+    QTRY_COMPARE(bar->value(), bar->maximum());  // the newest is shown
+    QVERIFY(events->isFollowing());
+
+    const double frame = medianMs(31, [&](int i) {
+      bar->setValue(bar->maximum() / 32 * (i + 1));
+      table->viewport()->repaint();
+    });
+    const double filter = medianMs(5, [&](int i) {
+      events->filterEdit()->setText(QStringLiteral("step %1").arg(7 + i));
+      test::settle();
+    });
+    qInfo("%.1f ms a frame, %.0f ms a filter", frame, filter);
+    QVERIFY2(frame < kSlack * 16, qPrintable(QString::number(frame)));
+    QVERIFY2(filter < kSlack * 200, qPrintable(QString::number(filter)));
+    QVERIFY(table->model()->rowCount() > 0 && table->model()->rowCount() < kNumEvents);
+
+    // Who scrolls up stays there.
+    events->filterEdit()->clear();
+    test::settle();
+    bar->triggerAction(QAbstractSlider::SliderToMaximum);
+    for (int i = 0; i < 3; ++i) bar->triggerAction(QAbstractSlider::SliderPageStepSub);
+    QVERIFY(!events->isFollowing());
+    const int there = bar->value();
+    panel.model.addEvent(event(kNumEvents + 1));
+    panel.model.flush();
+    test::settle();
+    QVERIFY(std::abs(bar->value() - there) <= 1);  // the oldest row has given way
+    bar->triggerAction(QAbstractSlider::SliderToMaximum);
+    QVERIFY(events->isFollowing());
+  }
+};
+
+TESSERA_THEMED_TEST(PaintCostTest)
+#include "paint_cost_test.moc"
