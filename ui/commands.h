@@ -28,6 +28,7 @@ struct PlanRequest {
   std::vector<ptc::DeviceId> devices;
   std::optional<ptc::MeshShape> mesh;
   std::optional<engine::StepOptions> options = {};  // default: those of the running job
+  bool pinned = false;  // `devices` are in rank order; else the cluster assigns the ranks
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 

@@ -79,6 +79,7 @@ void MainWindow::Impl::adoptSettings() {
     if (settings.text(Setting::Source) == QLatin1String("draft"))
       wantedSource = LayoutSource::Draft;
     applySetting(Setting::Colouring);
+    applySetting(Setting::Grouping);
   }
   if (!settings.notice().isEmpty()) {
     QTimer::singleShot(0, this, [this] { showError(settings.notice()); });
@@ -109,6 +110,10 @@ void MainWindow::Impl::applySetting(Setting setting) {
     case Setting::Colouring:
       colours->setColouring(
           static_cast<ColourBy>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
+      break;
+    case Setting::Grouping:
+      colours->setGrouping(
+          static_cast<GroupBy>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
       break;
     case Setting::Confirm:
     case Setting::ConfirmAbove:  // read at each apply

@@ -65,6 +65,51 @@ class DraftTest : public QObject {
     QVERIFY(m_draft->edits() == edited);
   }
 
+  void aSwapExchangesPlacesInOneStep() {
+    const Devices live = m_draft->devices();
+    QVERIFY(m_draft->swap({{0, 1}}, {{0, 2}}, nullptr));
+    QCOMPARE(m_draft->devices(), (Devices{{0, 0}, {0, 2}, {0, 1}, {0, 3}}));
+    QCOMPARE(m_draft->undoStack()->count(), 1);
+    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("swap n0g1 and n0g2"));
+    QVERIFY(m_draft->added().empty() && m_draft->removed().empty());
+    QVERIFY(m_draft->request().pinned);
+    QCOMPARE(m_draft->request().mesh, std::optional(m_model->job()->mesh));
+    // An idle GPU takes the place of one of the job.
+    QVERIFY(m_draft->swap({{0, 1}}, {{1, 3}}, nullptr));
+    QCOMPARE(m_draft->devices(), (Devices{{0, 0}, {0, 2}, {1, 3}, {0, 3}}));
+    QCOMPARE(m_draft->added(), (Devices{{1, 3}}));
+    QCOMPARE(m_draft->removed(), (Devices{{0, 1}}));
+    m_draft->undoStack()->undo();
+    m_draft->undoStack()->undo();
+    QVERIFY(m_draft->isEmpty());
+    QCOMPARE(m_draft->devices(), live);
+    QVERIFY(!m_draft->request().pinned);
+    m_draft->undoStack()->redo();
+    // Swapped back is Live. Another number of GPUs lets the cluster assign the ranks again.
+    QVERIFY(m_draft->swap({{0, 2}}, {{0, 1}}, nullptr));
+    QVERIFY(m_draft->isEmpty());
+    m_draft->undoStack()->undo();
+    m_draft->add(kN1);
+    QVERIFY(!m_draft->request().pinned);
+    QCOMPARE(m_draft->added(), kN1);
+  }
+
+  // The plan has the ranks of a draft that adds or removes devices.
+  void aSwapInAChangedDraftNeedsItsPlan() {
+    m_draft->add(kN1);
+    const ui::Draft::Edits before = m_draft->edits();
+    const auto refused = m_draft->swap({{0, 0}}, {{1, 0}}, nullptr);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::kFailedPrecondition);
+    QVERIFY(m_draft->edits() == before);
+    QTRY_VERIFY(m_plan->summary() != nullptr);
+    QVERIFY(m_draft->swap({{0, 0}}, {{1, 0}}, m_plan->summary().get()));
+    QCOMPARE(m_draft->devices().front(), (ptc::DeviceId{1, 0}));
+    QCOMPARE(m_draft->devices().size(), std::size_t{8});
+    QCOMPARE(m_draft->request().mesh, std::optional(test::Shape(4, 2, 1)));
+    QTRY_VERIFY(m_plan->summary() != nullptr && m_plan->summary()->to_devices.front().node == 1);
+  }
+
   void editsThatChangeNothingAreNoSteps() {
     m_draft->add({{0, 0}});
     m_draft->remove({{1, 0}});

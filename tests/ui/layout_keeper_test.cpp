@@ -145,6 +145,23 @@ class LayoutKeeperTest : public QObject {
     QCOMPARE(Settings::specOf(Setting::Colouring).choices.size(), qsizetype{ui::kNumColourings});
   }
 
+  void groupingComesBack() {
+    Settings settings;
+    {
+      Panel panel({.settings = &settings});
+      QVERIFY(panel.window->meshView()->scene().groupBy == ui::GroupBy::Node);
+      QVERIFY(panel.window->actions()->find(QStringLiteral("view.groupNode"))->isChecked());
+      trigger(panel, "view.groupStage");
+      QVERIFY(panel.window->meshView()->scene().groupBy == ui::GroupBy::Stage);
+      QVERIFY(!panel.window->actions()->find(QStringLiteral("view.groupNode"))->isChecked());
+      QVERIFY(panel.window->close());
+    }
+    QCOMPARE(settings.text(Setting::Grouping), QStringLiteral("stage"));
+    const Panel panel({.settings = &settings});
+    QVERIFY(panel.window->meshView()->scene().groupBy == ui::GroupBy::Stage);
+    QCOMPARE(Settings::specOf(Setting::Grouping).choices.size(), qsizetype{ui::kNumGroupings});
+  }
+
   void damagedStatesDoNotHarm() {
     Settings settings;
     settings.setEntry(QStringLiteral("layout/window"), QStringLiteral("1,2,three"));

@@ -47,6 +47,11 @@ class MeshSceneTest : public QObject {
     const auto plan = test::GrowthPlan();
     row("live", makeScene(cluster, kJob), "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
         "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\"", "pool idle \"idle\"");
+    auto slow = cluster;
+    slow.nodes[0].devices[2].busy_seconds = 0.6;
+    slow.nodes[0].devices[2].peers_seconds = 0.3;
+    row("a straggler", makeScene(slow, kJob), "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
+        "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2, slow\"", "pool idle \"idle\"");
     row("no job", makeScene(test::IdleCluster(2, 4), {}), "pool idle \"idle\"",
         "pool idle \"idle\"", "pool idle \"idle\"");
     row("another job", makeScene(cluster, "another"), "pool taken rank 1 healthy \"gpt-mini\"",
@@ -149,6 +154,15 @@ class MeshSceneTest : public QObject {
     QVERIFY(!scene.moving());
   }
 
+  void aFlowThatTheClusterCallsStalledDoesNotMove() {
+    auto cluster = test::MovingCluster();
+    QVERIFY(makeScene(cluster, kJob).moving());
+    for (auto& flow : cluster.transaction->flows) flow.state = engine::FlowState::kStalled;
+    const MeshScene scene = makeScene(cluster, kJob);
+    QVERIFY(!scene.moving());
+    for (const auto& flow : scene.flows) QVERIFY(flow.stalled);
+  }
+
   void subtitlesAndHighlights() {
     auto scene = makeScene(test::SmallCluster(), kJob);
     QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("4 GPUs"));
@@ -203,6 +217,96 @@ class MeshSceneTest : public QObject {
              QStringLiteral("n1 GPU 0, rank 4, DP 2 TP 0 PP 0, receiving 62 percent"));
     QCOMPARE(ui::describe(*makeScene(test::SmallCluster(), kJob).find({1, 0})),
              QStringLiteral("n1 GPU 0, in the pool, idle"));
+  }
+
+  static engine::ClusterSnapshot twoJobs() {
+    auto cluster = test::IdleCluster(4, 4);
+    test::AddJob(&cluster, test::Shape(2, 2, 2));
+    for (std::size_t n = 0; n < 4; ++n) cluster.nodes[n].host = n < 1 ? "left" : "right";
+    engine::JobStatus other;
+    other.name = "other";
+    other.state = engine::JobState::kPaused;
+    other.devices = {{2, 1}, {2, 2}};
+    for (const auto id : other.devices) {
+      auto& device = cluster.nodes[2].devices[static_cast<std::size_t>(id.index)];
+      device.job = other.name;
+    }
+    cluster.jobs.push_back(other);
+    return cluster;
+  }
+  // "n0: 4", "[other: 2] paused · 2 GPUs on 1 node", "(n3: 4)": mesh, other jobs, pool.
+  static QStringList framesOf(const MeshScene& scene) {
+    QStringList lines;
+    for (const auto& group : scene.groups) {
+      const QString line = QStringLiteral("%1: %2").arg(group.name).arg(group.cells.size());
+      lines << (group.kind == MeshScene::Group::Kind::Mesh ? line
+                : group.kind == MeshScene::Group::Kind::Job
+                    ? QStringLiteral("[%1] %2").arg(line, group.subtitle)
+                    : QStringLiteral("(%1)").arg(line));
+    }
+    return lines;
+  }
+
+  void framesAreNodesHostsOrStages() {
+    auto scene = makeScene(twoJobs(), kJob);
+    const QStringList rest{QStringLiteral("[other: 2] paused · 2 GPUs on 1 node"),
+                           QStringLiteral("(n2: 2)"), QStringLiteral("(n3: 4)")};
+    QCOMPARE(framesOf(scene),
+             (QStringList{QStringLiteral("n0: 4"), QStringLiteral("n1: 4")} + rest));
+    ui::groupScene(&scene, ui::GroupBy::Host);
+    QCOMPARE(framesOf(scene),
+             (QStringList{QStringLiteral("left: 4"), QStringLiteral("right: 4")} + rest));
+    ui::groupScene(&scene, ui::GroupBy::Stage);
+    QCOMPARE(framesOf(scene),
+             (QStringList{QStringLiteral("pp 0: 4"), QStringLiteral("pp 1: 4")} + rest));
+    for (const auto& group : scene.groups) {
+      if (group.kind != MeshScene::Group::Kind::Mesh) continue;
+      int last = -1;
+      for (const auto place : group.cells) {  // by rank
+        QVERIFY(*scene.at(place).rank > last);
+        last = *scene.at(place).rank;
+        QCOMPARE(group.name, QStringLiteral("pp %1").arg(scene.at(place).pp));
+      }
+    }
+  }
+
+  // In each grouping, and in a draft whose joining GPUs have no stage yet, every cell is in one
+  // frame.
+  void everyCellIsInOneFrame() {
+    const auto cluster = twoJobs();
+    const std::set<ptc::DeviceId> draft{{0, 0}, {0, 1}, {3, 3}};
+    for (const auto* devices : {static_cast<const std::set<ptc::DeviceId>*>(nullptr), &draft}) {
+      for (int by = 0; by < ui::kNumGroupings; ++by) {
+        auto scene = makeScene(cluster, kJob, devices);
+        ui::groupScene(&scene, static_cast<ui::GroupBy>(by));
+        std::set<ptc::DeviceId> seen;
+        for (const auto& group : scene.groups) {
+          for (const auto place : group.cells) {
+            const auto& cell = scene.at(place);
+            QVERIFY(seen.insert(cell.id).second);
+            QCOMPARE(group.kind, cell.inMesh  ? MeshScene::Group::Kind::Mesh
+                                 : cell.taken ? MeshScene::Group::Kind::Job
+                                              : MeshScene::Group::Kind::Pool);
+          }
+        }
+        QCOMPARE(seen.size(), 16U);
+        if (devices && by == static_cast<int>(ui::GroupBy::Stage)) {
+          QVERIFY(framesOf(scene).contains(QStringLiteral("no stage yet: 1")));
+        }
+      }
+    }
+  }
+
+  void differencesAreMarked() {
+    auto scene = makeScene(test::SmallCluster(), kJob);
+    ui::markScene(&scene, {{0, 2}}, {{1, 0}}, {{0, 0}, {0, 1}});
+    using Mark = MeshScene::Cell::Mark;
+    QCOMPARE(scene.find({0, 2})->mark, Mark::Joined);
+    QCOMPARE(scene.find({1, 0})->mark, Mark::Left);
+    QCOMPARE(scene.find({0, 1})->mark, Mark::Moved);
+    QCOMPARE(scene.find({0, 3})->mark, Mark::None);
+    QVERIFY(ui::describe(*scene.find({1, 0}))
+                .endsWith(QStringLiteral("left since the earlier change")));
   }
 
   void watchMarksFlowsWithoutNewBytes() {

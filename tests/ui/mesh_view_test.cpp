@@ -12,6 +12,7 @@
 #include <QTest>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/sample_clusters.h"
@@ -292,12 +293,159 @@ class MeshViewTest : public QObject {
     MeshView& view = shown.view;
     QSignalSpy dropped(&view, &MeshView::devicesDropped);
     QVERIFY(drop(view, "n63g0", view.nodeRect(3).center()));
-    QVERIFY(drop(view, "n3g0", view.nodeRect(62).center()));
+    QVERIFY(drop(view, "n3g0", view.poolRect().topLeft() + QPoint(20, 14)));
     QCOMPARE(dropped[0][1].toBool(), true);
     QCOMPARE(dropped[1][1].toBool(), false);
     view.setScene(makeScene(test::LargeCluster(64, 8, 0, 0), kJob));  // nothing idle: a slim tray
     QVERIFY(drop(view, "n3g0", view.poolRect().center()));
     QCOMPARE(dropped[2][1].toBool(), false);
+  }
+
+  // In every grouping and size each cell is where the pointer finds it, and everything fits.
+  void groupsHitAndFit_data() {
+    QTest::addColumn<ui::GroupBy>("by");
+    QTest::addColumn<int>("nodes");
+    QTest::addColumn<QSize>("size");
+    for (int i = 0; i < ui::kNumGroupings; ++i) {
+      const auto by = static_cast<ui::GroupBy>(i);
+      QTest::addRow("16 GPUs by %d", i) << by << 2 << QSize(891, 566);
+      QTest::addRow("512 GPUs by %d", i) << by << 64 << QSize(891, 566);
+      QTest::addRow("4,096 GPUs by %d", i) << by << 512 << QSize(1600, 1000);
+    }
+  }
+  void groupsHitAndFit() {
+    QFETCH(ui::GroupBy, by);
+    QFETCH(int, nodes);
+    QFETCH(QSize, size);
+    auto cluster = test::IdleCluster(nodes, 8);
+    for (auto& node : cluster.nodes) node.host = "host " + std::to_string(node.node / 4);
+    test::AddJob(&cluster, test::Shape(nodes, 2, 2));  // half of them
+    for (int n = nodes - nodes / 4; n < nodes; ++n) {
+      for (auto& device : cluster.nodes[static_cast<std::size_t>(n)].devices) device.job = "other";
+    }
+    auto scene = makeScene(cluster, kJob);
+    ui::groupScene(&scene, by);
+    Shown shown(scene, size);
+    MeshView& view = shown.view;
+    QCOMPARE(view.devices().size(), static_cast<std::size_t>(nodes * 8));
+    const QRect area = view.viewport()->rect();
+    for (const auto id : view.devices()) {
+      const QRect rect = view.cellRect(id);
+      QCOMPARE(view.deviceAt(rect.center()), std::optional(id));
+      QVERIFY(area.contains(rect));
+      QCOMPARE(view.poolRect().contains(rect), !scene.find(id)->inMesh && !scene.find(id)->taken);
+      if (nodes > 2) {
+        QCOMPARE(view.jobRect(QStringLiteral("other")).contains(rect), scene.find(id)->taken);
+      }
+    }
+    QCOMPARE(view.verticalScrollBar()->maximum(), 0);
+    // By keys every frame is reached.
+    QTest::keyClick(&view, Qt::Key_Home);
+    const auto first = view.current();
+    QTest::keyClick(&view, Qt::Key_Down, Qt::ControlModifier);
+    QVERIFY(view.current() != first);
+  }
+
+  void thePoolLeavesRoomForTheMesh() {
+    Shown shown(makeScene(test::LargeCluster(512, 8, 256, 0), kJob), QSize(1600, 1000));
+    QVERIFY(shown.view.poolRect().height() <= 300);
+    const auto width = [&](ptc::DeviceId id) { return shown.view.cellRect(id).width(); };
+    QVERIFY2(width({0, 0}) >= 2 * width({511, 0}), qPrintable(QString::number(width({0, 0}))));
+    QVERIFY(width({0, 0}) >= 14);
+  }
+
+  void framesOfOtherJobsAreChosenAndRefuseDrops() {
+    auto cluster = test::SmallCluster();
+    for (const std::size_t i : {0U, 1U}) cluster.nodes[1].devices[i].job = "other";
+    Shown shown(makeScene(cluster, kJob));
+    MeshView& view = shown.view;
+    QSignalSpy dropped(&view, &MeshView::devicesDropped);
+    QSignalSpy chosen(&view, &MeshView::jobRequested);
+    QSignalSpy refused(&view, &MeshView::refused);
+    const QRect frame = view.jobRect(QStringLiteral("other"));
+    QVERIFY(frame.contains(view.cellRect({1, 1})));
+    QVERIFY(!drop(view, "n0g0", frame.center()));
+    QVERIFY(!drop(view, "n1g2", view.cellRect({1, 0}).center()));
+    QCOMPARE(dropped.count(), 0);
+    QCOMPARE(refused.count(), 2);
+    QCOMPARE(refused[0][0].toString(),
+             QStringLiteral("other runs there: its GPUs cannot be taken."));
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::NoModifier,
+                      frame.topLeft() + QPoint(20, 12));
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toString(), QStringLiteral("other"));
+    view.setCurrent({1, 1});
+    QTest::keyClick(&view, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 2);
+  }
+
+  void aDropOnACellSwaps() {
+    Shown shown(makeScene(test::SmallCluster(), kJob));
+    MeshView& view = shown.view;
+    QSignalSpy swapped(&view, &MeshView::swapRequested);
+    QSignalSpy dropped(&view, &MeshView::devicesDropped);
+    QVERIFY(drop(view, "n0g1", view.cellRect({0, 2}).center()));
+    QVERIFY(drop(view, "n0g1", view.cellRect({1, 3}).center()));  // an idle one takes its place
+    QCOMPARE(swapped.count(), 2);
+    QCOMPARE(swapped[0][0].value<Devices>(), (Devices{{0, 1}}));
+    QCOMPARE(swapped[0][1].value<Devices>(), (Devices{{0, 2}}));
+    QCOMPARE(swapped[1][1].value<Devices>(), (Devices{{1, 3}}));
+    QCOMPARE(dropped.count(), 0);
+    // Several GPUs are not swapped by a drag, nor is one onto itself.
+    QVERIFY(drop(view, "n0g0,n0g1", view.cellRect({1, 3}).center()));
+    QVERIFY(!drop(view, "n0g1", view.cellRect({0, 1}).center()));
+    QCOMPARE(swapped.count(), 2);
+    QCOMPARE(dropped.count(), 1);
+  }
+
+  void cutAndPasteSwap() {
+    Shown shown(makeScene(test::SmallCluster(), kJob));
+    MeshView& view = shown.view;
+    QSignalSpy swapped(&view, &MeshView::swapRequested);
+    QSignalSpy refused(&view, &MeshView::refused);
+    QTest::keyClick(&view, Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(refused.count(), 1);
+    view.setSelection({{0, 0}, {0, 1}});
+    QTest::keyClick(&view, Qt::Key_X, Qt::ControlModifier);
+    QCOMPARE(view.cut(), (std::vector<ptc::DeviceId>{{0, 0}, {0, 1}}));
+    QTest::keyClick(&view, Qt::Key_V, Qt::ControlModifier);  // onto themselves
+    view.setSelection({{1, 0}, {1, 1}, {1, 2}});             // too many
+    QTest::keyClick(&view, Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(refused.count(), 3);
+    QCOMPARE(swapped.count(), 0);
+    view.setSelection({{1, 2}});  // this one and the next
+    QTest::keyClick(&view, Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(swapped.count(), 1);
+    QCOMPARE(swapped[0][0].value<Devices>(), (Devices{{0, 0}, {0, 1}}));
+    QCOMPARE(swapped[0][1].value<Devices>(), (Devices{{1, 2}, {1, 3}}));
+    QVERIFY(view.cut().empty());
+    view.setReadOnly(true);
+    QTest::keyClick(&view, Qt::Key_X, Qt::ControlModifier);
+    QVERIFY(view.cut().empty());
+  }
+
+  // Bundles of many flows stay; the lines of the GPU that the user looks at are drawn in full.
+  void linesOfTheChosenGpuAreDrawnInFull() {
+    const auto scene = makeScene(test::LargeCluster(64, 8, 4, 40), kJob);
+    Shown shown(scene);
+    MeshView& view = shown.view;
+    QVERIFY(view.ownFlows().empty());
+    const auto id = scene.flows.front().from;
+    view.setSelection({id});
+    const auto count = std::ranges::count_if(
+        scene.flows, [id](const auto& flow) { return flow.from == id || flow.to == id; });
+    QCOMPARE(std::ssize(view.ownFlows()), count);
+    for (const auto& path : view.ownFlows()) {
+      QVERIFY(path.from == id || path.to == id);
+      QVERIFY(!path.bundle);
+    }
+    QTest::mouseMove(view.viewport(), view.cellRect(scene.flows.back().to).center());
+    for (const auto& path : view.ownFlows()) {
+      QVERIFY(path.from == scene.flows.back().to || path.to == scene.flows.back().to);
+    }
+    view.setSelection({view.devices().begin(), view.devices().end()});
+    QTest::mouseMove(view.viewport(), QPoint(1, 1));
+    QVERIFY(view.ownFlows().empty());  // more than can be told apart: the bundles stay
   }
 
   void dragHintIsAsked() {
@@ -365,10 +513,11 @@ class MeshViewTest : public QObject {
     QTest::addColumn<int>("nodes");
     QTest::newRow("cards") << 2;
     QTest::newRow("tiles") << 32;
+    QTest::newRow("a small pool") << 128;
   }
   void patchesAreExact() {
     QFETCH(int, nodes);
-    auto cluster = nodes == 2 ? test::SmallCluster() : test::LargeCluster(nodes, 8, 4, 0);
+    auto cluster = nodes == 2 ? test::SmallCluster() : test::LargeCluster(nodes, 8, nodes / 4, 0);
     Shown shown(makeScene(cluster, kJob));
     MeshView& view = shown.view;
     const QImage before = view.viewport()->grab().toImage();
@@ -376,6 +525,7 @@ class MeshViewTest : public QObject {
     cluster.nodes[0].devices[2].failed = true;
     cluster.nodes[1].state = engine::NodeState::kSuspect;
     cluster.nodes[1].last_seen = 4;
+    cluster.nodes.back().devices[0].failed = true;  // in the pool
     view.setScene(makeScene(cluster, kJob));
     const QImage patched = view.viewport()->grab().toImage();
     QVERIFY(patched != before);

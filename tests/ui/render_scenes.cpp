@@ -210,6 +210,48 @@ int main(int argc, char** argv) {
     QCoreApplication::sendEvent(view.viewport(), &enter);
     renderer.save("dragging", view);
   }
+  // Each grouping at 8 and at 4,096 GPUs, with another job and idle GPUs.
+  for (const int nodes : {4, 512}) {
+    auto cluster = test::IdleCluster(nodes, nodes == 4 ? 4 : 8);
+    const int quarter = nodes / 4;
+    test::AddJob(&cluster, nodes == 4 ? test::Shape(2, 2, 2) : test::Shape(64, 8, 4));
+    engine::JobStatus other;
+    other.name = "gpt-b";
+    other.state = engine::JobState::kRunning;
+    for (auto& node : cluster.nodes) {
+      node.host = "host-" + std::to_string(node.node / (nodes == 4 ? 2 : 4));
+      if (node.node < 2 * quarter || node.node >= 3 * quarter) continue;
+      for (auto& device : node.devices) {
+        if (nodes == 4 && device.id.index > 1) continue;
+        device.job = other.name;
+        other.devices.push_back(device.id);
+      }
+    }
+    cluster.jobs.push_back(other);
+    for (int i = 0; i < ui::kNumGroupings; ++i) {
+      ui::MeshView view;
+      prepare(&view, nodes == 4 ? pane : QSize(1600, 1000));
+      auto scene = makeScene(cluster, test::kJob);
+      ui::groupScene(&scene, static_cast<ui::GroupBy>(i));
+      view.setScene(std::move(scene));
+      renderer.save(qPrintable(QStringLiteral("group_%1_%2").arg(nodes).arg(i)), view);
+    }
+    ui::MeshView view;
+    prepare(&view, nodes == 4 ? pane : QSize(1600, 1000));
+    auto scene = makeScene(cluster, test::kJob);
+    ui::markScene(&scene, {{0, 1}, {0, 2}}, {{nodes - 1, 0}}, {{1, 0}, {1, 1}});
+    view.setScene(std::move(scene));
+    renderer.save(qPrintable(QStringLiteral("difference_%1").arg(nodes)), view);
+  }
+  {
+    // The lines of one GPU among hundreds of bundles.
+    ui::MeshView view;
+    prepare(&view, QSize(1600, 1000));
+    const auto scene = makeScene(test::LargeCluster(512, 8, 256, 200), test::kJob);
+    view.setScene(scene);
+    view.setSelection({scene.flows.front().from, scene.flows.back().to});
+    renderer.save("own_lines", view);
+  }
   for (const int nodes : {4, 8, 16, 32}) {
     ui::MeshView view;
     prepare(&view, pane);

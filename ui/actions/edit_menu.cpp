@@ -72,6 +72,34 @@ void MainWindow::Impl::addEditActions() {
                  if (devices.isEmpty() && mesh->current()) devices << *mesh->current();
                  editByHand(devices, std::nullopt);
                });
+  actions->add(
+      {.id = id("edit.cut"),
+       .menu = edit,
+       .text = tr("&Mark for a Swap"),
+       .statusTip = tr("Mark the selected GPUs, to swap their places with those of others"),
+       .shortcuts = Keys{keys("Ctrl+X")},
+       .canvasKey = true,
+       .blocked =
+           [this, editBlocked, noSelection] {
+             const QString reason = noSelection();
+             return reason.isEmpty() ? editBlocked() : reason;
+           }},
+      [this] {
+        mesh->cutSelection();
+        actions->refresh();
+      });
+  actions->add({.id = id("edit.paste"),
+                .menu = edit,
+                .text = tr("S&wap with the Marked"),
+                .statusTip = tr("Swap the places of the marked GPUs and of those selected now"),
+                .shortcuts = Keys{keys("Ctrl+V")},
+                .canvasKey = true,
+                .blocked =
+                    [this, editBlocked] {
+                      return mesh->cut().empty() ? tr("Mark the GPUs to swap first, with Ctrl+X.")
+                                                 : editBlocked();
+                    }},
+               [this] { mesh->pasteSwap(); });
   actions->add({.id = id("edit.selectNode"),
                 .menu = edit,
                 .text = tr("Select the &Node"),

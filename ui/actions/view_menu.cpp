@@ -13,6 +13,7 @@
 #include "ui/main_window_impl.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/flows_page.h"
+#include "ui/views/colour_bar.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
@@ -68,18 +69,35 @@ void MainWindow::Impl::addViewActions() {
       actions->add(command.first, command.second);
     }
   }
+  const std::pair<const char*, std::pair<QString, GroupBy>> groupings[] = {
+      {"view.groupNode", {tr("Group by Node"), GroupBy::Node}},
+      {"view.groupHost", {tr("Group by Host"), GroupBy::Host}},
+      {"view.groupStage", {tr("Group by Pipeline Stage"), GroupBy::Stage}}};
+  for (const auto& [name, grouping] : groupings) {
+    const GroupBy by = grouping.second;
+    actions->add({.id = id(name),
+                  .menu = view,
+                  .text = grouping.first,
+                  .statusTip = tr("Choose what a frame of the mesh contains"),
+                  .checkable = true,
+                  .separatorBefore = by == GroupBy::Node,
+                  .checked = [this, by] { return colours->grouping() == by; }},
+                 [this, by] { colours->setGrouping(by); });
+  }
   actions->add({.id = id("view.reduceMotion"),
                 .menu = view,
                 .text = tr("Red&uce Motion"),
                 .statusTip = tr("Show static arrows instead of moving dots"),
                 .checkable = true},
                [this](bool on) { settings.set(Setting::ReduceMotion, on); });
-  actions->add({.id = id("view.projector"),
-                .menu = view,
-                .text = tr("Pro&jector Mode"),
-                .statusTip = tr("Mark the pointer with a ring and show the keys that are pressed"),
-                .checkable = true},
-               [this](bool on) { setProjector(on); });
+  actions->add(
+      {.id = id("view.projector"),
+       .menu = view,
+       .text = tr("Pro&jector Mode"),
+       .statusTip = tr("Enlarge texts and lines of the views, mark the pointer with a ring, and "
+                       "show the keys that are pressed"),
+       .checkable = true},
+      [this](bool on) { setProjector(on); });
   actions->add({.id = id("view.nextPane"),
                 .menu = view,
                 .text = tr("Ne&xt Pane"),

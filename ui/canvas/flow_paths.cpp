@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -88,7 +89,7 @@ std::optional<Port> portOf(const MeshLayout& layout, ptc::DeviceId device) {
   const auto box = layout.boxOf(device);
   if (!box) return std::nullopt;
   const auto& found = layout.boxes()[static_cast<std::size_t>(*box)];
-  return Port{layout.cellRect(device), found.frame, found.pool};
+  return Port{layout.cellRect(device), found.frame, found.kind == MeshLayout::Kind::Pool};
 }
 
 std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layout) {
@@ -147,6 +148,8 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
     }
     if (flow.finished()) continue;  // keeps its lane, so that other lines do not move
     FlowPath path;
+    path.from = flow.from;
+    path.to = flow.to;
     path.line = rounded(corners, 3);
     const QPointF tip = corners.back();
     const double back = 5 * to->sign();
@@ -181,6 +184,18 @@ QPainterPath curveBetween(const QRectF& from, const QRectF& to) {
   QPainterPath path(QPointF(x1, from.bottom()));
   path.cubicTo(QPointF(x1, y + sag), QPointF(x2, y + sag), QPointF(x2, to.bottom()));
   return path;
+}
+
+// Adds an arrow halfway along.
+void pointAlong(FlowPath* path) {
+  const QPointF middle = path->line.pointAtPercent(0.5);
+  const double angle = -path->line.angleAtPercent(0.5) * M_PI / 180;
+  const QPointF ahead(std::cos(angle), std::sin(angle));
+  const QPointF aside(-ahead.y(), ahead.x());
+  const double size = 3 + path->width / 2;
+  path->head.moveTo(middle - ahead * size + aside * size);
+  path->head.lineTo(middle);
+  path->head.lineTo(middle - ahead * size - aside * size);
 }
 
 std::vector<FlowPath> routeBundles(const MeshScene& scene, const MeshLayout& layout) {
@@ -230,16 +245,7 @@ std::vector<FlowPath> routeBundles(const MeshScene& scene, const MeshLayout& lay
     path.live = bundle.live > 0;
     path.speed = speedOf(bundle.rate, fastest);
     flatten(&path);
-    if (largest.size() <= 64) {
-      const QPointF middle = path.line.pointAtPercent(0.5);
-      const double angle = -path.line.angleAtPercent(0.5) * M_PI / 180;
-      const QPointF ahead(std::cos(angle), std::sin(angle));
-      const QPointF aside(-ahead.y(), ahead.x());
-      const double size = 3 + path.width / 2;
-      path.head.moveTo(middle - ahead * size + aside * size);
-      path.head.lineTo(middle);
-      path.head.lineTo(middle - ahead * size - aside * size);
-    }
+    if (largest.size() <= 64) pointAlong(&path);
     // Few dots: more would be noise among many curves.
     path.spacing =
         path.length() / std::max(1.0, std::round(path.length() / (largest.size() > 64 ? 260 : 70)));
@@ -267,6 +273,39 @@ std::vector<FlowPath> routeFlows(const MeshScene& scene, const MeshLayout& layou
     return routeBundles(scene, layout);
   }
   return routeSingly(scene, layout);
+}
+
+std::vector<FlowPath> routeFlowsOf(const std::set<ptc::DeviceId>& devices, const MeshScene& scene,
+                                   const MeshLayout& layout, const std::vector<FlowPath>& paths) {
+  std::vector<FlowPath> own;
+  if (devices.empty()) return own;
+  const auto concerns = [&](const auto& line) {
+    return devices.contains(line.from) || devices.contains(line.to);
+  };
+  if (!paths.empty() && !paths.front().bundle) {
+    std::ranges::copy_if(paths, std::back_inserter(own), concerns);
+    return own;
+  }
+  double fastest = 0;
+  for (const auto& flow : scene.flows) fastest = std::max(fastest, flow.rate);
+  for (const auto& flow : scene.flows) {
+    if (!concerns(flow) || flow.finished()) continue;
+    const QRect from = layout.cellRect(flow.from), to = layout.cellRect(flow.to);
+    if (from.isNull() || to.isNull()) continue;
+    if (own.size() == kMaxSingleFlows) return {};
+    FlowPath path;
+    path.from = flow.from;
+    path.to = flow.to;
+    path.line = curveBetween(from, to);
+    path.width = 1.6;
+    path.live = flow.live;
+    path.stalled = flow.stalled;
+    path.speed = speedOf(flow.rate, fastest);
+    flatten(&path);
+    pointAlong(&path);
+    own.push_back(std::move(path));
+  }
+  return own;
 }
 
 }  // namespace tessera::ui

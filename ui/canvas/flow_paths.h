@@ -6,6 +6,7 @@
 
 #include <QPainterPath>
 #include <QPointF>
+#include <set>
 #include <vector>
 
 #include "ui/canvas/mesh_scene.h"
@@ -21,6 +22,7 @@ inline constexpr std::size_t kMaxBundles = 512;
 
 /// One line with its dots.
 struct FlowPath {
+  ptc::DeviceId from = {}, to = {};  // not of a bundle
   QPainterPath line;
   QPainterPath head;  // an open arrow; halfway along for a bundle
   bool bundle = false;
@@ -49,5 +51,11 @@ struct FlowPath {
 /// ends below its destination. Flows that share a gutter use separate lanes. In tiles, or above
 /// kMaxSingleFlows, there is one curve per pair of nodes and none for flows within a node.
 std::vector<FlowPath> routeFlows(const MeshScene& scene, const MeshLayout& layout);
+
+/// Returns the lines of the flows from and to `devices`, each in full: those of `paths` where they
+/// are drawn one by one, else a curve from cell to cell. Nothing if there are more than
+/// kMaxSingleFlows: the bundles say more then.
+std::vector<FlowPath> routeFlowsOf(const std::set<ptc::DeviceId>& devices, const MeshScene& scene,
+                                   const MeshLayout& layout, const std::vector<FlowPath>& paths);
 
 }  // namespace tessera::ui

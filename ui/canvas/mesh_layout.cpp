@@ -18,20 +18,27 @@ constexpr std::array kWidths = {148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 7
                                 52,  48,  44,  40,  36,  32,  28,  26, 24, 22, 20, 18, 17, 16,
                                 15,  14,  13,  12,  11,  10,  9,   8,  7,  6,  5,  4,  3};
 
-int columnsFor(int numCells) {
+// The largest shares of the viewport's height for other jobs and pool.
+constexpr double kRestShare = 0.26;         // among tiles
+constexpr double kRestShareOfCards = 0.42;  // whose chips have names
+constexpr int kLeastRest = 110;
+constexpr int kTrayInset = 14;
+constexpr int kJobHeader = 24;
+constexpr int kLeastJobWidth = 210;  // room for its title
+
+// A power of two, so that groups of equal size line up; a frame is about twice as wide as high.
+int columnsFor(int numCells, int wide = 2) {
   if (numCells <= 1) return 1;
   if (numCells <= 4) return 2;
-  return numCells <= 8 ? 4 : 8;
+  if (numCells <= 8) return 4;
+  int columns = 8;
+  while (columns * columns < wide * numCells) columns *= 2;
+  return columns;
 }
 
 int rowsOf(int numCells, int columns) { return (numCells + columns - 1) / columns; }
 
 int scaledBy(double scale, int length) { return static_cast<int>(std::lround(length * scale)); }
-
-bool inMesh(const MeshScene::Node& node) {
-  return std::any_of(node.cells.begin(), node.cells.end(),
-                     [](const MeshScene::Cell& cell) { return cell.inMesh; });
-}
 
 bool hasFreeDevice(const MeshScene& scene) {
   for (const auto& node : scene.nodes) {
@@ -42,9 +49,16 @@ bool hasFreeDevice(const MeshScene& scene) {
   return false;
 }
 
-int largestNode(const MeshScene& scene) {
+// The cells of the largest frame of the mesh. By node also idle cells count, so that frames keep
+// their places while a draft is edited.
+int largestFrame(const MeshScene& scene) {
   std::size_t most = 0;
-  for (const auto& node : scene.nodes) most = std::max(most, node.cells.size());
+  for (const auto& group : scene.groups) {
+    if (group.kind == MeshLayout::Kind::Mesh) most = std::max(most, group.cells.size());
+  }
+  if (scene.groupBy == GroupBy::Node || most == 0) {
+    for (const auto& node : scene.nodes) most = std::max(most, node.cells.size());
+  }
   return most == 0 ? 4 : static_cast<int>(most);
 }
 
@@ -66,11 +80,6 @@ MeshLayout::Box frameOf(const CellMetrics& metrics, int columns, int numCells) {
 void moveTo(MeshLayout::Box* box, QPoint position) {
   box->origin += position - box->frame.topLeft();
   box->frame.moveTopLeft(position);
-}
-
-void addCell(MeshLayout::Box* box, const MeshScene::Node& node, std::size_t cell) {
-  box->cells.push_back(static_cast<int>(cell));
-  box->devices.push_back(node.cells[cell].id);
 }
 
 }  // namespace
@@ -113,31 +122,54 @@ CellMetrics CellMetrics::of(int cellWidth) {
   return m;
 }
 
+const std::array<MeshLayout::Small, 9> MeshLayout::kSmall = {{{{56, 34}, 6, 0, true},
+                                                              {{44, 26}, 6, 0, true},
+                                                              {{28, 20}, 4, 0, true},
+                                                              {{16, 16}, 2, 14, false},
+                                                              {{12, 12}, 2, 13, false},
+                                                              {{9, 9}, 1, 0, false},
+                                                              {{7, 7}, 1, 0, false},
+                                                              {{5, 5}, 1, 0, false},
+                                                              {{3, 3}, 0, 0, false}}};
+
 MeshLayout::MeshLayout(const MeshScene& scene, QSize viewport, double zoom, bool editable) {
   for (const int width : kWidths) {
     m_fittingWidth = width;
-    arrange(scene, viewport.width(), width, editable);
+    arrange(scene, viewport, width, 1, editable);
     if (m_size.height() <= viewport.height() && m_size.width() <= viewport.width()) break;
   }
   const int wanted = std::clamp(static_cast<int>(std::lround(m_fittingWidth * zoom)), 3, 400);
-  if (wanted != m_fittingWidth) arrange(scene, viewport.width(), wanted, editable);
-  index();
+  if (wanted != m_fittingWidth) arrange(scene, viewport, wanted, zoom, editable);
+  index(scene);
 }
 
-void MeshLayout::arrange(const MeshScene& scene, int width, int cellWidth, bool editable) {
+void MeshLayout::arrange(const MeshScene& scene, QSize viewport, int cellWidth, double zoom,
+                         bool editable) {
   m_metrics = CellMetrics::of(cellWidth);
   m_boxes.clear();
   m_rows.clear();
-  m_poolAreas.clear();
-  m_hasTray = false;
-  m_dropZone = m_meshArea = QRect();
+  m_dropZone = m_meshArea = m_jobsArea = m_pool = QRect();
   m_size = QSize();
   if (scene.nodes.empty()) return;
-  if (m_metrics.isTile()) {
-    arrangeTiles(scene, width, editable);
-  } else {
-    arrangeCards(scene, width, editable);
+  int contentWidth = 0;
+  const int below = arrangeMesh(scene, viewport.width(), editable, &contentWidth);
+  const bool alone = m_boxes.empty();
+  // While no device is known, all nodes are placed in the mesh area.
+  const bool unknown = !alone && m_boxes.front().skeleton;
+  if (unknown) {
+    m_size = QSize(contentWidth + 2 * m_metrics.margin, below);
+    return;
   }
+  const bool hasRest = scene.groups.size() > m_boxes.size();
+  if (m_metrics.isTile() && hasRest) {
+    contentWidth = std::max(contentWidth, viewport.width() - 2 * m_metrics.margin);
+  }
+  const double share = (m_metrics.isTile() ? kRestShare : kRestShareOfCards) * zoom;
+  const int limit = alone ? viewport.height() - below - m_metrics.spacing.height()
+                          : std::max(kLeastRest, static_cast<int>(viewport.height() * share));
+  const int bottom =
+      arrangeRest(scene, below, contentWidth, limit, !m_metrics.isTile() || editable);
+  m_size = QSize(contentWidth + 2 * m_metrics.margin, bottom + m_metrics.spacing.height());
 }
 
 void MeshLayout::closeRow(std::size_t first) {
@@ -149,20 +181,19 @@ void MeshLayout::closeRow(std::size_t first) {
   m_rows.push_back(row);
 }
 
-void MeshLayout::arrangeCards(const MeshScene& scene, int width, bool editable) {
+int MeshLayout::arrangeMesh(const MeshScene& scene, int width, bool editable, int* contentWidth) {
   const CellMetrics& m = m_metrics;
-  const int most = largestNode(scene);
+  const int most = largestFrame(scene);
   const int columns = columnsFor(most);
   const Box whole = frameOf(m, columns, most);
   const int stride = whole.frame.width() + m.spacing.width();
   const int perRow = std::max(1, (width - 2 * m.margin + m.spacing.width()) / stride);
-  const bool withZone = editable && (scene.jobName.isEmpty() || hasFreeDevice(scene));
-  // While no device is known, all nodes are placed in the mesh area.
-  const bool unknown = std::all_of(scene.nodes.begin(), scene.nodes.end(),
-                                   [](const auto& node) { return node.cells.empty(); });
+  const bool withZone =
+      editable && !m.isTile() && (scene.jobName.isEmpty() || hasFreeDevice(scene));
 
-  int top = scaledBy(m.scale, 24);
+  int top = m.isTile() ? 16 : scaledBy(m.scale, 24);
   int slot = 0, mostFrames = 0;
+  bool unknown = false;
   std::size_t first = 0;
   const auto nextRow = [&] {
     closeRow(first);
@@ -171,18 +202,14 @@ void MeshLayout::arrangeCards(const MeshScene& scene, int width, bool editable) 
     first = m_boxes.size();
     slot = 0;
   };
-  for (std::size_t n = 0; n < scene.nodes.size(); ++n) {
-    const auto& node = scene.nodes[n];
-    if (!unknown && !inMesh(node)) continue;
-    std::vector<std::size_t> shown;
-    for (std::size_t c = 0; c < node.cells.size(); ++c) {
-      if (node.cells[c].inMesh) shown.push_back(c);
-    }
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+    const MeshScene::Group& group = scene.groups[g];
+    if (group.kind != Kind::Mesh) break;  // the groups of the mesh come first
     if (slot == perRow) nextRow();
-    Box box = frameOf(m, columns, unknown ? most : static_cast<int>(shown.size()));
-    box.node = static_cast<int>(n);
+    unknown = group.skeleton;
+    Box box = frameOf(m, columns, unknown ? most : static_cast<int>(group.cells.size()));
+    box.group = static_cast<int>(g);
     box.skeleton = unknown;
-    for (const std::size_t c : shown) addCell(&box, node, c);
     moveTo(&box, QPoint(m.margin + slot * stride, top));
     m_meshArea |= box.frame;
     m_boxes.push_back(std::move(box));
@@ -194,155 +221,142 @@ void MeshLayout::arrangeCards(const MeshScene& scene, int width, bool editable) 
     rowHeight = std::max(rowHeight, m_boxes[i].frame.height());
   }
   const bool beside = slot < perRow;
-  const int wantedFrames = std::min(perRow, std::max(2, mostFrames + (withZone && beside)));
-  const int contentWidth = wantedFrames * stride - m.spacing.width();
+  const int leastFrames = m.isTile() ? 1 : 2;
+  const int wantedFrames =
+      std::min(perRow, std::max(leastFrames, mostFrames + (withZone && beside)));
+  *contentWidth = wantedFrames * stride - m.spacing.width();
   if (withZone && !unknown) {
     if (beside && slot > 0) {
       m_dropZone = QRect(m.margin + slot * stride, top, whole.frame.width(), rowHeight);
     } else {
       nextRow();
       const bool alone = m_boxes.empty();
-      m_dropZone = QRect(m.margin, top, contentWidth, alone ? scaledBy(m.scale, 160) : 64);
+      m_dropZone = QRect(m.margin, top, *contentWidth, alone ? scaledBy(m.scale, 160) : 64);
       rowHeight = m_dropZone.height();
     }
   }
   closeRow(first);
-  top += rowHeight + (rowHeight > 0 ? m.spacing.height() : 0);
-  if (!unknown) {
-    arrangeTray(scene, top, contentWidth);
-    top = m_poolAreas.back().bottom() + 1 + m.spacing.height();
-  }
-  m_size = QSize(contentWidth + 2 * m.margin, top);
+  return top + rowHeight + (rowHeight > 0 ? m.spacing.height() : 0);
 }
 
-void MeshLayout::arrangeTray(const MeshScene& scene, int top, int width) {
-  const bool roomy = m_metrics.detail == Detail::Card;
-  const QSize chip = roomy ? QSize(56, 34) : QSize(44, 26);
-  const QSize pitch = chip + QSize(6, 6);
-  const int heading = 34;
-  const int inset = 14;
-  const int right = m_metrics.margin + width - inset;
-  int x = m_metrics.margin + inset;
-  int y = top + heading;
-  int bottom = y + 50;
+int MeshLayout::arrangeRest(const MeshScene& scene, int top, int width, int limit, bool withTray) {
+  const std::size_t boxes = m_boxes.size(), rows = m_rows.size();
+  int bottom = top;
+  for (const Small& small : kSmall) {
+    const bool last = &small == &kSmall.back();
+    // No cell of the pool is larger than those of the mesh.
+    if (!last && small.cell.width() > std::max(m_metrics.width, 5)) continue;
+    if (!last && small.cell.width() > 44 && m_metrics.detail != Detail::Card) continue;
+    m_boxes.resize(boxes);
+    m_rows.resize(rows);
+    m_jobsArea = m_pool = QRect();
+    bottom = placeSmall(scene, small, top, width, withTray);
+    if (bottom - top <= limit) break;
+  }
+  return bottom;
+}
+
+int MeshLayout::placeSmall(const MeshScene& scene, const Small& small, int top, int width,
+                           bool withTray) {
+  const QSize pitch = small.cell + QSize(small.gap, small.gap);
+  const int between = small.chips ? 10 : small.header > 0 ? 6 : 4;
+  int left = m_metrics.margin, right = m_metrics.margin + width;  // exclusive
+  int x = left, y = top;
   std::size_t first = m_boxes.size();
-  for (std::size_t n = 0; n < scene.nodes.size(); ++n) {
-    const auto& node = scene.nodes[n];
-    Box box;
-    box.node = static_cast<int>(n);
-    box.pool = true;
-    for (std::size_t c = 0; c < node.cells.size(); ++c) {
-      if (!node.cells[c].inMesh) addCell(&box, node, c);
-    }
-    box.skeleton = node.cells.empty();
-    box.numCells = box.skeleton ? 4 : static_cast<int>(box.cells.size());
-    if (box.numCells == 0) continue;
-    const int label = node.name.size() > 3 ? 42 : 30;
-    const int fitting = std::max(1, (width - 2 * inset - label - 2) / pitch.width());
-    box.cell = chip;
-    box.pitch = pitch;
-    box.columns = std::min(box.numCells, fitting);
-    box.origin = QPoint(label, 8);
-    box.frame = QRect(0, 0, label + box.columns * pitch.width() + 2,
-                      10 + rowsOf(box.numCells, box.columns) * pitch.height());
-    if (x + box.frame.width() - 1 > right && first != m_boxes.size()) {
+  const auto place = [&](Box box) {
+    if (x + box.frame.width() > right && first != m_boxes.size()) {
       closeRow(first);
       first = m_boxes.size();
-      x = m_metrics.margin + inset;
-      y = m_rows.back().bottom + 11;
+      x = left;
+      y = m_rows.back().bottom + 1 + between;
     }
     moveTo(&box, QPoint(x, y));
-    x = box.frame.right() + 11;
-    bottom = std::max(bottom, box.frame.bottom() + 1);
+    x = box.frame.right() + 1 + between;
     m_boxes.push_back(std::move(box));
+  };
+  const auto boxOf = [&](std::size_t g) {
+    const MeshScene::Group& group = scene.groups[g];
+    Box box;
+    box.group = static_cast<int>(g);
+    box.kind = group.kind;
+    box.skeleton = group.skeleton;
+    box.chips = small.chips;
+    box.numCells = group.skeleton ? 4 : static_cast<int>(group.cells.size());
+    box.cell = small.cell;
+    box.pitch = pitch;
+    return box;
+  };
+
+  std::size_t g = m_boxes.size();  // the groups of the mesh come first
+  for (; g < scene.groups.size() && scene.groups[g].kind == Kind::Job; ++g) {
+    Box box = boxOf(g);
+    const int inset = small.chips ? 8 : 6;
+    const int fitting = std::max(1, (width - 2 * inset + small.gap) / pitch.width());
+    box.columns = std::min({box.numCells, fitting, columnsFor(box.numCells, 6)});
+    box.origin = QPoint(inset, std::max(kJobHeader, inset + 1));
+    const int wanted = box.columns * pitch.width() - small.gap + 2 * inset;
+    box.frame = QRect(
+        0, 0, std::min(width, std::max(wanted, kLeastJobWidth)),
+        box.origin.y() + rowsOf(box.numCells, box.columns) * pitch.height() - small.gap + inset);
+    place(std::move(box));
+    m_jobsArea |= m_boxes.back().frame;
   }
   closeRow(first);
-  m_poolAreas.push_back(QRect(m_metrics.margin, top, width, bottom + 12 - top));
-  m_hasTray = true;
-}
-
-void MeshLayout::arrangeTiles(const MeshScene& scene, int width, bool withTray) {
-  const CellMetrics& m = m_metrics;
-  const int most = largestNode(scene);
-  const Box whole = frameOf(m, columnsFor(most), most);
-  const QSize stride = whole.frame.size() + m.spacing;
-  const int perRow = std::max(1, (width - 2 * m.margin + m.spacing.width()) / stride.width());
-  std::vector<std::size_t> sequence;
-  for (const bool pool : {false, true}) {
-    for (std::size_t n = 0; n < scene.nodes.size(); ++n) {
-      if (inMesh(scene.nodes[n]) != pool) sequence.push_back(n);
-    }
+  if (!m_jobsArea.isNull()) y = m_jobsArea.bottom() + 1 + m_metrics.spacing.height();
+  const bool hasPool = g < scene.groups.size();
+  if (!hasPool && !withTray) return m_jobsArea.isNull() ? top : m_jobsArea.bottom() + 1;
+  const int trayTop = y;
+  if (!hasPool) {
+    m_pool = QRect(left, trayTop, std::max(width, 320), m_metrics.isTile() ? 40 : 96);
+    return m_pool.bottom() + 1;
   }
-  const int top = 16;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < sequence.size(); ++i) {
-    const auto slot = static_cast<int>(i);
-    if (slot % perRow == 0 && slot > 0) {
-      closeRow(first);
-      first = m_boxes.size();
-    }
-    const auto& node = scene.nodes[sequence[i]];
-    Box box = whole;
-    box.node = static_cast<int>(sequence[i]);
-    box.pool = !inMesh(node);
-    box.skeleton = node.cells.empty();
-    if (!box.skeleton) box.numCells = static_cast<int>(node.cells.size());
-    for (std::size_t c = 0; c < node.cells.size(); ++c) addCell(&box, node, c);
-    moveTo(&box, QPoint(m.margin + slot % perRow * stride.width(),
-                        top + slot / perRow * stride.height()));
-    if (!box.pool) {
-      m_meshArea |= box.frame;
+
+  y += small.header > 0 || small.chips ? 34 : 28;
+  left += kTrayInset;
+  right -= kTrayInset;
+  x = left;
+  first = m_boxes.size();
+  for (; g < scene.groups.size(); ++g) {
+    Box box = boxOf(g);
+    if (small.chips) {
+      const int label = scene.groups[g].name.size() > 3 ? 42 : 30;
+      const int fitting = std::max(1, (right - left - label - 2) / pitch.width());
+      box.columns = std::min(box.numCells, fitting);
+      box.origin = QPoint(label, small.gap + 2);
+      box.frame = QRect(0, 0, label + box.columns * pitch.width() + 2,
+                        small.gap + 4 + rowsOf(box.numCells, box.columns) * pitch.height());
     } else {
-      // One outline per row of idle nodes. Adjacent rows of equal width share an outline.
-      const int out = std::min(3, m.spacing.height() / 2);
-      const QRect outline = box.frame.adjusted(-out - 1, -out, out + 1, out);
-      if (!m_poolAreas.empty() && m_poolAreas.back().top() == outline.top()) {
-        m_poolAreas.back() |= outline;
-      } else {
-        m_poolAreas.push_back(outline);
-      }
+      const int edge = small.gap + 2;
+      box.columns = std::min(box.numCells, columnsFor(box.numCells));
+      box.origin = QPoint(edge, small.header > 0 ? small.header : edge);
+      box.frame = QRect(
+          0, 0, box.columns * pitch.width() - small.gap + 2 * edge,
+          box.origin.y() + rowsOf(box.numCells, box.columns) * pitch.height() - small.gap + edge);
     }
-    m_boxes.push_back(std::move(box));
+    place(std::move(box));
   }
   closeRow(first);
-  std::vector<QRect> merged;
-  for (const QRect& area : m_poolAreas) {
-    if (!merged.empty() && merged.back().left() == area.left() &&
-        merged.back().right() == area.right()) {
-      merged.back() |= area;
-    } else {
-      merged.push_back(area);
-    }
-  }
-  m_poolAreas = std::move(merged);
-
-  const int usedFrames = std::min(perRow, static_cast<int>(sequence.size()));
-  const int contentWidth = usedFrames * stride.width() - m.spacing.width();
-  int bottom = m_rows.empty() ? top : m_rows.back().bottom + 1;
-  if (m_poolAreas.empty() && withTray) {
-    m_poolAreas.push_back(QRect(m.margin, bottom + 10, std::max(contentWidth, 320), 40));
-    m_hasTray = true;
-    bottom = m_poolAreas.back().bottom() + 1;
-  }
-  m_size = QSize(contentWidth + 2 * m.margin, bottom + 12);
+  int bottom = m_rows.back().bottom + 1 + (small.chips ? 12 : 9);
+  if (small.chips) bottom = std::max(bottom, trayTop + 96);
+  m_pool = QRect(m_metrics.margin, trayTop, width, bottom - trayTop);
+  return bottom;
 }
 
-void MeshLayout::index() {
+void MeshLayout::index(const MeshScene& scene) {
   m_boxCells.clear();
   m_order.clear();
   for (std::size_t b = 0; b < m_boxes.size(); ++b) {
-    const auto& devices = m_boxes[b].devices;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      m_boxCells.emplace(devices[i], BoxCell{static_cast<int>(b), static_cast<int>(i)});
-      m_order.push_back(devices[i]);
+    Box& box = m_boxes[b];
+    box.cells = scene.groups[static_cast<std::size_t>(box.group)].cells;
+    box.devices.reserve(box.cells.size());
+    for (const MeshScene::Place place : box.cells) {
+      const ptc::DeviceId device = scene.at(place).id;
+      m_boxCells.emplace(device,
+                         BoxCell{static_cast<int>(b), static_cast<int>(box.devices.size())});
+      box.devices.push_back(device);
+      m_order.push_back(device);
     }
   }
-}
-
-QRect MeshLayout::poolRect() const {
-  QRect all;
-  for (const QRect& area : m_poolAreas) all |= area;
-  return all;
 }
 
 QRect MeshLayout::cellRect(ptc::DeviceId device) const {
@@ -395,12 +409,18 @@ std::optional<int> MeshLayout::headerAt(QPoint position) const {
 }
 
 bool MeshLayout::isPoolAt(QPoint position) const {
-  if (m_poolAreas.empty()) return false;
-  for (const QRect& area : m_poolAreas) {
-    if (area.contains(position)) return true;
+  if (m_pool.isNull()) return false;
+  if (m_pool.contains(position)) return true;
+  for (const QRect& area : {m_dropZone, m_meshArea, m_jobsArea}) {
+    if (area.contains(position)) return false;
   }
-  if (m_dropZone.contains(position) || m_meshArea.contains(position)) return false;
-  return position.y() > m_poolAreas.back().bottom();
+  return position.y() > m_pool.bottom();
+}
+
+std::optional<int> MeshLayout::jobAt(QPoint position) const {
+  const auto at = boxAt(position);
+  if (!at || m_boxes[*at].kind != Kind::Job) return std::nullopt;
+  return static_cast<int>(*at);
 }
 
 }  // namespace tessera::ui

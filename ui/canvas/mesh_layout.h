@@ -8,6 +8,7 @@
 #include <QPoint>
 #include <QRect>
 #include <QSize>
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -49,28 +50,30 @@ struct CellMetrics {
 
 /// The geometry of one scene at one size.
 ///
-/// Nodes with cells in the mesh come first, in a grid. In cards the pool is a tray below them, with
-/// the idle GPUs of each node as chips. In tiles idle cells stay in their nodes, and nodes without
-/// any cell in the mesh come last, in dashed outlines.
+/// The frames of the mesh come first, in a grid. Below them are the frames of other jobs, then the
+/// pool: a tray with the idle GPUs of each node. The cells of both are small, so that they take
+/// about a quarter of the height at most and the mesh stays large: chips with names, or tiles.
 class MeshLayout {
  public:
-  /// A node's frame in the mesh, or its group in the pool tray.
+  using Kind = MeshScene::Group::Kind;
+  /// A frame of the mesh, the frame of another job, or the idle GPUs of a node.
   struct Box {
-    int node = 0;  // index into MeshScene::nodes
-    bool pool = false;
+    int group = 0;  // index into MeshScene::groups
+    Kind kind = Kind::Mesh;
     bool skeleton = false;  // the devices are not known yet; `cells` has no meaning
+    bool chips = false;     // of small cells: with names, else tiles
     QRect frame;
     QPoint origin;  // of the first cell
     QSize cell, pitch;
     int columns = 1;
     int numCells = 0;
-    std::vector<int> cells;              // indices into Node::cells, in drawing order
-    std::vector<ptc::DeviceId> devices;  // the same as device ids
+    std::vector<MeshScene::Place> cells;  // in drawing order
+    std::vector<ptc::DeviceId> devices;   // the same as device ids
     QRect cellRect(int place) const {
       return {origin + QPoint(place % columns * pitch.width(), place / columns * pitch.height()),
               cell};
     }
-    /// Returns the area of the node's name: above the cells, or left of them in the pool tray.
+    /// Returns the area of the name: above the cells, or left of them among chips of the pool.
     QRect header() const {
       const QPoint offset = origin - frame.topLeft();
       return offset.x() > offset.y()
@@ -87,11 +90,8 @@ class MeshLayout {
   const CellMetrics& metrics() const { return m_metrics; }
   QSize contentSize() const { return m_size; }
   const std::vector<Box>& boxes() const { return m_boxes; }
-  /// The outline of the tray, or one outline per row of idle nodes.
-  const std::vector<QRect>& poolAreas() const { return m_poolAreas; }
-  /// Whether the pool is a tray with a heading.
-  bool hasTray() const { return m_hasTray; }
-  QRect poolRect() const;
+  /// The outline of the pool; null without one.
+  QRect poolRect() const { return m_pool; }
   /// The area in which a drop adds to the job: the dashed zone if there is one, else the mesh.
   QRect dropZoneRect() const { return m_dropZone.isNull() ? m_meshArea : m_dropZone; }
   /// Null without a dashed zone.
@@ -99,7 +99,7 @@ class MeshLayout {
 
   /// Returns a null rectangle for a device that is not shown.
   QRect cellRect(ptc::DeviceId device) const;
-  /// O(log nodes).
+  /// O(log frames).
   std::optional<ptc::DeviceId> deviceAt(QPoint position) const;
   /// Returns the index into boxes() of the frame whose header is at `position`.
   std::optional<int> headerAt(QPoint position) const;
@@ -107,7 +107,9 @@ class MeshLayout {
   std::optional<int> boxOf(ptc::DeviceId device) const;
   /// Returns whether a drop at `position` goes to the pool.
   bool isPoolAt(QPoint position) const;
-  /// Devices in reading order: mesh, then pool.
+  /// Returns the index into boxes() of the frame of another job that contains `position`.
+  std::optional<int> jobAt(QPoint position) const;
+  /// Devices in reading order: mesh, other jobs, pool.
   const std::vector<ptc::DeviceId>& order() const { return m_order; }
 
  private:
@@ -125,12 +127,23 @@ class MeshLayout {
     }
   };
 
-  void arrange(const MeshScene& scene, int width, int cellWidth, bool editable);
-  void arrangeCards(const MeshScene& scene, int width, bool editable);
-  void arrangeTray(const MeshScene& scene, int top, int width);
-  void arrangeTiles(const MeshScene& scene, int width, bool withTray);
+  // The sizes of a cell of other jobs and of the pool.
+  struct Small {
+    QSize cell;
+    int gap = 0;
+    int header = 0;  // above the cells of a node; 0: no room for its name
+    bool chips = false;
+  };
+  static const std::array<Small, 9> kSmall;
+
+  void arrange(const MeshScene& scene, QSize viewport, int cellWidth, double zoom, bool editable);
+  // Returns the y coordinate below the frames, and sets their width.
+  int arrangeMesh(const MeshScene& scene, int width, bool editable, int* contentWidth);
+  // Returns the y coordinate below. \param limit the height to stay within, if possible
+  int arrangeRest(const MeshScene& scene, int top, int width, int limit, bool withTray);
+  int placeSmall(const MeshScene& scene, const Small& small, int top, int width, bool withTray);
   void closeRow(std::size_t first);
-  void index();
+  void index(const MeshScene& scene);
   std::optional<std::size_t> boxAt(QPoint position) const;
 
   CellMetrics m_metrics;
@@ -138,9 +151,7 @@ class MeshLayout {
   QSize m_size;
   std::vector<Box> m_boxes;
   std::vector<Row> m_rows;  // by top; boxes of a row by x
-  std::vector<QRect> m_poolAreas;
-  bool m_hasTray = false;
-  QRect m_dropZone, m_meshArea;
+  QRect m_dropZone, m_meshArea, m_jobsArea, m_pool;
   std::unordered_map<ptc::DeviceId, BoxCell, Hash> m_boxCells;
   std::vector<ptc::DeviceId> m_order;
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ui/format.h"
 
@@ -25,7 +27,14 @@ struct Traffic {
   std::int64_t outDone = 0, outTotal = 0, inDone = 0, inTotal = 0;
   double outRate = 0, inRate = 0;
 };
-using TrafficMap = std::map<ptc::DeviceId, Traffic>;
+
+struct DeviceHash {
+  std::size_t operator()(ptc::DeviceId id) const {
+    return static_cast<std::size_t>(id.node) * 1009U + static_cast<std::size_t>(id.index);
+  }
+};
+using DeviceSet = std::unordered_set<ptc::DeviceId, DeviceHash>;
+using TrafficMap = std::unordered_map<ptc::DeviceId, Traffic, DeviceHash>;
 
 TrafficMap trafficOf(const std::vector<engine::FlowStatus>& flows) {
   TrafficMap map;
@@ -79,7 +88,8 @@ QString pieceLabel(const ptc::MeshShape& shape, int pp, int tp) {
   return stage + QStringLiteral(" · ") + tensor;
 }
 
-// Ranks and coordinates of a mesh, which are written into cells.
+// Ranks and coordinates of a mesh, which are written into cells. The texts of shards and replicas
+// are made once and shared by the cells.
 class Places {
  public:
   Places() = default;
@@ -87,6 +97,7 @@ class Places {
     auto mesh = ptc::DeviceMesh::Make(shape, devices);
     if (mesh) m_mesh = std::move(*mesh);  // an invalid mesh shows no coordinates
     if (!m_mesh) return;
+    m_ranks.reserve(static_cast<std::size_t>(m_mesh->num_ranks()));
     for (int rank = 0; rank < m_mesh->num_ranks(); ++rank) {
       m_ranks.emplace(m_mesh->devices()[static_cast<std::size_t>(rank)], rank);
     }
@@ -107,17 +118,26 @@ class Places {
     cell->ep = at(ptc::Axis::kEp);
     cell->cp = at(ptc::Axis::kCp);
     cell->piece = cell->pp * static_cast<int>(shape[ptc::Axis::kTp]) + cell->tp;
-    cell->label = pieceLabel(shape, cell->pp, cell->tp);
-    cell->replica = QStringLiteral("dp %1").arg(cell->dp);
-    if (shape[ptc::Axis::kEp] > 1) cell->replica += QStringLiteral(" · ep %1").arg(cell->ep);
-    if (shape[ptc::Axis::kCp] > 1) cell->replica += QStringLiteral(" · cp %1").arg(cell->cp);
+    QString& label = m_labels[*cell->piece];
+    if (label.isNull()) label = pieceLabel(shape, cell->pp, cell->tp);
+    cell->label = label;
+    QString& replica =
+        m_replicas[(cell->dp * shape[ptc::Axis::kEp] + cell->ep) * shape[ptc::Axis::kCp] +
+                   cell->cp];
+    if (replica.isNull()) {
+      replica = QStringLiteral("dp %1").arg(cell->dp);
+      if (shape[ptc::Axis::kEp] > 1) replica += QStringLiteral(" · ep %1").arg(cell->ep);
+      if (shape[ptc::Axis::kCp] > 1) replica += QStringLiteral(" · cp %1").arg(cell->cp);
+    }
+    cell->replica = replica;
   }
 
   const ptc::MeshShape* shape() const { return m_mesh ? &m_mesh->shape() : nullptr; }
 
  private:
   std::optional<ptc::DeviceMesh> m_mesh;
-  std::map<ptc::DeviceId, int> m_ranks;
+  std::unordered_map<ptc::DeviceId, int, DeviceHash> m_ranks;
+  mutable std::unordered_map<std::int64_t, QString> m_labels, m_replicas;
 };
 
 // Everything that determines the content of cells, collected once per scene.
@@ -126,12 +146,13 @@ struct View {
   const engine::TxnStatus* txn = nullptr;  // of this job, not ended
   const std::set<ptc::DeviceId>* draft = nullptr;
   const engine::PlanSummary* preview = nullptr;  // matches the draft
-  std::set<ptc::DeviceId> members;               // of the job now
-  std::set<ptc::DeviceId> coming;                // of the transaction's new mesh
+  DeviceSet members;                             // of the job now
+  DeviceSet coming;                              // of the transaction's new mesh
   Places now, next;
   TrafficMap traffic;
   FlowPhase phase;
   bool draftDiffers = false;
+  std::unordered_map<ptc::DeviceId, std::int64_t, DeviceHash> peaks;  // of the preview
 };
 
 bool fits(const engine::PlanSummary& preview, const std::string& job,
@@ -152,12 +173,15 @@ View gather(const engine::ClusterSnapshot& snapshot, const std::string& jobName,
   view.members.insert(view.job->devices.begin(), view.job->devices.end());
   view.now = Places(view.job->mesh, view.job->devices);
   if (draft) {
-    view.draftDiffers = *draft != view.members;
+    view.draftDiffers =
+        draft->size() != view.members.size() ||
+        !std::ranges::all_of(*draft, [&](auto id) { return view.members.contains(id); });
     if (preview && fits(*preview, jobName, *draft)) {
       view.preview = preview;
       view.next = Places(preview->to_mesh, preview->to_devices);
       view.traffic = trafficOf(preview->flows);
       view.phase = {true, false};
+      for (const auto& peak : preview->peak_memory) view.peaks[peak.device] = peak.bytes;
     }
     return view;
   }
@@ -197,8 +221,8 @@ void fillDraftCell(const View& view, Cell* cell) {
     return;
   }
   view.next.put(cell);
-  for (const auto& peak : view.preview->peak_memory) {
-    if (peak.device == cell->id) cell->used = peak.bytes;
+  if (const auto peak = view.peaks.find(cell->id); peak != view.peaks.end()) {
+    cell->used = peak->second;
   }
   const auto traffic = view.traffic.find(cell->id);
   const std::int64_t comes = traffic == view.traffic.end() ? 0 : traffic->second.inTotal;
@@ -226,9 +250,11 @@ void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* ce
   }
   if (!view.txn) {
     cell->state = member ? Cell::State::Healthy : Cell::State::Joining;
-    cell->note = !member      ? MeshSceneWords::tr("starting")
-                 : cell->rank ? MeshSceneWords::tr("rank %1").arg(*cell->rank)
-                              : QString();
+    cell->slow = member && device.peers_seconds > 0;
+    cell->note = !member       ? MeshSceneWords::tr("starting")
+                 : !cell->rank ? QString()
+                 : cell->slow  ? MeshSceneWords::tr("rank %1, slow").arg(*cell->rank)
+                               : MeshSceneWords::tr("rank %1").arg(*cell->rank);
     return;
   }
   if (member && !coming) {
@@ -264,9 +290,10 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
   const bool foreign = !device.job.empty() && (!view.job || device.job != view.job->name);
   if (foreign) {
     cell.taken = true;
+    cell.owner = QString::fromStdString(device.job);
     cell.rank = device.rank;
     cell.state = Cell::State::Healthy;
-    cell.note = QString::fromStdString(device.job);
+    cell.note = cell.owner;
   } else if (!view.job) {
     cell.note = MeshSceneWords::tr("idle");
   } else if (view.draft) {
@@ -353,6 +380,7 @@ QString stateWords(const Cell& cell) {
     case Cell::State::Idle:
       return cell.inMesh ? MeshSceneWords::tr("unused") : MeshSceneWords::tr("idle");
     case Cell::State::Healthy:
+      if (cell.slow) return MeshSceneWords::tr("slower than its peers");
       return cell.taken ? MeshSceneWords::tr("runs %1").arg(cell.note) : QString();
     case Cell::State::Staying:
       return MeshSceneWords::tr("stays");
@@ -497,6 +525,19 @@ QString describe(const MeshScene::Cell& cell) {
   }
   if (!cell.inMesh && !cell.taken) parts += MeshSceneWords::tr("in the pool");
   if (const QString words = stateWords(cell); !words.isEmpty()) parts += words;
+  switch (cell.mark) {
+    case Cell::Mark::None:
+      break;
+    case Cell::Mark::Joined:
+      parts += MeshSceneWords::tr("joined since the earlier change");
+      break;
+    case Cell::Mark::Left:
+      parts += MeshSceneWords::tr("left since the earlier change");
+      break;
+    case Cell::Mark::Moved:
+      parts += MeshSceneWords::tr("holds another shard than after the earlier change");
+      break;
+  }
   return parts.join(QStringLiteral(", "));
 }
 
@@ -515,6 +556,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
     node.node = status.node;
     node.name = format::node(status.node);
     node.state = status.state;
+    node.host = status.host;
     // Whole seconds, and only if they are shown: an idle scene must compare equal.
     node.lastSeen = status.state == NodeState::kAlive ? 0 : std::floor(status.last_seen);
     for (const auto& device : status.devices) {
@@ -543,13 +585,14 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
     for (const auto& flow : view.preview ? view.preview->flows : view.txn->flows) {
       if (flow.source == flow.destination || flow.bytes_total == 0) continue;
       const bool lost = dead(flow.source) || dead(flow.destination);
+      const bool stands = lost || flow.state == engine::FlowState::kStalled;
       scene.flows.push_back({.from = flow.source,
                              .to = flow.destination,
                              .done = flow.bytes_done,
                              .total = flow.bytes_total,
                              .rate = flow.bytes_per_second,
                              .live = view.phase.live && !lost && flow.bytes_done < flow.bytes_total,
-                             .stalled = lost && flow.bytes_done < flow.bytes_total});
+                             .stalled = stands && flow.bytes_done < flow.bytes_total});
     }
     std::sort(scene.flows.begin(), scene.flows.end(), [](const auto& a, const auto& b) {
       return std::pair(a.from, a.to) < std::pair(b.from, b.to);
@@ -564,6 +607,11 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
   const bool takesNext =
       next != nullptr && (now == nullptr || view.preview || pieces(*next) > pieces(*now));
   if (const ptc::MeshShape* shape = takesNext ? next : now) scene.shape = *shape;
+  for (const auto& each : snapshot.jobs) {
+    if (each.name == job) continue;
+    scene.jobStates[QString::fromStdString(each.name)] = format::text(each.state);
+  }
+  groupScene(&scene, GroupBy::Node);
   colourScene(&scene, ColourBy::Piece);
   return scene;
 }

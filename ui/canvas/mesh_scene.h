@@ -7,6 +7,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,14 @@ enum class ColourBy {
 };
 inline constexpr int kNumColourings = 6;
 
+/// What a frame of the mesh contains.
+enum class GroupBy {
+  Node,
+  Host,  // the nodes that share the memory of a machine
+  Stage  // the devices of a pipeline stage
+};
+inline constexpr int kNumGroupings = 3;
+
 struct MeshScene {
   struct Cell {
     /// What the cell does now. If several apply, the last of them in this list is shown.
@@ -46,7 +55,8 @@ struct MeshScene {
     };
     ptc::DeviceId id;
     bool inMesh = false;       // in the mesh or in the pool, never in both
-    bool taken = false;        // runs another job: shown in the pool, cannot be moved
+    bool taken = false;        // runs another job: in its frame, cannot be moved
+    QString owner;             // the job of a taken device
     std::optional<int> rank;   // in the shown layout
     std::optional<int> piece;  // (pp, tp) as an index
     /// Index of colour and pattern by the scene's colouring; percent for a quantity.
@@ -59,18 +69,42 @@ struct MeshScene {
     State state = State::Idle;
     double progress = 0;        // 0 to 1, of `incoming`
     std::int64_t incoming = 0;  // bytes that the transaction sends to this device
+    bool slow = false;          // its rank computes longer than its peers: they wait for it
     QString note;               // "rank 2", "stays", "receives 9.4 MiB", "62 %"
+    /// Against an earlier layout, while two changes are compared.
+    enum class Mark { None, Joined, Left, Moved };
+    Mark mark = Mark::None;
     friend bool operator==(const Cell&, const Cell&) = default;
   };
   struct Node {
     std::int32_t node = 0;
     QString name;      // "n1"
     QString subtitle;  // "4 GPUs · 12.1 GB/s", "+4 GPUs"
+    std::string host = {};
     engine::NodeState state = engine::NodeState::kAlive;
     double lastSeen = 0;       // seconds ago
     bool highlighted = false;  // some of its GPUs join or receive
     std::vector<Cell> cells;   // by device index
     friend bool operator==(const Node&, const Node&) = default;
+  };
+  /// The position of a cell in `nodes`.
+  struct Place {
+    int node = 0, cell = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  /// A frame of the mesh, the frame of another job, or the idle devices of a node.
+  struct Group {
+    enum class Kind { Mesh, Job, Pool };
+    Kind kind = Kind::Mesh;
+    QString name;      // "n1", "host 10.0.0.4", "pp 0", "gpt-mini-b"
+    QString subtitle;  // "4 GPUs · 12.1 GB/s", "16 GPUs on 2 nodes", "running · 8 GPUs"
+    std::optional<int> node = {};  // its index in `nodes`, if all cells are of one node
+    engine::NodeState state = engine::NodeState::kAlive;  // of that node
+    double lastSeen = 0;                                  // of that node
+    bool highlighted = false;
+    bool skeleton = false;     // of a node whose devices are not known yet
+    std::vector<Place> cells;  // in the order in which they are drawn
+    friend bool operator==(const Group&, const Group&) = default;
   };
   struct Flow {
     ptc::DeviceId from, to;
@@ -88,12 +122,15 @@ struct MeshScene {
     friend bool operator==(const LegendEntry&, const LegendEntry&) = default;
   };
 
-  std::vector<Node> nodes;  // by number
-  std::vector<Flow> flows;  // by (from, to)
+  std::vector<Node> nodes;    // by number
+  std::vector<Group> groups;  // mesh, other jobs, pool; every cell is in exactly one
+  std::vector<Flow> flows;    // by (from, to)
   std::vector<LegendEntry> legend;
   ColourBy colourBy = ColourBy::Piece;
-  std::optional<ptc::MeshShape> shape = {};  // the mesh of the coordinates
-  std::optional<int> isolated = {};          // cells of all other swatches are faded
+  GroupBy groupBy = GroupBy::Node;
+  std::map<QString, QString> jobStates = {};  // of the other jobs: "running"
+  std::optional<ptc::MeshShape> shape = {};   // the mesh of the coordinates
+  std::optional<int> isolated = {};           // cells of all other swatches are faded
   bool draft = false;
   QString jobName;    // empty: no job
   QString emptyHint;  // shown in the middle if there are no nodes
@@ -101,6 +138,9 @@ struct MeshScene {
 
   /// Returns the cell of `device`, or nullptr. O(log nodes).
   const Cell* find(ptc::DeviceId device) const;
+  const Cell& at(Place place) const {
+    return nodes[static_cast<std::size_t>(place.node)].cells[static_cast<std::size_t>(place.cell)];
+  }
   /// Returns whether a flow is transferring bytes.
   bool moving() const;
 };
@@ -108,10 +148,18 @@ struct MeshScene {
 /// Colours the cells of the mesh and the legend by `by`. Resets an isolated swatch that the new
 /// colouring does not have.
 void colourScene(MeshScene* scene, ColourBy by);
+/// Collects the cells in groups. Devices of the mesh are grouped by `by`, other jobs have a group
+/// each, and idle devices one per node. By stage, devices whose stage is not known are last.
+void groupScene(MeshScene* scene, GroupBy by);
+/// Marks the devices that differ from an earlier layout.
+void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
+               const std::vector<ptc::DeviceId>& left, const std::vector<ptc::DeviceId>& moved);
 /// Replaces the progress of each transfer by its size, for a moment whose progress is not known.
 void hideProgress(MeshScene* scene);
 /// Returns "shard (tp × pp)", "replica (dp)", …
 QString text(ColourBy by);
+/// Returns "node", "host", "pipeline stage (pp)".
+QString text(GroupBy by);
 
 /// Describes a cell completely, for tooltips and screen readers: "n1 GPU 3, rank 11, DP 1 TP 1
 /// PP 0, receiving 62 percent".
@@ -127,7 +175,8 @@ QString describe(const MeshScene::Cell& cell);
 /// ranks and coordinates follow the order of its `to_devices`, and its flows are drawn. A preview
 /// of another job or of other devices is ignored. Without a preview joining cells have no piece.
 ///
-/// Devices of other jobs are `taken`. If `job` is empty, every device is in the pool.
+/// Devices of other jobs are `taken`. If `job` is empty, every other device is in the pool. Frames
+/// are nodes; groupScene() changes that.
 MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& job,
                     const std::set<ptc::DeviceId>* draftDevices = nullptr,
                     const engine::PlanSummary* preview = nullptr);

@@ -20,9 +20,11 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kFrameInterval = 16;   // ms
-constexpr int kWatchInterval = 500;  // ms
-constexpr double kStaleAfter = 3;    // s
+constexpr int kFrameInterval = 16;       // ms
+constexpr int kWatchInterval = 500;      // ms
+constexpr int kPoolHeading = 28;         // px, above the first GPUs of the pool
+constexpr double kStaleAfter = 3;        // s
+constexpr double kBehindOpacity = 0.25;  // of lines behind those of chosen devices
 
 double milliseconds(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) / 1e6;
@@ -30,7 +32,8 @@ double milliseconds(const QElapsedTimer& timer) {
 
 // Returns whether both scenes have the same nodes and cells. The content of cells may differ.
 bool sameStructure(const MeshScene& a, const MeshScene& b) {
-  if (a.nodes.size() != b.nodes.size() || a.jobName != b.jobName || a.emptyHint != b.emptyHint) {
+  if (a.nodes.size() != b.nodes.size() || a.groups.size() != b.groups.size() ||
+      a.groupBy != b.groupBy || a.jobName != b.jobName || a.emptyHint != b.emptyHint) {
     return false;
   }
   for (std::size_t n = 0; n < a.nodes.size(); ++n) {
@@ -38,13 +41,12 @@ bool sameStructure(const MeshScene& a, const MeshScene& b) {
     const auto& y = b.nodes[n];
     if (x.node != y.node || x.cells.size() != y.cells.size() || x.name != y.name) return false;
     for (std::size_t c = 0; c < x.cells.size(); ++c) {
-      if (x.cells[c].id != y.cells[c].id || x.cells[c].inMesh != y.cells[c].inMesh ||
-          x.cells[c].taken != y.cells[c].taken) {
-        return false;
-      }
+      if (x.cells[c].id != y.cells[c].id) return false;
     }
   }
-  return true;
+  return std::ranges::equal(a.groups, b.groups, [](const auto& x, const auto& y) {
+    return x.kind == y.kind && x.skeleton == y.skeleton && x.name == y.name && x.cells == y.cells;
+  });
 }
 
 }  // namespace
@@ -129,6 +131,7 @@ void MeshView::setSelection(std::set<ptc::DeviceId> devices) {
   std::erase_if(devices, [this](ptc::DeviceId id) { return !m_scene.find(id); });
   if (devices == m_selection) return;
   m_selection = std::move(devices);
+  routeOwn();
   viewport()->update();
   emit selectionChanged();
   notifyAccessibleSelection(this);
@@ -141,7 +144,13 @@ void MeshView::setHovered(std::optional<ptc::DeviceId> device) {
     if (each) dirty |= cellRect(*each).adjusted(-2, -2, 2, 2);
   }
   m_hovered = device;
-  viewport()->update(dirty);
+  const bool hadLines = !m_ownPaths.empty();
+  routeOwn();
+  if (hadLines || !m_ownPaths.empty()) {
+    viewport()->update();
+  } else {
+    viewport()->update(dirty);
+  }
   emit hoveredChanged(device);
 }
 
@@ -149,6 +158,7 @@ void MeshView::setHighlighted(std::set<ptc::DeviceId> devices) {
   if (m_hovered) devices.erase(*m_hovered);  // drawn already
   if (devices == m_highlighted) return;
   m_highlighted = std::move(devices);
+  routeOwn();
   viewport()->update();
 }
 
@@ -166,6 +176,7 @@ void MeshView::pruneSelection() {
   if (m_current && !m_scene.find(*m_current)) m_current.reset();
   if (m_anchor && !m_scene.find(*m_anchor)) m_anchor.reset();
   if (m_hovered && !m_scene.find(*m_hovered)) m_hovered.reset();
+  std::erase_if(m_cut, [this](ptc::DeviceId id) { return !m_scene.find(id); });
   const std::size_t before = m_selection.size();
   std::erase_if(m_selection, [this](ptc::DeviceId id) { return !m_scene.find(id); });
   if (m_selection.size() != before) emit selectionChanged();
@@ -192,7 +203,20 @@ QRect MeshView::dropZoneRect() const {
 
 QRect MeshView::nodeRect(std::int32_t node) const {
   for (const auto& box : m_layout.boxes()) {
-    if (m_scene.nodes[static_cast<std::size_t>(box.node)].node == node) {
+    const auto& group = m_scene.groups[static_cast<std::size_t>(box.group)];
+    const bool whole =
+        group.node && m_scene.nodes[static_cast<std::size_t>(*group.node)].node == node;
+    if (whole || std::ranges::any_of(box.devices, [node](auto id) { return id.node == node; })) {
+      return toViewport(box.frame);
+    }
+  }
+  return {};
+}
+
+QRect MeshView::jobRect(const QString& job) const {
+  for (const auto& box : m_layout.boxes()) {
+    if (box.kind == MeshLayout::Kind::Job &&
+        m_scene.groups[static_cast<std::size_t>(box.group)].name == job) {
       return toViewport(box.frame);
     }
   }
@@ -257,19 +281,18 @@ void MeshView::patch(const MeshScene& before) {
   QPainter into(&m_cells);
   into.translate(-offset());
   QRegion changed;
+  bool poolDiffers = false;
   for (const auto& box : m_layout.boxes()) {
     if (!box.frame.intersects(visible)) continue;
-    const auto n = static_cast<std::size_t>(box.node);
-    const auto& now = m_scene.nodes[n];
-    const auto& was = before.nodes[n];
+    const auto& now = m_scene.groups[static_cast<std::size_t>(box.group)];
+    const auto& was = before.groups[static_cast<std::size_t>(box.group)];
     QRegion clip;
     if (now.state != was.state || now.subtitle != was.subtitle || now.lastSeen != was.lastSeen ||
         now.highlighted != was.highlighted) {
       clip = box.frame;
     } else {
       for (std::size_t i = 0; i < box.cells.size(); ++i) {
-        const auto c = static_cast<std::size_t>(box.cells[i]);
-        if (now.cells[c] != was.cells[c]) {
+        if (m_scene.at(box.cells[i]) != before.at(box.cells[i])) {
           // With the shadow, but without the gaps between cells.
           clip |= box.cellRect(static_cast<int>(i)).adjusted(0, 0, 0, 2);
         }
@@ -278,6 +301,13 @@ void MeshView::patch(const MeshScene& before) {
     if (clip.isEmpty()) continue;
     drawing.patchBox(into, box, clip);
     changed |= clip;
+    poolDiffers |= box.kind == MeshLayout::Kind::Pool;
+  }
+  if (poolDiffers) {  // and with it perhaps the numbers in its heading
+    const QRect pool = m_layout.poolRect();
+    const QRect heading(pool.topLeft(), QSize(pool.width(), kPoolHeading));
+    m_cellsDirty |= toViewport(heading) & viewport()->rect();
+    changed |= heading;
   }
   m_timing.patch = milliseconds(timer);
   if (!changed.isEmpty()) viewport()->update(changed.translated(-offset()));
@@ -289,9 +319,19 @@ void MeshView::reroute() {
                     std::equal(paths.begin(), paths.end(), m_paths.begin(),
                                [](const auto& a, const auto& b) { return a.looksLike(b); });
   m_paths = std::move(paths);
+  routeOwn();
   if (same) return;
   m_flowsDirty = true;
   viewport()->update();
+}
+
+void MeshView::routeOwn() {
+  std::set<ptc::DeviceId> devices = m_selection;
+  if (m_hovered) devices = {*m_hovered};  // of many selected devices the one pointed at
+  if (devices.empty()) devices = m_highlighted;
+  m_ownPaths = m_paths.empty() && m_scene.flows.empty()
+                   ? std::vector<FlowPath>()
+                   : routeFlowsOf(devices, m_scene, m_layout, m_paths);
 }
 
 void MeshView::renderCells() {
@@ -353,15 +393,22 @@ void MeshView::paintEvent(QPaintEvent* event) {
   const qreal ratio = m_cells.devicePixelRatio();
   const QRectF source(QPointF(area.topLeft()) * ratio, QSizeF(area.size()) * ratio);
   p.drawImage(QRectF(area), m_cells, source);
-  if (!m_flows.isNull()) p.drawImage(QRectF(area), m_flows, source);
+  if (!m_flows.isNull()) {
+    // All lines, or pale behind those of the devices that the user looks at.
+    if (!m_ownPaths.empty()) p.setOpacity(kBehindOpacity);
+    p.drawImage(QRectF(area), m_flows, source);
+    p.setOpacity(1);
+  }
 
   p.setRenderHint(QPainter::Antialiasing);
   const ScenePainter drawing = painter();
   p.save();
   p.translate(-offset());
   const QRect visible = area.translated(offset()).adjusted(-4, -4, 4, 4);
+  if (!m_ownPaths.empty()) drawing.paintFlows(p, m_ownPaths);
   if (animating()) {
-    drawing.paintDots(p, m_paths, static_cast<double>(m_clock.elapsed()) / 1000);
+    drawing.paintDots(p, m_ownPaths.empty() ? m_paths : m_ownPaths,
+                      static_cast<double>(m_clock.elapsed()) / 1000);
   }
   for (const ptc::DeviceId id : m_selection) {
     const QRect rect = m_layout.cellRect(id);
@@ -370,6 +417,10 @@ void MeshView::paintEvent(QPaintEvent* event) {
   for (const ptc::DeviceId id : m_highlighted) {
     const QRect rect = m_layout.cellRect(id);
     if (rect.intersects(visible)) drawing.paintSelected(p, rect);
+  }
+  for (const ptc::DeviceId id : m_cut) {
+    const QRect rect = m_layout.cellRect(id);
+    if (rect.intersects(visible)) drawing.paintSwap(p, rect);
   }
   if (m_hovered && m_press == Press::None && !m_drag && !m_selection.contains(*m_hovered)) {
     drawing.paintHovered(p, m_layout.cellRect(*m_hovered));
@@ -384,7 +435,11 @@ void MeshView::paintEvent(QPaintEvent* event) {
     p.setBrush(tint);
     p.drawRect(m_band.adjusted(0, 0, -1, -1));
   }
-  if (m_drag && !m_drag->crossing.isEmpty()) drawing.paintDropTarget(p, m_drag->intoMesh);
+  if (m_drag && m_drag->swap) {
+    drawing.paintSwap(p, m_layout.cellRect(*m_drag->swap));
+  } else if (m_drag && !m_drag->crossing.isEmpty()) {
+    drawing.paintDropTarget(p, m_drag->intoMesh);
+  }
   p.restore();
   if (m_staleAge > 0) {
     QColor veil = theme.canvas;
@@ -450,7 +505,8 @@ bool MeshView::animating() const {
 
 void MeshView::updateTimers() {
   const QWindow* host = window()->windowHandle();
-  const bool exposed = isVisible() && host && host->isExposed();
+  const bool exposed =
+      isVisible() && host && host->isExposed() && !window()->isMinimized();
   if (animating() && exposed) {
     if (!m_frameTimer.isActive()) m_frameTimer.start(kFrameInterval, Qt::PreciseTimer, this);
   } else {
@@ -483,7 +539,13 @@ void MeshView::timerEvent(QTimerEvent* event) {
 QString MeshView::toolTipAt(QPoint position) const {
   const auto device = deviceAt(position);
   const MeshScene::Cell* cell = device ? cellAt(*device) : nullptr;
-  if (!cell) return {};
+  if (!cell) {
+    const auto box = m_layout.headerAt(toContent(position));
+    if (!box) return {};
+    const auto& group = m_scene.groups[static_cast<std::size_t>(
+        m_layout.boxes()[static_cast<std::size_t>(*box)].group)];
+    return group.name + QLatin1Char('\n') + group.subtitle;
+  }
   QString text = describe(*cell);
   if (cell->total > 0) text += QLatin1Char('\n') + format::bytesOf(cell->used, cell->total);
   return text;
@@ -498,7 +560,9 @@ bool MeshView::viewportEvent(QEvent* event) {
         QToolTip::hideText();
         event->ignore();
       } else {
-        QToolTip::showText(help->globalPos(), text, viewport(), cellRect(*deviceAt(help->pos())));
+        const auto device = deviceAt(help->pos());
+        QToolTip::showText(help->globalPos(), text, viewport(),
+                           device ? cellRect(*device) : QRect(help->pos(), QSize(1, 1)));
       }
       return true;
     }

@@ -28,10 +28,13 @@ class ScenePainter;
 /// Shows one MeshScene and turns mouse, keys and drops into requests. The view never changes the
 /// scene itself; the owner responds to a request with the next `setScene`.
 ///
-/// Keys: arrows move the current cell, Ctrl+arrows by node, Shift extends, Space requests a toggle
-/// of the selection between mesh and pool, N selects the node, Ctrl+A all, Home/End, Enter
-/// activates, Shift+F10 opens the context menu, + − 0 zoom, F fits the selection and, pressed
-/// again, everything. The owner handles Esc.
+/// A device is swapped with another by a drag onto its cell, or by cut and paste: `cutSelection`
+/// marks devices, `pasteSwap` requests a swap with the selected ones.
+///
+/// Keys: Ctrl+X and Ctrl+V cut and paste, arrows move the current cell, Ctrl+arrows by node, Shift
+/// extends, Space requests a toggle of the selection between mesh and pool, N selects the node,
+/// Ctrl+A all, Home/End, Enter activates, Shift+F10 opens the context menu, + − 0 zoom, F fits the
+/// selection and, pressed again, everything. The owner handles Esc.
 class MeshView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -53,6 +56,14 @@ class MeshView : public QAbstractScrollArea {
   /// Sets the function that returns the text of the drag ghost, for example the resulting mesh.
   void setDragHint(std::function<QString(const QList<ptc::DeviceId>& devices, bool intoMesh)> hint);
 
+  /// Marks the selected devices, or the current one, for a swap. Reports what cannot be marked.
+  void cutSelection();
+  /// Requests a swap of the marked devices with the selected ones. If one device is selected, it
+  /// and those after it are meant.
+  void pasteSwap();
+  /// The devices that wait for their swap.
+  const std::vector<ptc::DeviceId>& cut() const { return m_cut; }
+
   const std::set<ptc::DeviceId>& selection() const { return m_selection; }
   /// Emits selectionChanged if the selection differs. Ignores devices that are not in the scene.
   void setSelection(std::set<ptc::DeviceId> devices);
@@ -61,7 +72,7 @@ class MeshView : public QAbstractScrollArea {
   std::optional<ptc::DeviceId> current() const { return m_current; }
   /// Moves the focus mark and scrolls to it. Emits currentChanged if the device differs.
   void setCurrent(ptc::DeviceId device);
-  /// Devices in reading order: mesh, then pool.
+  /// Devices in reading order: mesh, other jobs, pool.
   const std::vector<ptc::DeviceId>& devices() const { return m_layout.order(); }
 
   /// Rectangles and points are in viewport coordinates. A null QRect means "not shown".
@@ -69,8 +80,12 @@ class MeshView : public QAbstractScrollArea {
   std::optional<ptc::DeviceId> deviceAt(QPoint position) const;
   QRect poolRect() const;
   QRect dropZoneRect() const;
-  /// Returns the frame of the node in the mesh, else of its group in the pool.
+  /// Returns the first frame with a device of the node: in the mesh, else in the pool.
   QRect nodeRect(std::int32_t node) const;
+  /// Returns the frame of another job.
+  QRect jobRect(const QString& job) const;
+  /// The lines that are drawn in full for the selected devices and the one under the pointer.
+  const std::vector<FlowPath>& ownFlows() const { return m_ownPaths; }
 
   /// The zoom factor, 0.25 to 8. At 1 everything fits.
   double zoom() const { return m_zoom; }
@@ -101,6 +116,13 @@ class MeshView : public QAbstractScrollArea {
   /// The user dropped devices on the other side: from the pool into the mesh, or the reverse.
   void devicesDropped(const QList<tessera::ptc::DeviceId>& devices, bool intoMesh);
   void toggleRequested(const QList<tessera::ptc::DeviceId>& devices);
+  /// Each of `devices` takes the place of its counterpart in `others`, and the reverse.
+  void swapRequested(const QList<tessera::ptc::DeviceId>& devices,
+                     const QList<tessera::ptc::DeviceId>& others);
+  /// The user chose the frame or a device of another job.
+  void jobRequested(const QString& job);
+  /// A gesture cannot be carried out, as one sentence.
+  void refused(const QString& reason);
   void activated(tessera::ptc::DeviceId device);
   void contextMenuRequested(tessera::ptc::DeviceId device, QPoint globalPosition);
 
@@ -135,7 +157,9 @@ class MeshView : public QAbstractScrollArea {
     QList<ptc::DeviceId> devices;
     QList<ptc::DeviceId> crossing;  // those that the drop would move to the other side
     bool intoMesh = false;
+    std::optional<ptc::DeviceId> swap;  // the only device is dragged onto this one
     QString hint;
+    bool hasEffect() const { return swap || !crossing.isEmpty(); }
   };
 
   QPoint offset() const;
@@ -148,6 +172,7 @@ class MeshView : public QAbstractScrollArea {
   void patch(const MeshScene& before);
   void setHovered(std::optional<ptc::DeviceId> device);
   void reroute();
+  void routeOwn();
   void renderCells();
   void renderFlows();
   void updateTimers();
@@ -161,16 +186,18 @@ class MeshView : public QAbstractScrollArea {
   void extendTo(ptc::DeviceId device);
   std::optional<ptc::DeviceId> neighbour(int key, bool byNode) const;
   void moveCurrent(int key, Qt::KeyboardModifiers modifiers);
+  void activate(ptc::DeviceId device);
   void frameSelection();
   void ensureVisible(const QRect& content);
   void updateBand();
   void startDrag();
   bool track(QDropEvent* event);
+  std::optional<QString> jobHeaderAt(QPoint viewport) const;
   QString toolTipAt(QPoint viewport) const;
 
   MeshScene m_scene;
   MeshLayout m_layout;
-  std::vector<FlowPath> m_paths;
+  std::vector<FlowPath> m_paths, m_ownPaths;
   FlowWatch m_watch;
   bool m_readOnly = false;
   bool m_reduceMotion = false;
@@ -184,6 +211,7 @@ class MeshView : public QAbstractScrollArea {
   std::optional<ptc::DeviceId> m_anchor;  // the start of an extension with Shift
   std::optional<ptc::DeviceId> m_hovered;
   std::set<ptc::DeviceId> m_highlighted;
+  std::vector<ptc::DeviceId> m_cut;
 
   Press m_press = Press::None;
   QPoint m_pressed;  // viewport

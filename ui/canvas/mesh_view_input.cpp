@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
@@ -158,13 +159,24 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
       emit toggleRequested(devices);
     }
   } else if (key == Qt::Key_N && plain) {
-    if (const auto box = m_current ? m_layout.boxOf(*m_current) : std::nullopt) {
+    if (const MeshScene::Cell* at = m_current ? cellAt(*m_current) : nullptr) {
       const ptc::DeviceId current = *m_current;
-      select(devicesOfBox(*box), Qt::NoModifier);
+      std::vector<ptc::DeviceId> devices;
+      for (const ptc::DeviceId id : m_layout.order()) {
+        const MeshScene::Cell* cell = cellAt(id);
+        if (id.node == current.node && cell->inMesh == at->inMesh && cell->taken == at->taken) {
+          devices.push_back(id);
+        }
+      }
+      select(devices, Qt::NoModifier);
       setCurrent(current);
     }
+  } else if (event->matches(QKeySequence::Cut)) {
+    cutSelection();
+  } else if (event->matches(QKeySequence::Paste)) {
+    pasteSwap();
   } else if ((key == Qt::Key_Return || key == Qt::Key_Enter) && plain) {
-    if (m_current) emit activated(*m_current);
+    if (m_current) activate(*m_current);
   } else if (key == Qt::Key_Plus || key == Qt::Key_Equal) {
     setZoom(m_zoom * 1.25);
   } else if (key == Qt::Key_Minus) {
@@ -179,6 +191,64 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
     return;
   }
   event->accept();
+}
+
+void MeshView::activate(ptc::DeviceId device) {
+  const MeshScene::Cell* cell = cellAt(device);
+  if (cell && cell->taken) {
+    emit jobRequested(cell->owner);
+  } else {
+    emit activated(device);
+  }
+}
+
+void MeshView::cutSelection() {
+  if (m_readOnly || m_scene.jobName.isEmpty()) return;
+  std::set<ptc::DeviceId> chosen = m_selection;
+  if (chosen.empty() && m_current) chosen.insert(*m_current);
+  m_cut.clear();
+  for (const ptc::DeviceId id : chosen) {
+    if (canMove(id)) m_cut.push_back(id);
+  }
+  viewport()->update();
+  if (m_cut.empty()) emit refused(tr("Select GPUs of the job or of the pool first."));
+}
+
+void MeshView::pasteSwap() {
+  if (m_readOnly || m_scene.jobName.isEmpty()) return;
+  if (m_cut.empty()) {
+    emit refused(tr("Mark the GPUs to swap first, with Ctrl+X."));
+    return;
+  }
+  std::vector<ptc::DeviceId> targets(m_selection.begin(), m_selection.end());
+  if (targets.empty() && m_current) targets.push_back(*m_current);
+  if (targets.size() == 1) {
+    const auto& order = m_layout.order();
+    auto next = std::find(order.begin(), order.end(), targets.front());
+    targets.clear();
+    for (; next != order.end() && targets.size() < m_cut.size(); ++next) {
+      if (canMove(*next)) targets.push_back(*next);
+    }
+  }
+  const bool overlaps = std::ranges::any_of(
+      targets, [&](ptc::DeviceId id) { return std::ranges::find(m_cut, id) != m_cut.end(); });
+  if (targets.size() != m_cut.size() || overlaps ||
+      !std::ranges::all_of(targets, [this](ptc::DeviceId id) { return canMove(id); })) {
+    emit refused(tr("Select %1 to swap with, other than those marked and of no other job.")
+                     .arg(format::gpus(std::ssize(m_cut))));
+    return;
+  }
+  const auto cut = std::exchange(m_cut, {});
+  viewport()->update();
+  emit swapRequested({cut.begin(), cut.end()}, {targets.begin(), targets.end()});
+}
+
+std::optional<QString> MeshView::jobHeaderAt(QPoint position) const {
+  const auto box = m_layout.headerAt(toContent(position));
+  if (!box) return std::nullopt;
+  const auto& found = m_layout.boxes()[static_cast<std::size_t>(*box)];
+  if (found.kind != MeshLayout::Kind::Job) return std::nullopt;
+  return m_scene.groups[static_cast<std::size_t>(found.group)].name;
 }
 
 void MeshView::frameSelection() { frame(m_framed ? std::set<ptc::DeviceId>() : m_selection); }
@@ -253,6 +323,10 @@ void MeshView::mousePressEvent(QMouseEvent* event) {
     }
     return;
   }
+  if (const auto job = jobHeaderAt(m_pressed)) {
+    emit jobRequested(*job);
+    return;
+  }
   if (const auto box = m_layout.headerAt(toContent(m_pressed))) {
     select(devicesOfBox(*box), event->modifiers());
     return;
@@ -269,6 +343,11 @@ void MeshView::mouseMoveEvent(QMouseEvent* event) {
   switch (m_press) {
     case Press::None: {
       setHovered(deviceAt(at));
+      if (jobHeaderAt(at)) {
+        viewport()->setCursor(Qt::PointingHandCursor);
+      } else {
+        viewport()->unsetCursor();
+      }
       return;
     }
     case Press::Cell:
@@ -314,7 +393,7 @@ void MeshView::mouseReleaseEvent(QMouseEvent* event) {
 
 void MeshView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (const auto device = deviceAt(event->position().toPoint())) {
-    emit activated(*device);
+    activate(*device);
   }
 }
 
@@ -377,10 +456,24 @@ bool MeshView::track(QDropEvent* event) {
     if (!parsed) return false;  // not written by this program
     drag.devices = QList<ptc::DeviceId>(parsed->begin(), parsed->end());
   }
-  drag.intoMesh = !m_layout.isPoolAt(toContent(drag.position));
-  for (const ptc::DeviceId id : drag.devices) {
-    const MeshScene::Cell* cell = cellAt(id);
-    if (cell && canMove(id) && cell->inMesh != drag.intoMesh) drag.crossing.append(id);
+  const QPoint at = toContent(drag.position);
+  drag.intoMesh = !m_layout.isPoolAt(at);
+  const auto other = m_layout.jobAt(at);
+  const auto onto = other ? std::nullopt : m_layout.deviceAt(at);
+  const MeshScene::Cell* only = drag.devices.size() == 1 ? cellAt(drag.devices.front()) : nullptr;
+  if (other) {
+    const auto& box = m_layout.boxes()[static_cast<std::size_t>(*other)];
+    drag.hint = tr("%1 runs there: its GPUs cannot be taken")
+                    .arg(m_scene.groups[static_cast<std::size_t>(box.group)].name);
+  } else if (only && only->inMesh && onto && *onto != only->id && canMove(only->id) &&
+             canMove(*onto)) {
+    drag.swap = onto;
+    drag.hint = tr("swap %1 and %2").arg(format::device(only->id), format::device(*onto));
+  } else {
+    for (const ptc::DeviceId id : drag.devices) {
+      const MeshScene::Cell* cell = cellAt(id);
+      if (cell && canMove(id) && cell->inMesh != drag.intoMesh) drag.crossing.append(id);
+    }
   }
   if (!drag.crossing.isEmpty()) {
     const QString number = format::gpus(drag.crossing.size());
@@ -390,7 +483,7 @@ bool MeshView::track(QDropEvent* event) {
   }
   m_drag = std::move(drag);
   viewport()->update();
-  return !m_drag->crossing.isEmpty();
+  return m_drag->hasEffect();
 }
 
 void MeshView::dragEnterEvent(QDragEnterEvent* event) {
@@ -414,13 +507,21 @@ void MeshView::dragLeaveEvent(QDragLeaveEvent*) {
 }
 
 void MeshView::dropEvent(QDropEvent* event) {
-  const bool crosses = track(event);
+  const bool hasEffect = track(event);
   const auto drag = std::exchange(m_drag, std::nullopt);
   viewport()->update();
-  if (!crosses) return event->ignore();
+  if (!hasEffect) {
+    event->ignore();
+    if (drag && !drag->hint.isEmpty()) emit refused(drag->hint + QLatin1Char('.'));
+    return;
+  }
   event->setDropAction(Qt::MoveAction);
   event->accept();
-  emit devicesDropped(drag->crossing, drag->intoMesh);
+  if (drag->swap) {
+    emit swapRequested({drag->devices.front()}, {*drag->swap});
+  } else {
+    emit devicesDropped(drag->crossing, drag->intoMesh);
+  }
 }
 
 }  // namespace tessera::ui

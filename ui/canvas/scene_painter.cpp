@@ -24,34 +24,34 @@ ScenePainter::ScenePainter(const MeshScene& scene, const MeshLayout& layout, con
   const CellMetrics& m = layout.metrics();
   switch (m.detail) {
     case Detail::Card:
-      m_band = uiFont(12.5 * m.scale, QFont::DemiBold);
-      m_bandSub = uiFont(11 * m.scale);
-      m_name = uiFont(13 * m.scale, QFont::DemiBold);
-      m_note = uiFont(11 * m.scale, QFont::Medium);
-      m_small = uiFont(11 * m.scale);
-      m_node = uiFont(13, QFont::DemiBold);
-      m_nodeSub = uiFont(11.5);
+      m_band = canvasFont(12.5 * m.scale, QFont::DemiBold);
+      m_bandSub = canvasFont(11 * m.scale);
+      m_name = canvasFont(13 * m.scale, QFont::DemiBold);
+      m_note = canvasFont(11 * m.scale, QFont::Medium);
+      m_small = canvasFont(11 * m.scale);
+      m_node = canvasFont(13, QFont::DemiBold);
+      m_nodeSub = canvasFont(11.5);
       break;
     case Detail::Compact:
-      m_band = uiFont(10.5, QFont::DemiBold);
-      m_bandSub = uiFont(10);
-      m_name = uiFont(11.5, QFont::DemiBold);
-      m_note = uiFont(10, QFont::Medium);
-      m_small = uiFont(10);
-      m_node = uiFont(12, QFont::DemiBold);
-      m_nodeSub = uiFont(10.5);
+      m_band = canvasFont(10.5, QFont::DemiBold);
+      m_bandSub = canvasFont(10);
+      m_name = canvasFont(11.5, QFont::DemiBold);
+      m_note = canvasFont(10, QFont::Medium);
+      m_small = canvasFont(10);
+      m_node = canvasFont(12, QFont::DemiBold);
+      m_nodeSub = canvasFont(10.5);
       break;
     case Detail::Label:
     case Detail::Number:
     case Detail::Plain:
     case Detail::Block:
-      m_name = uiFont(10.5, QFont::DemiBold);
-      m_small = uiFont(9.5);
-      m_node = uiFont(m.header >= 18 ? 10 : 8.5, QFont::DemiBold);
-      m_nodeSub = uiFont(m.header >= 18 ? 9 : 8);
+      m_name = canvasFont(10.5, QFont::DemiBold);
+      m_small = canvasFont(9.5);
+      m_node = canvasFont(m.header >= 18 ? 10 : 8.5, QFont::DemiBold);
+      m_nodeSub = canvasFont(m.header >= 18 ? 9 : 8);
       break;
   }
-  m_tile = uiFont(std::clamp(m.width * 0.5, 8.5, 11.5), QFont::Medium);
+  m_tile = canvasFont(std::clamp(m.width * 0.5, 8.5, 11.5), QFont::Medium);
   if (m.detail == Detail::Number) {
     int longest = 1;
     for (const auto& node : scene.nodes) {
@@ -66,13 +66,7 @@ void ScenePainter::paintAll(QPainter& p, const QRect& clip) const {
   p.setRenderHint(QPainter::Antialiasing);
   p.fillRect(clip, m_theme.canvas);
   if (m_scene.nodes.empty()) return;
-  if (m_layout.hasTray()) {
-    paintTray(p);
-  } else {
-    for (const QRect& area : m_layout.poolAreas()) {
-      roundedRect(p, onPixels(area), 8, dashes(m_theme.line, 1.2, 6, 5), Qt::NoBrush);
-    }
-  }
+  if (!m_layout.poolRect().isNull()) paintTray(p);
   paintDropZone(p);
   for (const auto& box : m_layout.boxes()) {
     if (box.frame.adjusted(0, 0, 0, 2).intersects(clip)) paintBox(p, box, clip);
@@ -80,31 +74,34 @@ void ScenePainter::paintAll(QPainter& p, const QRect& clip) const {
 }
 
 void ScenePainter::paintTray(QPainter& p) const {
-  const QRect area = m_layout.poolAreas().back();
+  const QRect area = m_layout.poolRect();
   roundedRect(p, onPixels(area), 10, dashes(m_theme.line, 1.2, 6, 5), m_theme.canvas);
-  int idle = 0, taken = 0, lost = 0;
-  for (const auto& node : m_scene.nodes) {
-    for (const auto& cell : node.cells) {
-      const bool dead = cell.state == State::Dead;
-      lost += !cell.inMesh && !cell.taken && dead;
-      idle += !cell.inMesh && !cell.taken && !dead;
-      taken += cell.taken;
+  int idle = 0, lost = 0, idleNodes = 0;
+  for (const auto& group : m_scene.groups) {
+    if (group.kind != MeshLayout::Kind::Pool) continue;
+    const int before = idle;
+    for (const MeshScene::Place place : group.cells) {
+      const bool dead = m_scene.at(place).state == State::Dead;
+      lost += dead;
+      idle += !dead;
     }
+    idleNodes += idle > before;
   }
-  const QFont title = uiFont(13, QFont::DemiBold);
-  const QFont hint = uiFont(11.5);
+  const QFont title = canvasFont(13, QFont::DemiBold);
+  const QFont hint = canvasFont(11.5);
   const bool slim = area.height() < 60;
   const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
   const QString name = tr("Pool");
   textLeft(p, area.left() + 14, y, name, title, m_theme.text);
-  QString count =
-      idle == 0 && lost == 0 ? tr("empty") : tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  QString count = idle == 0 && lost == 0 ? tr("empty")
+                  : idleNodes > 1        ? tr("%1 idle on %2", "16 GPUs idle on 2 nodes")
+                                        .arg(format::gpus(idle), format::nodes(idleNodes))
+                                  : tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
   if (lost > 0) count += tr(", %1 lost").arg(lost);
-  if (taken > 0) count += tr(" · %1 in other jobs").arg(taken);
   const double after = area.left() + 14 + widthOf(title, name) + 10;
   textLeft(p, after, y, count, hint, m_theme.dim);
-  if (idle + taken + lost == 0 && m_editable && !m_scene.jobName.isEmpty()) {
-    const QFont font = uiFont(12);
+  if (idle + lost == 0 && m_editable && !m_scene.jobName.isEmpty()) {
+    const QFont font = canvasFont(12);
     textCentered(p, area.center().x(),
                  slim ? baselineAt(font, area.center().y() + 0.5) : area.top() + 62,
                  tr("drop GPUs here to remove them from the job"), font, m_theme.dim);
@@ -115,8 +112,8 @@ void ScenePainter::paintDropZone(QPainter& p) const {
   const QRect zone = m_layout.dashedDropZone();
   if (zone.isNull()) return;
   roundedRect(p, onPixels(zone), 10, dashes(m_theme.line, 1.4, 6, 5), m_theme.canvas);
-  const QFont first = uiFont(12.5, QFont::Medium);
-  const QFont second = uiFont(11.5);
+  const QFont first = canvasFont(12.5, QFont::Medium);
+  const QFont second = canvasFont(11.5);
   const double x = zone.center().x() + 0.5;
   const double y = zone.center().y() + 0.5;
   if (m_scene.jobName.isEmpty()) {
@@ -144,35 +141,37 @@ void ScenePainter::patchBox(QPainter& p, const MeshLayout::Box& box, const QRegi
 
 void ScenePainter::paintBox(QPainter& p, const MeshLayout::Box& box, const QRegion& clip) const {
   const CellMetrics& m = m_layout.metrics();
-  const auto& node = m_scene.nodes[static_cast<std::size_t>(box.node)];
-  const bool inTray = box.pool && m_layout.hasTray();
+  const auto& group = m_scene.groups[static_cast<std::size_t>(box.group)];
+  const bool small = box.kind != MeshLayout::Kind::Mesh;
 
   QPen border(m_theme.line, 1);
   QColor caption = m_theme.dim;
-  switch (node.state) {
+  switch (group.state) {
     case engine::NodeState::kSuspect:
       border = dashes(m_theme.warn, 1.4, 4, 3);
       caption = m_theme.warn;
       break;
     case engine::NodeState::kUnmanaged:
-      border = QPen(m_theme.warn, 1);
+      border = QPen(m_theme.warn, canvasLine(1));
       caption = m_theme.warn;
       break;
     case engine::NodeState::kDead:
     case engine::NodeState::kLeft:
-      border = QPen(m_theme.bad, 1.4);
+      border = QPen(m_theme.bad, canvasLine(1.4));
       caption = m_theme.bad;
       break;
     case engine::NodeState::kJoining:
     case engine::NodeState::kAlive:
-      if (node.highlighted && !box.pool) border = QPen(m_theme.accent, 1);
+      if (group.highlighted) border = QPen(m_theme.accent, 1);
       break;
   }
-  if (m.detail != Detail::Block) {
-    roundedRect(p, onPixels(box.frame, border.widthF()), inTray ? 8 : m.radius, border,
-                m_theme.frame);
+  if (m.detail != Detail::Block || small) {
+    const double radius = !small ? m.radius : box.chips ? 8 : box.cell.width() >= 9 ? 4 : 2;
+    const bool other = box.kind == MeshLayout::Kind::Job;
+    roundedRect(p, onPixels(box.frame, border.widthF()), other ? 8 : radius, border,
+                other ? m_theme.canvas : m_theme.frame);
   }
-  if (node.state == engine::NodeState::kUnmanaged && m.width >= 9) {
+  if (group.state == engine::NodeState::kUnmanaged && box.cell.width() >= 9) {
     QPainterPath inside;
     inside.addRoundedRect(onPixels(box.frame), m.radius, m.radius);
     p.save();
@@ -183,52 +182,64 @@ void ScenePainter::paintBox(QPainter& p, const MeshLayout::Box& box, const QRegi
     }
     p.restore();
   }
-
-  const bool troubled = caption != m_theme.dim;
-  if (inTray) {
-    const QFont font = uiFont(12, QFont::DemiBold);
-    textCentered(p, (box.frame.left() + box.origin.x()) / 2.0,
-                 baselineAt(font, box.frame.center().y() + 0.5), node.name, font,
-                 troubled ? caption : m_theme.text);
-  } else if (!m.isTile()) {
-    const double baseline = box.frame.top() + m.header * 0.65;
-    const double left = box.frame.left() + m.gap + 2;
-    const double right = box.frame.right() - m.gap - 1;
-    textLeft(p, left, baseline, node.name, m_node, m_theme.text);
-    const double room = right - left - widthOf(m_node, node.name) - 8;
-    textRight(p, right, baseline,
-              QFontMetricsF(m_nodeSub).elidedText(node.subtitle, Qt::ElideRight, room), m_nodeSub,
-              caption);
-  } else if (m.header >= 13) {
-    const double baseline = box.frame.top() + (m.header >= 18 ? 13 : 10);
-    const double left = box.frame.left() + m.footer;
-    const double right = box.frame.right() + 1 - m.footer;
-    textLeft(p, left, baseline, node.name, m_node, caption);
-    const QString state = troubled   ? format::wait(node.lastSeen)
-                          : box.pool ? tr("pool")
-                                     : QString();
-    if (!state.isEmpty() &&
-        widthOf(m_node, node.name) + widthOf(m_nodeSub, state) + 6 < right - left) {
-      textRight(p, right, baseline, state, m_nodeSub, caption);
-    }
-  }
-
+  paintGroupTitle(p, box, caption);
   if (box.skeleton) {
     for (int i = 0; i < box.numCells; ++i) paintSkeleton(p, box.cellRect(i));
     return;
   }
-  const bool dimmed = node.state == engine::NodeState::kUnmanaged;
-  if (dimmed) p.setOpacity(0.5);
   for (std::size_t i = 0; i < box.cells.size(); ++i) {
-    const auto& cell = node.cells[static_cast<std::size_t>(box.cells[i])];
     const QRect rect = box.cellRect(static_cast<int>(i));
     if (!clip.intersects(rect.adjusted(0, 0, 0, 2))) continue;
+    const auto& cell = m_scene.at(box.cells[i]);
+    const auto& node = m_scene.nodes[static_cast<std::size_t>(box.cells[i].node)];
+    const bool dimmed = node.state == engine::NodeState::kUnmanaged;
     const bool faded = m_scene.isolated && cell.swatch != m_scene.isolated;
-    if (faded) p.setOpacity(p.opacity() * kFadedOpacity);
-    paintCell(p, rect, cell, inTray);
-    if (faded) p.setOpacity(dimmed ? 0.5 : 1);
+    if (dimmed || faded) p.setOpacity((dimmed ? 0.5 : 1) * (faded ? kFadedOpacity : 1));
+    paintCell(p, rect, cell, box);
+    if (dimmed || faded) p.setOpacity(1);
+    if (cell.mark != Cell::Mark::None) paintDifference(p, rect, cell);
   }
-  if (dimmed) p.setOpacity(1);
+}
+
+void ScenePainter::paintGroupTitle(QPainter& p, const MeshLayout::Box& box,
+                                   const QColor& caption) const {
+  const CellMetrics& m = m_layout.metrics();
+  const auto& group = m_scene.groups[static_cast<std::size_t>(box.group)];
+  const bool troubled = caption != m_theme.dim;
+  // The name, and what else there is room for.
+  const auto row = [&](double left, double right, double baseline, const QFont& name,
+                       const QFont& sub, const QColor& color, const QString& more) {
+    const QString shown = QFontMetricsF(name).elidedText(group.name, Qt::ElideRight, right - left);
+    textLeft(p, left, baseline, shown, name, color);
+    const double room = right - left - widthOf(name, shown) - 8;
+    if (room < 16) return;
+    textRight(p, right, baseline, QFontMetricsF(sub).elidedText(more, Qt::ElideRight, room), sub,
+              caption);
+  };
+  if (box.kind == MeshLayout::Kind::Job) {
+    row(box.frame.left() + 10, box.frame.right() - 9, box.frame.top() + 17,
+        canvasFont(12, QFont::DemiBold), canvasFont(10.5), m_theme.dim, group.subtitle);
+  } else if (box.kind == MeshLayout::Kind::Pool) {
+    if (box.chips) {
+      const QFont font = canvasFont(12, QFont::DemiBold);
+      textCentered(p, (box.frame.left() + box.origin.x()) / 2.0,
+                   baselineAt(font, box.frame.center().y() + 0.5), group.name, font,
+                   troubled ? caption : m_theme.text);
+    } else if (box.header().height() >= 12) {
+      textLeft(p, box.origin.x(), box.frame.top() + 10, group.name,
+               canvasFont(8.5, QFont::DemiBold), caption);
+    }
+  } else if (!m.isTile()) {
+    row(box.frame.left() + m.gap + 2, box.frame.right() - m.gap - 1,
+        box.frame.top() + m.header * 0.65, m_node, m_nodeSub, m_theme.text, group.subtitle);
+  } else if (m.header >= 13) {
+    const bool several = m_scene.groupBy != GroupBy::Node;
+    row(box.frame.left() + m.footer, box.frame.right() + 1 - m.footer,
+        box.frame.top() + (m.header >= 18 ? 13 : 10), m_node, m_nodeSub, caption,
+        troubled  ? format::wait(group.lastSeen)
+        : several ? group.subtitle
+                  : QString());
+  }
 }
 
 }  // namespace tessera::ui

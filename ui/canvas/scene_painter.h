@@ -36,6 +36,8 @@ class ScenePainter {
   /// Repaints the part of one frame that intersects `clip`. Sets `clip` as the clip of the painter.
   void patchBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
   void paintFlows(QPainter& painter, const std::vector<FlowPath>& paths) const;
+  /// Paints the outline of the cell that a drop would swap with, or that waits for its swap.
+  void paintSwap(QPainter& painter, const QRect& cell) const;
   void paintDots(QPainter& painter, const std::vector<FlowPath>& paths, double seconds) const;
 
   void paintSelected(QPainter& painter, const QRect& cell) const;
@@ -53,12 +55,16 @@ class ScenePainter {
   using Cell = MeshScene::Cell;
   using State = Cell::State;
   void paintBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
-  void paintCell(QPainter& painter, const QRect& rect, const Cell& cell, bool chip) const;
+  void paintGroupTitle(QPainter& painter, const MeshLayout::Box& box, const QColor& caption) const;
+  void paintCell(QPainter& painter, const QRect& rect, const Cell& cell,
+                 const MeshLayout::Box& box) const;
   void paintCard(QPainter& painter, const QRect& rect, const Cell& cell) const;
   void paintCompact(QPainter& painter, const QRect& rect, const Cell& cell) const;
   void paintTile(QPainter& painter, const QRect& rect, const Cell& cell) const;
   void paintPlainTile(QPainter& painter, const QRect& rect, const Cell& cell) const;
   void paintChip(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  /// Paints how the cell differs from an earlier layout.
+  void paintDifference(QPainter& painter, const QRect& rect, const Cell& cell) const;
   void paintSkeleton(QPainter& painter, const QRect& rect) const;
   void paintBand(QPainter& painter, const QRect& rect, double height, const Cell& cell) const;
   void paintMemory(QPainter& painter, const QRectF& bar, const Cell& cell) const;

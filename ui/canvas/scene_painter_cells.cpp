@@ -66,8 +66,11 @@ Pattern ScenePainter::patternOf(const Cell& cell) const {
                                                              : Pattern::Solid;
 }
 
-void ScenePainter::paintCell(QPainter& p, const QRect& rect, const Cell& cell, bool chip) const {
-  if (chip) return paintChip(p, rect, cell);
+void ScenePainter::paintCell(QPainter& p, const QRect& rect, const Cell& cell,
+                             const MeshLayout::Box& box) const {
+  if (box.kind != MeshLayout::Kind::Mesh) {
+    return box.chips ? paintChip(p, rect, cell) : paintPlainTile(p, rect, cell);
+  }
   if (cell.state == State::Loading) return paintSkeleton(p, rect);
   switch (m_layout.metrics().detail) {
     case Detail::Card:
@@ -224,6 +227,7 @@ void ScenePainter::paintCard(QPainter& p, const QRect& rect, const Cell& cell) c
     border = dashes(m_theme.line, 1);
   }
   if (cell.state == State::Suspect) border = dashes(m_theme.warn, 1.4, 4, 3);
+  if (cell.slow) border = QPen(m_theme.warn, 1.4);
   if (cell.state == State::Dead) border = QPen(m_theme.bad, 1);
   roundedRect(p, onPixels(rect), m.cellRadius, border, Qt::NoBrush);
 
@@ -258,6 +262,7 @@ void ScenePainter::paintCompact(QPainter& p, const QRect& rect, const Cell& cell
     border = dashes(m_theme.line, 1, 4, 3);
   }
   if (cell.state == State::Suspect) border = dashes(m_theme.warn, 1.4, 4, 3);
+  if (cell.slow) border = QPen(m_theme.warn, 1.4);
   if (cell.state == State::Dead) border = QPen(m_theme.bad, 1);
   roundedRect(p, onPixels(rect), m.cellRadius, border, Qt::NoBrush);
 
@@ -287,6 +292,7 @@ void ScenePainter::paintTile(QPainter& p, const QRect& rect, const Cell& cell) c
   if (cell.state == State::Joining) border = dashes(m_theme.accent, 1.2, 3, 2);
   if (cell.state == State::Leaving) border = dashes(m_theme.dim, 1.2, 3, 2);
   if (cell.state == State::Suspect) border = dashes(m_theme.warn, 1.4, 3, 2);
+  if (cell.slow) border = QPen(m_theme.warn, 1.4);
   const Pattern marks = patternOf(cell);
   roundedRect(p, onPixels(rect), m.cellRadius, Qt::NoPen, fill);
   if (marks != Pattern::Solid && cell.state != State::Dead) {
@@ -352,11 +358,13 @@ void ScenePainter::paintPlainTile(QPainter& p, const QRect& rect, const Cell& ce
   const QColor fill = fillOf(cell);
   const int side = rect.width();
   if (side >= 7) {
-    const QColor border =
-        cell.state == State::Joining || cell.state == State::Receiving ? m_theme.accent
-        : cell.state == State::Suspect || cell.state == State::Stalled ? m_theme.warn
-        : cell.piece ? blend(m_theme.text, fill, 0.16)
-                     : m_theme.line;
+    const bool changes = cell.state == State::Joining || cell.state == State::Receiving ||
+                         cell.state == State::Leaving;
+    const QColor border = changes ? m_theme.accent
+                          : cell.slow || cell.state == State::Suspect || cell.state == State::Stalled
+                              ? m_theme.warn
+                          : cell.piece ? blend(m_theme.text, fill, 0.16)
+                                       : m_theme.line;
     p.fillRect(rect, border);
     p.fillRect(rect.adjusted(1, 1, -1, -1), fill);
   } else {
@@ -385,18 +393,63 @@ void ScenePainter::paintChip(QPainter& p, const QRect& rect, const Cell& cell) c
   QPen border(m_theme.line, 1);
   if (leaving) border = dashes(m_theme.accent, 1.2, 4, 3);
   if (cell.state == State::Suspect) border = dashes(m_theme.warn, 1.4, 4, 3);
+  if (cell.slow) border = QPen(m_theme.warn, 1.4);
   if (cell.state == State::Dead) border = QPen(m_theme.bad, 1);
   roundedRect(p, onPixels(rect), 6, border,
               cell.state == State::Loading ? m_theme.track
               : cell.taken                 ? m_theme.soft
                                            : m_theme.cell);
-  const QFont font = uiFont(rect.height() >= 32 ? 12 : 11, QFont::Medium);
-  const QString name = QStringLiteral("g%1").arg(cell.id.index);
+  const QFont font = canvasFont(rect.height() >= 32   ? 12
+                                : rect.height() >= 24 ? 11
+                                                      : 9.5,
+                                QFont::Medium);
+  // The frame of another job may hold devices of several nodes.
+  QString name = QStringLiteral("g%1").arg(cell.id.index);
+  if (cell.taken && widthOf(font, format::device(cell.id)) <= rect.width() - 6) {
+    name = format::device(cell.id);
+  }
   const bool marked = leaving || cell.state == State::Dead;
-  const double shift = marked ? 8 : 0;
+  const bool roomy = rect.width() >= 40;
+  const double shift = marked && roomy ? 8 : 0;
   textCentered(p, QRectF(rect).center().x() - shift, baselineAt(font, QRectF(rect).center().y()),
                name, font, cell.state == State::Loading ? m_theme.faint : m_theme.dim);
-  if (marked) paintMark(p, {rect.right() - 12.0, QRectF(rect).center().y()}, 0.8, cell);
+  if (marked && roomy) paintMark(p, {rect.right() - 12.0, QRectF(rect).center().y()}, 0.8, cell);
+  if (marked && !roomy) paintMark(p, {rect.right() - 3.0, rect.top() + 4.0}, 0.5, cell);
+}
+
+// In the lower right corner, where no text is; in the middle of a tile.
+void ScenePainter::paintDifference(QPainter& p, const QRect& rect, const Cell& cell) const {
+  const int side = std::min(rect.width(), rect.height());
+  const QColor color = cell.mark == Cell::Mark::Joined ? m_theme.accent
+                       : cell.mark == Cell::Mark::Left ? m_theme.bad
+                                                       : m_theme.warn;
+  if (side < 7) {  // no room for a shape
+    p.fillRect(rect, color);
+    return;
+  }
+  const double radius = std::clamp(side * 0.4, 3.0, 9.0);
+  const bool corner = side >= 40;
+  const QPointF center = corner ? QPointF(rect.right() - radius - 3.0, rect.bottom() - radius - 3.0)
+                                : QRectF(rect).center();
+  p.save();
+  p.setRenderHint(QPainter::Antialiasing);
+  p.translate(center);
+  p.scale(radius / 7, radius / 7);
+  p.setPen(QPen(m_theme.cell, 1.5));
+  p.setBrush(color);
+  p.drawEllipse(QPointF(0, 0), 7.4, 7.4);
+  const QColor sign = ink(color);
+  p.setPen(QPen(sign, 2, Qt::SolidLine, Qt::RoundCap));
+  if (cell.mark == Cell::Mark::Moved) {
+    QPainterPath arrows;
+    arrows.addPolygon(QPolygonF({{-3.4, -1}, {3.4, -1}, {0, -5}, {-3.4, -1}}));
+    arrows.addPolygon(QPolygonF({{-3.4, 1}, {3.4, 1}, {0, 5}, {-3.4, 1}}));
+    p.fillPath(arrows, sign);
+  } else {
+    p.drawLine(QPointF(-3.4, 0), QPointF(3.4, 0));
+    if (cell.mark == Cell::Mark::Joined) p.drawLine(QPointF(0, -3.4), QPointF(0, 3.4));
+  }
+  p.restore();
 }
 
 }  // namespace tessera::ui

@@ -27,7 +27,7 @@ void ScenePainter::paintFlows(QPainter& p, const std::vector<FlowPath>& paths) c
       continue;
     }
     color.setAlphaF(!solid ? 0.75F : path.bundle ? 0.38F : 0.45F);
-    QPen pen(color, path.width, Qt::SolidLine, path.bundle ? Qt::FlatCap : Qt::RoundCap,
+    QPen pen(color, canvasLine(path.width), Qt::SolidLine, path.bundle ? Qt::FlatCap : Qt::RoundCap,
              Qt::RoundJoin);
     if (!solid) {
       pen.setCapStyle(Qt::RoundCap);
@@ -35,7 +35,8 @@ void ScenePainter::paintFlows(QPainter& p, const std::vector<FlowPath>& paths) c
     }
     p.strokePath(path.line, pen);
     color.setAlphaF(1);
-    p.strokePath(path.head, QPen(color, 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    p.strokePath(path.head,
+                 QPen(color, canvasLine(1.8), Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   }
 }
 
@@ -74,7 +75,8 @@ void ScenePainter::paintSelected(QPainter& p, const QRect& cell) const {
     return;
   }
   const double radius = side < 36 ? 3 : side < 60 ? 6 : m_layout.metrics().cellRadius;
-  roundedRect(p, QRectF(cell).adjusted(0, 0, 0, 0), radius, QPen(m_theme.accent, 2), Qt::NoBrush);
+  roundedRect(p, QRectF(cell).adjusted(0, 0, 0, 0), radius, QPen(m_theme.accent, canvasLine(2)),
+              Qt::NoBrush);
 }
 
 void ScenePainter::paintHovered(QPainter& p, const QRect& cell) const {
@@ -85,7 +87,7 @@ void ScenePainter::paintHovered(QPainter& p, const QRect& cell) const {
                                     : m_layout.metrics().cellRadius;
   QColor color = m_theme.accent;
   color.setAlphaF(0.65F);
-  roundedRect(p, onPixels(cell), radius, QPen(color, 1), Qt::NoBrush);
+  roundedRect(p, onPixels(cell), radius, QPen(color, canvasLine(1)), Qt::NoBrush);
 }
 
 // Outside the cell, where it is visible with every cell colour.
@@ -104,10 +106,10 @@ void ScenePainter::paintDropTarget(QPainter& p, bool intoMesh) const {
   QColor tint = m_theme.accent;
   tint.setAlphaF(0.08F);
   const auto mark = [&](const QRect& area, double radius) {
-    roundedRect(p, onPixels(area, 2), radius, QPen(m_theme.accent, 2), tint);
+    roundedRect(p, onPixels(area, 2), radius, QPen(m_theme.accent, canvasLine(2)), tint);
   };
   if (!intoMesh) {
-    for (const QRect& area : m_layout.poolAreas()) mark(area, 10);
+    mark(m_layout.poolRect(), 10);
     return;
   }
   if (!m_layout.dashedDropZone().isNull()) {
@@ -117,14 +119,22 @@ void ScenePainter::paintDropTarget(QPainter& p, bool intoMesh) const {
   if (!m_layout.dropZoneRect().isNull()) mark(m_layout.dropZoneRect().adjusted(-5, -5, 5, 5), 10);
 }
 
+void ScenePainter::paintSwap(QPainter& p, const QRect& cell) const {
+  const int side = std::min(cell.width(), cell.height());
+  const double radius = side < 16 ? 1 : side < 60 ? 4 : m_layout.metrics().cellRadius;
+  const int out = side < 16 ? 1 : 2;
+  roundedRect(p, QRectF(cell).adjusted(-out, -out, out, out), radius + out,
+              dashes(m_theme.accent, side < 16 ? 1.5 : 2, 3, 2), Qt::NoBrush);
+}
+
 void ScenePainter::paintGhost(QPainter& p, QPoint at, const std::vector<ptc::DeviceId>& devices,
                               const QString& hint, const QRect& bounds) const {
   if (devices.empty()) return;
   constexpr int kStep = 5;
   const QSize chip(64, 34);
   const auto shown = static_cast<int>(std::min<std::size_t>(3, devices.size()));
-  const QFont name = uiFont(12, QFont::DemiBold);
-  const QFont words = uiFont(12, QFont::Medium);
+  const QFont name = canvasFont(12, QFont::DemiBold);
+  const QFont words = canvasFont(12, QFont::Medium);
   const double pillWidth = hint.isEmpty() ? 0 : widthOf(words, hint) + 20;
   const QSize whole(
       static_cast<int>(std::max<double>(chip.width() + kStep * (shown - 1), pillWidth)),
@@ -142,7 +152,7 @@ void ScenePainter::paintGhost(QPainter& p, QPoint at, const std::vector<ptc::Dev
                format::device(devices.front()), name, m_theme.text);
   if (devices.size() > 1) {
     const QString number = format::count(static_cast<std::int64_t>(devices.size()));
-    const QFont font = uiFont(10.5, QFont::DemiBold);
+    const QFont font = canvasFont(10.5, QFont::DemiBold);
     const double width = std::max(18.0, widthOf(font, number) + 10);
     const QRectF badge(front.right() - width / 2 - 2, front.top() - 7, width, 18);
     roundedRect(p, badge, 9, Qt::NoPen, m_theme.accent);
@@ -158,7 +168,7 @@ void ScenePainter::paintGhost(QPainter& p, QPoint at, const std::vector<ptc::Dev
 }
 
 void ScenePainter::paintPill(QPainter& p, const QRect& area, const QString& text) const {
-  const QFont font = uiFont(12, QFont::Medium);
+  const QFont font = canvasFont(12, QFont::Medium);
   const double width = widthOf(font, text) + 24;
   const QRectF pill(area.center().x() - width / 2, area.bottom() - 40.0, width, 26);
   roundedRect(p, pill, 13, QPen(m_theme.warn, 1), m_theme.cell);

@@ -48,6 +48,7 @@ Draft::Draft(ClusterModel& model, QObject* parent) : QObject(parent), m_model(mo
 QString Draft::job() const { return m_job; }
 
 std::vector<ptc::DeviceId> Draft::devices() const {
+  if (!m_edits.order.empty()) return m_edits.order;
   std::vector<ptc::DeviceId> devices;
   for (const ptc::DeviceId device : m_live) {
     if (!m_edits.out.contains(device)) devices.push_back(device);
@@ -69,6 +70,7 @@ bool Draft::contains(ptc::DeviceId device) const {
 
 std::optional<ptc::MeshShape> Draft::mesh() const {
   const engine::JobStatus* job = m_model.job();
+  if (!m_edits.order.empty()) return m_edits.orderMesh;
   if (job == nullptr || m_edits.pins.none()) return std::nullopt;
   ptc::MeshShape shape = job->mesh;
   std::int64_t others = 1;
@@ -85,7 +87,9 @@ std::optional<ptc::MeshShape> Draft::mesh() const {
 
 engine::StepOptions Draft::options() const { return m_edits.options.value_or(m_liveOptions); }
 
-PlanRequest Draft::request() const { return {m_job, devices(), mesh(), m_edits.options}; }
+PlanRequest Draft::request() const {
+  return {m_job, devices(), mesh(), m_edits.options, !m_edits.order.empty()};
+}
 
 std::optional<engine::StepOptions> Draft::unlessLive(const engine::StepOptions& options) const {
   return options == m_liveOptions ? std::nullopt : std::optional(options);
@@ -102,7 +106,7 @@ std::vector<ptc::DeviceId> Draft::usable(const std::vector<ptc::DeviceId>& devic
 }
 
 void Draft::add(const std::vector<ptc::DeviceId>& devices) {
-  Edits next = m_edits;
+  Edits next = withoutOrder();
   std::vector<ptc::DeviceId> news;
   for (const ptc::DeviceId device : usable(devices)) {
     if (contains(device)) continue;
@@ -113,7 +117,7 @@ void Draft::add(const std::vector<ptc::DeviceId>& devices) {
 }
 
 void Draft::remove(const std::vector<ptc::DeviceId>& devices) {
-  Edits next = m_edits;
+  Edits next = withoutOrder();
   std::vector<ptc::DeviceId> gone;
   for (const ptc::DeviceId device : devices) {
     if (!contains(device)) continue;
@@ -130,7 +134,7 @@ void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
   }
   if (out.empty()) return add(in);
   if (in.empty()) return remove(out);
-  Edits next = m_edits;
+  Edits next = withoutOrder();
   for (const ptc::DeviceId device : in) {
     if (next.out.erase(device) == 0) next.in.insert(device);
   }
@@ -138,6 +142,60 @@ void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
     if (next.in.erase(device) == 0) next.out.insert(device);
   }
   push(std::move(next), tr("swap %1 for %2").arg(deviceNames(out), deviceNames(in)));
+}
+
+Draft::Edits Draft::withoutOrder() const {
+  Edits edits = m_edits;
+  edits.order.clear();
+  edits.orderMesh.reset();
+  return edits;
+}
+
+Status Draft::swap(const std::vector<ptc::DeviceId>& some, const std::vector<ptc::DeviceId>& others,
+                   const engine::PlanSummary* plan) {
+  const engine::JobStatus* job = m_model.job();
+  if (job == nullptr) return OkStatus();
+  Edits next = m_edits;
+  if (next.order.empty()) {
+    const bool live = next.in.empty() && next.out.empty() && next.pins.none();
+    const std::vector<ptc::DeviceId> wanted = devices();
+    const bool planned = plan != nullptr && plan->job == job->name &&
+                         std::is_permutation(wanted.begin(), wanted.end(), plan->to_devices.begin(),
+                                             plan->to_devices.end());
+    if (!live && !planned) {
+      return FailedPrecondition(
+          tr("The places of a changed draft can be swapped once it is planned with all its GPUs.")
+              .toStdString());
+    }
+    next.order = live ? m_live : plan->to_devices;
+    next.orderMesh = live ? job->mesh : plan->to_mesh;
+  }
+  std::vector<ptc::DeviceId> first, second;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (usable({some[i], others[i]}).size() != 2) continue;
+    const auto one = std::find(next.order.begin(), next.order.end(), some[i]);
+    const auto other = std::find(next.order.begin(), next.order.end(), others[i]);
+    if (one == next.order.end() && other == next.order.end()) continue;
+    if (one != next.order.end() && other != next.order.end()) {
+      std::iter_swap(one, other);
+    } else {
+      const bool leaves = one != next.order.end();
+      const ptc::DeviceId out = leaves ? some[i] : others[i], in = leaves ? others[i] : some[i];
+      *(leaves ? one : other) = in;
+      if (next.in.erase(out) == 0) next.out.insert(out);
+      if (next.out.erase(in) == 0) next.in.insert(in);
+    }
+    first.push_back(some[i]);
+    second.push_back(others[i]);
+  }
+  if (first.empty()) return OkStatus();
+  next.pins = {};
+  if (next.order == m_live && next.orderMesh == job->mesh) {
+    next.order.clear();
+    next.orderMesh.reset();
+  }
+  push(std::move(next), tr("swap %1 and %2").arg(deviceNames(first), deviceNames(second)));
+  return OkStatus();
 }
 
 void Draft::replace(const std::vector<ptc::DeviceId>& devices,
@@ -163,7 +221,7 @@ void Draft::replace(const std::vector<ptc::DeviceId>& devices,
 }
 
 void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
-  Edits next = m_edits;
+  Edits next = withoutOrder();
   next.pins[axis] = size;
   const QString name = QString::fromUtf8(ptc::ToString(axis).data(),
                                          static_cast<qsizetype>(ptc::ToString(axis).size()));
@@ -222,12 +280,16 @@ void Draft::followLive() {
       if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
     }
     next.pins = m_edits.pins;
+    if (usable(wanted).size() == wanted.size()) {
+      next.order = m_edits.order;
+      next.orderMesh = m_edits.orderMesh;
+    }
     if (wantedOptions) next.options = unlessLive(*wantedOptions);
   }
   m_edits = next;
   // The cluster reached the drafted layout.
   if (m_edits.in.empty() && m_edits.out.empty() && !m_edits.options && job != nullptr &&
-      mesh() == job->mesh) {
+      mesh() == job->mesh && (m_edits.order.empty() || m_edits.order == live)) {
     m_edits = {};
   }
   emit changed();

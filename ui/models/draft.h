@@ -42,6 +42,10 @@ class Draft : public QObject {
     std::set<ptc::DeviceId> out;
     Pins pins;
     std::optional<engine::StepOptions> options = {};  // if they differ from Live
+    /// After a swap: all devices in rank order, and their mesh. Empty: the cluster assigns the
+    /// ranks. Edits of the number of devices or of a degree free them again.
+    std::vector<ptc::DeviceId> order = {};
+    std::optional<ptc::MeshShape> orderMesh = {};
     friend bool operator==(const Edits&, const Edits&) = default;
   };
 
@@ -53,7 +57,8 @@ class Draft : public QObject {
   /// Whether the draft equals Live.
   bool isEmpty() const { return m_edits == Edits{}; }
   const Edits& edits() const { return m_edits; }
-  /// Returns the devices of Live that stay, in rank order, then joining devices, ascending.
+  /// Returns the devices of Live that stay, in rank order, then joining devices, ascending. After a
+  /// swap all of them in rank order.
   std::vector<ptc::DeviceId> devices() const;
   std::set<ptc::DeviceId> deviceSet() const;
   std::vector<ptc::DeviceId> added() const { return {m_edits.in.begin(), m_edits.in.end()}; }
@@ -75,6 +80,13 @@ class Draft : public QObject {
   void remove(const std::vector<ptc::DeviceId>& devices);
   /// Removes the devices that are in the draft, adds the others.
   void toggle(const std::vector<ptc::DeviceId>& devices);
+  /// Exchanges the places of each of `some` and its counterpart in `others`, as one step. A device
+  /// of the draft and one outside of it take each other's side. Pairs outside of it are ignored.
+  /// \param plan of the draft, which has the ranks of its devices; may be null
+  /// \error kFailedPrecondition while the ranks of an edited draft are not known
+  /// \pre some.size() == others.size()
+  Status swap(const std::vector<ptc::DeviceId>& some, const std::vector<ptc::DeviceId>& others,
+              const engine::PlanSummary* plan);
   /// Sets exactly these devices, mesh and options (default: those of Live) as one step named
   /// `name`. Consecutive calls with the same `mergeId` >= 0 form one step.
   void replace(const std::vector<ptc::DeviceId>& devices, const std::optional<ptc::MeshShape>& mesh,
@@ -101,6 +113,7 @@ class Draft : public QObject {
   void apply(const Edits& edits);
   void followLive();
   std::optional<engine::StepOptions> unlessLive(const engine::StepOptions& options) const;
+  Edits withoutOrder() const;
   std::vector<ptc::DeviceId> usable(const std::vector<ptc::DeviceId>& devices) const;
 
   ClusterModel& m_model;

@@ -33,7 +33,7 @@ std::vector<Party> partiesOf(const std::set<ptc::DeviceId>& devices,
     if (!same) {
       Party& party = parties.emplace_back();
       party.node = device.node;
-      if (ends == LinkEnds::Devices) party.index = device.index;
+      if (ends == LinkEnds::Gpus) party.index = device.index;
     }
     parties.back().devices.push_back(device);
   }

@@ -17,7 +17,7 @@
 namespace tessera::ui {
 
 enum class LinkTime { Planned, Moving, Past };
-enum class LinkEnds { Nodes, Devices };
+enum class LinkEnds { Nodes, Gpus };
 
 /// The flows of one change.
 struct LinkFlows {
@@ -89,7 +89,7 @@ struct LinkMatrix {
   std::optional<double> speedOf(const Link& link) const;
 };
 
-/// Returns the matrix of `flows`. With LinkEnds::Devices and more than kMostDevices devices it has
+/// Returns the matrix of `flows`. With LinkEnds::Gpus and more than kMostDevices devices it has
 /// nodes.
 LinkMatrix makeLinkMatrix(const LinkFlows& flows, const engine::ClusterSnapshot& cluster,
                           LinkEnds ends);

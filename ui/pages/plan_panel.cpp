@@ -245,6 +245,7 @@ QString PlanPanel::command() const {
   if (request.mesh) {
     words << QStringLiteral("--mesh") << QString::fromStdString(ptc::ToString(*request.mesh));
   }
+  if (request.pinned) words << QStringLiteral("--pin");
   if (request.options) {
     words << QStringLiteral("--zero")
           << (request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));

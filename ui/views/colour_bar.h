@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The meaning of the colours, for all views: a choice and the legend.
+/// The meaning of the colours, for all views: a choice and the legend. In the mesh also what its
+/// frames contain.
 
 #include <QWidget>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "ui/canvas/mesh_scene.h"
 
 class QComboBox;
+class QLabel;
 
 namespace tessera::ui {
 
@@ -22,17 +24,34 @@ class ColourBar : public QWidget {
   explicit ColourBar(QWidget* parent = nullptr);
   ColourBy colouring() const;
   void setColouring(ColourBy by);
+  GroupBy grouping() const;
+  void setGrouping(GroupBy by);
+  /// Whether the shown view has frames. A narrow bar hides their choice; the View menu has it, too.
+  void setGroupingShown(bool shown);
   /// The swatch that is shown in full; the others are faded.
   std::optional<int> isolated() const { return m_isolated; }
   /// Shows the legend of a coloured scene, and what it isolates.
   void setScene(const MeshScene& scene);
   Legend* legend() const { return m_legend; }
 
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
  signals:
-  /// The colouring or the isolated swatch changed.
+  /// The colouring, the isolated swatch or the grouping changed.
   void changed();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void fit();
+  int groupingWidth() const;
+  int othersWidth(QSize (QWidget::*hint)() const) const;
+
+  QLabel* m_groupCaption;
+  QComboBox* m_groupBox;
+  bool m_groupingShown = true;
   QComboBox* m_box;
   Legend* m_legend;
   std::optional<int> m_isolated;
