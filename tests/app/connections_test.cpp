@@ -239,6 +239,26 @@ class ConnectionsTest : public QObject {
     QVERIFY(!model.isFile());
   }
 
+  // A file of a later version is not guessed at.
+  void aNewerHistoryIsRefused() {
+    const QString path = m_home->filePath(QStringLiteral("newer.sqlite"));
+    QVERIFY(engine::History::Open(path.toStdString()));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(60));  // the user version of SQLite
+    QCOMPARE(file.write(QByteArray("\0\0\0\x63", 4)), qint64{4});
+    file.close();
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    const Status opened = connections.openHistory(path);
+    QVERIFY(!opened);
+    QVERIFY2(opened.error().message.find("version 99") != std::string::npos,
+             opened.error().message.c_str());
+    QVERIFY(opened.error().message.find(path.toStdString()) != std::string::npos);
+    QVERIFY(!model.isFile());
+  }
+
   void aTestOfNobodyEnds() {
     ui::ClusterModel model;
     app::Bridge bridge(model);

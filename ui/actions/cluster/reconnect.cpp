@@ -41,7 +41,9 @@ ClusterCommand disconnectCommand(const CommandContext& with) {
                             ? ClusterMenu::tr("No cluster is selected.")
                             : QString();
                }},
-          [&with](bool) { with.connections->closeConnection(); }};
+          [&with](bool) {
+            if (with.connections != nullptr) with.connections->closeConnection();
+          }};
 }
 
 }  // namespace tessera::ui
