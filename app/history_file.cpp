@@ -23,11 +23,20 @@ Result<HistoryFile> HistoryFile::read(const std::string& path) {
   TESSERA_TRY(const auto last, history->LastEvent());
   TESSERA_TRY(file.events,
               history->Events(std::max<std::int64_t>(0, last - kMaxEvents), kMaxEvents));
+  // The older ones, too, that tell the states of nodes.
+  engine::EventQuery query;
+  query.notes = true;
+  TESSERA_TRY(auto notes, history->Events(query));
+  std::erase_if(notes, [&](const engine::Event& event) {
+    return !file.events.empty() && event.sequence >= file.events.front().sequence;
+  });
+  file.events.insert(file.events.begin(), notes.begin(), notes.end());
   TESSERA_TRY(const auto jobs, history->Jobs());
   for (const std::string& job : jobs) {
     TESSERA_TRY(file.samples[job], history->Samples(job, -1, kMaxSamples));
   }
   TESSERA_TRY(const auto mirror, history->MirrorOf());
+  TESSERA_TRY(file.simulated, history->Simulated());
   file.cluster = mirror.value_or(std::filesystem::path(path).stem().string());
   return file;
 }
@@ -35,6 +44,7 @@ Result<HistoryFile> HistoryFile::read(const std::string& path) {
 engine::ClusterSnapshot HistoryFile::snapshot() const {
   engine::ClusterSnapshot snapshot;
   snapshot.cluster = cluster;
+  if (simulated) snapshot.simulation = engine::SimulationStatus{.hardware = *simulated};
   for (const auto& [name, course] : samples) {
     engine::JobStatus job;
     job.name = name;

@@ -5,6 +5,7 @@
 /// The contents of a history file in memory. The panel shows it instead of a cluster.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace tessera::app {
 
 struct HistoryFile {
   std::vector<engine::HistoryEntry> entries;                   // newest first
-  std::vector<engine::Event> events;                           // ascending
+  std::vector<engine::Event> events;                           // ascending, with the node states
   std::map<std::string, std::vector<engine::Sample>> samples;  // by job, ascending steps
+  std::optional<std::string> simulated = {};  // the hardware of a simulated cluster
   std::string cluster;  // name of the cluster that wrote it, else the file's name
 
   /// Reads the newest rows of each kind, up to the number that the panel shows. Does not change the

@@ -17,7 +17,8 @@ struct HistoryMirror::Store {
   std::string path;
   engine::Retention retention;
   std::unique_ptr<engine::History> history;
-  std::string note;  // about a damaged file that was set aside
+  std::string note;            // about a damaged file that was set aside
+  std::string simulated = {};  // the hardware; empty: real, or not known yet
 
   Result<engine::HistoryCursor> Cursor() {
     if (!history) TESSERA_RETURN_IF_ERROR(Open(path));
@@ -44,6 +45,7 @@ struct HistoryMirror::Store {
       return true;
     }
     TESSERA_RETURN_IF_ERROR(history->ApplyChanges(cluster, since, changes, wallClock()));
+    if (!simulated.empty()) TESSERA_RETURN_IF_ERROR(history->NoteSimulated(simulated));
     TESSERA_RETURN_IF_ERROR(history->Retain(retention, wallClock()));
     return changes.more;
   }
@@ -55,7 +57,7 @@ HistoryMirror::HistoryMirror(std::string cluster, Ask ask, const MirrorOptions& 
       m_cluster(std::move(cluster)),
       m_ask(std::move(ask)),
       m_options(options),
-      m_store(std::make_shared<Store>(Store{m_cluster, pathOf(m_cluster), {}, nullptr, {}})),
+      m_store(std::make_shared<Store>(Store{m_cluster, pathOf(m_cluster), {}, nullptr, {}, {}})),
       m_thread(std::make_shared<TaskThread>()) {
   m_next.setSingleShot(true);
   m_idle.setInterval(m_options.idle);
@@ -71,6 +73,11 @@ std::string HistoryMirror::pathOf(const std::string& cluster) {
 
 void HistoryMirror::setRetention(const engine::Retention& retention) {
   m_thread->post([store = m_store, retention] { store->retention = retention; });
+}
+
+void HistoryMirror::setSimulated(const std::string& hardware) {
+  if (std::exchange(m_simulated, hardware) == hardware) return;
+  m_thread->post([store = m_store, hardware] { store->simulated = hardware; });
 }
 
 void HistoryMirror::setConnected(bool connected) {

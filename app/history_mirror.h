@@ -55,6 +55,8 @@ class HistoryMirror final : public QObject {
   /// Why the history is not mirrored, in one line; empty while it is.
   const QString& problem() const { return m_problem; }
   void setRetention(const engine::Retention& retention);
+  /// Notes in the copy that the cluster is simulated, on this hardware.
+  void setSimulated(const std::string& hardware);
 
  signals:
   /// The copy is up to date; `path` is its file.
@@ -85,7 +87,8 @@ class HistoryMirror final : public QObject {
   QTimer m_next, m_idle;
   bool m_connected = false, m_busy = false, m_again = false;
   QString m_problem;
-  int m_failures = 0;  // failed requests in a row
+  std::string m_simulated;  // noted so far
+  int m_failures = 0;       // failed requests in a row
   std::shared_ptr<Store> m_store;
   std::shared_ptr<TaskThread> m_thread;  // shared with answers that may arrive after the destructor
 };

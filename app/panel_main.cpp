@@ -30,6 +30,8 @@
 #include "app/commands/simulated_size.h"
 #include "app/connections.h"
 #include "app/demo_player.h"
+#include "app/end_signals.h"
+#include "app/film.h"
 #include "app/lesson_runner.h"
 #include "app/simulation.h"
 #include "app/version.h"
@@ -48,8 +50,8 @@ namespace tessera::app {
 namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
-constexpr int kSimulationPatienceMs = 60'000;  // thousands of ranks start
-constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
+constexpr int kSimulationPatienceMs = 60'000;        // thousands of ranks start
+constexpr int kSettleMs = 400;                       // from the first snapshot to a drawn window
 constexpr std::chrono::milliseconds kFarewell{300};  // for what a closing panel sends
 constexpr int kRestart = 1000;  // exit code of the event loop that requests a restart
 
@@ -78,7 +80,8 @@ struct PanelOptions {
   std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
   std::optional<WantedSimulation> simulation;
-  QString view;  // empty: the mesh
+  bool keepsSimulation = false;
+  QString view;        // empty: the mesh
   QString lesson;      // a name or a file; empty: none
   int lessonStep = 0;  // counted from 0
   QString screenshot;
@@ -86,6 +89,7 @@ struct PanelOptions {
   bool printGeometry = false;
   QStringList script;
   QString screenshots;
+  int frameMs = 0;  // 0: no frames
 };
 
 const Syntax& panelSyntax() {
@@ -107,6 +111,10 @@ const Syntax& panelSyntax() {
             .help =
                 fmt::format("with --simulate: {}", fmt::join(agents::sim::HardwareNames(), ", ")),
             .fallback = "demo for up to 16 GPUs, else h100"},
+           {.name = "keep",
+            .value = "",
+            .help = "with --simulate: the cluster stays when the panel ends; `tesseractl down` ends "
+                    "it"},
            {.name = "readonly", .value = "", .help = "stay in Monitor: nothing can be changed"},
            {.name = "operate", .value = "", .help = "start armed instead of in Monitor"},
            {.name = "live",
@@ -143,6 +151,10 @@ const Syntax& panelSyntax() {
             .value = "DIR",
             .help = "folder for the screenshots and the report of --play",
             .fallback = "the working folder"},
+           {.name = "frames",
+            .value = "MS",
+            .help = "with --play: save the window every MS milliseconds, in DIR/frames; up to 300 "
+                    "times"},
            {.name = "print-geometry",
             .value = "",
             .help =
@@ -209,6 +221,11 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
                                            DemoPlayer::knownSteps().join(u',').toStdString()));
     options.window.operate = options.window.live = true;
   }
+  if (arguments.has("frames")) {
+    if (options.script.isEmpty()) return InvalidArgument("--frames needs --play");
+    TESSERA_TRY(const std::int64_t milliseconds, arguments.integer("frames", 0, 20, 10'000));
+    options.frameMs = static_cast<int>(milliseconds);
+  }
   if (options.window.readonly && options.window.operate)
     return InvalidArgument("--readonly excludes --operate, --live and --play");
   if (options.window.live && !options.window.operate)
@@ -224,8 +241,11 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
       TESSERA_TRY(const auto known, agents::sim::FindHardware(options.simulation->hardware));
       static_cast<void>(known);
     }
-  } else if (arguments.has("hardware")) {
-    return InvalidArgument("--hardware is of use only with --simulate");
+    options.keepsSimulation = arguments.has("keep");
+  } else {
+    for (const char* option : {"hardware", "keep"})
+      if (arguments.has(option))
+        return InvalidArgument(fmt::format("--{} is of use only with --simulate", option));
   }
   if (options.quit && options.screenshot.isEmpty())
     return InvalidArgument("--quit needs --screenshot");
@@ -397,12 +417,15 @@ int run(int argc, char** argv) {
   });
   AppConnections connections(model, bridge);
   // A profile or file that was given must exist. Without one the window shows what to do.
+  // A scenario without a cluster of its own has nothing to end.
+  std::optional<EndSignals> endSignals;
+  if (options->script.isEmpty() || options->simulation) endSignals.emplace();
   std::optional<EndsWithPanel> simulated;
   std::string profile = options->profile;
   if (options->simulation) {
     const auto started = startSimulation(*options->simulation);
     if (!started) return wrong(started.error(), 1);
-    simulated.emplace(started->name);
+    if (!options->keepsSimulation) simulated.emplace(started->name);
     profile = started->name;
     trace("the simulated cluster runs");
   }
@@ -423,6 +446,12 @@ int run(int argc, char** argv) {
       !options->size && options->screenshot.isEmpty() && options->script.isEmpty();
   ui::MainWindow window(model, connections, windowOptions);
   if (!window.isPlaced()) window.resize(options->size.value_or(QSize(1440, 900)));
+  if (endSignals) {
+    QObject::connect(&*endSignals, &EndSignals::came, &window, [&window](int number) {
+      window.close();  // which saves its layout
+      QCoreApplication::exit(128 + number);
+    });
+  }
   QObject::connect(&window, &ui::MainWindow::restartRequested, &application,
                    [] { QCoreApplication::exit(kRestart); });
   if (!options->view.isEmpty()) {
@@ -440,13 +469,20 @@ int run(int argc, char** argv) {
   if (!options->screenshot.isEmpty()) shootWhenDrawn(window, model, *options, opened.has_value());
   if (options->printGeometry) printGeometry(window);
   if (!options->script.isEmpty()) {
-    QDir folder(options->screenshots);
-    if (!folder.mkpath(QStringLiteral(".")))
+    const QDir folder(options->screenshots);
+    if (!folder.mkpath(options->frameMs > 0 ? QStringLiteral("frames") : QStringLiteral(".")))
       return wrong(Unavailable(fmt::format("cannot make {}", options->screenshots.toStdString())),
                    1);
     QTimer::singleShot(0, &window, [&, folder] {
+      std::optional<Film> film;
+      if (options->frameMs > 0) film.emplace(window, options->frameMs);
       DemoPlayer player(window, model, bridge, folder);
-      QCoreApplication::exit(player.play(options->script) ? 0 : 1);
+      bool right = player.play(options->script);
+      if (film && !film->write(QDir(folder.filePath(QStringLiteral("frames"))))) {
+        fmt::print(stderr, "tessera: cannot write {}/frames\n", folder.path().toStdString());
+        right = false;
+      }
+      QCoreApplication::exit(right ? 0 : 1);
     });
   }
   const int code = QApplication::exec();

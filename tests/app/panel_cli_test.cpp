@@ -29,7 +29,7 @@ class PanelCliTest : public QObject {
     QCOMPARE(help.errors, QString());
     for (const char* option :
          {"--connect", "--readonly", "--operate", "--live", "--view", "--screenshot", "--quit",
-          "--size", "--theme", "--play", "--lesson", "--step", "--version"})
+          "--size", "--theme", "--play", "--lesson", "--step", "--keep", "--version"})
       QVERIFY2(help.output.contains(QString::fromLatin1(option)), option);
     const Outcome version = run({"--version"});
     QCOMPARE(version.code, 0);
@@ -52,6 +52,7 @@ class PanelCliTest : public QObject {
     QTest::newRow("quit without a picture") << QStringList{"--quit"} << "--screenshot";
     QTest::newRow("a step without a lesson") << QStringList{"--step", "2"} << "--lesson";
     QTest::newRow("no step") << QStringList{"--lesson", "zero", "--step", "0"} << "--step";
+    QTest::newRow("keep without a cluster") << QStringList{"--keep"} << "--simulate";
     QTest::newRow("unknown step") << QStringList{"--play", "grow,jump"} << "grow,shrink,lose";
   }
   void wrongUsageIsTwo() {

@@ -13,6 +13,7 @@
 #include "agents/wire/history_wire.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
+#include "app/history_file.h"
 #include "app/history_mirror.h"
 #include "engine/history/sqlite.h"
 #include "tests/support/test_main.h"
@@ -153,6 +154,17 @@ class PanelMirrorTest : public QObject {
     QCOMPARE(std::ssize(*transactions), 9);
     QVERIFY((*history)->Gaps()->empty());
     QCOMPARE(*(*history)->MirrorOf(), std::optional<std::string>("lab"));
+    QVERIFY(!*(*history)->Simulated());
+    // The copy says that its cluster is simulated, also to whoever opens it as a file.
+    mirror->setSimulated("h100");
+    registrar.happen(10);
+    mirror->touch();
+    QVERIFY(caughtUp.wait(5000));
+    QCOMPARE(*(*history)->Simulated(), std::optional<std::string>("h100"));
+    const auto shown = app::HistoryFile::read(HistoryMirror::pathOf("lab"));
+    VERIFY_OK(shown);
+    QVERIFY(shown->snapshot().simulation);
+    QCOMPARE(shown->snapshot().simulation->hardware, std::string("h100"));
   }
 
   void aPanelThatWasAwayMissesNothing() {
