@@ -79,6 +79,8 @@ LinkTableModel::LinkTableModel(QObject* parent) : ColumnTable(parent) {
       {tr("left"), [](const LinkRow& row) { return leftText(row); }, Qt::AlignRight,
        tr("time until the flow is done, at the rates of the last seconds")},
       {tr("state"), [](const LinkRow& row) { return ui::text(row.state); }},
+      {tr("reason"), [](const LinkRow& row) { return row.reason; }, Qt::AlignLeft,
+       tr("why the flow stalls, is sent again or comes from another GPU")},
   });
 }
 
@@ -146,6 +148,8 @@ bool LinkTableModel::comesBefore(const LinkRow& a, const LinkRow& b) const {
       return by(lateness(a), lateness(b));
     case StateColumn:
       return by(a.state, b.state);
+    case ReasonColumn:
+      return by(a.reason, b.reason);
     default:
       return by(a.bytes, b.bytes);
   }
@@ -159,8 +163,13 @@ void LinkTableModel::reset(std::vector<LinkRow> rows, engine::vfs::JobFactsPtr s
 
 void LinkTableModel::setFlows(const std::vector<engine::FlowStatus>& flows) {
   const auto rowOf = [](const engine::FlowStatus& flow) {
-    return LinkRow{flow.source,     flow.destination,      flow.bytes_total,
-                   flow.bytes_done, flow.bytes_per_second, flow.state};
+    return LinkRow{flow.source,
+                   flow.destination,
+                   flow.bytes_total,
+                   flow.bytes_done,
+                   flow.bytes_per_second,
+                   flow.state,
+                   QString::fromStdString(flow.reason)};
   };
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, const engine::FlowStatus*> byEnds;
   for (const auto& flow : flows) byEnds[{flow.source, flow.destination}] = &flow;
@@ -271,13 +280,15 @@ QByteArray LinkTableModel::exported(ExportFormat format) const {
         object[QStringLiteral("state")] =
             QString::fromUtf8(engine::ToString(row.state).data(),
                               static_cast<qsizetype>(engine::ToString(row.state).size()));
+        object[QStringLiteral("reason")] = row.reason;
       }
       list.append(object);
     }
     return QJsonDocument(list).toJson();
   }
-  QString out = hasTensors() ? QStringLiteral("tensor,range,from,to,bytes\n")
-                             : QStringLiteral("from,to,bytes,bytes_done,bytes_per_second,state\n");
+  QString out = hasTensors()
+                    ? QStringLiteral("tensor,range,from,to,bytes\n")
+                    : QStringLiteral("from,to,bytes,bytes_done,bytes_per_second,state,reason\n");
   for (const LinkRow& row : m_rows) {
     const QString ends = format::device(row.from) + QLatin1Char(',') + format::device(row.to) +
                          QLatin1Char(',') + QString::number(row.bytes);
@@ -290,7 +301,7 @@ QByteArray LinkTableModel::exported(ExportFormat format) const {
       out += ends + QLatin1Char(',') + QString::number(row.done) + QLatin1Char(',') +
              QString::number(row.rate, 'g', 17) + QLatin1Char(',') +
              QString::fromUtf8(state.data(), static_cast<qsizetype>(state.size())) +
-             QLatin1Char('\n');
+             QLatin1Char(',') + quotedCsv(row.reason) + QLatin1Char('\n');
     }
   }
   return out.toUtf8();

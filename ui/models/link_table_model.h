@@ -22,6 +22,7 @@ struct LinkRow {
   std::int64_t bytes = 0, done = 0;
   double rate = 0;
   engine::FlowState state = engine::FlowState::kWaiting;
+  QString reason = {};              // of a flow that stalls, is sent again or comes from elsewhere
   double slowest = 0, fastest = 0;  // rates of the last seconds, while it moves
   /// The seconds until it is done at these rates, the shorter first; nothing if they are unknown.
   std::optional<std::pair<double, double>> left() const;
@@ -44,6 +45,7 @@ class LinkTableModel : public ColumnTable<std::vector<LinkRow>> {
     RateColumn,
     LeftColumn,
     StateColumn,
+    ReasonColumn,
     NUM_COLUMNS
   };
 

@@ -287,4 +287,37 @@ ClusterCommands::Done<void> MoveControl::reportRefusal() {
   };
 }
 
+void MoveControl::tune(const TuneRequest& request, ClusterCommands::Done<TuneAnswer> done,
+                       std::function<void(const TuneAnswer&)> progress) {
+  if (m_tuning)
+    return done(FailedPrecondition(m_tuning->job.toStdString() + " is being tuned already"));
+  if (const QString reason = lockReason(); !reason.isEmpty())
+    return done(FailedPrecondition(reason.toStdString()));
+  m_tuning = Tuning{QString::fromStdString(request.job)};
+  emit changed();
+  const QPointer<MoveControl> self(this);
+  m_commands.ask(
+      request,
+      [self, done = std::move(done)](Result<TuneAnswer> answer) {
+        if (self) {
+          self->m_tuning.reset();
+          emit self->changed();
+        }
+        done(std::move(answer));
+      },
+      [self, progress = std::move(progress)](const TuneAnswer& part) {
+        if (self && self->m_tuning) {
+          self->m_tuning->doing = QString::fromStdString(part.doing);
+          emit self->changed();
+        }
+        progress(part);
+      });
+}
+
+void MoveControl::stopTuning() {
+  if (!m_tuning || std::exchange(m_tuning->isStopping, true)) return;
+  m_commands.stopRequests();
+  emit changed();
+}
+
 }  // namespace tessera::ui

@@ -10,6 +10,7 @@
 #include <QString>
 #include <QTimer>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "ui/commands.h"
@@ -100,6 +101,20 @@ class MoveControl : public QObject {
       return done(FailedPrecondition(reason.toStdString()));
     m_commands.ask(request, std::move(done), std::move(progress));
   }
+  /// Tunes a job, as ask(). It goes on when the dialog that has started it is closed.
+  /// \error kFailedPrecondition while a job is being tuned
+  void tune(const TuneRequest& request, ClusterCommands::Done<TuneAnswer> done,
+            std::function<void(const TuneAnswer&)> progress);
+  /// The tuning that this panel has started, until it ends.
+  struct Tuning {
+    QString job;
+    QString doing = {};  // one clause; empty at first
+    bool isStopping = false;
+    friend bool operator==(const Tuning&, const Tuning&) = default;
+  };
+  const std::optional<Tuning>& tuning() const { return m_tuning; }
+  /// The job returns to the configuration that it had before.
+  void stopTuning();
 
  signals:
   /// Any of the states above changed.
@@ -128,6 +143,7 @@ class MoveControl : public QObject {
   bool m_live = false;
   bool m_applyWhenPlanned = false;
   bool m_sending = false;
+  std::optional<Tuning> m_tuning;
   int m_countdownMs = 3000;
   int m_relockMinutes = kRelockMinutes;
   QTimer m_countdown;

@@ -81,7 +81,8 @@ FlowsPage::FlowsPage(QWidget* parent)
   for (const auto& [column, width] :
        {std::pair(LinkTableModel::FromColumn, 80), std::pair(LinkTableModel::ToColumn, 80),
         std::pair(LinkTableModel::BytesColumn, 100), std::pair(LinkTableModel::DoneColumn, 80),
-        std::pair(LinkTableModel::RateColumn, 110), std::pair(LinkTableModel::LeftColumn, 110)}) {
+        std::pair(LinkTableModel::RateColumn, 110), std::pair(LinkTableModel::LeftColumn, 110),
+        std::pair(LinkTableModel::StateColumn, 90)}) {
     m_table->setColumnWidth(column, width);
   }
   auto* row = new QHBoxLayout(m_corner);

@@ -247,8 +247,12 @@ void HeaderBar::refreshJobs() {
   const engine::JobStatus* shown = m_model.job();
   for (const engine::JobStatus& job : jobs) {
     const QString name = QString::fromStdString(job.name);
-    QAction* action = menu->addAction(tr("%1 — %2").arg(name, format::text(job.state)), this,
-                                      [this, name] { emit jobChosen(name); });
+    QStringList facts = {format::text(job.state)};
+    if (!job.devices.empty()) facts << format::gpus(std::ssize(job.devices));
+    if (job.state == engine::JobState::kRunning && job.step_seconds)
+      facts << tr("%1 per step").arg(format::seconds(*job.step_seconds));
+    QAction* action = menu->addAction(tr("%1 — %2").arg(name, facts.join(QStringLiteral(" · "))),
+                                      this, [this, name] { emit jobChosen(name); });
     action->setCheckable(true);
     action->setChecked(shown != nullptr && shown->name == job.name);
   }
@@ -284,6 +288,13 @@ void HeaderBar::refreshBadge() {
   const bool shown = simulation && m_model.hasSnapshot() && !m_simulated;
   m_badge->setVisible(shown);
   if (!shown) return;
+  if (m_model.isFile()) {
+    m_badge->setText(tr("SIMULATED"));
+    m_badge->setToolTip(tr("The cluster of this history was simulated, on hardware %1.")
+                            .arg(QString::fromStdString(simulation->hardware)));
+    m_badge->setAccessibleName(m_badge->text() + QLatin1Char(' ') + m_badge->toolTip());
+    return;
+  }
   const QString speed = QLocale().toString(simulation->speed);
   m_badge->setText(simulation->speed == 0 ? tr("SIMULATED, stopped")
                                           : tr("SIMULATED %1 ×").arg(speed));

@@ -14,6 +14,7 @@ namespace tessera::ui {
 
 namespace {
 
+constexpr QLatin1String kTuneDialog("tuning");
 constexpr int kMostTuned = 32, kMostTuneSteps = 10'000, kLeastTuneSteps = 3;
 
 AnswerDialog::Shown showTuning(const TuneAnswer& answer, const QString& job) {
@@ -55,6 +56,17 @@ AnswerDialog::Shown showTuning(const TuneAnswer& answer, const QString& job) {
   return shown;
 }
 
+/// Says the outcome in the window if nobody looks at the dialog any more.
+void sayWithoutDialog(const CommandContext& with, const QString& job,
+                      const Result<TuneAnswer>& answer) {
+  if (with.window->findChild<AnswerDialog*>(kTuneDialog) != nullptr) return;
+  if (answer)
+    with.say(showTuning(*answer, job).words);
+  else
+    with.showError(
+        ClusterMenu::tr("The job was not tuned: %1.").arg(format::error(answer.error())));
+}
+
 void openTuning(const CommandContext& with) {
   const QString job = with.job();
   auto* top = new QSpinBox;
@@ -74,9 +86,10 @@ void openTuning(const CommandContext& with) {
   };
   const AnswerDialog::Ask ask = [&with, job, top, steps](const AnswerDialog::Done& done) {
     const auto shown = [done, job](const TuneAnswer& answer) { done(showTuning(answer, job)); };
-    with.control.ask(
+    with.control.tune(
         TuneRequest{job.toStdString(), top->value(), steps->value(), true},
-        [done, shown](Result<TuneAnswer> answer) {
+        [&with, guard = with.guard(), job, done, shown](Result<TuneAnswer> answer) {
+          if (guard) sayWithoutDialog(with, job, answer);
           if (answer) return shown(*answer);
           done(answer.error());
         },
@@ -98,8 +111,9 @@ void openTuning(const CommandContext& with) {
     QObject::connect(box, &QSpinBox::valueChanged, dialog,
                      [dialog, ask, command] { dialog->setQuestion(ask, command()); });
   }
+  dialog->setObjectName(kTuneDialog);
   dialog->addStopButton(ClusterMenu::tr("Stop and go back"),
-                        [&with] { with.commands.stopRequests(); });
+                        [&with] { with.control.stopTuning(); });
   with.open(dialog);
 }
 
@@ -113,6 +127,8 @@ ClusterCommand tuneJobCommand(const CommandContext& with) {
                "Run the configurations with the best estimates and keep the fastest"),
            .blocked =
                [&with] {
+                 if (const auto& tuning = with.control.tuning())
+                   return ClusterMenu::tr("%1 is being tuned.").arg(tuning->job);
                  return with.jobIsNot({engine::JobState::kRunning},
                                       ClusterMenu::tr("The job is not running."));
                }},
