@@ -30,6 +30,8 @@ QString translationFor(const QStringList& languages) {
   return {};
 }
 
+QString panelLanguage() { return translationFor(QLocale().uiLanguages()); }
+
 Language::Language(const QLocale& locale) {
   QLocale::setDefault(locale);
   const QString code = translationFor(locale.uiLanguages());

@@ -19,6 +19,9 @@ QLocale localeOf(const QString& language, const QLocale& system = QLocale::syste
 /// English, in which the texts are written.
 QString translationFor(const QStringList& languages);
 
+/// The same for the language in which the panel is shown.
+QString panelLanguage();
+
 /// While it lives, texts that are made are in the language of a locale; where there is no
 /// translation, in English. Made before the first window, because texts that are shown stay.
 class Language {

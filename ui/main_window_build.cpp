@@ -91,6 +91,7 @@ void MainWindow::Impl::buildCentre() {
   pastNotice = new NoticeBar(centre);
   lessonNotice = new NoticeBar(centre);
   operatorNotice = new NoticeBar(centre);
+  tuningNotice = new NoticeBar(centre);
   countdown = new CountdownBar(control, centre);
   decision = new DecisionPanel(model, control, centre);
   progress = new ProgressPanel(model, control, centre);
@@ -99,7 +100,8 @@ void MainWindow::Impl::buildCentre() {
   tabs->setObjectName(QStringLiteral("views"));
   tabs->addNotice(new Rule(tabs));
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
-                          static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(recordNotice),
+                          static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(tuningNotice),
+                          static_cast<QWidget*>(recordNotice),
                           static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
                           static_cast<QWidget*>(pastNotice), static_cast<QWidget*>(lessonNotice),
                           static_cast<QWidget*>(countdown)}) {
@@ -190,9 +192,12 @@ void MainWindow::Impl::buildDocks() {
   splitter->setStretchFactor(1, 2);
   splitter->setChildrenCollapsible(false);
   splitter->setSizes({880, 560});
-  splitter->setMinimumHeight(110);
+  bottom = new QStackedWidget(&window);
+  bottom->addWidget(splitter);
+  bottom->addWidget(makeNoRecords());
+  bottom->setMinimumHeight(110);
   bottomDock =
-      dock(QStringLiteral("records"), tr("History and events"), splitter, Qt::BottomDockWidgetArea);
+      dock(QStringLiteral("records"), tr("History and events"), bottom, Qt::BottomDockWidgetArea);
 
   window.resizeDocks({navigatorDock, rightDock}, {kNavigatorDockWidth, kDockWidth}, Qt::Horizontal);
   recordsHeight = kBottomHeight;

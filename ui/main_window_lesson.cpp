@@ -2,10 +2,14 @@
 /// \file
 /// Lessons as a source: which one is shown, and what its steps do to the window.
 
+#include <QCoreApplication>
 #include <QDockWidget>
+#include <QEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLabel>
 #include <QSignalBlocker>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -17,11 +21,14 @@
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/history_page.h"
+#include "ui/theme.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/views/tensors_view.h"
 #include "ui/widgets/key_caster.h"
+#include "ui/widgets/key_values.h"
 #include "ui/widgets/pointer_ring.h"
+#include "ui/widgets/surface.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
@@ -96,6 +103,26 @@ void MainWindow::Impl::enterLesson() {
   followLessonStep();
 }
 
+QWidget* MainWindow::Impl::makeNoRecords() {
+  auto* page = new Surface(Surface::Tone::Panel, &window);
+  page->setObjectName(QStringLiteral("noRecords"));
+  auto* title = new QLabel(tr("A lesson has no history"), page);
+  setRole(title, QStringLiteral("heading"));
+  auto* detail = new QLabel(
+      tr("Timeline, history and events of the cluster are here again as soon as Live is shown."),
+      page);
+  setRole(detail, QStringLiteral("hint"));
+  auto* column = new QVBoxLayout(page);
+  column->addStretch();
+  for (QLabel* line : {title, detail}) {
+    line->setAlignment(Qt::AlignCenter);
+    line->setWordWrap(true);
+    column->addWidget(line);
+  }
+  column->addStretch();
+  return page;
+}
+
 void MainWindow::Impl::leaveLesson() {
   const QSignalBlocker quiet(colours);
   if (usualColouring) colours->setColouring(*std::exchange(usualColouring, std::nullopt));
@@ -142,6 +169,7 @@ ShownLayout MainWindow::Impl::lessonLayout() const {
   const auto scene = [&](const std::set<ptc::DeviceId>* devices) {
     MeshScene made = makeScene(*layout.cluster, layout.job, devices,
                                devices == nullptr ? nullptr : layout.plan.get());
+    groupScene(&made, colours->grouping());
     made.isolated = colours->isolated();
     colourScene(&made, colours->colouring());
     return std::make_shared<const MeshScene>(std::move(made));
@@ -155,10 +183,18 @@ ShownLayout MainWindow::Impl::lessonLayout() const {
 
 bool MainWindow::Impl::isMeshEditable() const {
   if (source == LayoutSource::Lesson) return lessons.canEdit();
-  return control.editBlockedReason().isEmpty();
+  return control.editBlockedReason().isEmpty() && !comparedChanges();
 }
 
 void MainWindow::Impl::setProjector(bool on) {
+  setCanvasEnlarged(on);
+  for (View* view : views) {
+    for (QWidget* canvas : view->widget()->findChildren<QWidget*>()) {
+      QEvent fonts(QEvent::FontChange);
+      QCoreApplication::sendEvent(canvas, &fonts);
+      canvas->update();
+    }
+  }
   if (on && keyCaster == nullptr) {
     keyCaster = new KeyCaster(&window);
     pointerRing = new PointerRing(&window);

@@ -11,6 +11,7 @@
 #include "ui/models/export_text.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/progress_panel.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -51,7 +52,7 @@ void MainWindow::Impl::notifyDecision() {
   noticedDecision = loss;
   if (!isAsked) return;
   notify({tr("%1 needs a decision").arg(QString::fromStdString(job->name)),
-          QString::fromStdString(job->decision->reason), true});
+          localized(job->decision->reason), true});
 }
 
 const engine::HistoryEntry* MainWindow::Impl::reportable() const {
@@ -79,7 +80,8 @@ void MainWindow::Impl::saveReport(engine::HistoryEntry entry) {
       isTable ? exportText(std::vector{entry}, exportFormatOf(name))
               : reportHtml(entry, QString::fromStdString(now.cluster),
                            {meshPicture(entry, now, false), meshPicture(entry, now, true),
-                            kReportPicture.width()});
+                            kReportPicture.width()},
+                           now.simulation);
   if (const Status written = writeFile(name, bytes); written) {
     say(tr("The report is in %1.").arg(name));
   } else {

@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -23,13 +24,17 @@
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/fake_runner.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/widget_checks.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/language.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/lessons/lesson_question.h"
 #include "ui/lessons/lesson_records.h"
 #include "ui/lessons/lesson_task.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/timeline_page.h"
 #include "ui/theme.h"
 #include "ui/views/tensors_view.h"
 #include "ui/widgets/key_caster.h"
@@ -100,6 +105,39 @@ class LessonSessionTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // A German panel shows German lessons, and a file with the translation beside it; other texts
+  // are those of the lesson.
+  void lessonsAreInTheLanguageOfThePanel() {
+    QTemporaryDir folder;
+    const QString file =
+        write(folder.filePath(QStringLiteral("mine.json")),
+              R"({"title": "Mine", "summary": "One.", "job": {"model": "gpt-nano",)"
+              R"( "mesh": "dp=2"}, "steps": [{"text": "There are {dp}."}]})");
+    const QString translation =
+        write(folder.filePath(QStringLiteral("mine.de.json")),
+              R"({"title": "Meine", "summary": "Eins.", "steps": [{"text": "Es sind {dp}."}]})");
+    ui::LessonRecords records;
+    ui::LessonSession session(records);
+    {
+      const ui::Language german{QLocale(QLocale::German)};
+      QCOMPARE(ui::lessonEntries().size(), std::size_t{12});
+      QCOMPARE(ui::lessonEntries().front().title, QStringLiteral("Was ein Shard ist"));
+      QVERIFY(session.open(QStringLiteral("shards")).has_value());
+      QCOMPARE(session.name(), QStringLiteral("shards"));
+      QVERIFY(session.filled(session.script().text).contains(QLatin1String("MiB")));
+      QVERIFY(session.filled(session.script().text).contains(QLatin1String("Tensoren")));
+      QVERIFY(session.open(file).has_value());
+      QCOMPARE(session.filled(session.script().text), QStringLiteral("Es sind 2."));
+      write(translation, R"({"title": "Meine", "summary": "Eins.", "steps": []})");
+      QTRY_VERIFY(session.fileProblem().contains(QLatin1String("mine.de.json:1:")));
+      QVERIFY(!session.open(file).has_value());
+    }
+    const ui::Language english{QLocale(QLocale::English)};
+    QCOMPARE(ui::lessonEntries().front().title, QStringLiteral("What a shard is"));
+    QVERIFY(session.open(file).has_value());
+    QCOMPARE(session.filled(session.script().text), QStringLiteral("There are 2."));
+  }
+
   void everyLessonRunsForwardsAndBack_data() {
     QTest::addColumn<QString>("name");
     for (const ui::LessonEntry& entry : ui::lessonEntries())
@@ -155,6 +193,11 @@ class LessonSessionTest : public QObject {
     QCOMPARE(window.meshView()->scene().jobName, QStringLiteral("gpt-mini"));
     QVERIFY(!window.meshView()->isReadOnly());  // on the simulated cluster
     QCOMPARE(window.meshView()->selection(), (std::set<ptc::DeviceId>{{0, 0}, {0, 2}}));
+    // Nothing of the cluster stands beside it.
+    auto* noRecords = window.findChild<QWidget*>(QStringLiteral("noRecords"));
+    auto* timeline = window.findChild<ui::TimelinePage*>();
+    auto* events = window.findChild<ui::EventsPage*>();
+    QVERIFY(noRecords->isVisible() && !timeline->isVisible() && !events->isVisible());
     // Commands to the cluster are blocked.
     window.actions()->refresh();
     QVERIFY(!window.actions()->find(QStringLiteral("plan.apply"))->isEnabled());
@@ -167,6 +210,7 @@ class LessonSessionTest : public QObject {
     window.actions()->find(QStringLiteral("edit.back"))->trigger();
     test::settle();
     QVERIFY(!window.lessonPane()->isVisible());
+    QVERIFY(!noRecords->isVisible() && timeline->isVisible() && events->isVisible());
     QVERIFY(!window.meshView()->isReadOnly());
     QCOMPARE(window.meshView()->scene().jobName, QString::fromStdString(panel.model.job()->name));
     // Alt+4 shows the same step again.
@@ -378,11 +422,19 @@ class LessonSessionTest : public QObject {
 
   void nothingIsClippedInANarrowPane_data() {
     QTest::addColumn<QString>("name");
-    for (const ui::LessonEntry& entry : ui::lessonEntries())
-      QTest::newRow(qPrintable(entry.name)) << entry.name;
+    QTest::addColumn<QLocale>("locale");
+    for (const ui::LessonEntry& entry : ui::lessonEntries()) {
+      for (const QLocale::Language language : {QLocale::English, QLocale::German}) {
+        QTest::addRow("%s, %s", qPrintable(entry.name),
+                      qPrintable(QLocale::languageToString(language)))
+            << entry.name << QLocale(language);
+      }
+    }
   }
   void nothingIsClippedInANarrowPane() {
     QFETCH(QString, name);
+    QFETCH(QLocale, locale);
+    const ui::Language language(locale);
     test::Panel panel;
     panel.window->resize(1280, 720);
     auto* pane = panel.window->lessonPane();
@@ -391,6 +443,8 @@ class LessonSessionTest : public QObject {
       panel.window->lessons().showStep(step);
       if (panel.window->lessons().script().predict) answerStep(panel.window->lessons(), true);
       test::settle();
+      const QStringList clipped = test::clippedTexts(*panel.window);
+      QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
       for (const QWidget* each : pane->findChildren<QWidget*>()) {
         const bool text = qobject_cast<const QLabel*>(each) != nullptr ||
                           qobject_cast<const QAbstractButton*>(each) != nullptr ||
@@ -403,7 +457,13 @@ class LessonSessionTest : public QObject {
                                 .arg(area.left())
                                 .arg(area.right())
                                 .arg(pane->width())));
-        QVERIFY(each->width() >= each->minimumSizeHint().width());
+        QVERIFY2(each->width() >= each->minimumSizeHint().width(),
+                 qPrintable(QStringLiteral("step %1: %2 %3, %4 of %5")
+                                .arg(step + 1)
+                                .arg(QLatin1String(each->metaObject()->className()),
+                                     each->property("text").toString())
+                                .arg(each->width())
+                                .arg(each->minimumSizeHint().width())));
       }
     }
   }
@@ -430,6 +490,44 @@ class LessonSessionTest : public QObject {
     auto* tensors = panel.window->findChild<ui::TensorsView*>();
     QTRY_VERIFY2(tensors->heading().contains(QStringLiteral("mlp.fc1.weight")),
                  qPrintable(tensors->heading()));
+  }
+
+  // Texts and lines of the views grow with the projector mode, and shrink again.
+  void aProjectorEnlargesTheViews() {
+    test::Panel panel;
+    QVERIFY(panel.window->openLesson(QStringLiteral("what-moves")));
+    panel.window->lessons().showStep(2);  // with a plan, so that there are links
+    QAction* projector = panel.window->actions()->find(QStringLiteral("view.projector"));
+    const auto mode = qScopeGuard([] { ui::setCanvasEnlarged(false); });
+    for (const char* view : {"view.mesh", "view.tensors", "view.links"}) {
+      panel.window->actions()->find(QLatin1String(view))->trigger();
+      QTest::qWait(300);  // layouts of tensors are made on a thread
+      QWidget* central = panel.window->centralWidget();
+      const QImage usual = central->grab().toImage();
+      const double text = ui::canvasFont(11).pointSizeF(), line = ui::canvasLine(2);
+      projector->trigger();
+      test::settle();
+      QVERIFY(ui::canvasFont(11).pointSizeF() > 1.2 * text);
+      QVERIFY(ui::canvasLine(2) > 1.5 * line);
+      QVERIFY2(central->grab().toImage() != usual, view);
+      const QStringList clipped = test::clippedTexts(*panel.window);
+      QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
+      projector->trigger();
+      test::settle();
+      QTRY_VERIFY2(central->grab().toImage() == usual, view);
+    }
+  }
+
+  // What the audience sees on the canvases: the ring and the keys stand out from each background.
+  void theProjectorIsReadable() {
+    for (const ui::ThemeMode mode : {ui::ThemeMode::Light, ui::ThemeMode::Dark}) {
+      ui::applyTheme(*qApp, mode);
+      const ui::Theme& theme = ui::Theme::current();
+      QVERIFY(ui::contrast(theme.text, theme.cell) >= 7);
+      for (const QColor& background : {theme.canvas, theme.cell, theme.panel})
+        QVERIFY(ui::contrast(theme.accent, background) >= 3);
+    }
+    ui::applyTheme(*qApp, ui::ThemeMode::Light);
   }
 
   void thePressedKeysAreShown() {

@@ -18,6 +18,7 @@
 
 #include "ui/help/guide.h"
 #include "ui/icons.h"
+#include "ui/language.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/surface.h"
@@ -38,6 +39,7 @@ GuideBrowser::GuideBrowser(QWidget* parent) : QTextBrowser(parent) {
 void GuideBrowser::restyle() { showGuide(*document(), guideText(m_shown)); }
 
 QVariant GuideBrowser::loadResource(int type, const QUrl& name) {
+  if (type == QTextDocument::ImageResource) return guidePicture(name.path(), devicePixelRatioF());
   const QString text = guideText(name.path());
   return text.isEmpty() ? QTextBrowser::loadResource(type, name) : QVariant(text);
 }
@@ -81,12 +83,19 @@ HelpWindow::HelpWindow(QWidget* parent)
   column->addLayout(history);
   column->addWidget(m_search);
   column->addWidget(m_contents, 1);
+  if (!panelLanguage().isEmpty()) {
+    auto* note = new QLabel(tr("The guide is in English."), side);
+    note->setObjectName(QStringLiteral("languageNote"));
+    note->setWordWrap(true);
+    setRole(note, QStringLiteral("hint"));
+    column->addWidget(note);
+  }
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
   row->addWidget(side);
   row->addWidget(m_browser, 1);
-  resize(980, 720);
+  resize(1020, 760);
 
   connect(m_contents, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
     if (item != nullptr && !m_silent) showPage(item->data(0, Qt::UserRole).toString());

@@ -5,27 +5,29 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <map>
 
 #include "engine/lesson/lessons.h"
+#include "ui/language.h"
+#include "ui/lessons/lesson_files.h"
 #include "ui/lessons/lesson_records.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
 
 const std::vector<LessonEntry>& lessonEntries() {
-  static const std::vector<LessonEntry> entries = [] {
-    std::vector<LessonEntry> list;
-    for (const std::string& name : engine::LessonFileNames()) {
-      const auto text = engine::FindLessonText(name);
-      const auto lesson = text ? engine::ReadLesson(*text) : text.error();
-      if (!lesson) continue;
-      list.push_back({QString::fromStdString(name), QString::fromStdString(lesson->title),
-                      QString::fromStdString(lesson->summary),
-                      static_cast<int>(lesson->steps.size())});
-    }
-    return list;
-  }();
-  return entries;
+  static std::map<QString, std::vector<LessonEntry>> entries;  // by language
+  std::vector<LessonEntry>& list = entries[panelLanguage()];
+  if (!list.empty()) return list;
+  for (const std::string& name : engine::LessonFileNames()) {
+    const auto text = lessonSource(QString::fromStdString(name));
+    const auto lesson = text ? readLesson(*text) : text.error();
+    if (!lesson) continue;
+    list.push_back({QString::fromStdString(name), QString::fromStdString(lesson->title),
+                    QString::fromStdString(lesson->summary),
+                    static_cast<int>(lesson->steps.size())});
+  }
+  return list;
 }
 
 LessonList::LessonList(LessonRecords& records, QWidget* parent)

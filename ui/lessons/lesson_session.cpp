@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/files/whole_file.h"
 #include "engine/lesson/lesson_names.h"
-#include "engine/lesson/lessons.h"
 #include "ui/format.h"
+#include "ui/lessons/lesson_files.h"
 #include "ui/lessons/lesson_records.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -19,24 +19,26 @@ namespace {
 constexpr int kFrameMs = 33;
 constexpr int kReloadDelayMs = 150;  // an editor may replace the file in several steps
 
-bool isLessonPath(const QString& text) {
-  return text.contains(u'/') || text.endsWith(QLatin1String(".json"));
-}
-
 Result<engine::LessonStage> readStage(const QString& nameOrFile) {
-  NamedText text;
-  if (isLessonPath(nameOrFile)) {
-    text.name = nameOrFile.toStdString();
-    TESSERA_TRY(text.text, engine::ReadWholeFile(text.name));
-  } else {
-    TESSERA_TRY(text, engine::FindLessonText(nameOrFile.toStdString()));
-  }
-  const auto placed = [&](Error error) { return engine::WithLessonColumn(std::move(error), text); };
-  TESSERA_TRY(auto lesson, engine::ReadLesson(text));
+  TESSERA_TRY(const LessonSource text, lessonSource(nameOrFile));
+  const auto placed = [&](Error error) {
+    return engine::WithLessonColumn(std::move(error), text.lesson);
+  };
+  TESSERA_TRY(auto lesson, readLesson(text));
   auto stage = engine::LessonStage::Make(std::move(lesson));
   if (!stage) return placed(stage.error());
   if (const Status good = engine::RehearseLesson(*stage); !good) return placed(good.error());
   return stage;
+}
+
+/// "n0 out" in the language of the panel; other texts as they are.
+QString portName(const QString& text) {
+  static const QRegularExpression port(QStringLiteral("^(\\S+) (in|out)$"));
+  const auto match = port.match(text);
+  if (!match.hasMatch()) return text;
+  return match.captured(2) == QLatin1String("in")
+             ? LessonSession::tr("%1 in", "a port").arg(match.captured(1))
+             : LessonSession::tr("%1 out", "a port").arg(match.captured(1));
 }
 
 /// The transfer of a plan, of which a fraction is done.
@@ -82,7 +84,7 @@ LessonSession::LessonSession(LessonRecords& records, QObject* parent)
 Status LessonSession::open(const QString& nameOrFile, int step) {
   TESSERA_TRY(engine::LessonStage stage, readStage(nameOrFile));
   m_source = nameOrFile;
-  watch(isLessonPath(nameOrFile) ? nameOrFile : QString());
+  watch();
   m_given.clear();
   adopt(std::move(stage), step);
   return OkStatus();
@@ -95,14 +97,14 @@ void LessonSession::adopt(engine::LessonStage stage, int step) {
   showStep(std::clamp(step, 0, numSteps() - 1));
 }
 
-void LessonSession::watch(const QString& file) {
+void LessonSession::watch() {
   if (!m_watcher.files().isEmpty()) m_watcher.removePaths(m_watcher.files());
-  if (!file.isEmpty()) m_watcher.addPath(file);
+  if (const QStringList files = lessonFiles(m_source); !files.isEmpty()) m_watcher.addPaths(files);
 }
 
 void LessonSession::reload() {
   if (!isOpen()) return;
-  watch(m_source);  // a file that was replaced is another file
+  watch();  // a file that was replaced is another file
   auto stage = readStage(m_source);
   if (stage) return adopt(*std::move(stage), m_step);
   m_fileProblem = QString::fromStdString(stage.error().ToString());
@@ -235,7 +237,7 @@ void LessonSession::replan() {
     if (plan) {
       m_plan = *std::move(plan);
     } else {
-      m_draftProblem = QString::fromStdString(plan.error().ToString());
+      m_draftProblem = localized(plan.error().ToString());
     }
   }
   if (script().task && isTaskDone()) m_records.finishTask(name(), m_step);
@@ -303,7 +305,7 @@ QString LessonSession::print(const engine::LessonValue& value) {
     case engine::LessonUnit::kCount:
       return QLocale().toString(value.number, 'g', 6);
     case engine::LessonUnit::kText:
-      return QString::fromStdString(value.text);
+      return portName(QString::fromStdString(value.text));
   }
   return {};
 }

@@ -35,9 +35,10 @@ class LessonSession : public QObject {
   explicit LessonSession(LessonRecords& records, QObject* parent = nullptr);
 
   /// Opens a lesson of the program by its name, or a file: text with a '/' or the ending ".json" is
-  /// a path. A file is watched and read again when it is saved. The lesson stays open from then on,
-  /// also while another source is shown, and if a later one is wrong.
-  /// \error as engine::ReadLesson, engine::LessonStage::Make and engine::RehearseLesson
+  /// a path. A file and its translation are watched and read again when they are saved. The lesson
+  /// stays open from then on, also while another source is shown, and if a later one is wrong.
+  /// \error as engine::ReadLesson, engine::TranslateLesson, engine::LessonStage::Make and
+  ///     engine::RehearseLesson
   Status open(const QString& nameOrFile, int step = 0);
   bool isOpen() const { return m_stage.has_value(); }
   /// Whether transfers are shown in motion, for kMoveMs.
@@ -116,7 +117,7 @@ class LessonSession : public QObject {
   std::size_t index() const { return static_cast<std::size_t>(m_step); }
   bool isMoving() const { return m_moving.isActive(); }
   void adopt(engine::LessonStage stage, int step);
-  void watch(const QString& file);
+  void watch();
   void reload();
   /// Gives the cluster of the step to the model, with the transfer in progress if one is shown.
   void publish();

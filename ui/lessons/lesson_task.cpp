@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -11,6 +12,7 @@
 #include "engine/lesson/lesson_names.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_session.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -29,7 +31,7 @@ QString comparisonText(const std::string& comparison) {
 
 /// "✓ tensor-parallel degree: 4", "○ bytes that move: 3.1 GiB, at most 2 GiB".
 QString lineOf(const engine::LessonCheck& check, bool drafted) {
-  const QString what = format::word(engine::LessonMeaning(check.left));
+  const QString what = localized(engine::LessonMeaning(check.left));
   const QString mark = check.holds ? QStringLiteral("✓ ") : QStringLiteral("○ ");
   if (check.comparison.empty()) return mark + what;
   if (!drafted || !check.known) {
@@ -100,8 +102,13 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   m_microBatch->setMinimumWidth(kBoxWidth);
   m_microBatch->setAccessibleName(tr("Samples of a micro-batch"));
   caption->setBuddy(m_microBatch);
-  degrees->addWidget(caption, 0, column);
-  degrees->addWidget(m_microBatch, 1, column);
+  degrees->setColumnStretch(column, 1);
+  auto* options = new QHBoxLayout;
+  options->setSpacing(8);
+  options->addWidget(m_zero);
+  options->addStretch();
+  options->addWidget(caption);
+  options->addWidget(m_microBatch);
   const auto setOptions = [this] {
     m_session.draft().setOptions({m_zero->isChecked(), m_microBatch->value()});
   };
@@ -116,7 +123,7 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   rows->addWidget(m_title);
   rows->addWidget(m_text);
   rows->addLayout(degrees);
-  rows->addWidget(m_zero);
+  rows->addLayout(options);
   rows->addLayout(m_rows);
   rows->addWidget(m_problem);
   rows->addWidget(m_plan);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -15,8 +16,7 @@ QString timeOf(const engine::Event& event, const QString& form) {
 
 /// The text continues the source: "n1" "joined with 4 GPUs".
 QString lineOf(const engine::Event& event) {
-  return QString(QString::fromStdString(event.source) + QLatin1Char(' ') +
-                 QString::fromStdString(event.text))
+  return QString(QString::fromStdString(event.source) + QLatin1Char(' ') + localizedText(event))
       .trimmed();
 }
 
@@ -25,7 +25,7 @@ QString lineOf(const engine::Event& event) {
 EventTableModel::EventTableModel(QObject* parent) : ColumnTable(parent) {
   using engine::Event;
   setColumns({
-      {tr("Time"), [](const Event& event) { return timeOf(event, QStringLiteral("HH:mm:ss")); }},
+      {tr("Time"), [](const Event& event) { return format::shortClock(event.time); }},
       {tr("Severity"), [](const Event&) { return QString(); }},
       {tr("Event"), lineOf},
   });

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/history_table_model.h"
 
-#include <QDateTime>
 #include <algorithm>
 #include <utility>
 
 #include "ui/format.h"
 #include "ui/models/change_view.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
 HistoryTableModel::HistoryTableModel(QObject* parent) : ColumnTable(parent) {
   using Entry = engine::HistoryEntry;
   setColumns({
-      {tr("When"),
-       [](const Entry& entry) {
-         return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
-             .toString(QStringLiteral("HH:mm:ss"));
-       }},
+      {tr("When"), [](const Entry& entry) { return format::shortClock(entry.started); }},
       {tr("Job"), [](const Entry& entry) { return QString::fromStdString(entry.job); }},
       {QStringLiteral("dp × tp × pp"), changeText},
       {tr("Moved"), [](const Entry& entry) { return format::bytes(entry.bytes_moved); },
@@ -72,7 +68,7 @@ QVariant HistoryTableModel::data(const QModelIndex& index, int role) const {
                                        .arg(QString::fromStdString(entry.digest_before),
                                             QString::fromStdString(entry.digest_after));
       }
-      if (!entry.reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(entry.reason);
+      if (!entry.reason.empty()) tip += QLatin1Char('\n') + localized(entry.reason);
       return tip;
     }
     case ResultRole:

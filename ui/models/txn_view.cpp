@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -23,13 +24,12 @@ QString cancelCost() {
 
 QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
   if (txn.reason.empty()) return sentence;
-  return sentence + QLatin1Char(' ') +
-         TxnWords::tr("Reason: %1.").arg(QString::fromStdString(txn.reason));
+  return sentence + QLatin1Char(' ') + TxnWords::tr("Reason: %1.").arg(localized(txn.reason));
 }
 
 /// "Opening data: n1 37.5 % of 8.4 GiB."
 QString waits(const engine::TxnStatus& txn) {
-  QString text = QString::fromStdString(txn.reason) + QLatin1Char('.');
+  QString text = localized(txn.reason) + QLatin1Char('.');
   text[0] = text[0].toUpper();
   return text;
 }

@@ -12,6 +12,7 @@
 #include "ui/format.h"
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
+#include "ui/sentences.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/phase_times_bar.h"
@@ -187,7 +188,7 @@ void ChangeDetails::setEntry(const engine::HistoryEntry& entry) {
                     : entry.result == "failed"      ? QStringLiteral("bad")
                     : entry.result == "rolled_back" ? QStringLiteral("warn")
                                                     : QStringLiteral("hint"));
-  m_reason->setText(QString::fromStdString(entry.reason));
+  m_reason->setText(localized(entry.reason));
   m_reason->setVisible(!entry.reason.empty());
   m_facts->setRows(factsOf(entry));
   const auto phases = phasesOf(entry);

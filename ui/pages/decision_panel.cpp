@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
@@ -129,7 +130,7 @@ void DecisionPanel::refresh() {
   if (decision == nullptr) return;
   const engine::JobStatus& job = *m_model.job();
   const QString name = QString::fromStdString(job.name);
-  const QString reason = QString::fromStdString(decision->reason);
+  const QString reason = localized(decision->reason);
   if (decision->loss == engine::LossCase::kReplicasLive) {
     m_headline->setText(
         tr("%1. Nothing of %2 is: other GPUs hold all of its state.").arg(reason, name));
@@ -137,7 +138,7 @@ void DecisionPanel::refresh() {
         decision->can_continue()
             ? tr("The state after step %1 is complete in memory.").arg(format::count(job.step))
             : tr("The state after step %1 is complete in memory, but the job cannot continue: %2.")
-                  .arg(format::count(job.step), QString::fromStdString(decision->why_not)));
+                  .arg(format::count(job.step), localized(decision->why_not)));
   } else {
     m_headline->setText(tr("%1. %2 of %3 have no other copy in memory.")
                             .arg(reason, format::bytes(decision->missing_bytes), name));

@@ -8,6 +8,7 @@
 #include "ui/format.h"
 #include "ui/models/device_names.h"
 #include "ui/pages/plan_panel.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/stacked_bar.h"
 
@@ -39,12 +40,12 @@ void PlanPanel::refreshPlan() {
                                    [](const engine::Candidate& each) { return each.recommended; });
     if (best != all.end()) {
       recommendation = tr("Recommended: %1, %2")
-                           .arg(format::shape(best->mesh), QString::fromStdString(proposal->why));
+                           .arg(format::shape(best->mesh), localized(proposal->why));
     }
   }
   m_recommendation->setText(recommendation);
   m_recommendation->setVisible(!recommendation.isEmpty());
-  m_why->setText(summary ? QString::fromStdString(summary->why) : QString());
+  m_why->setText(summary ? localized(summary->why) : QString());
   // Show the sentence once if both are equal.
   m_why->setVisible(!m_why->text().isEmpty() && !recommendation.endsWith(m_why->text()));
   if (!summary) {

@@ -9,6 +9,7 @@
 
 #include "ui/format.h"
 #include "ui/models/change_view.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -67,7 +68,7 @@ std::vector<PlotBand> bandsOf(const std::vector<engine::HistoryEntry>& entries,
 std::optional<PlotMark> markOf(const engine::Event& event) {
   PlotMark mark;
   mark.time = event.time;
-  mark.text = QString::fromStdString(event.source + " " + event.text).trimmed();
+  mark.text = QString(QString::fromStdString(event.source) + u' ' + localizedText(event)).trimmed();
   switch (event.severity) {
     case engine::Severity::kDebug:
       return std::nullopt;

@@ -114,7 +114,7 @@ QSize LinkCanvas::sizeHint() const {
 }
 
 void LinkCanvas::relayout() {
-  const QFontMetrics metrics(uiFont(11));
+  const QFontMetrics metrics(canvasFont(11));
   m_nameWidth = 0;
   for (const auto& party : m_matrix.parties) {
     m_nameWidth = std::max(m_nameWidth, metrics.horizontalAdvance(partyName(party)));
@@ -239,7 +239,7 @@ void LinkCanvas::paintNumber(QPainter& painter, const LinkMatrix::Link& link) co
   const QRectF area = cellRect({link.from, link.to});
   const QColor fill = fillOf(linkStrength(m_matrix, link.bytes), link.from == link.to);
   const QString number = format::bytesAs(link.bytes, m_matrix.largest);
-  painter.setFont(uiFont(m_pitch >= 34 ? 11 : 10, QFont::Medium));
+  painter.setFont(canvasFont(m_pitch >= 34 ? 11 : 10, QFont::Medium));
   const QRectF text = painter.boundingRect(area, Qt::AlignCenter, number);
   if (text.width() <= area.width() - 2) {
     // The line through a dead row does not cross the number.
@@ -257,7 +257,7 @@ void LinkCanvas::paintNumber(QPainter& painter, const LinkMatrix::Link& link) co
   painter.fillRect(bar, track);
   painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * std::min(done, 1.0), 2), ink(fill));
   if (!link.stalled) return;
-  painter.setPen(QPen(Theme::current().warn, 2, Qt::DashLine));
+  painter.setPen(QPen(Theme::current().warn, canvasLine(2), Qt::DashLine));
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 4, 4);
 }
@@ -286,8 +286,8 @@ void LinkCanvas::paintMarks(QPainter& painter) const {
     painter.drawRoundedRect(QRectF(cellRect(cell)).adjusted(-outside, -outside, outside, outside),
                             radius, radius);
   };
-  if (m_hovered && m_hovered != m_chosen) frame(*m_hovered, QPen(theme.dim, 1), 0);
-  if (m_chosen) frame(*m_chosen, QPen(theme.text, 2), 0);
+  if (m_hovered && m_hovered != m_chosen) frame(*m_hovered, QPen(theme.dim, canvasLine(1)), 0);
+  if (m_chosen) frame(*m_chosen, QPen(theme.text, canvasLine(2)), 0);
   if (m_current && hasFocus()) frame(*m_current, QPen(theme.accent, 1.5, Qt::DotLine), 2.5);
 }
 
@@ -305,7 +305,7 @@ QColor LinkCanvas::nameColor(int party, bool row) const {
 void LinkCanvas::paintNames(QPainter& painter) const {
   const Theme& theme = Theme::current();
   const int size = m_matrix.size();
-  painter.setFont(uiFont(11, QFont::DemiBold));
+  painter.setFont(canvasFont(11, QFont::DemiBold));
   painter.setPen(theme.dim);
   const QRect all(cellRect({0, 0}).topLeft(), QSize(size * m_pitch, size * m_pitch));
   const QRect shown = all.intersected(body());
@@ -320,7 +320,7 @@ void LinkCanvas::paintNames(QPainter& painter) const {
   painter.drawText(QRect(barsLeft(), 26, kBarColumn, 18), Qt::AlignVCenter, tr("sends"));
   painter.drawText(QRect(barsLeft() + kBarColumn, 26, kBarColumn, 18), Qt::AlignVCenter,
                    tr("receives"));
-  painter.setFont(uiFont(11));
+  painter.setFont(canvasFont(11));
   const int stepX = step(m_nameWidth + 6);
   for (int i = 0; i < size; i += stepX) {
     const int middle = cellRect({0, i}).center().x();
@@ -332,7 +332,7 @@ void LinkCanvas::paintNames(QPainter& painter) const {
   painter.restore();
   painter.save();
   painter.setClipRect(QRect(0, kTop - 6, m_left, viewport()->height()));
-  painter.setFont(uiFont(11));
+  painter.setFont(canvasFont(11));
   const int high = painter.fontMetrics().height();
   for (int i = 0; i < size; i += step(high)) {
     const int middle = cellRect({i, 0}).center().y();
@@ -370,7 +370,7 @@ void LinkCanvas::paintBars(QPainter& painter) const {
     }
     if (m_pitch < 13) return;
     painter.setPen(theme.dim);
-    painter.setFont(uiFont(11));
+    painter.setFont(canvasFont(11));
     painter.drawText(
         QRectF(track.right() + 8, beside.top(), kBarNumber - 8, beside.height()), Qt::AlignVCenter,
         bytes == 0 ? QString(QChar(0x2013)) : format::bytesAs(bytes, m_matrix.largest));
@@ -387,7 +387,7 @@ void LinkCanvas::paintBars(QPainter& painter) const {
   if (!m_matrix.busiest) return;
   const bool in = m_matrix.busiest->in;
   painter.setPen(theme.warn);
-  painter.setFont(uiFont(11));
+  painter.setFont(canvasFont(11));
   const int left = barsLeft() + (in ? kBarColumn : 0);
   const int wide = in ? kSentenceWidth : kBars;
   painter.drawText(QRect(left, cellRect({size, 0}).top() + 4, wide, kSentence - 4),

@@ -252,7 +252,7 @@ void TensorCanvas::paintTile(QPainter& p, const Tile& tile) const {
 void TensorCanvas::paintFrame(QPainter& p, bool after) const {
   const TensorFrame& shown = frame(after);
   const Theme& theme = Theme::current();
-  const QFont heading = uiFont(12, QFont::DemiBold), caption = uiFont(11);
+  const QFont heading = canvasFont(12, QFont::DemiBold), caption = canvasFont(11);
   const auto shape = [](const ptc::Layout& layout) { return format::shape(layout.mesh().shape()); };
   const QString title =
       !after              ? (isComparing() ? tr("now, %1") : tr("%1")).arg(shape(m_layouts->now()))
@@ -284,7 +284,7 @@ void TensorCanvas::paintFrame(QPainter& p, bool after) const {
 // else in a list below the picture.
 void TensorCanvas::paintNames(QPainter& p, bool after) const {
   const Theme& theme = Theme::current();
-  const QFont bold = uiFont(11.5, QFont::DemiBold), small = uiFont(11);
+  const QFont bold = canvasFont(11.5, QFont::DemiBold), small = canvasFont(11);
   const QRectF& area = frame(after).area();
   std::vector<double> used;
   for (const Tile& tile : m_tiles) {
@@ -345,7 +345,7 @@ void TensorCanvas::paintLines(QPainter& p) const {
   if (sent.empty()) return;
   if (sent.size() > kMostLines) {
     const double y = m_before.area().center().y();
-    p.setPen(QPen(theme.faint, 1.6));
+    p.setPen(QPen(theme.faint, canvasLine(1.6)));
     p.drawLine(QPointF(from + 8, y), QPointF(to - 2, y));
     p.drawPolyline(QPolygonF{{to - 9, y - 5}, {to - 2, y}, {to - 9, y + 5}});
     return;
@@ -356,7 +356,7 @@ void TensorCanvas::paintLines(QPainter& p) const {
     if (after.empty() || before.empty()) continue;
     QColor color = theme.accent;
     color.setAlphaF(static_cast<float>(strengthOf({true, cell->to}) * 0.75));
-    p.setPen(QPen(color, 1.3));
+    p.setPen(QPen(color, canvasLine(1.3)));
     const QPointF start(from, before.front().center().y()), end(to, after.front().center().y());
     const double bend = (to - from) * 0.5;
     QPainterPath path(start);
@@ -376,9 +376,9 @@ void TensorCanvas::paintMark(QPainter& p) const {
     }
   };
   const Theme& theme = Theme::current();
-  if (m_hovered && m_hovered != m_current) outline(*m_hovered, QPen(theme.accent, 1));
+  if (m_hovered && m_hovered != m_current) outline(*m_hovered, QPen(theme.accent, canvasLine(1)));
   if (!m_current) return;
-  outline(*m_current, QPen(theme.accent, 2));
+  outline(*m_current, QPen(theme.accent, canvasLine(2)));
   if (!hasFocus()) return;
   QPen focus(theme.text, 1, Qt::CustomDashLine, Qt::FlatCap);
   focus.setDashPattern({1, 2});

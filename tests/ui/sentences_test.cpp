@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// What agents and engine write is German in a German panel: examples, and every event that the
+// sources of the agents write.
+#include "ui/sentences.h"
+
+#include <QDirIterator>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QRegularExpression>
+#include <QTest>
+#include <algorithm>
+
+#include "engine/lesson/lesson_names.h"
+#include "tests/support/widget_test_main.h"
+#include "tests/ui/linguist_tools.h"
+#include "ui/language.h"
+#include "ui/models/event_table_model.h"
+
+using namespace tessera;
+
+namespace {
+
+/// The end of the call whose arguments begin at `at`. Brackets in texts do not count.
+qsizetype endOfCall(const QString& source, qsizetype at) {
+  int open = 1;
+  bool quoted = false;
+  for (; at < source.size() && open > 0; ++at) {
+    const QChar c = source[at];
+    if (quoted && c == u'\\') {
+      ++at;
+    } else if (c == u'"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      open += c == u'(' ? 1 : c == u')' ? -1 : 0;
+    }
+  }
+  return at;
+}
+
+/// The texts in quotes of an expression; adjacent ones are one text.
+QStringList literalsIn(const QString& code) {
+  static const QRegularExpression group(
+      QStringLiteral("\"(?:[^\"\\\\]|\\\\.)*\"(?:\\s*\"(?:[^\"\\\\]|\\\\.)*\")*"));
+  static const QRegularExpression seam(QStringLiteral("\"\\s*\""));
+  QStringList texts;
+  for (auto each = group.globalMatch(code); each.hasNext();) {
+    QString text = each.next().captured();
+    text = text.mid(1, text.size() - 2);
+    texts << text.replace(seam, QString());
+  }
+  return texts;
+}
+
+/// The formats of the events that a source file writes: literals with more than one word.
+QStringList eventFormats(const QString& source) {
+  static const QRegularExpression call(
+      QStringLiteral("(?:AddEvent|ReportEvent|ReportNodeEvent|world_\\.note|world_\\.warn|"
+                     "registrar_->Note)\\("));
+  static const QRegularExpression field(QStringLiteral("\\{[^}]*\\}"));
+  static const QRegularExpression sentence(QStringLiteral("[a-z]+[ :;,]+[a-z]{2,}|[a-z]+: "));
+  QStringList formats;
+  for (auto each = call.globalMatch(source); each.hasNext();) {
+    const qsizetype begin = each.next().capturedEnd();
+    for (QString text : literalsIn(source.mid(begin, endOfCall(source, begin) - begin))) {
+      text.replace(field, QStringLiteral("{}"));
+      if (text.contains(sentence)) formats << text;
+    }
+  }
+  return formats;
+}
+
+/// Whether a known sentence has this format, or all of its words in their order, because the rest
+/// is appended.
+bool isKnownFormat(const QString& format) {
+  QString filled = format;
+  filled.replace(QLatin1String("{}"), QLatin1String("7"));
+  for (const QString& each : {filled, filled + u'7', u'7' + filled}) {
+    if (ui::localized(each) != each) return true;
+  }
+  const QStringList pieces = format.split(QStringLiteral("{}"), Qt::SkipEmptyParts);
+  const auto sentences = ui::knownSentences();
+  return std::ranges::any_of(sentences, [&](const char* known) {
+    const QString text = QString::fromUtf8(known);
+    qsizetype at = 0;
+    for (const QString& piece : pieces) {
+      at = text.indexOf(piece, at);
+      if (at < 0) return false;
+      at += piece.size();
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+class SentencesTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void sentencesAreGerman_data() {
+    QTest::addColumn<QString>("english");
+    QTest::addColumn<QString>("german");
+    const auto row = [](const char* english, const char* german) {
+      QTest::newRow(english) << QString::fromUtf8(english) << QString::fromUtf8(german);
+    };
+    row("is back", "ist wieder da");
+    row("joined with 4 GPUs", "ist mit 4 GPUs beigetreten");
+    row("joined with 1 GPU", "ist mit 1 GPU beigetreten");
+    row("stopped after step 12; its memory is free (ana)",
+        "nach Schritt 12 beendet; sein Speicher ist frei (ana)");
+    row("epoch 3 committed, digests equal, pause 0.31 s",
+        "Epoche 3 festgeschrieben, Digests gleich, Pause 0,31 s");
+    row("rolled back: n1 refused: device n1g0 failed; the old layout is whole",
+        "zurückgerollt: n1 hat abgelehnt: GPU n1g0 ist ausgefallen; das alte Layout ist "
+        "unversehrt");
+    row("reconfigure gpt-mini dp=1,tp=2 → dp=2,tp=2, 18.7 MiB (tessera by ana)",
+        "gpt-mini umstellen: dp=1,tp=2 → dp=2,tp=2, 18,7 MiB (tessera by ana)");
+    row("suspended after step 9: n1 was lost; its state is kept",
+        "nach Schritt 9 ausgesetzt: n1 ging verloren; sein Zustand bleibt erhalten");
+    row("it continues on 2 GPUs as dp=1,tp=2, without losing a step",
+        "er läuft auf 2 GPUs als dp=1,tp=2 weiter, ohne einen Schritt zu verlieren");
+    row("replicas_live: no step lost: n2g1 failed",
+        "Replikate leben: kein Schritt verloren: n2g1 ist ausgefallen");
+    row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");
+    row("dp=9,tp=1,pp=1 needs 9 GPUs, the cluster has 8",
+        "dp=9,tp=1,pp=1 braucht 9 GPUs, der Cluster hat 8");
+    // Of unknown ones nothing changes, not even what could be a number.
+    row("something else, in 1.5 s", "something else, in 1.5 s");
+    row("", "");
+  }
+  void sentencesAreGerman() {
+    QFETCH(QString, english);
+    QFETCH(QString, german);
+    {
+      const ui::Language language{QLocale(QLocale::German)};
+      QCOMPARE(ui::localized(english), german);
+      QCOMPARE(ui::localized(english), german);  // from the cache
+    }
+    const ui::Language language{QLocale(QLocale::English)};
+    QCOMPARE(ui::localized(english), english);
+  }
+
+  void outputOfProgramsStays() {
+    const ui::Language language{QLocale(QLocale::German)};
+    QCOMPARE(ui::localizedText({1, 0, engine::Severity::kInfo, "mine n0g0", "is back"}),
+             QStringLiteral("is back"));
+    QCOMPARE(ui::localizedText({1, 0, engine::Severity::kInfo, "n0", "is back"}),
+             QStringLiteral("ist wieder da"));
+    ui::EventTableModel model;
+    model.append({{1, 0, engine::Severity::kInfo, "n1", "joined with 4 GPUs"}});
+    QCOMPARE(model.index(0, model.columnCount() - 1).data().toString(),
+             QStringLiteral("n1 ist mit 4 GPUs beigetreten"));
+  }
+
+  void theJudgeReadsSources() {
+    const QStringList found = eventFormats(QStringLiteral(
+        "AddEvent(kInfo, fmt::format(\"n{}\", n), fmt::format(\"was seen (really) \"\n  \"{:.1f} "
+        "times{}\", f(x), b ? \", twice as often\" : \"\"));\nPut(\"not an event\");"));
+    QCOMPARE(found, (QStringList{QStringLiteral("was seen (really) {} times{}"),
+                                 QStringLiteral(", twice as often")}));
+    const ui::Language language{QLocale(QLocale::German)};
+    QVERIFY(!isKnownFormat(found.front()));
+    QVERIFY(isKnownFormat(QStringLiteral("paused after step {}{}")));
+  }
+
+  // A new event needs a line in ui/known_sentences.cpp and its translation.
+  void everyEventIsKnown() {
+    if (test::linguistTool(QStringLiteral("lrelease")).isEmpty())
+      QSKIP("lrelease (qt6-l10n-tools) is missing");
+    const ui::Language language{QLocale(QLocale::German)};
+    QStringList unknown;
+    int events = 0;
+    for (QDirIterator it(QStringLiteral(TESSERA_SOURCE_DIR "/agents"), {QStringLiteral("*.cpp")},
+                         QDir::Files, QDirIterator::Subdirectories);
+         it.hasNext();) {
+      QFile file(it.next());
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      for (const QString& format : eventFormats(QString::fromUtf8(file.readAll()))) {
+        ++events;
+        if (!isKnownFormat(format)) unknown << file.fileName() + QStringLiteral(": ") + format;
+      }
+    }
+    QVERIFY2(events > 60, qPrintable(QString::number(events)));
+    QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
+  }
+
+  // Errors that a panel can show; the others are of commands without a cluster.
+  void errorsOfTheCatalogueAreKnown() {
+    const ui::Language language{QLocale(QLocale::German)};
+    const QStringList ofCommands{QStringLiteral("Rules and models"),
+                                 QStringLiteral("Starting over ssh"),
+                                 QStringLiteral("Checkpoints on disk"), QStringLiteral("Files"),
+                                 QStringLiteral("Experiments")};
+    QFile file(QStringLiteral(TESSERA_SOURCE_DIR "/resources/errors/catalogue.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonArray entries = QJsonDocument::fromJson(file.readAll()).array();
+    QString topic;
+    QStringList unknown;
+    int errors = 0;
+    for (const QJsonValue& entry : entries) {
+      topic = entry[QLatin1String("topic")].toString(topic);
+      const QString match = entry[QLatin1String("match")].toString();
+      if (match.isEmpty() || ofCommands.contains(topic)) continue;
+      ++errors;
+      if (!isKnownFormat(match)) unknown << match;
+    }
+    QVERIFY(errors > 60);
+    QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
+  }
+
+  void valuesOfLessonsAreKnown() {
+    const ui::Language language{QLocale(QLocale::German)};
+    for (const engine::LessonName& name : engine::LessonNameTable()) {
+      if (name.meaning == "ZeRO") continue;  // the same in German
+      std::string expression(name.name);
+      if (!name.arguments.empty() && name.arguments.front() != '[') expression += "(n0)";
+      const std::string meaning = engine::LessonMeaning(expression);
+      QVERIFY2(ui::localized(meaning) != QString::fromStdString(meaning), meaning.c_str());
+    }
+  }
+
+  void tenThousandEventsAreQuick() {
+    const ui::Language language{QLocale(QLocale::German)};
+    QElapsedTimer timer;
+    timer.start();
+    for (int i = 0; i < 10'000; ++i) {
+      ui::localized(QStringLiteral("stopped after step %1; its memory is free").arg(i));
+    }
+    QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+    qInfo("10,000 different events: %lld ms", static_cast<long long>(timer.elapsed()));
+  }
+};
+
+TESSERA_THEMED_TEST(SentencesTest)
+#include "sentences_test.moc"
