@@ -43,12 +43,13 @@ namespace {
 
 constexpr int kMostEscapes = 8;
 
-/// Actions that leave the window or ask for a file of this machine.
+/// Actions that leave the window or the cluster, or ask for a file of this machine.
 bool IsExcluded(const QString& id) {
   static const std::set<QString> excluded = {
-      "file.quit",    "file.startLocal",     "cluster.stopLocal",  "file.openHistory",
-      "file.picture", "history.exportPlots", "history.saveReport", "history.saveScenario",
-      "learn.open",   "edit.openFolder"};
+      "file.quit",           "file.startLocal",    "cluster.stopLocal",
+      "cluster.disconnect",  "file.openHistory",   "file.picture",
+      "history.exportPlots", "history.saveReport", "history.saveScenario",
+      "learn.open",          "edit.openFolder"};
   return excluded.contains(id);
 }
 

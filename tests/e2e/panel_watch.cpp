@@ -35,14 +35,21 @@ QString NamesOf(const std::set<ptc::DeviceId>& devices) {
 
 PanelWatch::PanelWatch(ui::MainWindow& window, ui::ClusterModel& model, WatchedCommands& commands)
     : m_window(window), m_model(model), m_commands(commands), m_bottom(window.draft()->edits()) {
-  // The stack is cleared where the draft follows a new layout; what then differs from it stays. A
-  // new edit changes the draft before it is on the stack.
+  // Where the draft follows a new layout, the stack is cleared, and what then differs from the
+  // layout stays: that is what undoing all leads to. A new edit changes the draft before it is on
+  // the stack, so its change of an empty stack is taken back.
   connect(window.draft()->undoStack(), &QUndoStack::indexChanged, this, [this] {
-    m_cleared = m_window.draft()->undoStack()->count() == 0;
-    if (m_cleared) m_bottom = m_window.draft()->edits();
+    const bool isEmpty = m_window.draft()->undoStack()->count() == 0;
+    if (isEmpty) {
+      m_bottom = m_window.draft()->edits();
+    } else if (m_replaced) {
+      m_bottom = *m_replaced;
+    }
+    m_replaced.reset();
   });
   connect(window.draft(), &ui::Draft::changed, this, [this] {
-    if (std::exchange(m_cleared, false)) m_bottom = m_window.draft()->edits();
+    if (m_window.draft()->undoStack()->count() == 0)
+      m_replaced = std::exchange(m_bottom, m_window.draft()->edits());
   });
   connect(window.progressPanel(), &ui::ProgressPanel::viewChanged, this,
           &PanelWatch::checkProgress);
@@ -74,7 +81,6 @@ void PanelWatch::report(const QString& text) {
 
 void PanelWatch::check() {
   m_model.flush();
-  m_cleared = false;
   checkApply();
   checkSelection();
   checkProgress();

@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "tests/e2e/watched_commands.h"
 #include "ui/main_window.h"
@@ -48,9 +49,9 @@ class PanelWatch : public QObject {
   ui::MainWindow& m_window;
   ui::ClusterModel& m_model;
   WatchedCommands& m_commands;
-  bool m_cleared = false;     // the undo stack was, and the draft has not changed since
-  ui::Draft::Edits m_bottom;  // of the undo stack
-  std::map<std::int64_t, double> m_progress;  // by transaction
+  ui::Draft::Edits m_bottom;                   // of the undo stack
+  std::optional<ui::Draft::Edits> m_replaced;  // by the newest change of an empty stack
+  std::map<std::int64_t, double> m_progress;   // by transaction
   QStringList m_wrong;
 };
 
