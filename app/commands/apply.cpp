@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `apply`: plans a change, starts the transaction and follows it to its outcome. Ctrl-C requests a
-/// rollback and waits for it.
+/// `apply`: plans a change, asks, starts the transaction and follows it to its outcome. Ctrl-C
+/// requests a rollback and waits for it.
 
 #include <fmt/format.h>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/follow.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/placement.h"
 #include "app/commands/session.h"
+#include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
@@ -20,10 +22,18 @@ int runApply(const Invocation& call) {
   TESSERA_OR_USAGE(auto planRequest, readPlanRequest(call.arguments));
   TESSERA_OR_USAGE(const auto atStep,
                    call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40));
+  if (const auto refused =
+          refuseIfUnasked(call, fmt::format("Move job '{}'", call.arguments.word(0))))
+    return *refused;
 
   TESSERA_OR_FAILED(auto session, openSession(call));
   TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &planRequest));
   if (!call.json) fmt::print("{}", describePlan(plan));
+  if (const auto refused =
+          askBefore(call, fmt::format("Move {} of job '{}', with a pause of about {}",
+                                      formatBytes(plan.moved()), plan.job,
+                                      formatSeconds(plan.pause_estimate))))
+    return *refused;
 
   countInterrupts();
   wire::Request request;
@@ -66,9 +76,10 @@ Command applyCommand() {
                                             "before and after",
                                     .fallback = "moved",
                                     .choices = {"moved", "full"}},
-                                   reversibleYesOption(),
+                                   yesOption("do not ask after the plan was shown"),
                                    quietOption()}),
-           .notes = {"Ctrl-C rolls the change back and waits for the outcome.",
+           .notes = {"Shows the plan and asks. Without a terminal --yes is needed.",
+                     "Ctrl-C rolls the change back and waits for the outcome.",
                      "With --json each line is a document: {\"phase\", \"done_bytes\", "
                      "\"total_bytes\"} while the change runs, with {\"waits_for\"} while new ranks "
                      "open their data, and at the end {\"result\", ...}."},

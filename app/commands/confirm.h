@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Questions before an act that cannot be undone. A change that can be rolled back needs no
-/// confirmation.
+/// Questions before an act that cannot be undone, and before bytes move.
 
 #include <optional>
 #include <string>
@@ -16,5 +15,8 @@ namespace tessera::app {
 /// \return nullopt to continue, else the exit code: kFailed after any answer but y or yes; kUsage
 ///     if stdin or stderr is not a terminal, or with --json, with an error that names --yes
 std::optional<int> askBefore(const Invocation& call, const std::string& question);
+
+/// Of a verb that asks later, when it knows more: refuses at once where `askBefore` could not ask.
+std::optional<int> refuseIfUnasked(const Invocation& call, const std::string& question);
 
 }  // namespace tessera::app

@@ -14,6 +14,7 @@
 #include "app/commands/command.h"
 #include "app/commands/help.h"
 #include "app/commands/json.h"
+#include "app/commands/panel_syntax.h"
 #include "app/version.h"
 #include "engine/files/whole_file.h"
 
@@ -75,8 +76,9 @@ std::string section(std::string title, const std::string& body) {
 }
 
 std::string pageOf(const Syntax& syntax) {
-  std::string text = head(pageName(syntax.verb), syntax.summary);
-  text += section("synopsis", fmt::format(".B {}\n", roff(usageOf("tesseractl", syntax))));
+  const char* const program = syntax.isVerb ? "tesseractl" : "";
+  std::string text = head(syntax.isVerb ? pageName(syntax.verb) : syntax.verb, syntax.summary);
+  text += section("synopsis", fmt::format(".B {}\n", roff(usageOf(program, syntax))));
   std::string description = roff(syntax.summary) + ".\n";
   for (const std::string& note : syntax.notes) description += ".PP\n" + roff(note) + "\n";
   text += section("description", description);
@@ -85,7 +87,8 @@ std::string pageOf(const Syntax& syntax) {
     for (const WordSpec& word : syntax.words) rows.emplace_back(word.name, word.help);
     text += section("arguments", tagged(rows));
   }
-  text += section("options", tagged(taggedOptions(allOptions(syntax))));
+  text += section("options",
+                  tagged(taggedOptions(syntax.isVerb ? allOptions(syntax) : syntax.options)));
   for (const HelpSection& part : syntax.sections) text += section(part.title, tagged(part.rows));
   if (!syntax.examples.empty()) {
     std::string lines = ".nf\n";
@@ -118,6 +121,42 @@ std::string mainPage() {
   return text + section("see also", fmt::format("{}\n", fmt::join(others, ",\n")));
 }
 
+/// The programs that users rarely start themselves. Their --help is their own.
+std::vector<Syntax> startedPrograms() {
+  const std::vector<OptionSpec> both = {
+      {.name = "help", .value = "", .help = "print the options"},
+      {.name = "version", .value = "", .help = "print the version"}};
+  Syntax agent{
+      .verb = "tessera-agent",
+      .summary = "Run one node of a cluster",
+      .options = both,
+      .notes = {"Owns the memory of the node's GPUs (the keeper) and does the work on it (the "
+                "agent, which is started again whenever it dies). `tesseractl up` starts one "
+                "for each node, and the service tessera-agent.service one on its machine."},
+      .examples = {"tessera-agent --config /etc/tessera/agent.json"},
+      .isVerb = false};
+  agent.options.insert(
+      agent.options.begin(),
+      {.name = "config",
+       .value = "FILE",
+       .help = "JSON: node, endpoints, lanes, GPUs and their memory, keys, registrar"});
+  std::vector<Syntax> programs = {std::move(agent)};
+#ifdef TESSERA_WITH_TRAINER
+  programs.push_back(
+      {.verb = "tessera-train",
+       .summary = "Train the built-in model as one rank of a job",
+       .options = both,
+       .notes = {"An agent starts it: `tesseractl job start MODEL`. Without an agent "
+                 "it trains as one process: tessera-train --solo MODEL --steps N."},
+       .examples = {"tessera-train --solo gpt-nano --steps 20"},
+       .isVerb = false});
+#endif
+#ifdef TESSERA_WITH_UI
+  programs.push_back(panelSyntax());
+#endif
+  return programs;
+}
+
 int runManual(const Invocation& call) {
   const std::filesystem::path folder = call.arguments.word(0);
   std::error_code failure;
@@ -143,12 +182,14 @@ std::vector<ManualPage> manualPages() {
   std::vector<ManualPage> pages = {{"tesseractl.1", mainPage()}};
   for (const Command& command : commands())
     pages.push_back({pageName(command.syntax.verb) + ".1", pageOf(command.syntax)});
+  for (const Syntax& program : startedPrograms())
+    pages.push_back({program.verb + ".1", pageOf(program)});
   return pages;
 }
 
 Command manualCommand() {
   return {{.verb = "manual",
-           .summary = "Write the man pages of all verbs",
+           .summary = "Write the man pages of all verbs and programs",
            .words = {{"DIR", "folder for the pages; made if it is missing"}},
            .options = {quietOption()},
            .examples = {"tesseractl manual ~/.local/share/man/man1"}},

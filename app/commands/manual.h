@@ -14,7 +14,7 @@ struct ManualPage {
   std::string text;  // roff, man(7)
 };
 
-/// tesseractl.1 and a page for each verb.
+/// tesseractl.1, a page for each verb, and those of the other programs of this build.
 std::vector<ManualPage> manualPages();
 
 }  // namespace tessera::app

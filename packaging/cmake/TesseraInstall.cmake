@@ -15,6 +15,25 @@ if(TESSERA_WITH_UI)
   install(FILES packaging/desktop/org.tessera.Tessera.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo COMPONENT tessera)
   install(FILES packaging/desktop/tessera.svg
           DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps COMPONENT tessera)
+  # The icon in pixels, for desktops that draw no SVG.
+  set(icon_sizes 16 24 32 48 64 128 256 512)
+  set(icon_folder ${CMAKE_BINARY_DIR}/generated/icons)
+  list(TRANSFORM icon_sizes REPLACE "(.+)" "${icon_folder}/\\1.png" OUTPUT_VARIABLE icon_files)
+  add_executable(tessera_draw_icons packaging/desktop/draw_icons.cpp)
+  target_link_libraries(tessera_draw_icons PRIVATE Qt6::Gui Qt6::Svg)
+  set_target_properties(tessera_draw_icons PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+  add_custom_command(
+    OUTPUT ${icon_files}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${icon_folder}
+    COMMAND tessera_draw_icons ${CMAKE_SOURCE_DIR}/packaging/desktop/tessera.svg ${icon_folder} ${icon_sizes}
+    DEPENDS tessera_draw_icons packaging/desktop/tessera.svg
+    COMMENT "Drawing icons"
+    VERBATIM)
+  add_custom_target(icons ALL DEPENDS ${icon_files})
+  foreach(size IN LISTS icon_sizes)
+    install(FILES ${icon_folder}/${size}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/${size}x${size}/apps
+            RENAME tessera.png COMPONENT tessera)
+  endforeach()
 endif()
 
 # ---- man pages and completions, written by the command line itself

@@ -57,6 +57,7 @@ class CliTest : public QObject {
     row("unknown axis", {"plan", "gpt", "--devices", "n0g0", "--mesh", "xp=1"}, "xp");
     row("mesh that does not multiply", {"plan", "gpt", "--devices", "n0g0,n0g1", "--mesh", "dp=3"},
         "3");
+    row("apply without a terminal", {"apply", "gpt", "--mesh", "dp=2"}, "confirm with --yes");
     row("job stop without a terminal", {"job", "stop", "gpt"}, "confirm with --yes");
     row("node kill without a terminal", {"node", "kill", "n1"}, "confirm with --yes");
     row("tune for the warm-up only", {"job", "tune", "gpt", "--steps", "2", "--yes"}, "from 3 to");

@@ -131,9 +131,10 @@ void BenchRollBack() {
   if (!Start(cluster, "tp=2", 2, 2)) return;
   std::vector<double> seconds;
   for (int i = 0; i < 5; ++i) {
-    const auto apply = cluster.Start({QStringLiteral("apply"), kJob, QStringLiteral("--devices"),
-                                      FirstDevices(4, 2), QStringLiteral("--mesh"),
-                                      QStringLiteral("dp=2,tp=2"), QStringLiteral("--json")});
+    const auto apply =
+        cluster.Start({QStringLiteral("apply"), kJob, QStringLiteral("--devices"),
+                       FirstDevices(4, 2), QStringLiteral("--mesh"), QStringLiteral("dp=2,tp=2"),
+                       QStringLiteral("--yes"), QStringLiteral("--json")});
     LocalCluster::WaitFor([&] { return cluster.Phase() == "transferring"; });
     cluster.Run(Words("txn cancel"));
     LocalCluster::Finish(*apply);

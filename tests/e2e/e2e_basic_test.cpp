@@ -4,6 +4,8 @@
 // with dp=2,tp=2 on the first four devices.
 #include <QDir>
 #include <QFile>
+#include <QProcess>
+#include <QStandardPaths>
 #include <QTest>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -182,6 +184,38 @@ class E2eBasicTest : public QObject {
     }
     const Outcome table = m_cluster->Run({"history"});
     QVERIFY(table.output.contains("committed"));
+  }
+
+  // A terminal is what `script` gives its command.
+  void aTerminalSeesThePlanAndIsAsked() {
+    if (QStandardPaths::findExecutable("script").isEmpty()) QSKIP("script is not installed");
+    for (const char* answer : {"n", "y"}) {
+      QProcess script;
+      script.setEnvironment(m_cluster->Environment());
+      script.start("script", {"-qec",
+                              QStringLiteral(TESSERA_BIN_DIR "/tesseractl apply ") + kJob +
+                                  QStringLiteral(" --mesh dp=4 --devices ") + FirstDevices(4),
+                              "/dev/null"});
+      QVERIFY(script.waitForStarted());
+      QByteArray output;
+      QVERIFY(LocalCluster::WaitFor(
+          [&] {
+            script.waitForReadyRead(50);
+            output += script.readAll();
+            return output.contains("[y/N]");
+          },
+          20));
+      QVERIFY2(output.contains("moved in all") && output.contains("Move "), output.constData());
+      script.write(QByteArray(answer) + '\n');
+      QVERIFY(script.waitForFinished(60'000));
+      output += script.readAll();
+      const bool moves = *answer == 'y';
+      QVERIFY2(script.exitCode() == (moves ? 0 : 1), output.constData());
+      QVERIFY2(output.contains(moves ? "committed" : "Nothing changed"), output.constData());
+      QCOMPARE(m_cluster->Job(kJob)["mesh"]["dp"].get<int>(), moves ? 4 : 2);
+    }
+    const Json back = m_cluster->Apply(kJob, "dp=2,tp=2", FirstDevices(4));
+    QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
   }
 
   void cancelRollsBack() {

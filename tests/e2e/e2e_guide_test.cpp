@@ -102,14 +102,16 @@ class E2eGuideTest : public QObject {
     QCOMPARE(list.output, QStringLiteral("mine\n"));
 
     // A mesh alone, on the same GPUs; the job's name completes as the scripts ask for it.
-    const Outcome mesh = reader.run(QStringLiteral("tesseractl apply mine --mesh tp=2 --json"));
+    const Outcome mesh =
+        reader.run(QStringLiteral("tesseractl apply mine --mesh tp=2 --yes --json"));
     QVERIFY2(mesh.code == 0, mesh.Text());
     QCOMPARE(mesh.LastJson()["result"].get<std::string>(), std::string("committed"));
     const Json job = reader.run(QStringLiteral("tesseractl job list --json")).LastJson()["jobs"][0];
     QCOMPARE(job["mesh"]["tp"].get<int>(), 2);
     QCOMPARE(job["devices"].dump(), std::string(R"(["n0g0","n0g1"])"));
     // Another number of GPUs: its own and idle ones, or the first of its own.
-    const Outcome more = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=3 --json"));
+    const Outcome more =
+        reader.run(QStringLiteral("tesseractl apply mine --mesh dp=3 --yes --json"));
     QVERIFY2(more.code == 0, more.Text());
     const auto devices = [&] {
       return reader.run(QStringLiteral("tesseractl job list --json"))
@@ -118,7 +120,8 @@ class E2eGuideTest : public QObject {
     };
     QVERIFY2(devices().find("n0g0") != std::string::npos, devices().c_str());
     QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{2});
-    const Outcome fewer = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=1 --json"));
+    const Outcome fewer =
+        reader.run(QStringLiteral("tesseractl apply mine --mesh dp=1 --yes --json"));
     QVERIFY2(fewer.code == 0, fewer.Text());
     QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{0});
     const Outcome odd = reader.run(QStringLiteral("tesseractl plan mine --mesh dp=64"));

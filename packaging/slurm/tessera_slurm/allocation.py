@@ -131,7 +131,7 @@ class Allocation:
         if job is None:
             raise Problem(f"--grow: cluster '{self._folder.cluster()}' has no job '{name}'")
         devices = ",".join(job.devices + status.idle)
-        done = self._cluster.call("apply", name, "--devices", devices)
+        done = self._cluster.call("apply", name, "--devices", devices, "--yes")
         grown = done.code == 0
         say(f"{name}: " + (f"moved to {devices}" if grown else f"not grown: {done.reason}"))
 

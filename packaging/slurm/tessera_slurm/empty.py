@@ -71,7 +71,7 @@ def _move(cluster: Cluster, name: str, leaving: Collection[str]) -> bool:
             return False
         # On as many GPUs the mesh stays; on fewer the cluster chooses the fastest.
         mesh = ["--mesh", job.mesh] if len(devices) == len(job.devices) else []
-        done = cluster.call("apply", name, "--devices", ",".join(devices), *mesh, "--json")
+        done = cluster.call("apply", name, "--devices", ",".join(devices), *mesh, "--yes", "--json")
         after = cluster.status()
         if after is not None and after.job(name) not in jobs_on(after, leaving):
             print(f"{name}: {_summary(done.output)}", flush=True)
