@@ -4,11 +4,13 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QLabel>
 #include <QLineEdit>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextBlock>
 #include <QTreeWidget>
 #include <QUrl>
 #include <map>
@@ -17,6 +19,7 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/help/help_window.h"
+#include "ui/language.h"
 #include "ui/theme.h"
 
 using namespace tessera;
@@ -64,6 +67,11 @@ class GuideTest : public QObject {
       for (auto it = link.globalMatch(text); it.hasNext();) {
         const QUrl url(it.next().captured(1));
         if (!url.scheme().isEmpty()) continue;
+        if (url.path().endsWith(QLatin1String(".png"))) {
+          QVERIFY2(!ui::guidePicture(url.path(), 1).isNull(),
+                   qPrintable(page.name + QStringLiteral(": ") + url.toString()));
+          continue;
+        }
         const QString target = url.path().isEmpty() ? page.name : url.path();
         const QString markdown = ui::guideText(target);
         QVERIFY2(!markdown.isEmpty(),
@@ -74,6 +82,42 @@ class GuideTest : public QObject {
         }
       }
     }
+  }
+
+  /// Pictures are as wide as the page at most, sharp on screens of high density, and all are shown.
+  void everyPictureIsShown() {
+    QStringList shown;
+    static const QRegularExpression link(QStringLiteral("!\\[[^\\]]+\\]\\((pictures/[^)]+)\\)"));
+    for (const ui::GuidePage& page : ui::guidePages())
+      for (auto it = link.globalMatch(ui::guideText(page.name)); it.hasNext();)
+        shown << it.next().captured(1);
+    const QDir folder(QStringLiteral(TESSERA_SOURCE_DIR "/resources/guide/pictures"));
+    const QStringList files = folder.entryList({QStringLiteral("*.png")}, QDir::Files);
+    QVERIFY(files.size() >= 6);
+    QCOMPARE(shown.size(), files.size());
+    ui::HelpWindow window;
+    window.show();
+    for (const QString& file : files) {
+      QVERIFY2(shown.contains(QStringLiteral("pictures/") + file), qPrintable(file));
+      const QImage plain = ui::guidePicture(QStringLiteral("pictures/") + file, 1);
+      const QImage dense = ui::guidePicture(QStringLiteral("pictures/") + file, 1.5);
+      QVERIFY(plain.width() <= window.browser()->viewport()->width() - 56);
+      QCOMPARE(qRound(dense.width() / dense.devicePixelRatio()), plain.width());
+      QCOMPARE(dense.width(), qRound(plain.width() * 1.5));
+    }
+    window.showPage(QStringLiteral("tensors.md"));
+    int drawn = 0;
+    for (QTextBlock block = window.browser()->document()->begin(); block.isValid();
+         block = block.next())
+      for (auto it = block.begin(); !it.atEnd(); ++it) {
+        const QTextCharFormat format = it.fragment().charFormat();
+        if (!format.isImageFormat()) continue;
+        const QVariant picture = window.browser()->document()->resource(
+            QTextDocument::ImageResource, QUrl(format.toImageFormat().name()));
+        QVERIFY(!picture.isNull());
+        ++drawn;
+      }
+    QCOMPARE(drawn, 1);
   }
 
   /// Every command line of the guide: its verb exists, and so does each of its options.
@@ -125,6 +169,21 @@ class GuideTest : public QObject {
     QVERIFY(panel.window->helpWindow()->isVisible());
     panel.window->actions()->find(QStringLiteral("help.errors"))->trigger();
     QCOMPARE(panel.window->helpWindow()->page(), QStringLiteral("troubleshooting.md"));
+  }
+
+  // A panel in another language says that its guide is not.
+  void theLanguageOfTheGuideIsSaid() {
+    const auto note = [] {
+      ui::HelpWindow window;
+      const auto* label = window.findChild<QLabel*>(QStringLiteral("languageNote"));
+      return label == nullptr ? QString() : label->text();
+    };
+    {
+      const ui::Language english{QLocale(QLocale::English)};
+      QCOMPARE(note(), QString());
+    }
+    const ui::Language german{QLocale(QLocale::German)};
+    QCOMPARE(note(), QStringLiteral("Das Handbuch ist englisch."));
   }
 
   void searchHidesPages() {

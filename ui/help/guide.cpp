@@ -23,6 +23,7 @@ namespace {
 
 const QString kFolder = QStringLiteral(":/tessera/guide/");
 const QString kIndex = QStringLiteral("index.md");
+constexpr int kPictureWidth = 680;
 
 QString titleOf(const QString& markdown) {
   static const QRegularExpression first(QStringLiteral("^#\\s+(.+)$"),
@@ -136,6 +137,16 @@ QString guideText(const QString& name) {
   loadGuide();
   QFile file(kFolder + name);
   return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QImage guidePicture(const QString& name, qreal pixelRatio) {
+  loadGuide();
+  QImage picture(kFolder + name);
+  // Text scales a picture without smoothing, so it gets one of the size that it shows.
+  const int width = std::min(picture.width(), qRound(kPictureWidth * pixelRatio));
+  if (!picture.isNull()) picture = picture.scaledToWidth(width, Qt::SmoothTransformation);
+  picture.setDevicePixelRatio(static_cast<qreal>(width) / std::min(width, kPictureWidth));
+  return picture;
 }
 
 QList<GuidePage> guidePages() {

@@ -5,6 +5,7 @@
 /// The pages of the guide: Markdown files compiled into the program, in the order of the links of
 /// index.md.
 
+#include <QImage>
 #include <QList>
 #include <QString>
 #include <QStringList>
@@ -22,6 +23,9 @@ struct GuidePage {
 QList<GuidePage> guidePages();
 /// Returns the Markdown of a page; empty for an unknown name.
 QString guideText(const QString& name);
+/// Returns a picture of the guide, such as "pictures/draft.png", as it is shown: scaled down to the
+/// width of a page, for a screen with that many device pixels per pixel. Null for an unknown name.
+QImage guidePicture(const QString& name, qreal pixelRatio);
 /// Returns the anchor of a heading, as in "first-hour.md#start-a-job": lower-case letters, dashes
 /// for spaces, nothing else.
 QString guideAnchor(const QString& heading);
