@@ -99,6 +99,47 @@ class MainWindowTest : public QObject {
     QVERIFY(notices(panel).contains(QStringLiteral("Draft: nothing moves until you apply it.")));
   }
 
+  void aSwapIsADraftThatKeepsTheChosenPlaces() {
+    Panel panel({.operate = true});
+    panel.window->meshView()->setSelection({{0, 1}});
+    QVERIFY(!action(panel, "edit.paste")->isEnabled());
+    action(panel, "edit.cut")->trigger();
+    panel.window->meshView()->setSelection({{0, 2}});
+    QVERIFY(action(panel, "edit.paste")->isEnabled());
+    action(panel, "edit.paste")->trigger();
+    QCOMPARE(panel.window->draft()->undoStack()->undoText(), QStringLiteral("swap n0g1 and n0g2"));
+    QVERIFY(panel.window->meshView()->scene().draft);
+    QTRY_VERIFY(panel.window->planPanel()->applyButton()->isEnabled());
+    QVERIFY(panel.commands.planned.back().pinned);
+    QCOMPARE(panel.commands.planned.back().devices, (Devices{{0, 0}, {0, 2}, {0, 1}, {0, 3}}));
+    QCOMPARE(*panel.window->meshView()->scene().find({0, 2})->rank, 1);
+    QVERIFY(panel.window->planPanel()->command().contains(
+        QStringLiteral("--devices n0g0,n0g2,n0g1,n0g3 --mesh dp=2,tp=2,pp=1 --pin")));
+    QTest::keyClick(panel.window.get(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(panel.window->draft()->isEmpty());
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void theFrameOfAnotherJobShowsIt() {
+    auto cluster = test::PanelCluster();
+    engine::JobStatus other = cluster.jobs.front();
+    other.name = "other";
+    other.mesh = test::Shape(1, 1, 1);
+    other.devices = {{1, 3}};
+    cluster.nodes[1].devices[3].job = other.name;
+    cluster.nodes[1].devices[3].rank = 0;
+    cluster.jobs.push_back(other);
+    Panel panel({}, cluster);
+    ui::MeshView* mesh = panel.window->meshView();
+    const QRect frame = mesh->jobRect(QStringLiteral("other"));
+    QVERIFY(frame.isValid());
+    QTest::mouseClick(mesh->viewport(), Qt::LeftButton, Qt::NoModifier,
+                      frame.topLeft() + QPoint(20, 12));
+    QCOMPARE(panel.model.job()->name, std::string("other"));
+    QVERIFY(mesh->scene().find({1, 3})->inMesh);
+    QVERIFY(mesh->jobRect(QString::fromStdString(test::kJob)).isValid());
+  }
+
   void undoAndRedoByKeys() {
     Panel panel({.operate = true});
     const Devices live = panel.window->draft()->devices();

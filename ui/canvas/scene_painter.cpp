@@ -89,7 +89,7 @@ void ScenePainter::paintTray(QPainter& p) const {
   }
   const QFont title = canvasFont(13, QFont::DemiBold);
   const QFont hint = canvasFont(11.5);
-  const bool slim = area.height() < 60;
+  const bool slim = idle + lost == 0 && area.height() < 60;
   const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
   const QString name = tr("Pool");
   textLeft(p, area.left() + 14, y, name, title, m_theme.text);

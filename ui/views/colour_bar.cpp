@@ -77,7 +77,7 @@ int ColourBar::groupingWidth() const {
 // Without the choice of frames.
 int ColourBar::othersWidth(QSize (QWidget::*hint)() const) const {
   const QMargins margins = layout()->contentsMargins();
-  int width = margins.left() + margins.right();
+  int width = margins.left() + margins.right() - layout()->spacing();
   for (int i = 0; i < layout()->count(); ++i) {
     const QWidget* widget = layout()->itemAt(i)->widget();
     if (widget == nullptr || widget == m_groupCaption || widget == m_groupBox) continue;
