@@ -66,6 +66,7 @@ void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
   for (const ptc::DeviceId device : request.devices) agents::Encode(device, out->add_devices());
   if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
   if (request.options) agents::Encode(*request.options, out->mutable_options());
+  out->set_pin(request.pinned);
 }
 
 Status accept(const wire::Reply&) { return OkStatus(); }
@@ -122,7 +123,10 @@ Status Bridge::open(const std::string& profile) {
     });
   };
   handlers.snapshot = [this, later](const engine::ClusterSnapshot& snapshot) {
-    later([this, snapshot] { m_model.setSnapshot(snapshot); });
+    later([this, snapshot] {
+      if (m_mirror && snapshot.simulation) m_mirror->setSimulated(snapshot.simulation->hardware);
+      m_model.setSnapshot(snapshot);
+    });
   };
   handlers.event = [this, later](const engine::Event& event) {
     later([this, event] { onEvent(event); });

@@ -145,10 +145,10 @@ class LinksViewTest : public QObject {
     for (int i = 0; i < 300; ++i) {
       const int nodes = 1 + static_cast<int>(rng() % 9), devices = 1 + static_cast<int>(rng() % 9);
       const LinkFlows flows{LinkTime::Planned, anyFlows(rng, nodes, devices)};
-      for (const LinkEnds ends : {LinkEnds::Nodes, LinkEnds::Devices}) {
+      for (const LinkEnds ends : {LinkEnds::Nodes, LinkEnds::Gpus}) {
         const LinkMatrix matrix = makeLinkMatrix(flows, test::IdleCluster(nodes, devices), ends);
         const bool grouped = ends == LinkEnds::Nodes || nodes * devices > 64;
-        QCOMPARE(matrix.ends, grouped ? LinkEnds::Nodes : LinkEnds::Devices);
+        QCOMPARE(matrix.ends, grouped ? LinkEnds::Nodes : LinkEnds::Gpus);
         QCOMPARE(matrix.size(), grouped ? nodes : nodes * devices);
         std::vector<std::int64_t> sends(static_cast<std::size_t>(matrix.size())), receives(sends),
             inside(sends);
@@ -184,10 +184,10 @@ class LinksViewTest : public QObject {
 
   void sixtyFiveGpusAreGroupedByNode() {
     const auto of = [](int nodes, int devices) {
-      return makeLinkMatrix({}, test::IdleCluster(nodes, devices), LinkEnds::Devices);
+      return makeLinkMatrix({}, test::IdleCluster(nodes, devices), LinkEnds::Gpus);
     };
     QCOMPARE(of(8, 8).size(), 64);
-    QCOMPARE(of(8, 8).ends, LinkEnds::Devices);
+    QCOMPARE(of(8, 8).ends, LinkEnds::Gpus);
     QCOMPARE(of(5, 13).size(), 5);
     QCOMPARE(of(5, 13).ends, LinkEnds::Nodes);
   }
@@ -494,7 +494,7 @@ class LinksViewTest : public QObject {
     shown.view.canvas()->setChosen(LinkCanvas::Cell{1, 0});
     QCOMPARE(shown.view.rows()->rowCount(), 0);
     QVERIFY(!shown.view.exportButton()->isEnabled());
-    shown.view.chip(LinkEnds::Devices)->click();
+    shown.view.chip(LinkEnds::Gpus)->click();
     QCOMPARE(shown.view.canvas()->matrix().size(), 8);
     shown.view.canvas()->setChosen(LinkCanvas::Cell{2, 6});
     QCOMPARE(shown.view.linkTitle(), QStringLiteral("n0g2 → n1g2"));
@@ -585,9 +585,9 @@ class LinksViewTest : public QObject {
     moving.state = engine::FlowState::kMoving;
     model.setFlows({flow({0, 0}, {1, 0}, 10), moving});
     QCOMPARE(model.exported(ui::ExportFormat::Csv),
-             QByteArray("from,to,bytes,bytes_done,bytes_per_second,state\n"
-                        "n0g1,n1g1,30,12,2.5,moving\n"
-                        "n0g0,n1g0,10,0,0,waiting\n"));
+             QByteArray("from,to,bytes,bytes_done,bytes_per_second,state,reason\n"
+                        "n0g1,n1g1,30,12,2.5,moving,\n"
+                        "n0g0,n1g0,10,0,0,waiting,\n"));
     const auto list = QJsonDocument::fromJson(model.exported(ui::ExportFormat::Json)).array();
     QCOMPARE(list.size(), 2);
     QCOMPARE(list[0][u"bytes_done"].toInteger(), 12);

@@ -2,6 +2,7 @@
 #include "ui/models/cluster_tree_model.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "ui/format.h"
@@ -14,8 +15,28 @@ constexpr quintptr kClusterId = 0;
 constexpr quintptr kNodeId = 1;
 constexpr quintptr kFirstDeviceId = 2;
 
+// What the flows of a transaction bring to a device, and whether they take from it.
+struct DeviceFlows {
+  std::int64_t done = 0, total = 0;
+  bool sends = false;
+};
+using FlowsByDevice = std::map<ptc::DeviceId, DeviceFlows>;
+
+FlowsByDevice flowsByDevice(const engine::TxnStatus& txn) {
+  FlowsByDevice flows;
+  for (const engine::FlowStatus& flow : txn.flows) {
+    flows[flow.source].sends |= flow.bytes_done < flow.bytes_total;
+    if (flow.source == flow.destination) continue;
+    DeviceFlows& in = flows[flow.destination];
+    in.done += flow.bytes_done;
+    in.total += flow.bytes_total;
+  }
+  return flows;
+}
+
 QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& device,
-                    const engine::TxnStatus* txn, const Draft* draft) {
+                    const engine::TxnStatus* txn, const FlowsByDevice& flows, const Draft* draft,
+                    bool namesJob) {
   if (device.failed) return ClusterTreeModel::tr("failed");
   if (node.state == engine::NodeState::kDead || node.state == engine::NodeState::kLeft) {
     return format::text(node.state);
@@ -26,20 +47,19 @@ QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& 
     if (edits.out.contains(device.id)) return ClusterTreeModel::tr("leaves");
   }
   if (txn != nullptr) {
-    std::int64_t done = 0, total = 0;
-    bool sends = false;
-    for (const engine::FlowStatus& flow : txn->flows) {
-      if (flow.destination == device.id && flow.source != device.id) {
-        done += flow.bytes_done;
-        total += flow.bytes_total;
-      }
-      sends |= flow.source == device.id && flow.bytes_done < flow.bytes_total;
-    }
+    const auto found = flows.find(device.id);
+    const auto [done, total, sends] = found == flows.end() ? DeviceFlows() : found->second;
     if (done > 0) return format::percent(static_cast<double>(done) / static_cast<double>(total));
     if (sends) return ClusterTreeModel::tr("sending");
     if (device.joining) return ClusterTreeModel::tr("joining");
   }
   if (device.joining) return ClusterTreeModel::tr("joining");
+  if (device.rank && device.peers_seconds > 0)
+    return ClusterTreeModel::tr("rank %1, slow").arg(*device.rank);
+  if (device.rank && namesJob)
+    return ClusterTreeModel::tr("%1, rank %2")
+        .arg(QString::fromStdString(device.job))
+        .arg(*device.rank);
   if (device.rank) return ClusterTreeModel::tr("rank %1").arg(*device.rank);
   return device.job.empty() ? ClusterTreeModel::tr("idle") : QString::fromStdString(device.job);
 }
@@ -55,13 +75,15 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
   const engine::TxnStatus* txn =
       snapshot.transaction && !engine::IsFinal(snapshot.transaction->phase) ? &*snapshot.transaction
                                                                             : nullptr;
+  const FlowsByDevice flows = txn == nullptr ? FlowsByDevice() : flowsByDevice(*txn);
   int total = 0;
   for (const engine::NodeStatus& status : snapshot.nodes) {
     Node node;
     node.number = status.node;
     int idle = 0, in = 0, out = 0;
     for (const engine::DeviceStatus& device : status.devices) {
-      node.devices.push_back({device.id, deviceState(status, device, txn, draft)});
+      node.devices.push_back(
+          {device.id, deviceState(status, device, txn, flows, draft, snapshot.jobs.size() > 1)});
       idle += device.job.empty() && !device.joining;
       if (draft != nullptr) {
         in += draft->edits().in.contains(device.id);

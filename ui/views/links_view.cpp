@@ -171,7 +171,7 @@ QWidget* LinksView::buildChips() {
   row->addSpacing(14);
   add(m_endsGroup, static_cast<int>(LinkEnds::Nodes), tr("nodes"), tr("Links between nodes"),
       tr("Show the bytes from node to node"));
-  add(m_endsGroup, static_cast<int>(LinkEnds::Devices), tr("GPUs"), tr("Links between GPUs"),
+  add(m_endsGroup, static_cast<int>(LinkEnds::Gpus), tr("GPUs"), tr("Links between GPUs"),
       tr("Show the bytes from GPU to GPU"));
   setRole(m_caption, QStringLiteral("hint"));
   row->addStretch();
@@ -380,7 +380,7 @@ void LinksView::refresh() {
   m_stack->setCurrentIndex(words.isEmpty() ? 1 : 0);
   if (!words.isEmpty()) {
     m_caption->setText(m_asOf);
-    chip(LinkEnds::Devices)->setEnabled(false);
+    chip(LinkEnds::Gpus)->setEnabled(false);
     chip(LinkEnds::Nodes)->setEnabled(false);
     m_flows = {};
     m_canvas->setMatrix({});
@@ -393,8 +393,8 @@ void LinksView::refresh() {
   for (const auto& party : matrix.parties) devices += party.devices.size();
   const bool few = devices <= LinkMatrix::kMostDevices;
   chip(LinkEnds::Nodes)->setEnabled(true);
-  chip(LinkEnds::Devices)->setEnabled(few);
-  chip(LinkEnds::Devices)
+  chip(LinkEnds::Gpus)->setEnabled(few);
+  chip(LinkEnds::Gpus)
       ->setToolTip(few ? QString()
                        : tr("With more than %1 GPUs the links are between nodes.")
                              .arg(LinkMatrix::kMostDevices));
@@ -486,6 +486,7 @@ void LinksView::refreshDetails() {
   m_table->setColumnHidden(Table::RateColumn, m_time != LinkTime::Moving);
   m_table->setColumnHidden(Table::LeftColumn, m_time != LinkTime::Moving);
   m_table->setColumnHidden(Table::StateColumn, m_time != LinkTime::Moving);
+  m_table->setColumnHidden(Table::ReasonColumn, m_time != LinkTime::Moving);
 }
 
 void LinksView::showRows(const LinkMatrix::Link* link) {
