@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "engine/lesson/lesson_names.h"
+#include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lessons.h"
 #include "engine/model/job_layout.h"
 #include "ptc/certificate/certificate.h"
@@ -228,6 +229,22 @@ class LessonStageTest : public QObject {
     }
   }
 
+  // Every text of every lesson is there in German.
+  void shippedLessonsAreGerman_data() { shippedLessonsRun_data(); }
+  void shippedLessonsAreGerman() {
+    QFETCH(QString, name);
+    const std::vector<NamedText> translations = engine::LessonTranslations(name.toStdString());
+    QCOMPARE(translations.size(), std::size_t{1});
+    QCOMPARE(engine::LessonLanguageOf(translations[0].name), std::string("de"));
+    const engine::Lesson lesson = ShippedStage(name.toStdString()).lesson();
+    const auto german = engine::TranslateLesson(lesson, translations[0]);
+    QVERIFY2(german.has_value(), german ? "" : german.error().message.c_str());
+    QVERIFY(german->summary != lesson.summary);
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+      QVERIFY(german->steps[i].text != lesson.steps[i].text);
+    }
+  }
+
   // The example of the guide can be copied into a file.
   void theExampleOfTheGuideRuns() {
     QFile page(QStringLiteral(TESSERA_SOURCE_DIR "/resources/guide/lessons.md"));
@@ -235,6 +252,8 @@ class LessonStageTest : public QObject {
     const QByteArray text = page.readAll();
     const auto begin = text.indexOf("\n    {\n"), end = text.indexOf("\n    }\n", begin);
     QVERIFY(begin > 0 && end > begin);
+    const auto next = text.indexOf("\n    {\n", end), last = text.indexOf("\n    }\n", next);
+    QVERIFY(next > end && last > next);
     const auto lesson =
         engine::ReadLesson({"guide.json", text.mid(begin, end + 6 - begin).toStdString()});
     QVERIFY2(lesson.has_value(), lesson ? "" : lesson.error().message.c_str());
@@ -242,6 +261,10 @@ class LessonStageTest : public QObject {
     QVERIFY2(stage.has_value(), stage ? "" : stage.error().message.c_str());
     const auto rehearsed = engine::RehearseLesson(*stage);
     QVERIFY2(rehearsed.has_value(), rehearsed ? "" : rehearsed.error().message.c_str());
+    // The other example is its translation.
+    const auto german = engine::TranslateLesson(
+        *lesson, {"guide.de.json", text.mid(next, last + 6 - next).toStdString()});
+    QVERIFY2(german.has_value(), german ? "" : german.error().message.c_str());
   }
 
   // The page names every value.
