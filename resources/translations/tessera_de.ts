@@ -2,6 +2,1285 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="de" sourcelanguage="en">
 <context>
+    <name>Sentences</name>
+    <message>
+        <source>joined with %1</source>
+        <translation>ist mit %1 beigetreten</translation>
+    </message>
+    <message>
+        <source>the agent restarted and rejoined; its ranks continued</source>
+        <translation>der Agent wurde neu gestartet und ist wieder da; seine Ranks liefen weiter</translation>
+    </message>
+    <message>
+        <source>is back</source>
+        <translation>ist wieder da</translation>
+    </message>
+    <message>
+        <source>suspect: no heartbeat for %1</source>
+        <translation>verdächtig: seit %1 kein Herzschlag</translation>
+    </message>
+    <message>
+        <source>dead: it was killed or given up</source>
+        <translation>tot: beendet oder aufgegeben</translation>
+    </message>
+    <message>
+        <source>unmanaged: silent for %1</source>
+        <translation>unverwaltet: seit %1 still</translation>
+    </message>
+    <message>
+        <source>killed on request</source>
+        <translation>auf Wunsch beendet</translation>
+    </message>
+    <message>
+        <source>given up: what it holds counts as lost</source>
+        <translation>aufgegeben: Was der Knoten hält, gilt als verloren</translation>
+    </message>
+    <message>
+        <source>frees what it holds of &apos;%1&apos;, which runs without it</source>
+        <translation>gibt frei, was er von „%1“ hält; der Job läuft ohne ihn</translation>
+    </message>
+    <message>
+        <source>its machine, address or link has changed; its measured bandwidths are dropped</source>
+        <translation>Rechner, Adresse oder Leitung haben sich geändert; die gemessenen Bandbreiten werden verworfen</translation>
+    </message>
+    <message>
+        <source>the device failed (on request)</source>
+        <translation>die GPU ist ausgefallen (auf Wunsch)</translation>
+    </message>
+    <message>
+        <source>the cluster goes down on request</source>
+        <translation>der Cluster wird auf Wunsch beendet</translation>
+    </message>
+    <message>
+        <source>%1 operates the cluster</source>
+        <translation>%1 bedient den Cluster</translation>
+    </message>
+    <message>
+        <source>%1 operates the cluster instead of %2</source>
+        <translation>%1 bedient den Cluster an Stelle von %2</translation>
+    </message>
+    <message>
+        <source>%1 no longer operates the cluster</source>
+        <translation>%1 bedient den Cluster nicht mehr</translation>
+    </message>
+    <message>
+        <source>%1 no longer operates the cluster: its panel was silent for %2</source>
+        <translation>%1 bedient den Cluster nicht mehr: Das Panel war %2 still</translation>
+    </message>
+    <message>
+        <source>%1 takes over as the registrar: no node has reported yet</source>
+        <translation>%1 übernimmt als Registrar: Noch hat sich kein Knoten gemeldet</translation>
+    </message>
+    <message>
+        <source>%1 takes over as the registrar: no node has reported yet, waiting for %2</source>
+        <translation>%1 übernimmt als Registrar: Noch hat sich kein Knoten gemeldet, erwartet werden %2</translation>
+    </message>
+    <message>
+        <source>%1 takes over as the registrar: %2 reported</source>
+        <translation>%1 übernimmt als Registrar: Gemeldet haben sich %2</translation>
+    </message>
+    <message>
+        <source>%1 takes over as the registrar: %2 reported, waiting for %3</source>
+        <translation>%1 übernimmt als Registrar: Gemeldet haben sich %2, erwartet werden %3</translation>
+    </message>
+    <message>
+        <source>the stored calibration cannot be read: %1</source>
+        <translation>die gespeicherte Kalibrierung ist nicht lesbar: %1</translation>
+    </message>
+    <message>
+        <source>the stored bandwidths cannot be read: %1</source>
+        <translation>die gespeicherten Bandbreiten sind nicht lesbar: %1</translation>
+    </message>
+    <message>
+        <source>calibration installed</source>
+        <translation>Kalibrierung übernommen</translation>
+    </message>
+    <message>
+        <source>calibration measured on %1</source>
+        <translation>Kalibrierung gemessen auf %1</translation>
+    </message>
+    <message>
+        <source>the history was damaged (%1); it is kept as %2, and a new one was created</source>
+        <translation>der Verlauf war beschädigt (%1); er liegt als %2, und ein neuer wurde angelegt</translation>
+    </message>
+    <message>
+        <source>links measured with %1 in %2</source>
+        <translation>Leitungen mit %1 gemessen, in %2</translation>
+    </message>
+    <message>
+        <source>journal: %1</source>
+        <translation>Journal: %1</translation>
+    </message>
+    <message>
+        <source>dropped %1</source>
+        <translation>verworfen: %1</translation>
+    </message>
+    <message>
+        <source>dropped %1, %2 times</source>
+        <translation>verworfen: %1, %2-mal</translation>
+    </message>
+    <message>
+        <source>refused process %1: it says that it is %2 of &apos;%3&apos;</source>
+        <translation>Prozess %1 abgelehnt: Er gibt sich als %2 von „%3“ aus</translation>
+    </message>
+    <message>
+        <source>transaction %1: %2; the agent stops</source>
+        <translation>Änderung %1: %2; der Agent endet</translation>
+    </message>
+    <message>
+        <source>starts: %1</source>
+        <translation>startet: %1</translation>
+    </message>
+    <message>
+        <source>wrong on purpose: it %1</source>
+        <translation>absichtlich falsch: Der Job %1</translation>
+    </message>
+    <message>
+        <source>training on %1</source>
+        <translation>trainiert auf %1</translation>
+    </message>
+    <message>
+        <source>training on %1, after step %2</source>
+        <translation>trainiert auf %1, nach Schritt %2</translation>
+    </message>
+    <message>
+        <source>failed: %1</source>
+        <translation>fehlgeschlagen: %1</translation>
+    </message>
+    <message>
+        <source>stopped while its data were opened</source>
+        <translation>beendet, während seine Daten geöffnet wurden</translation>
+    </message>
+    <message>
+        <source>stopped after step %1; its memory is free</source>
+        <translation>nach Schritt %1 beendet; sein Speicher ist frei</translation>
+    </message>
+    <message>
+        <source>paused after step %1</source>
+        <translation>nach Schritt %1 angehalten</translation>
+    </message>
+    <message>
+        <source>paused after step %1; transferring %2</source>
+        <translation>nach Schritt %1 angehalten; %2 werden übertragen</translation>
+    </message>
+    <message>
+        <source>paused after step %1: %2; `job resume` tries again</source>
+        <translation>nach Schritt %1 angehalten: %2; `job resume` versucht es erneut</translation>
+    </message>
+    <message>
+        <source>resumed after step %1</source>
+        <translation>nach Schritt %1 fortgesetzt</translation>
+    </message>
+    <message>
+        <source>its program has made all of its steps</source>
+        <translation>sein Programm hat alle Schritte gemacht</translation>
+    </message>
+    <message>
+        <source>all %1 steps are made</source>
+        <translation>alle %1 Schritte sind gemacht</translation>
+    </message>
+    <message>
+        <source>%1; its state is kept</source>
+        <translation>%1; sein Zustand bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>data: %1</source>
+        <translation>Daten: %1</translation>
+    </message>
+    <message>
+        <source>data: a rank cannot read its samples</source>
+        <translation>Daten: Ein Rank kann seine Samples nicht lesen</translation>
+    </message>
+    <message>
+        <source>%1 computes %2 per step, its peers %3: the job waits for it; without it: %4</source>
+        <translation>%1 rechnet %2 pro Schritt, die anderen %3: Der Job wartet darauf; ohne sie: %4</translation>
+    </message>
+    <message>
+        <source>%1 is no longer slower than its peers</source>
+        <translation>%1 ist nicht mehr langsamer als die anderen</translation>
+    </message>
+    <message>
+        <source>the rank on %1 exited with status %2</source>
+        <translation>der Rank auf %1 endete mit Status %2</translation>
+    </message>
+    <message>
+        <source>the rank on %1 ended with signal %2</source>
+        <translation>der Rank auf %1 endete mit Signal %2</translation>
+    </message>
+    <message>
+        <source>the rank on %1 exited with status %2: %3</source>
+        <translation>der Rank auf %1 endete mit Status %2: %3</translation>
+    </message>
+    <message>
+        <source>the rank on %1 was killed by signal %2</source>
+        <translation>der Rank auf %1 wurde durch Signal %2 beendet</translation>
+    </message>
+    <message>
+        <source>the rank on %1 was killed by signal %2: %3</source>
+        <translation>der Rank auf %1 wurde durch Signal %2 beendet: %3</translation>
+    </message>
+    <message>
+        <source>suspended after step %1: %2; its state is kept</source>
+        <translation>nach Schritt %1 ausgesetzt: %2; sein Zustand bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>still suspended after step %1: %2</source>
+        <translation>weiter ausgesetzt nach Schritt %1: %2</translation>
+    </message>
+    <message>
+        <source>%1; its ranks ended %2 times within %3 steps, so they are not started again</source>
+        <translation>%1; seine Ranks endeten %2-mal innerhalb von %3 Schritten und werden nicht neu gestartet</translation>
+    </message>
+    <message>
+        <source>%1 was lost</source>
+        <translation>%1 ging verloren</translation>
+    </message>
+    <message>
+        <source>not started again: %1</source>
+        <translation>nicht neu gestartet: %1</translation>
+    </message>
+    <message>
+        <source>started again on %1 after %2, no step lost (%3)</source>
+        <translation>auf %1 neu gestartet nach %2, kein Schritt verloren (%3)</translation>
+    </message>
+    <message>
+        <source>the update of step %1 is made on %2 first</source>
+        <translation>die Aktualisierung von Schritt %1 wird zuerst auf %2 gemacht</translation>
+    </message>
+    <message>
+        <source>continues on %1 after %2 (%3)</source>
+        <translation>läuft auf %1 weiter nach %2 (%3)</translation>
+    </message>
+    <message>
+        <source>%1 continues on %2 as %3, %4 (%5)</source>
+        <translation>%1 läuft auf %2 als %3 weiter, %4 (%5)</translation>
+    </message>
+    <message>
+        <source>no step lost: %1</source>
+        <translation>kein Schritt verloren: %1</translation>
+    </message>
+    <message>
+        <source>back to the checkpoint of step %1, %2 lost: %3</source>
+        <translation>zurück zum Checkpoint von Schritt %1, %2 verloren: %3</translation>
+    </message>
+    <message>
+        <source>back to the snapshot of step %1, %2 lost: %3</source>
+        <translation>zurück zum Snapshot von Schritt %1, %2 verloren: %3</translation>
+    </message>
+    <message>
+        <source>nobody has decided: %1</source>
+        <translation>niemand hat entschieden: %1</translation>
+    </message>
+    <message>
+        <source>decided: %1</source>
+        <translation>entschieden: %1</translation>
+    </message>
+    <message>
+        <source>not recovered: %1</source>
+        <translation>nicht wiederhergestellt: %1</translation>
+    </message>
+    <message>
+        <source>replicas_live: %1; %2</source>
+        <translation>Replikate leben: %1; %2</translation>
+    </message>
+    <message>
+        <source>snapshot: %1; %2</source>
+        <translation>Snapshot: %1; %2</translation>
+    </message>
+    <message>
+        <source>checkpoint_only: %1; %2</source>
+        <translation>nur ein Checkpoint: %1; %2</translation>
+    </message>
+    <message>
+        <source>what can be done is being worked out; its state is kept</source>
+        <translation>was möglich ist, wird gerade berechnet; sein Zustand bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>it cannot continue: %1; its state is kept</source>
+        <translation>er kann nicht weiterlaufen: %1; sein Zustand bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>it waits, because continuing failed; it could try again on %1 as %2</source>
+        <translation>er wartet, weil das Fortsetzen misslang; er könnte es auf %1 als %2 erneut versuchen</translation>
+    </message>
+    <message>
+        <source>it continues on %1 as %2, %3</source>
+        <translation>er läuft auf %1 als %2 weiter, %3</translation>
+    </message>
+    <message>
+        <source>it waits; it could continue on %1 as %2, %3</source>
+        <translation>er wartet; er könnte auf %1 als %2 weiterlaufen, %3</translation>
+    </message>
+    <message>
+        <source>it can continue on %1 as %2, %3, or wait</source>
+        <translation>er kann auf %1 als %2 weiterlaufen, %3, oder warten</translation>
+    </message>
+    <message>
+        <source>without losing a step</source>
+        <translation>ohne einen Schritt zu verlieren</translation>
+    </message>
+    <message>
+        <source>from the snapshot of step %1, %2 lost</source>
+        <translation>vom Snapshot von Schritt %1, %2 verloren</translation>
+    </message>
+    <message>
+        <source>from the checkpoint &apos;%1&apos; of step %2, %3 lost</source>
+        <translation>vom Checkpoint „%1“ von Schritt %2, %3 verloren</translation>
+    </message>
+    <message>
+        <source>decided: continue</source>
+        <translation>entschieden: fortsetzen</translation>
+    </message>
+    <message>
+        <source>decided: wait</source>
+        <translation>entschieden: warten</translation>
+    </message>
+    <message>
+        <source>on failure: ask</source>
+        <translation>bei einem Ausfall: fragen</translation>
+    </message>
+    <message>
+        <source>on failure: shrink</source>
+        <translation>bei einem Ausfall: verkleinern</translation>
+    </message>
+    <message>
+        <source>on failure: wait</source>
+        <translation>bei einem Ausfall: warten</translation>
+    </message>
+    <message>
+        <source>snapshots: %1</source>
+        <translation>Snapshots: %1</translation>
+    </message>
+    <message>
+        <source>snapshots are likely to be given up: %1</source>
+        <translation>Snapshots werden wohl aufgegeben: %1</translation>
+    </message>
+    <message>
+        <source>a snapshot was given up: %1</source>
+        <translation>ein Snapshot wurde aufgegeben: %1</translation>
+    </message>
+    <message>
+        <source>its snapshot is no longer complete</source>
+        <translation>sein Snapshot ist nicht mehr vollständig</translation>
+    </message>
+    <message>
+        <source>no view: %1</source>
+        <translation>keine Ansicht: %1</translation>
+    </message>
+    <message>
+        <source>reconfigure %1 %2 → %3, %4</source>
+        <translation>%1 umstellen: %2 → %3, %4</translation>
+    </message>
+    <message>
+        <source>prepared: all ranks started, groups connected</source>
+        <translation>vorbereitet: alle Ranks gestartet, Gruppen verbunden</translation>
+    </message>
+    <message>
+        <source>epoch %1 committed, %2, pause %3</source>
+        <translation>Epoche %1 festgeschrieben, %2, Pause %3</translation>
+    </message>
+    <message>
+        <source>epoch %1 committed, pause %2</source>
+        <translation>Epoche %1 festgeschrieben, Pause %2</translation>
+    </message>
+    <message>
+        <source>digests equal</source>
+        <translation>Digests gleich</translation>
+    </message>
+    <message>
+        <source>replicas differ</source>
+        <translation>Replikate sind verschieden</translation>
+    </message>
+    <message>
+        <source>replicas differ: %1</source>
+        <translation>Replikate sind verschieden: %1</translation>
+    </message>
+    <message>
+        <source>%1 do not hold the same state</source>
+        <translation>%1 halten nicht denselben Zustand</translation>
+    </message>
+    <message>
+        <source>its digests are not known (%1)</source>
+        <translation>die Digests sind nicht bekannt (%1)</translation>
+    </message>
+    <message>
+        <source>rolling back: %1</source>
+        <translation>wird zurückgerollt: %1</translation>
+    </message>
+    <message>
+        <source>rolled back: %1; the old layout is whole</source>
+        <translation>zurückgerollt: %1; das alte Layout ist unversehrt</translation>
+    </message>
+    <message>
+        <source>rolled back: %1; what is left of the state is unchanged</source>
+        <translation>zurückgerollt: %1; was vom Zustand übrig ist, ist unverändert</translation>
+    </message>
+    <message>
+        <source>the registrar&apos;s agent restarted: reading the outcome from the register</source>
+        <translation>der Agent des Registrars wurde neu gestartet: Der Ausgang wird aus dem Register gelesen</translation>
+    </message>
+    <message>
+        <source>the registrar&apos;s agent restarted</source>
+        <translation>der Agent des Registrars wurde neu gestartet</translation>
+    </message>
+    <message>
+        <source>the registrar&apos;s agent restarted while it started</source>
+        <translation>der Agent des Registrars wurde beim Starten neu gestartet</translation>
+    </message>
+    <message>
+        <source>the agent restarted</source>
+        <translation>der Agent wurde neu gestartet</translation>
+    </message>
+    <message>
+        <source>the agent of %1 restarted</source>
+        <translation>der Agent von %1 wurde neu gestartet</translation>
+    </message>
+    <message>
+        <source>a participant gave up waiting</source>
+        <translation>ein Teilnehmer hat das Warten aufgegeben</translation>
+    </message>
+    <message>
+        <source>%1 refused: %2</source>
+        <translation>%1 hat abgelehnt: %2</translation>
+    </message>
+    <message>
+        <source>%1 paused after step %2, others after step %3</source>
+        <translation>%1 hielt nach Schritt %2 an, andere nach Schritt %3</translation>
+    </message>
+    <message>
+        <source>joiner_lost: %1</source>
+        <translation>beitretender Rank verloren: %1</translation>
+    </message>
+    <message>
+        <source>%1 was lost while its GPUs were joining</source>
+        <translation>%1 ging verloren, während seine GPUs beitraten</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>cancelled by %1</source>
+        <translation>abgebrochen von %1</translation>
+    </message>
+    <message>
+        <source>the decision register cannot be written: %1; this is tried again every second, and ranks wait</source>
+        <translation>das Entscheidungsregister ist nicht schreibbar: %1; jede Sekunde wird es erneut versucht, und die Ranks warten</translation>
+    </message>
+    <message>
+        <source>the decision register answers again</source>
+        <translation>das Entscheidungsregister antwortet wieder</translation>
+    </message>
+    <message>
+        <source>slot %1 of &apos;%2&apos; holds &apos;%3&apos;, not a decision of this transaction: rolling back</source>
+        <translation>Platz %1 von „%2“ enthält „%3“ und keine Entscheidung dieser Änderung: Sie wird zurückgerollt</translation>
+    </message>
+    <message>
+        <source>no limit for transfers</source>
+        <translation>keine Grenze für Übertragungen</translation>
+    </message>
+    <message>
+        <source>transfers limited to %1 per node</source>
+        <translation>Übertragungen auf %1 pro Knoten begrenzt</translation>
+    </message>
+    <message>
+        <source>hand-in refused: %1</source>
+        <translation>Einreichung abgelehnt: %1</translation>
+    </message>
+    <message>
+        <source>%1 takes over the handed-in state of step %2, %3</source>
+        <translation>%1 übernimmt den eingereichten Zustand von Schritt %2, %3</translation>
+    </message>
+    <message>
+        <source>%1 takes over the parameters of checkpoint &apos;%2&apos;, %3</source>
+        <translation>%1 übernimmt die Parameter von Checkpoint „%2“, %3</translation>
+    </message>
+    <message>
+        <source>%1 takes over the state after step %2 of checkpoint &apos;%3&apos;, %4</source>
+        <translation>%1 übernimmt den Zustand nach Schritt %2 von Checkpoint „%3“, %4</translation>
+    </message>
+    <message>
+        <source>%1 begins with the parameters of checkpoint &apos;%2&apos;, %3</source>
+        <translation>%1 beginnt mit den Parametern von Checkpoint „%2“, %3</translation>
+    </message>
+    <message>
+        <source>%1 begins with the state after step %2 of checkpoint &apos;%3&apos;, %4</source>
+        <translation>%1 beginnt mit dem Zustand nach Schritt %2 von Checkpoint „%3“, %4</translation>
+    </message>
+    <message>
+        <source>%1 loads checkpoint &apos;%2&apos; of step %3</source>
+        <translation>%1 lädt Checkpoint „%2“ von Schritt %3</translation>
+    </message>
+    <message>
+        <source>it begins with that state</source>
+        <translation>er beginnt mit diesem Zustand</translation>
+    </message>
+    <message>
+        <source>checkpoint of step %1 saved: &apos;%2&apos;, %3</source>
+        <translation>Checkpoint von Schritt %1 gespeichert: „%2“, %3</translation>
+    </message>
+    <message>
+        <source>checkpoint of step %1 saved: &apos;%2&apos;, %3 (its program)</source>
+        <translation>Checkpoint von Schritt %1 gespeichert: „%2“, %3 (sein Programm)</translation>
+    </message>
+    <message>
+        <source>no checkpoint was saved: %1</source>
+        <translation>kein Checkpoint wurde gespeichert: %1</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; was removed</source>
+        <translation>„%1“ wurde entfernt</translation>
+    </message>
+    <message>
+        <source>an old checkpoint was not removed: %1</source>
+        <translation>ein alter Checkpoint wurde nicht entfernt: %1</translation>
+    </message>
+    <message>
+        <source>the schedule for checkpoints of %1 is off</source>
+        <translation>der Zeitplan für Checkpoints von %1 ist aus</translation>
+    </message>
+    <message>
+        <source>a checkpoint of %1 is saved in %2 every %3</source>
+        <translation>ein Checkpoint von %1 wird in %2 gespeichert, alle %3</translation>
+    </message>
+    <message>
+        <source>a checkpoint of %1 is saved in %2 every %3, and the newest %4 are kept</source>
+        <translation>ein Checkpoint von %1 wird in %2 gespeichert, alle %3; die neuesten %4 werden behalten</translation>
+    </message>
+    <message>
+        <source>a simulated cluster: %1, seed %2</source>
+        <translation>ein simulierter Cluster: %1, Seed %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is %2</source>
+        <translation>Job „%1“ ist %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is suspended: %2</source>
+        <translation>Job „%1“ ist ausgesetzt: %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is still starting</source>
+        <translation>Job „%1“ startet noch</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is still starting: %2</source>
+        <translation>Job „%1“ startet noch: %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; did not start: %2</source>
+        <translation>Job „%1“ ist nicht gestartet: %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; has changed while the plan was made: try again</source>
+        <translation>Job „%1“ hat sich geändert, während der Plan entstand: erneut versuchen</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; already runs %2</source>
+        <translation>Job „%1“ läuft schon so: %2</translation>
+    </message>
+    <message>
+        <source>no job &apos;%1&apos;</source>
+        <translation>kein Job „%1“</translation>
+    </message>
+    <message>
+        <source>stale plan: %1 is not the plan now, which is %2 of epoch %3</source>
+        <translation>veralteter Plan: %1 ist nicht der jetzige Plan; der ist %2 von Epoche %3</translation>
+    </message>
+    <message>
+        <source>--at-step %1 is not ahead: job &apos;%2&apos; is %3 after step %4</source>
+        <translation>--at-step %1 liegt nicht voraus: Job „%2“ ist %3, nach Schritt %4</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos; is %3: wait for it or cancel it</source>
+        <translation>Änderung %1 von „%2“ ist %3: abwarten oder abbrechen</translation>
+    </message>
+    <message>
+        <source>transaction %1 was rolled back: %2</source>
+        <translation>Änderung %1 wurde zurückgerollt: %2</translation>
+    </message>
+    <message>
+        <source>the links of the cluster are being measured: wait a few seconds</source>
+        <translation>die Leitungen des Clusters werden gemessen: einige Sekunden warten</translation>
+    </message>
+    <message>
+        <source>%1 is %2: a change of job &apos;%3&apos; needs it</source>
+        <translation>%1 ist %2: Eine Änderung von Job „%3“ braucht den Knoten</translation>
+    </message>
+    <message>
+        <source>%1 was restarted after it had prepared</source>
+        <translation>%1 wurde nach der Vorbereitung neu gestartet</translation>
+    </message>
+    <message>
+        <source>%1 is not connected</source>
+        <translation>%1 ist nicht verbunden</translation>
+    </message>
+    <message>
+        <source>%1 did not answer</source>
+        <translation>%1 hat nicht geantwortet</translation>
+    </message>
+    <message>
+        <source>no node is alive</source>
+        <translation>kein Knoten lebt</translation>
+    </message>
+    <message>
+        <source>device %1 failed</source>
+        <translation>GPU %1 ist ausgefallen</translation>
+    </message>
+    <message>
+        <source>device %1 cannot be used: it failed</source>
+        <translation>GPU %1 ist nicht nutzbar: Sie ist ausgefallen</translation>
+    </message>
+    <message>
+        <source>device %1 is in job &apos;%2&apos;</source>
+        <translation>GPU %1 gehört zu Job „%2“</translation>
+    </message>
+    <message>
+        <source>device %1 does not exist: %2</source>
+        <translation>GPU %1 gibt es nicht: %2</translation>
+    </message>
+    <message>
+        <source>device %1 needs %2 during the move, it has %3</source>
+        <translation>GPU %1 braucht während der Änderung %2, sie hat %3</translation>
+    </message>
+    <message>
+        <source>mesh %1 has %2 ranks, %3 devices are idle</source>
+        <translation>Mesh %1 hat %2 Ranks, frei sind %3 GPUs</translation>
+    </message>
+    <message>
+        <source>no device is idle</source>
+        <translation>keine GPU ist frei</translation>
+    </message>
+    <message>
+        <source>no device is left</source>
+        <translation>keine GPU ist übrig</translation>
+    </message>
+    <message>
+        <source>no device given: a mesh needs at least 1</source>
+        <translation>keine GPU angegeben: Ein Mesh braucht mindestens eine</translation>
+    </message>
+    <message>
+        <source>no mesh of up to %1 devices can run</source>
+        <translation>kein Mesh mit bis zu %1 GPUs kann laufen</translation>
+    </message>
+    <message>
+        <source>global batch %1 is smaller than dp = %2</source>
+        <translation>der globale Batch %1 ist kleiner als dp = %2</translation>
+    </message>
+    <message>
+        <source>global batch %1 is not divisible by dp = %2</source>
+        <translation>der globale Batch %1 ist nicht durch dp = %2 teilbar</translation>
+    </message>
+    <message>
+        <source>micro-batch %1 is larger than a rank&apos;s share of %2 samples</source>
+        <translation>der Micro-Batch %1 ist größer als der Anteil eines Ranks von %2 Samples</translation>
+    </message>
+    <message>
+        <source>%1 are not divisible by tp = %2</source>
+        <translation>%1 sind nicht durch tp = %2 teilbar</translation>
+    </message>
+    <message>
+        <source>pp = %1 is more stages than the %2 layers of %3</source>
+        <translation>pp = %1 sind mehr Stages als die %2 Schichten von %3</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 GPUs, the cluster has %3</source>
+        <translation>%1 braucht %2 GPUs, der Cluster hat %3</translation>
+    </message>
+    <message>
+        <source>the plan does not fit in the memory of %1</source>
+        <translation>der Plan passt nicht in den Speicher von %1</translation>
+    </message>
+    <message>
+        <source>the transaction cannot be recorded: %1</source>
+        <translation>die Änderung kann nicht aufgezeichnet werden: %1</translation>
+    </message>
+    <message>
+        <source>the transaction cannot be journaled: %1</source>
+        <translation>die Änderung kann nicht ins Journal geschrieben werden: %1</translation>
+    </message>
+    <message>
+        <source>database or disk is full</source>
+        <translation>Datenbank oder Datenträger ist voll</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; needs an operator&apos;s key; key &apos;%2&apos; is a %3&apos;s</source>
+        <translation>„%1“ braucht den Schlüssel eines Bedieners; Schlüssel „%2“ gehört einem %3</translation>
+    </message>
+    <message>
+        <source>cannot reach %1</source>
+        <translation>%1 ist nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>no reply within %1</source>
+        <translation>keine Antwort innerhalb von %1</translation>
+    </message>
+    <message>
+        <source>the connection to the cluster is closed</source>
+        <translation>die Verbindung zum Cluster ist geschlossen</translation>
+    </message>
+    <message>
+        <source>next is %1, %2 slower</source>
+        <translation>als Nächstes %1, %2 langsamer</translation>
+    </message>
+    <message>
+        <source>%1 is as fast and moves nothing</source>
+        <translation>%1 ist so schnell und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is as fast and moves %2</source>
+        <translation>%1 ist so schnell und bewegt %2</translation>
+    </message>
+    <message>
+        <source>%1 would be as fast but moves %2</source>
+        <translation>%1 wäre so schnell, bewegt aber %2</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 faster but moves %3</source>
+        <translation>%1 wäre %2 schneller, bewegt aber %3</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 faster but leaves %3 idle</source>
+        <translation>%1 wäre %2 schneller, lässt aber %3 frei</translation>
+    </message>
+    <message>
+        <source>tp stays at %1, and dp is the largest that divides the batch</source>
+        <translation>tp bleibt bei %1, und dp ist der größte Wert, der den Batch teilt</translation>
+    </message>
+    <message>
+        <source>data-parallel degree</source>
+        <translation>Grad der Datenparallelität</translation>
+    </message>
+    <message>
+        <source>tensor-parallel degree</source>
+        <translation>Grad der Tensorparallelität</translation>
+    </message>
+    <message>
+        <source>pipeline stages</source>
+        <translation>Pipeline-Stages</translation>
+    </message>
+    <message>
+        <source>tensors of the state</source>
+        <translation>Tensoren des Zustands</translation>
+    </message>
+    <message>
+        <source>memory of a GPU</source>
+        <translation>Speicher einer GPU</translation>
+    </message>
+    <message>
+        <source>one copy of the state</source>
+        <translation>eine Kopie des Zustands</translation>
+    </message>
+    <message>
+        <source>size of the tensor, %1</source>
+        <translation>Größe des Tensors %1</translation>
+    </message>
+    <message>
+        <source>shard of the tensor on the GPU, %1</source>
+        <translation>Shard des Tensors auf der GPU, %1</translation>
+    </message>
+    <message>
+        <source>live GPUs that hold the rarest shard</source>
+        <translation>lebende GPUs mit dem seltensten Shard</translation>
+    </message>
+    <message>
+        <source>live GPUs that hold the rarest shard, %1</source>
+        <translation>lebende GPUs mit dem seltensten Shard, %1</translation>
+    </message>
+    <message>
+        <source>state that no live GPU holds</source>
+        <translation>Zustand, den keine lebende GPU hält</translation>
+    </message>
+    <message>
+        <source>bytes repacked on their GPU</source>
+        <translation>Bytes, die auf ihrer GPU umgepackt werden</translation>
+    </message>
+    <message>
+        <source>bytes between GPUs of a node</source>
+        <translation>Bytes zwischen GPUs eines Knotens</translation>
+    </message>
+    <message>
+        <source>bytes over the network without forwarding</source>
+        <translation>Bytes über das Netzwerk ohne Weiterleitung</translation>
+    </message>
+    <message>
+        <source>bytes that only one GPU can send</source>
+        <translation>Bytes, die nur eine GPU senden kann</translation>
+    </message>
+    <message>
+        <source>port that finishes last</source>
+        <translation>Port, der als letzter fertig ist</translation>
+    </message>
+    <message>
+        <source>least time of any plan that sends directly</source>
+        <translation>kürzeste Zeit eines Plans, der direkt sendet</translation>
+    </message>
+    <message>
+        <source>least time of any plan</source>
+        <translation>kürzeste Zeit irgendeines Plans</translation>
+    </message>
+    <message>
+        <source>distance of the plan from the bound</source>
+        <translation>Abstand des Plans von der Schranke</translation>
+    </message>
+    <message>
+        <source>forwarding inside a node</source>
+        <translation>Weiterleitung im Knoten</translation>
+    </message>
+    <message>
+        <source>memory during the move, %1</source>
+        <translation>Speicher während der Änderung, %1</translation>
+    </message>
+    <message>
+        <source>GPUs of the job</source>
+        <translation>GPUs des Jobs</translation>
+    </message>
+    <message>
+        <source>nodes of the job</source>
+        <translation>Knoten des Jobs</translation>
+    </message>
+    <message>
+        <source>samples of a step</source>
+        <translation>Samples eines Schritts</translation>
+    </message>
+    <message>
+        <source>samples of a micro-batch</source>
+        <translation>Samples eines Micro-Batches</translation>
+    </message>
+    <message>
+        <source>micro-batches of a step</source>
+        <translation>Micro-Batches eines Schritts</translation>
+    </message>
+    <message>
+        <source>share of a step in which a stage waits</source>
+        <translation>Anteil eines Schritts, in dem eine Stage wartet</translation>
+    </message>
+    <message>
+        <source>state that the GPU holds, %1</source>
+        <translation>Zustand auf %1</translation>
+    </message>
+    <message>
+        <source>parameters that the GPU holds, %1</source>
+        <translation>Parameter auf %1</translation>
+    </message>
+    <message>
+        <source>optimizer state that the GPU holds, %1</source>
+        <translation>Optimizer-Zustand auf %1</translation>
+    </message>
+    <message>
+        <source>bytes that move</source>
+        <translation>Bytes, die sich bewegen</translation>
+    </message>
+    <message>
+        <source>bytes that stay</source>
+        <translation>Bytes, die bleiben</translation>
+    </message>
+    <message>
+        <source>bytes over the network</source>
+        <translation>Bytes über das Netzwerk</translation>
+    </message>
+    <message>
+        <source>bytes from a checkpoint</source>
+        <translation>Bytes aus einem Checkpoint</translation>
+    </message>
+    <message>
+        <source>bytes that arrive, %1</source>
+        <translation>Bytes, die ankommen, %1</translation>
+    </message>
+    <message>
+        <source>bytes that leave, %1</source>
+        <translation>Bytes, die hinausgehen, %1</translation>
+    </message>
+    <message>
+        <source>least bytes that must move</source>
+        <translation>Bytes, die sich mindestens bewegen müssen</translation>
+    </message>
+    <message>
+        <source>least bytes over the network</source>
+        <translation>Bytes, die mindestens über das Netzwerk müssen</translation>
+    </message>
+    <message>
+        <source>bytes through the busiest port</source>
+        <translation>Bytes durch den meistbelasteten Port</translation>
+    </message>
+    <message>
+        <source>time of the busiest port</source>
+        <translation>Zeit des meistbelasteten Ports</translation>
+    </message>
+    <message>
+        <source>memory during the move</source>
+        <translation>Speicher während der Änderung</translation>
+    </message>
+    <message>
+        <source>room in the memory of every GPU</source>
+        <translation>Platz im Speicher jeder GPU</translation>
+    </message>
+    <message>
+        <source>estimated pause</source>
+        <translation>geschätzte Pause</translation>
+    </message>
+    <message>
+        <source>the rank on %1 has not adopted epoch %2 within %3: it is killed</source>
+        <translation>der Rank auf %1 hat Epoche %2 nicht innerhalb von %3 übernommen: Er wird beendet</translation>
+    </message>
+    <message>
+        <source>no cluster is known; %1</source>
+        <translation>kein Cluster ist bekannt; %1</translation>
+    </message>
+    <message>
+        <source>%1 profiles are known and none is named local; %2</source>
+        <translation>%1 Profile sind bekannt, und keines heißt local; %2</translation>
+    </message>
+    <message>
+        <source>no profile &apos;%1&apos;: no file %2</source>
+        <translation>kein Profil „%1“: keine Datei %2</translation>
+    </message>
+    <message>
+        <source>cluster &apos;%1&apos; is not running; %2</source>
+        <translation>Cluster „%1“ läuft nicht; %2</translation>
+    </message>
+    <message>
+        <source>key refused by %1</source>
+        <translation>Schlüssel abgelehnt von %1</translation>
+    </message>
+    <message>
+        <source>this key has been revoked</source>
+        <translation>dieser Schlüssel wurde widerrufen</translation>
+    </message>
+    <message>
+        <source>%1 sends more than %2 requests a second</source>
+        <translation>%1 sendet mehr als %2 Anfragen pro Sekunde</translation>
+    </message>
+    <message>
+        <source>%1: others than its owner can read this secret key; %2</source>
+        <translation>%1: Nicht nur der Besitzer kann diesen geheimen Schlüssel lesen; %2</translation>
+    </message>
+    <message>
+        <source>%1 runs no programs of users: %2</source>
+        <translation>%1 führt keine Programme von Nutzern aus: %2</translation>
+    </message>
+    <message>
+        <source>protocol %1 of %2 is not %3 of %4</source>
+        <translation>Protokoll %1 von %2 ist nicht %3 von %4</translation>
+    </message>
+    <message>
+        <source>this is cluster &apos;%1&apos;, but the profile names cluster &apos;%2&apos;</source>
+        <translation>dies ist Cluster „%1“, aber das Profil nennt Cluster „%2“</translation>
+    </message>
+    <message>
+        <source>etcd does not answer: %1</source>
+        <translation>etcd antwortet nicht: %1</translation>
+    </message>
+    <message>
+        <source>the decision register cannot be written: %1</source>
+        <translation>das Entscheidungsregister ist nicht schreibbar: %1</translation>
+    </message>
+    <message>
+        <source>etcd endpoint &apos;%1&apos; is not encrypted: %2</source>
+        <translation>der etcd-Endpunkt „%1“ ist nicht verschlüsselt: %2</translation>
+    </message>
+    <message>
+        <source>%1 answers as the registrar: the role moves only from a node that is off</source>
+        <translation>%1 antwortet als Registrar: Die Rolle wechselt nur von einem Knoten, der aus ist</translation>
+    </message>
+    <message>
+        <source>the registrar of &apos;%1&apos; cannot move: %2</source>
+        <translation>der Registrar von „%1“ kann nicht umziehen: %2</translation>
+    </message>
+    <message>
+        <source>port in use: %1</source>
+        <translation>Port belegt: %1</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no complete checkpoint: it has no %2</source>
+        <translation>„%1“ ist kein vollständiger Checkpoint: %2 fehlt</translation>
+    </message>
+    <message>
+        <source>checkpoint &apos;%1&apos; cannot be loaded: %2</source>
+        <translation>Checkpoint „%1“ kann nicht geladen werden: %2</translation>
+    </message>
+    <message>
+        <source>tensor &apos;%1&apos; of checkpoint &apos;%2&apos; is damaged: it has digest %3, its manifest %4</source>
+        <translation>Tensor „%1“ von Checkpoint „%2“ ist beschädigt: Er hat den Digest %3, sein Manifest %4</translation>
+    </message>
+    <message>
+        <source>checkpoint &apos;%1&apos; does not fit: tensor &apos;%2&apos; %3</source>
+        <translation>Checkpoint „%1“ passt nicht: Tensor „%2“ %3</translation>
+    </message>
+    <message>
+        <source>checkpoint &apos;%1&apos; does not fit: its job had %2 %3, this one has %4; load only its parameters</source>
+        <translation>Checkpoint „%1“ passt nicht: Sein Job hatte %2 %3, dieser hat %4; nur seine Parameter laden</translation>
+    </message>
+    <message>
+        <source>%1 does not %2 &apos;%3&apos;: `jobs.%4` in its configuration has %5</source>
+        <translation>%1 darf „%3“ nicht nutzen (%2): `jobs.%4` in seiner Konfiguration hat %5</translation>
+    </message>
+    <message>
+        <source>a checkpoint of &apos;%1&apos; is being saved in %2 already</source>
+        <translation>ein Checkpoint von „%1“ wird schon in %2 gespeichert</translation>
+    </message>
+    <message>
+        <source>no model &apos;%1&apos;; there are %2</source>
+        <translation>kein Modell „%1“; es gibt %2</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; was stopped while its data were opened</source>
+        <translation>Job „%1“ wurde beendet, während seine Daten geöffnet wurden</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; did not start: no progress for %2: %3</source>
+        <translation>Job „%1“ ist nicht gestartet: kein Fortschritt seit %2: %3</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; did not start: %2 made no progress with its data for %3: %4</source>
+        <translation>Job „%1“ ist nicht gestartet: %2 kam mit seinen Daten seit %3 nicht voran: %4</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; did not start: %2 was not ready %3</source>
+        <translation>Job „%1“ ist nicht gestartet: %2 war nicht bereit %3</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; did not start within %2</source>
+        <translation>Job „%1“ ist nicht innerhalb von %2 gestartet</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; exists and is %2: %3</source>
+        <translation>Job „%1“ gibt es schon, er ist %2: %3</translation>
+    </message>
+    <message>
+        <source>stages %1 are for pp = %2, the mesh has pp = %3: %4</source>
+        <translation>die Stages %1 gelten für pp = %2, das Mesh hat pp = %3: %4</translation>
+    </message>
+    <message>
+        <source>stages are %1: the built-in trainer %2</source>
+        <translation>die Stages sind %1: Der eingebaute Trainer %2</translation>
+    </message>
+    <message>
+        <source>data path &apos;%1&apos; does not exist</source>
+        <translation>den Datenpfad „%1“ gibt es nicht</translation>
+    </message>
+    <message>
+        <source>data path &apos;%1&apos; cannot be read: %2</source>
+        <translation>der Datenpfad „%1“ ist nicht lesbar: %2</translation>
+    </message>
+    <message>
+        <source>data file &apos;%1&apos; at byte %2: the record is a tf.train.Example %3</source>
+        <translation>Datendatei „%1“ bei Byte %2: Der Eintrag ist ein tf.train.Example %3</translation>
+    </message>
+    <message>
+        <source>data file &apos;%1&apos; at byte %2: %3</source>
+        <translation>Datendatei „%1“ bei Byte %2: %3</translation>
+    </message>
+    <message>
+        <source>data set has %1 bytes, a sample needs %2</source>
+        <translation>der Datensatz hat %1 Bytes, ein Sample braucht %2</translation>
+    </message>
+    <message>
+        <source>token %1 of sample %2 %3 is outside the vocabulary of %4 of %5</source>
+        <translation>Token %1 von Sample %2 %3 liegt außerhalb des Vokabulars von %4 von %5</translation>
+    </message>
+    <message>
+        <source>data of job &apos;%1&apos; cannot be read here: %2</source>
+        <translation>die Daten von Job „%1“ sind hier nicht lesbar: %2</translation>
+    </message>
+    <message>
+        <source>data of job &apos;%1&apos; are being opened: %2 of %3 bytes are read</source>
+        <translation>die Daten von Job „%1“ werden geöffnet: %2 von %3 Bytes sind gelesen</translation>
+    </message>
+    <message>
+        <source>open sample files would take %1 bytes, the limit is %2</source>
+        <translation>offene Sample-Dateien brauchten %1 Bytes, die Grenze ist %2</translation>
+    </message>
+    <message>
+        <source>%1 samples have %2 bytes or more, the limit is %3</source>
+        <translation>%1 Samples haben %2 Bytes oder mehr, die Grenze ist %3</translation>
+    </message>
+    <message>
+        <source>%1 the server answers 200 instead of 206: it cannot send parts of a file</source>
+        <translation>%1 der Server antwortet mit 200 statt 206: Er kann keine Teile einer Datei senden</translation>
+    </message>
+    <message>
+        <source>data folder &apos;%1&apos; has no manifest.txt, which lists its files, one per line</source>
+        <translation>der Datenordner „%1“ hat kein manifest.txt, das seine Dateien nennt, eine pro Zeile</translation>
+    </message>
+    <message>
+        <source>data &apos;%1&apos; has %2 weight, those before it have %3: give one to all or to none</source>
+        <translation>Daten „%1“ haben %2 Gewicht, die davor haben %3: allen eines geben oder keinen</translation>
+    </message>
+    <message>
+        <source>the weight of data &apos;%1&apos; is not above 0</source>
+        <translation>das Gewicht der Daten „%1“ ist nicht größer als 0</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is compressed and cannot be read by range: unpack it</source>
+        <translation>„%1“ ist komprimiert und nicht in Teilen lesbar: entpacken</translation>
+    </message>
+    <message>
+        <source>data is read without the cache: %1</source>
+        <translation>die Daten werden ohne den Cache gelesen: %1</translation>
+    </message>
+    <message>
+        <source>stale plan: %1</source>
+        <translation>veralteter Plan: %1</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos; is %3: %4</source>
+        <translation>Änderung %1 von „%2“ ist %3: %4</translation>
+    </message>
+    <message>
+        <source>the links of the cluster are being measured: %1</source>
+        <translation>die Leitungen des Clusters werden gemessen: %1</translation>
+    </message>
+    <message>
+        <source>transaction %1 is %2: it can no longer be cancelled; %3</source>
+        <translation>Änderung %1 ist %2: Sie kann nicht mehr abgebrochen werden; %3</translation>
+    </message>
+    <message>
+        <source>--at-step %1 is not ahead: %2</source>
+        <translation>--at-step %1 liegt nicht voraus: %2</translation>
+    </message>
+    <message>
+        <source>tensor &apos;%1&apos; %2: %3 holds digest %4, %5 holds %6</source>
+        <translation>Tensor „%1“ %2: %3 hält den Digest %4, %5 hält %6</translation>
+    </message>
+    <message>
+        <source>%1:%2: unknown key &apos;%3&apos;</source>
+        <translation>%1:%2: unbekannter Schlüssel „%3“</translation>
+    </message>
+    <message>
+        <source>%1:%2: not valid JSON</source>
+        <translation>%1:%2: kein gültiges JSON</translation>
+    </message>
+    <message>
+        <source>%1: key &apos;%2&apos; is missing</source>
+        <translation>%1: Der Schlüssel „%2“ fehlt</translation>
+    </message>
+    <message>
+        <source>no key file %1</source>
+        <translation>keine Schlüsseldatei %1</translation>
+    </message>
+    <message>
+        <source>%1 gave no answer within %2</source>
+        <translation>%1 hat nicht innerhalb von %2 geantwortet</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is not the arena that its node names</source>
+        <translation>„%1“ ist nicht die Arena, die ihr Knoten nennt</translation>
+    </message>
+    <message>
+        <source>a view of &apos;%1&apos; takes %2 bytes, and %3 of the %4 bytes %5</source>
+        <translation>eine Ansicht von „%1“ braucht %2 Bytes, und %3 der %4 Bytes %5</translation>
+    </message>
+    <message>
+        <source>a view&apos;s %1 bytes are more than half of the %2 bytes %3</source>
+        <translation>die %1 Bytes einer Ansicht sind mehr als die Hälfte der %2 Bytes %3</translation>
+    </message>
+    <message>
+        <source>no view of &apos;%1&apos;: %2</source>
+        <translation>keine Ansicht von „%1“: %2</translation>
+    </message>
+    <message>
+        <source>view %1 is no longer held here</source>
+        <translation>Ansicht %1 wird hier nicht mehr gehalten</translation>
+    </message>
+    <message>
+        <source>%1: schema version %2, this program knows up to %3</source>
+        <translation>%1: Schema-Version %2, dieses Programm kennt nur bis %3</translation>
+    </message>
+    <message>
+        <source>journal row &apos;%1&apos; is damaged: %2</source>
+        <translation>Journalzeile „%1“ ist beschädigt: %2</translation>
+    </message>
+    <message>
+        <source>replicas_live: %1</source>
+        <translation>Replikate leben: %1</translation>
+    </message>
+    <message>
+        <source>snapshot: %1</source>
+        <translation>Snapshot: %1</translation>
+    </message>
+    <message>
+        <source>checkpoint_only: %1</source>
+        <translation>nur ein Checkpoint: %1</translation>
+    </message>
+    <message>
+        <source>%1 failed</source>
+        <translation>%1 ist ausgefallen</translation>
+    </message>
+    <message>
+        <source>%1 stays: no other configuration is estimated to be clearly faster</source>
+        <translation>%1 bleibt: Keine andere Konfiguration ist geschätzt deutlich schneller</translation>
+    </message>
+    <message>
+        <source>%1 stays: nothing moves</source>
+        <translation>%1 bleibt: Nichts bewegt sich</translation>
+    </message>
+    <message>
+        <source>%1 moves nothing, no other configuration of these devices moves less</source>
+        <translation>%1 bewegt nichts, keine andere Konfiguration dieser GPUs bewegt weniger</translation>
+    </message>
+    <message>
+        <source>%1 moves %2, no other configuration of these devices moves less</source>
+        <translation>%1 bewegt %2, keine andere Konfiguration dieser GPUs bewegt weniger</translation>
+    </message>
+    <message>
+        <source>%1 has the most data-parallel ranks that the layout permits</source>
+        <translation>%1 hat die meisten datenparallelen Ranks, die das Layout erlaubt</translation>
+    </message>
+    <message>
+        <source>the speed of a user&apos;s program is not known</source>
+        <translation>die Geschwindigkeit eines eigenen Programms ist nicht bekannt</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 times as fast as now and moves nothing</source>
+        <translation>%1 ist geschätzt %2-mal so schnell wie jetzt und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 times as fast as now and moves %3</source>
+        <translation>%1 ist geschätzt %2-mal so schnell wie jetzt und bewegt %3</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 faster than now and moves nothing</source>
+        <translation>%1 ist geschätzt %2 schneller als jetzt und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 faster than now and moves %3</source>
+        <translation>%1 ist geschätzt %2 schneller als jetzt und bewegt %3</translation>
+    </message>
+    <message>
+        <source>%1 is estimated as fast as now and moves nothing</source>
+        <translation>%1 ist geschätzt so schnell wie jetzt und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is estimated as fast as now and moves %2</source>
+        <translation>%1 ist geschätzt so schnell wie jetzt und bewegt %2</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 slower than now, but the fastest that uses these devices and moves nothing</source>
+        <translation>%1 ist geschätzt %2 langsamer als jetzt, aber die schnellste mit diesen GPUs, und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 slower than now, but the fastest that uses these devices and moves %3</source>
+        <translation>%1 ist geschätzt %2 langsamer als jetzt, aber die schnellste mit diesen GPUs, und bewegt %3</translation>
+    </message>
+    <message>
+        <source>%1 is estimated the fastest, %2 per step</source>
+        <translation>%1 ist geschätzt die schnellste, %2 pro Schritt</translation>
+    </message>
+    <message>
+        <source>%1 stays idle</source>
+        <translation>%1 bleibt frei</translation>
+    </message>
+    <message>
+        <source>%1 stay idle</source>
+        <translation>%1 bleiben frei</translation>
+    </message>
+    <message>
+        <source>%1 and %2 stay idle</source>
+        <translation>%1 und %2 bleiben frei</translation>
+    </message>
+</context>
+<context>
     <name>tessera::app::AppConnections</name>
     <message>
         <source>%1 of %2 agents started</source>
@@ -1856,6 +3135,66 @@
         <source>Stop t&amp;he Local Cluster…</source>
         <translation>&amp;Lokalen Cluster beenden…</translation>
     </message>
+    <message>
+        <source>Disconnect</source>
+        <translation>Verbindung trennen</translation>
+    </message>
+    <message>
+        <source>Close the connection. Cluster and jobs continue</source>
+        <translation>Die Verbindung schließen. Cluster und Jobs laufen weiter</translation>
+    </message>
+    <message>
+        <source>The state of jobs in a simulated cluster has no bytes to show.</source>
+        <translation>Der Zustand von Jobs in einem simulierten Cluster hat keine Bytes zum Zeigen.</translation>
+    </message>
+    <message>
+        <source>%1 is mounted already, at %2.</source>
+        <translation>%1 ist schon eingehängt, unter %2.</translation>
+    </message>
+    <message>
+        <source>The files are mounted at %1.</source>
+        <translation>Die Dateien sind unter %1 eingehängt.</translation>
+    </message>
+    <message>
+        <source>The files were not mounted: %1.</source>
+        <translation>Die Dateien wurden nicht eingehängt: %1.</translation>
+    </message>
+    <message>
+        <source>%1 is not mounted on this machine.</source>
+        <translation>%1 ist auf diesem Rechner nicht eingehängt.</translation>
+    </message>
+    <message>
+        <source>%1 is no longer mounted.</source>
+        <translation>%1 ist nicht mehr eingehängt.</translation>
+    </message>
+    <message>
+        <source>The mount was not ended: %1.</source>
+        <translation>Das Einhängen wurde nicht beendet: %1.</translation>
+    </message>
+    <message>
+        <source>Jobs as &amp;Files</source>
+        <translation>Job&amp;zustand als Dateien</translation>
+    </message>
+    <message>
+        <source>&amp;Mount…</source>
+        <translation>&amp;Einhängen…</translation>
+    </message>
+    <message>
+        <source>Show the state of all jobs as files on this machine</source>
+        <translation>Den Zustand aller Jobs als Dateien auf diesem Rechner zeigen</translation>
+    </message>
+    <message>
+        <source>&amp;Unmount</source>
+        <translation>&amp;Aushängen</translation>
+    </message>
+    <message>
+        <source>Remove the files of the jobs from this machine</source>
+        <translation>Die Dateien der Jobs von diesem Rechner entfernen</translation>
+    </message>
+    <message>
+        <source>%1 is being tuned.</source>
+        <translation>%1 wird abgestimmt.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::ClusterTreeModel</name>
@@ -1903,6 +3242,14 @@
         <source>State</source>
         <translation>Zustand</translation>
     </message>
+    <message>
+        <source>rank %1, slow</source>
+        <translation>Rank %1, langsam</translation>
+    </message>
+    <message>
+        <source>%1, rank %2</source>
+        <translation>%1, Rank %2</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::ColourBar</name>
@@ -1917,6 +3264,18 @@
     <message>
         <source>Meaning of the colours in all views</source>
         <translation>Bedeutung der Farben in allen Ansichten</translation>
+    </message>
+    <message>
+        <source>group by</source>
+        <translation>Rahmen nach</translation>
+    </message>
+    <message>
+        <source>Content of the frames</source>
+        <translation>Inhalt der Rahmen</translation>
+    </message>
+    <message>
+        <source>What a frame of the mesh contains</source>
+        <translation>Was ein Rahmen des Meshs enthält</translation>
     </message>
 </context>
 <context>
@@ -1996,10 +3355,6 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Two changes beside each other</source>
-        <translation>Zwei Änderungen nebeneinander</translation>
-    </message>
-    <message>
         <source>Save the comparison</source>
         <translation>Den Vergleich speichern</translation>
     </message>
@@ -2022,6 +3377,15 @@
     <message>
         <source>CSV tables (*.csv);;JSON (*.json)</source>
         <translation>CSV-Tabellen (*.csv);;JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>Two changes or moments beside each other</source>
+        <translation>Zwei Änderungen oder Momente nebeneinander</translation>
+    </message>
+    <message>
+        <source>%1 against %2</source>
+        <comment>two moments</comment>
+        <translation>%1 gegen %2</translation>
     </message>
 </context>
 <context>
@@ -2857,6 +4221,14 @@
         <source>discard the draft</source>
         <translation>Entwurf verwerfen</translation>
     </message>
+    <message>
+        <source>The places of a changed draft can be swapped once it is planned with all its GPUs.</source>
+        <translation>Plätze eines geänderten Entwurfs lassen sich tauschen, sobald er mit allen seinen GPUs geplant ist.</translation>
+    </message>
+    <message>
+        <source>swap %1 and %2</source>
+        <translation>%1 und %2 tauschen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::DraftPlan</name>
@@ -3499,6 +4871,18 @@
         <source>Switch to Operate first (Ctrl+Shift+O)</source>
         <translation>Zuerst zu Bedienen wechseln (Strg+Umschalt+O)</translation>
     </message>
+    <message>
+        <source>SIMULATED</source>
+        <translation>SIMULIERT</translation>
+    </message>
+    <message>
+        <source>The cluster of this history was simulated, on hardware %1.</source>
+        <translation>Der Cluster dieses Verlaufs war simuliert, auf Hardware %1.</translation>
+    </message>
+    <message>
+        <source>%1 per step</source>
+        <translation>%1 pro Schritt</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::HelpWindow</name>
@@ -3533,6 +4917,10 @@
     <message>
         <source>Page of the guide</source>
         <translation>Seite des Handbuchs</translation>
+    </message>
+    <message>
+        <source>The guide is in English.</source>
+        <translation>Das Handbuch ist englisch.</translation>
     </message>
 </context>
 <context>
@@ -3949,6 +5337,26 @@
         <source>Select a GPU to see what it holds.</source>
         <translation>Eine GPU wählen, um zu sehen, was sie hält.</translation>
     </message>
+    <message>
+        <source>logged by the program</source>
+        <translation>vom Programm protokolliert</translation>
+    </message>
+    <message>
+        <source>%1 full</source>
+        <translation>%1 voll</translation>
+    </message>
+    <message>
+        <source>computes %1</source>
+        <translation>rechnet %1</translation>
+    </message>
+    <message>
+        <source>waits %1</source>
+        <translation>wartet %1</translation>
+    </message>
+    <message>
+        <source>others</source>
+        <translation>andere</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::JobPlots</name>
@@ -3983,6 +5391,19 @@
     <message>
         <source>playhead at %1</source>
         <translation>Abspielmarke bei %1</translation>
+    </message>
+    <message>
+        <source>%1 over time</source>
+        <translation>%1 über die Zeit</translation>
+    </message>
+    <message>
+        <source>gradient norm</source>
+        <translation>Gradientennorm</translation>
+    </message>
+    <message>
+        <source>A</source>
+        <comment>the first of two moments</comment>
+        <translation>A</translation>
     </message>
 </context>
 <context>
@@ -4027,7 +5448,7 @@
     <name>tessera::ui::LessonPane</name>
     <message>
         <source>All lessons</source>
-        <translation>Alle Lektionen</translation>
+        <translation>Lektionen</translation>
     </message>
     <message>
         <source>Return to the lesson</source>
@@ -4039,7 +5460,7 @@
     </message>
     <message>
         <source>Start over</source>
-        <translation>Neu beginnen</translation>
+        <translation>Neu</translation>
     </message>
     <message>
         <source>Next</source>
@@ -4134,6 +5555,16 @@
         <source>%1 %</source>
         <translation>%1 %</translation>
     </message>
+    <message>
+        <source>%1 in</source>
+        <comment>a port</comment>
+        <translation>Eingang von %1</translation>
+    </message>
+    <message>
+        <source>%1 out</source>
+        <comment>a port</comment>
+        <translation>Ausgang von %1</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::LessonSteps</name>
@@ -4206,7 +5637,7 @@
     </message>
     <message>
         <source>This draft is your own. **Start over** shows the step again.</source>
-        <translation>Dieser Entwurf ist frei. **Neu beginnen** zeigt den Schritt von vorn.</translation>
+        <translation>Dieser Entwurf ist frei. **Neu** zeigt den Schritt von vorn.</translation>
     </message>
     <message>
         <source>Hint: %1</source>
@@ -4329,6 +5760,14 @@
     <message>
         <source>stalled</source>
         <translation>stockt</translation>
+    </message>
+    <message>
+        <source>reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>why the flow stalls, is sent again or comes from another GPU</source>
+        <translation>warum der Fluss stockt, wiederholt wird oder von einer anderen GPU kommt</translation>
     </message>
 </context>
 <context>
@@ -5127,10 +6566,6 @@
         <translation>Pro&amp;jektormodus</translation>
     </message>
     <message>
-        <source>Mark the pointer with a ring and show the keys that are pressed</source>
-        <translation>Den Mauszeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
-    </message>
-    <message>
         <source>Move the keyboard focus to the next pane</source>
         <translation>Den Tastaturfokus in den nächsten Bereich setzen</translation>
     </message>
@@ -5614,6 +7049,122 @@
         <source>The scenario was not saved: %1.</source>
         <translation>Das Szenario wurde nicht gespeichert: %1.</translation>
     </message>
+    <message>
+        <source>&amp;Curves…</source>
+        <translation>K&amp;urven…</translation>
+    </message>
+    <message>
+        <source>Choose what is drawn over time: loss, speed, and what the program logs</source>
+        <translation>Wählen, was über die Zeit gezeichnet wird: Loss, Tempo und was das Programm protokolliert</translation>
+    </message>
+    <message>
+        <source>The change is already being rolled back.</source>
+        <translation>Die Änderung wird bereits zurückgerollt.</translation>
+    </message>
+    <message>
+        <source>The change waits for a decision.</source>
+        <translation>Die Änderung wartet auf eine Entscheidung.</translation>
+    </message>
+    <message>
+        <source>The outcome of the change is not known yet.</source>
+        <translation>Das Ergebnis der Änderung ist noch nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The cluster is connected but silent. The data shown is from %1.</source>
+        <translation>Der Cluster ist verbunden, sendet aber nichts. Stand der Daten: %1.</translation>
+    </message>
+    <message>
+        <source>Reconnect</source>
+        <translation>Neu verbinden</translation>
+    </message>
+    <message>
+        <source>&amp;Mark for a Swap</source>
+        <translation>Zum &amp;Tauschen vormerken</translation>
+    </message>
+    <message>
+        <source>Mark the selected GPUs, to swap their places with those of others</source>
+        <translation>Die ausgewählten GPUs vormerken, um ihre Plätze mit denen anderer zu tauschen</translation>
+    </message>
+    <message>
+        <source>S&amp;wap with the Marked</source>
+        <translation>&amp;Mit den vorgemerkten tauschen</translation>
+    </message>
+    <message>
+        <source>Swap the places of the marked GPUs and of those selected now</source>
+        <translation>Die Plätze der vorgemerkten und der jetzt ausgewählten GPUs tauschen</translation>
+    </message>
+    <message>
+        <source>Mark the GPUs to swap first, with Ctrl+X.</source>
+        <translation>Zuerst mit Strg+X die GPUs vormerken, die getauscht werden.</translation>
+    </message>
+    <message>
+        <source>Group by Node</source>
+        <translation>Rahmen nach Knoten</translation>
+    </message>
+    <message>
+        <source>Group by Host</source>
+        <translation>Rahmen nach Host</translation>
+    </message>
+    <message>
+        <source>Group by Pipeline Stage</source>
+        <translation>Rahmen nach Pipeline-Stage</translation>
+    </message>
+    <message>
+        <source>Choose what a frame of the mesh contains</source>
+        <translation>Wählen, was ein Rahmen des Meshs enthält</translation>
+    </message>
+    <message>
+        <source>In a lesson GPUs can be added and removed, but not swapped.</source>
+        <translation>In einer Lektion lassen sich GPUs hinzufügen und entfernen, aber nicht tauschen.</translation>
+    </message>
+    <message>
+        <source>A lesson has no history</source>
+        <translation>Eine Lektion hat keinen Verlauf</translation>
+    </message>
+    <message>
+        <source>Timeline, history and events of the cluster are here again as soon as Live is shown.</source>
+        <translation>Zeitachse, Verlauf und Ereignisse des Clusters sind wieder hier, sobald Live gezeigt wird.</translation>
+    </message>
+    <message>
+        <source>After change #%1, against #%2: %3 joined, %4 left, %5 hold another shard.</source>
+        <translation>Nach Änderung #%1, gegenüber #%2: %3 beigetreten, %4 ausgeschieden, %5 mit einem anderen Shard.</translation>
+    </message>
+    <message>
+        <source>draft: places swapped · Ctrl+Z undoes</source>
+        <translation>Entwurf: Plätze getauscht · Strg+Z nimmt zurück</translation>
+    </message>
+    <message>
+        <source>Compare &amp;Moments</source>
+        <translation>&amp;Momente vergleichen</translation>
+    </message>
+    <message>
+        <source>Keep the moment shown, and compare it with those shown from now on</source>
+        <translation>Den gezeigten Moment festhalten und mit den danach gezeigten vergleichen</translation>
+    </message>
+    <message>
+        <source>Show a moment of the past first.</source>
+        <translation>Zuerst einen Moment der Vergangenheit zeigen.</translation>
+    </message>
+    <message>
+        <source>planning</source>
+        <translation>Planung</translation>
+    </message>
+    <message>
+        <source>%1 returns to the configuration before the tuning.</source>
+        <translation>%1 kehrt zur Konfiguration vor dem Abstimmen zurück.</translation>
+    </message>
+    <message>
+        <source>%1 is being tuned: %2.</source>
+        <translation>%1 wird abgestimmt: %2.</translation>
+    </message>
+    <message>
+        <source>Stop and go back</source>
+        <translation>Anhalten und zurück</translation>
+    </message>
+    <message>
+        <source>Enlarge texts and lines of the views, mark the pointer with a ring, and show the keys that are pressed</source>
+        <translation>Texte und Linien der Ansichten vergrößern, den Zeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::Menus</name>
@@ -5847,6 +7398,43 @@
         <source>No job is running</source>
         <translation>Kein Job läuft</translation>
     </message>
+    <message>
+        <source>joined since the earlier change</source>
+        <translation>seit der früheren Änderung beigetreten</translation>
+    </message>
+    <message>
+        <source>left since the earlier change</source>
+        <translation>seit der früheren Änderung ausgeschieden</translation>
+    </message>
+    <message>
+        <source>holds another shard than after the earlier change</source>
+        <translation>hält einen anderen Shard als nach der früheren Änderung</translation>
+    </message>
+    <message>
+        <source>%1 on %2</source>
+        <comment>16 GPUs on 2 nodes</comment>
+        <translation>%1 auf %2</translation>
+    </message>
+    <message>
+        <source>%1, %2 in trouble</source>
+        <translation>%1, %2 gestört</translation>
+    </message>
+    <message>
+        <source>no stage yet</source>
+        <translation>noch keine Stage</translation>
+    </message>
+    <message>
+        <source>host</source>
+        <translation>Host</translation>
+    </message>
+    <message>
+        <source>rank %1, slow</source>
+        <translation>Rank %1, langsam</translation>
+    </message>
+    <message>
+        <source>slower than its peers</source>
+        <translation>langsamer als die anderen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::MeshView</name>
@@ -5865,6 +7453,26 @@
     <message>
         <source>remove %1 from %2</source>
         <translation>%1 aus %2 entfernen</translation>
+    </message>
+    <message>
+        <source>Select GPUs of the job or of the pool first.</source>
+        <translation>Zuerst GPUs des Jobs oder des Pools auswählen.</translation>
+    </message>
+    <message>
+        <source>%1 runs there: its GPUs cannot be taken</source>
+        <translation>Dort läuft %1: Seine GPUs sind nicht frei</translation>
+    </message>
+    <message>
+        <source>swap %1 and %2</source>
+        <translation>%1 und %2 tauschen</translation>
+    </message>
+    <message>
+        <source>Mark the GPUs to swap first, with Ctrl+X.</source>
+        <translation>Zuerst mit Strg+X die GPUs vormerken, die getauscht werden.</translation>
+    </message>
+    <message>
+        <source>Select %1 to swap with, other than those marked and of no other job.</source>
+        <translation>Zum Tauschen %1 auswählen, die nicht vorgemerkt sind und zu keinem anderen Job gehören.</translation>
     </message>
 </context>
 <context>
@@ -5904,6 +7512,149 @@ this part on %5</source>
         <translation>%1
 %2 %3, %4
 dieser Teil auf %5</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::MomentDiff</name>
+    <message>
+        <source>when</source>
+        <translation>wann</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>Schritt</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>Phase</translation>
+    </message>
+    <message>
+        <source>no change</source>
+        <translation>keine Änderung</translation>
+    </message>
+    <message>
+        <source>last change</source>
+        <translation>letzte Änderung</translation>
+    </message>
+    <message>
+        <source>moved by it</source>
+        <translation>von ihr verschoben</translation>
+    </message>
+    <message>
+        <source>epoch</source>
+        <translation>Epoche</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPUs</translation>
+    </message>
+    <message>
+        <source>options</source>
+        <translation>Optionen</translation>
+    </message>
+    <message>
+        <source>nodes alive</source>
+        <translation>lebende Knoten</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <comment>nodes</comment>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>Loss</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <source>No change began in between.</source>
+        <translation>Dazwischen begann keine Änderung.</translation>
+    </message>
+    <message>
+        <source>1 change in between moved %1 and paused the job for %2.</source>
+        <translation>1 Änderung dazwischen verschob %1 und hielt den Job %2 an.</translation>
+    </message>
+    <message>
+        <source>%1 changes in between moved %2 and paused the job for %3.</source>
+        <translation>%1 Änderungen dazwischen verschoben %2 und hielten den Job %3 an.</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::MountDialog</name>
+    <message>
+        <source>Folder</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <source>&amp;Read only: no files are handed in</source>
+        <translation>Nur &amp;lesen: Keine Dateien werden übergeben</translation>
+    </message>
+    <message>
+        <source>command</source>
+        <translation>Befehl</translation>
+    </message>
+    <message>
+        <source>Copy as command</source>
+        <translation>Als Befehl kopieren</translation>
+    </message>
+    <message>
+        <source>Mount</source>
+        <translation>Einhängen</translation>
+    </message>
+    <message>
+        <source>Mount the Files</source>
+        <translation>Die Dateien einhängen</translation>
+    </message>
+    <message>
+        <source>The state of all jobs appears on this machine as files that any program can read, such as full/model.safetensors. It stays when the panel is closed.</source>
+        <translation>Der Zustand aller Jobs erscheint auf diesem Rechner als Dateien, die jedes Programm lesen kann, etwa full/model.safetensors. Er bleibt, wenn das Panel geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>an empty folder of this machine</source>
+        <translation>ein leerer Ordner dieses Rechners</translation>
+    </message>
+    <message>
+        <source>…</source>
+        <translation>…</translation>
+    </message>
+    <message>
+        <source>Choose the folder</source>
+        <translation>Den Ordner wählen</translation>
+    </message>
+    <message>
+        <source>The same as a command</source>
+        <translation>Dasselbe als Befehl</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>The files are being mounted.</source>
+        <translation>Die Dateien werden eingehängt.</translation>
+    </message>
+    <message>
+        <source>Choose a folder.</source>
+        <translation>Einen Ordner wählen.</translation>
+    </message>
+    <message>
+        <source>Enter the full path, starting with /.</source>
+        <translation>Den vollen Pfad eingeben, beginnend mit /.</translation>
+    </message>
+    <message>
+        <source>This folder does not exist.</source>
+        <translation>Diesen Ordner gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>This folder is not empty.</source>
+        <translation>Dieser Ordner ist nicht leer.</translation>
+    </message>
+    <message>
+        <source>Mounting…</source>
+        <translation>Wird eingehängt…</translation>
     </message>
 </context>
 <context>
@@ -6845,6 +8596,18 @@ Bytes %2 bis %3, %4
         <source>bytes</source>
         <translation>Bytes</translation>
     </message>
+    <message>
+        <source>SIMULATED</source>
+        <translation>SIMULIERT</translation>
+    </message>
+    <message>
+        <source>simulated</source>
+        <translation>simuliert</translation>
+    </message>
+    <message>
+        <source>on modelled hardware %1: nothing was trained</source>
+        <translation>auf modellierter Hardware %1: Nichts wurde trainiert</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::ScenePainter</name>
@@ -6866,10 +8629,6 @@ Bytes %2 bis %3, %4
         <translation>, %1 verloren</translation>
     </message>
     <message>
-        <source> · %1 in other jobs</source>
-        <translation> · %1 in anderen Jobs</translation>
-    </message>
-    <message>
         <source>drop GPUs here to remove them from the job</source>
         <translation>GPUs hier ablegen, um sie aus dem Job zu nehmen</translation>
     </message>
@@ -6882,12 +8641,13 @@ Bytes %2 bis %3, %4
         <translation>oder im Pool auswählen und die Leertaste drücken</translation>
     </message>
     <message>
-        <source>pool</source>
-        <translation>Pool</translation>
-    </message>
-    <message>
         <source>%1 free</source>
         <translation>%1 frei</translation>
+    </message>
+    <message>
+        <source>%1 idle on %2</source>
+        <comment>16 GPUs idle on 2 nodes</comment>
+        <translation>%1 frei auf %2</translation>
     </message>
 </context>
 <context>
@@ -7104,8 +8864,8 @@ Bytes %2 bis %3, %4
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Also the format of numbers and dates. Guide, lessons and what clusters report are in English.</source>
-        <translation>Gilt auch für Zahlen und Datumsangaben. Handbuch, Lektionen und Meldungen der Cluster sind englisch.</translation>
+        <source>Also the format of numbers and dates. The guide is in English, and some of what clusters report is.</source>
+        <translation>Gilt auch für Zahlen und Datumsangaben. Das Handbuch ist englisch, manche Meldungen der Cluster auch.</translation>
     </message>
 </context>
 <context>
@@ -7497,24 +9257,12 @@ Bytes %2 bis %3, %4
         <translation>Es gibt schon einen Job %1.</translation>
     </message>
     <message>
-        <source>Choose a program in Python, such as train.py.</source>
-        <translation>Ein Python-Programm wählen, etwa train.py.</translation>
-    </message>
-    <message>
-        <source>A program in Python ends in .py.</source>
-        <translation>Ein Python-Programm endet auf .py.</translation>
-    </message>
-    <message>
         <source>Enter the full path, starting with /.</source>
         <translation>Den vollen Pfad eingeben, beginnend mit /.</translation>
     </message>
     <message>
         <source>This file does not exist.</source>
         <translation>Diese Datei gibt es nicht.</translation>
-    </message>
-    <message>
-        <source>This is not the full path of a folder.</source>
-        <translation>Dies ist nicht der volle Pfad eines Ordners.</translation>
     </message>
     <message>
         <source>%1 is not a number from %2.</source>
@@ -7568,6 +9316,58 @@ Bytes %2 bis %3, %4
         <source>%1 parameters · %2 layers · %3 of state</source>
         <translation>%1 Parameter · %2 Schichten · %3 Zustand</translation>
     </message>
+    <message>
+        <source>Give the job a name.</source>
+        <translation>Dem Job einen Namen geben.</translation>
+    </message>
+    <message>
+        <source>Enter a command, such as /opt/my-job.</source>
+        <translation>Einen Befehl eingeben, etwa /opt/my-job.</translation>
+    </message>
+    <message>
+        <source>Choose the file.</source>
+        <translation>Die Datei wählen.</translation>
+    </message>
+    <message>
+        <source>Choose a checkpoint.</source>
+        <translation>Einen Checkpoint wählen.</translation>
+    </message>
+    <message>
+        <source>The state of jobs in a simulated cluster has no bytes to load.</source>
+        <translation>Der Zustand von Jobs in einem simulierten Cluster hat keine Bytes zum Laden.</translation>
+    </message>
+    <message>
+        <source>%1 is not of the form KEY=VALUE.</source>
+        <translation>%1 hat nicht die Form KEY=VALUE.</translation>
+    </message>
+    <message>
+        <source>There is no setting %1.</source>
+        <translation>Eine Einstellung %1 gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>%1 is none of %2.</source>
+        <translation>%1 ist keines von %2.</translation>
+    </message>
+    <message>
+        <source>Choose a program in Python, such as train.py.</source>
+        <translation>Ein Python-Programm wählen, etwa train.py.</translation>
+    </message>
+    <message>
+        <source>Choose a program, such as train.sh.</source>
+        <translation>Ein Programm wählen, etwa train.sh.</translation>
+    </message>
+    <message>
+        <source>A program in Python ends in .py.</source>
+        <translation>Ein Python-Programm endet auf .py.</translation>
+    </message>
+    <message>
+        <source>This is not the full path of a folder.</source>
+        <translation>Dies ist nicht der volle Pfad eines Ordners.</translation>
+    </message>
+    <message>
+        <source>%1 is not of the form NAME=VALUE.</source>
+        <translation>%1 hat nicht die Form NAME=VALUE.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::StartJobDialog</name>
@@ -7592,150 +9392,6 @@ Bytes %2 bis %3, %4
         <translation>auf %1</translation>
     </message>
     <message>
-        <source>Built-in model</source>
-        <translation>Eingebautes Modell</translation>
-    </message>
-    <message>
-        <source>Train a built-in model</source>
-        <translation>Ein eingebautes Modell trainieren</translation>
-    </message>
-    <message>
-        <source>A program of your own</source>
-        <translation>Eigenes Programm</translation>
-    </message>
-    <message>
-        <source>Train a program of your own</source>
-        <translation>Ein eigenes Programm trainieren</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Program in Python</source>
-        <translation>Python-Programm</translation>
-    </message>
-    <message>
-        <source>It uses the package tessera: guide, “PyTorch”.</source>
-        <translation>Es nutzt das Paket tessera: Handbuch, „PyTorch“.</translation>
-    </message>
-    <message>
-        <source>…</source>
-        <translation>…</translation>
-    </message>
-    <message>
-        <source>Choose a program in Python</source>
-        <translation>Ein Python-Programm wählen</translation>
-    </message>
-    <message>
-        <source>Name</source>
-        <translation>Name</translation>
-    </message>
-    <message>
-        <source>Data</source>
-        <translation>Daten</translation>
-    </message>
-    <message>
-        <source>texts on the nodes</source>
-        <translation>Texte auf den Knoten</translation>
-    </message>
-    <message>
-        <source>paths on the nodes, separated by ;</source>
-        <translation>Pfade auf den Knoten, durch ; getrennt</translation>
-    </message>
-    <message>
-        <source>Add a folder with data</source>
-        <translation>Einen Ordner mit Daten hinzufügen</translation>
-    </message>
-    <message>
-        <source>Global batch</source>
-        <translation>Globaler Batch</translation>
-    </message>
-    <message>
-        <source>samples per step</source>
-        <translation>Samples pro Schritt</translation>
-    </message>
-    <message>
-        <source>Sequence</source>
-        <translation>Sequenz</translation>
-    </message>
-    <message>
-        <source>tokens</source>
-        <translation>Tokens</translation>
-    </message>
-    <message>
-        <source>Arguments</source>
-        <translation>Argumente</translation>
-    </message>
-    <message>
-        <source>Python</source>
-        <translation>Python</translation>
-    </message>
-    <message>
-        <source>with the same path on all nodes</source>
-        <translation>mit demselben Pfad auf allen Knoten</translation>
-    </message>
-    <message>
-        <source>Working directory</source>
-        <translation>Arbeitsordner</translation>
-    </message>
-    <message>
-        <source>that of the program</source>
-        <translation>der des Programms</translation>
-    </message>
-    <message>
-        <source>Choose the working directory</source>
-        <translation>Den Arbeitsordner wählen</translation>
-    </message>
-    <message>
-        <source>Steps</source>
-        <translation>Schritte</translation>
-    </message>
-    <message>
-        <source>until stopped</source>
-        <translation>bis zum Beenden</translation>
-    </message>
-    <message>
-        <source>If GPUs are lost</source>
-        <translation>Bei GPU-Verlust</translation>
-    </message>
-    <message>
-        <source>ask</source>
-        <translation>fragen</translation>
-    </message>
-    <message>
-        <source>go on with fewer</source>
-        <translation>mit weniger weitermachen</translation>
-    </message>
-    <message>
-        <source>wait for them</source>
-        <translation>auf sie warten</translation>
-    </message>
-    <message>
-        <source>Snapshot every</source>
-        <translation>Snapshot alle</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <source>20 (steps), 30s, 5m</source>
-        <translation>20 (Schritte), 30s, 5m</translation>
-    </message>
-    <message>
-        <source>A snapshot copies the state into the memory of two nodes.</source>
-        <translation>Ein Snapshot kopiert den Zustand in den Speicher zweier Knoten.</translation>
-    </message>
-    <message>
-        <source>GPUs</source>
-        <translation>GPUs</translation>
-    </message>
-    <message>
-        <source>More settings</source>
-        <translation>Weitere Einstellungen</translation>
-    </message>
-    <message>
         <source>Configuration</source>
         <translation>Konfiguration</translation>
     </message>
@@ -7750,18 +9406,6 @@ Bytes %2 bis %3, %4
     <message>
         <source>The same as a command</source>
         <translation>Dasselbe als Befehl</translation>
-    </message>
-    <message>
-        <source>the idle one</source>
-        <translation>die freie</translation>
-    </message>
-    <message>
-        <source>all %1 idle</source>
-        <translation>alle %1 freien</translation>
-    </message>
-    <message>
-        <source>a number, or names such as n0g0,n0g1</source>
-        <translation>eine Zahl oder Namen wie n0g0,n0g1</translation>
     </message>
     <message>
         <source>≈ estimates</source>
@@ -7872,16 +9516,347 @@ Bytes %2 bis %3, %4
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Programs in Python (*.py)</source>
-        <translation>Python-Programme (*.py)</translation>
-    </message>
-    <message>
         <source>It is not known whether %1 starts: %2.</source>
         <translation>Ob %1 startet, ist unbekannt: %2.</translation>
     </message>
     <message>
         <source>%1 did not start: %2.</source>
         <translation>%1 ist nicht gestartet: %2.</translation>
+    </message>
+    <message>
+        <source>The job</source>
+        <translation>Der Job</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::StartQuestions</name>
+    <message>
+        <source>Built-in model</source>
+        <translation>Eingebautes Modell</translation>
+    </message>
+    <message>
+        <source>Train a built-in model</source>
+        <translation>Ein eingebautes Modell trainieren</translation>
+    </message>
+    <message>
+        <source>A program of your own</source>
+        <translation>Eigenes Programm</translation>
+    </message>
+    <message>
+        <source>Train a program of your own</source>
+        <translation>Ein eigenes Programm trainieren</translation>
+    </message>
+    <message>
+        <source>A checkpoint</source>
+        <translation>Ein Checkpoint</translation>
+    </message>
+    <message>
+        <source>Train the model of a checkpoint</source>
+        <translation>Das Modell eines Checkpoints trainieren</translation>
+    </message>
+    <message>
+        <source>…</source>
+        <translation>…</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>The program</source>
+        <translation>Das Programm</translation>
+    </message>
+    <message>
+        <source>uses tessera in Python</source>
+        <translation>nutzt tessera in Python</translation>
+    </message>
+    <message>
+        <source>loads and saves files</source>
+        <translation>lädt und sichert Dateien</translation>
+    </message>
+    <message>
+        <source>uses the rank library</source>
+        <translation>nutzt die Rank-Bibliothek</translation>
+    </message>
+    <message>
+        <source>How the program gives its state to the cluster. The guide has a page on each: “PyTorch”, “Through files” and “Your own job”.</source>
+        <translation>Wie das Programm seinen Zustand dem Cluster gibt. Das Handbuch hat je eine Seite dazu: „PyTorch“, „Through files“ und „Your own job“.</translation>
+    </message>
+    <message>
+        <source>Other settings</source>
+        <translation>Andere Einstellungen</translation>
+    </message>
+    <message>
+        <source>those of the checkpoint</source>
+        <translation>die des Checkpoints</translation>
+    </message>
+    <message>
+        <source>Settings that replace those of the checkpoint, as KEY=VALUE, separated by ;. `tesseractl job start --help` lists the keys.</source>
+        <translation>Einstellungen anstelle derer des Checkpoints, als KEY=VALUE, getrennt durch ;. `tesseractl job start --help` listet die Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <source>Choose a program</source>
+        <translation>Ein Programm wählen</translation>
+    </message>
+    <message>
+        <source>Command of each rank</source>
+        <translation>Befehl jedes Ranks</translation>
+    </message>
+    <message>
+        <source>It runs on the nodes: enter full paths.</source>
+        <translation>Er läuft auf den Knoten: volle Pfade eingeben.</translation>
+    </message>
+    <message>
+        <source>Makes up updates</source>
+        <translation>Holt Updates nach</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>nein</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+    <message>
+        <source>Yes: its ranks call tessera_unfinished, so a GPU that lacks an update can make up for it.</source>
+        <translation>Ja: Seine Ranks rufen tessera_unfinished auf, so dass eine GPU, der ein Update fehlt, es nachholen kann.</translation>
+    </message>
+    <message>
+        <source>Tensors</source>
+        <translation>Tensoren</translation>
+    </message>
+    <message>
+        <source>The file with name, type and shape of each tensor of the job.</source>
+        <translation>Die Datei mit Name, Typ und Form jedes Tensors des Jobs.</translation>
+    </message>
+    <message>
+        <source>Choose the file of the tensors</source>
+        <translation>Die Datei der Tensoren wählen</translation>
+    </message>
+    <message>
+        <source>Rules</source>
+        <translation>Regeln</translation>
+    </message>
+    <message>
+        <source>The file that says how the tensors are cut and placed.</source>
+        <translation>Die Datei, die sagt, wie die Tensoren geteilt und verteilt werden.</translation>
+    </message>
+    <message>
+        <source>Choose the file of the rules</source>
+        <translation>Die Datei der Regeln wählen</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation>Argumente</translation>
+    </message>
+    <message>
+        <source>Python</source>
+        <translation>Python</translation>
+    </message>
+    <message>
+        <source>with the same path on all nodes</source>
+        <translation>mit demselben Pfad auf allen Knoten</translation>
+    </message>
+    <message>
+        <source>Working directory</source>
+        <translation>Arbeitsordner</translation>
+    </message>
+    <message>
+        <source>that of the program</source>
+        <translation>der des Programms</translation>
+    </message>
+    <message>
+        <source>Choose the working directory</source>
+        <translation>Den Arbeitsordner wählen</translation>
+    </message>
+    <message>
+        <source>Environment</source>
+        <translation>Umgebung</translation>
+    </message>
+    <message>
+        <source>variables, separated by ;</source>
+        <translation>Variablen, getrennt durch ;</translation>
+    </message>
+    <message>
+        <source>Save every</source>
+        <translation>Sichern alle</translation>
+    </message>
+    <message>
+        <source>only for changes</source>
+        <translation>nur für Änderungen</translation>
+    </message>
+    <message>
+        <source>steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>The program saves its state for changes, pauses and digests. With a number it does so also every so many steps, and less is lost with a GPU.</source>
+        <translation>Das Programm sichert seinen Zustand für Änderungen, Pausen und Digests. Mit einer Zahl tut es das auch alle so viele Schritte, und mit einer GPU geht weniger verloren.</translation>
+    </message>
+    <message>
+        <source>Begin with the checkpoint</source>
+        <translation>Mit dem Checkpoint beginnen</translation>
+    </message>
+    <message>
+        <source>Choose a checkpoint</source>
+        <translation>Einen Checkpoint wählen</translation>
+    </message>
+    <message>
+        <source>Take over</source>
+        <translation>Übernehmen</translation>
+    </message>
+    <message>
+        <source>everything</source>
+        <translation>alles</translation>
+    </message>
+    <message>
+        <source>parameters only</source>
+        <translation>nur Parameter</translation>
+    </message>
+    <message>
+        <source>Parameters only: moments, step and position in the data begin anew.</source>
+        <translation>Nur Parameter: Momente, Schritt und Position in den Daten beginnen neu.</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>Daten</translation>
+    </message>
+    <message>
+        <source>paths on the nodes, separated by ;</source>
+        <translation>Pfade auf den Knoten, getrennt durch ;</translation>
+    </message>
+    <message>
+        <source>Add a folder with data</source>
+        <translation>Einen Ordner mit Daten hinzufügen</translation>
+    </message>
+    <message>
+        <source>Global batch</source>
+        <translation>Globaler Batch</translation>
+    </message>
+    <message>
+        <source>samples per step</source>
+        <translation>Samples pro Schritt</translation>
+    </message>
+    <message>
+        <source>Sequence</source>
+        <translation>Sequenz</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>Tokens</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>until stopped</source>
+        <translation>bis zum Beenden</translation>
+    </message>
+    <message>
+        <source>If GPUs are lost</source>
+        <translation>Bei GPU-Verlust</translation>
+    </message>
+    <message>
+        <source>ask</source>
+        <translation>fragen</translation>
+    </message>
+    <message>
+        <source>go on with fewer</source>
+        <translation>mit weniger weitermachen</translation>
+    </message>
+    <message>
+        <source>wait for them</source>
+        <translation>auf sie warten</translation>
+    </message>
+    <message>
+        <source>Snapshot every</source>
+        <translation>Snapshot alle</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>20 (steps), 30s, 5m</source>
+        <translation>20 (Schritte), 30s, 5m</translation>
+    </message>
+    <message>
+        <source>A snapshot copies the state into the memory of two nodes.</source>
+        <translation>Ein Snapshot kopiert den Zustand in den Speicher zweier Knoten.</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPUs</translation>
+    </message>
+    <message>
+        <source>More settings</source>
+        <translation>Weitere Einstellungen</translation>
+    </message>
+    <message>
+        <source>none: it begins anew</source>
+        <translation>keiner: Er beginnt neu</translation>
+    </message>
+    <message>
+        <source>It uses the package tessera: guide, “PyTorch”.</source>
+        <translation>Es nutzt das Paket tessera: Handbuch, „PyTorch“.</translation>
+    </message>
+    <message>
+        <source>In Python, for sh, or executable: guide, “Through files”.</source>
+        <translation>In Python, für sh oder ausführbar: Handbuch, „Through files“.</translation>
+    </message>
+    <message>
+        <source>as in the checkpoint</source>
+        <translation>wie im Checkpoint</translation>
+    </message>
+    <message>
+        <source>texts on the nodes</source>
+        <translation>Texte auf den Knoten</translation>
+    </message>
+    <message>
+        <source>as stored</source>
+        <translation>wie gesichert</translation>
+    </message>
+    <message>
+        <source>the idle one</source>
+        <translation>die freie</translation>
+    </message>
+    <message>
+        <source>all %1 idle</source>
+        <translation>alle %1 freien</translation>
+    </message>
+    <message>
+        <source>a number, or names such as n0g0,n0g1</source>
+        <translation>eine Zahl oder Namen wie n0g0,n0g1</translation>
+    </message>
+    <message>
+        <source>a folder on the nodes, or a URL</source>
+        <translation>ein Ordner auf den Knoten, oder eine URL</translation>
+    </message>
+    <message>
+        <source>%1, step %2, %3</source>
+        <translation>%1, Schritt %2, %3</translation>
+    </message>
+    <message>
+        <source>Programs in Python (*.py)</source>
+        <translation>Python-Programme (*.py)</translation>
+    </message>
+    <message>
+        <source>%1, step %2</source>
+        <translation>%1, Schritt %2</translation>
+    </message>
+    <message>
+        <source>A folder…</source>
+        <translation>Ein Ordner…</translation>
     </message>
 </context>
 <context>
@@ -8428,6 +10403,22 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>PNG picture (*.png);;SVG drawing (*.svg);;CSV table of the samples (*.csv);;JSON of the samples (*.json)</source>
         <translation>PNG-Bild (*.png);;SVG-Zeichnung (*.svg);;CSV-Tabelle der Messwerte (*.csv);;JSON der Messwerte (*.json)</translation>
+    </message>
+    <message>
+        <source>Curves</source>
+        <translation>Kurven</translation>
+    </message>
+    <message>
+        <source>Choose the curves to draw</source>
+        <translation>Gezeichnete Kurven wählen</translation>
+    </message>
+    <message>
+        <source>Choose what is drawn over time: loss, speed, and what the program logs</source>
+        <translation>Wählen, was über die Zeit gezeichnet wird: Loss, Tempo und was das Programm protokolliert</translation>
+    </message>
+    <message>
+        <source>A program adds its own with job.log(accuracy=0.9)</source>
+        <translation>Ein Programm ergänzt eigene mit job.log(accuracy=0.9)</translation>
     </message>
 </context>
 <context>
