@@ -7,22 +7,27 @@
 
 #include <QFileInfo>
 #include <QPointer>
+#include <QProcess>
 #include <QSysInfo>
 #include <QTemporaryFile>
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "agents/fuse/mount_point.h"
 #include "agents/sim/hardware.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
+#include "app/commands/command.h"
 #include "app/commands/host_cluster.h"
 #include "app/commands/key_files.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/process.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 #include "app/simulation.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -97,6 +102,8 @@ Status AppConnections::open(const std::string& profile) {
   TESSERA_TRY(const auto found, findProfile(profile));
   m_file.reset();
   m_current = QString::fromStdString(found.name);
+  const bool byFile = profile.find('/') != std::string::npos || profile.ends_with(".json");
+  m_named = byFile ? QString::fromStdString(engine::AbsolutePath(profile)) : m_current;
   m_profile = found;
   m_bridge.close();
   m_model.clear();
@@ -187,6 +194,41 @@ std::optional<QString> AppConnections::mountPoint() {
   return QString::fromStdString(**folder);
 }
 
+void AppConnections::mount(const QString& folder, bool readOnly, ui::Connections::Done<void> done) {
+  QStringList words = {QStringLiteral("--cluster"), m_named, QStringLiteral("mount"), folder};
+  if (readOnly) words << QStringLiteral("--read-only");
+  runCommand(words, std::move(done));
+}
+
+void AppConnections::unmount(const QString& folder, ui::Connections::Done<void> done) {
+  runCommand({QStringLiteral("unmount"), folder}, std::move(done));
+}
+
+// The server of a mount is a process of its own, which a process with threads cannot become.
+void AppConnections::runCommand(const QStringList& words, ui::Connections::Done<void> done) {
+  auto* process = new QProcess(this);
+  process->setStandardInputFile(QProcess::nullDevice());
+  process->setStandardOutputFile(QProcess::nullDevice());
+  const auto answer = std::make_shared<ui::Connections::Done<void>>(std::move(done));
+  const auto end = [process, answer](const Status& status) {
+    process->deleteLater();
+    if (*answer) std::exchange(*answer, nullptr)(status);
+  };
+  connect(process, &QProcess::errorOccurred, this, [process, end](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart)
+      end(Unavailable("cannot start tesseractl: " + process->errorString().toStdString()));
+  });
+  connect(process, &QProcess::finished, this, [process, end](int code, QProcess::ExitStatus) {
+    if (code == kDone) return end(OkStatus());
+    const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
+    QString last = said.section(u'\n', -1);
+    const QString program = QStringLiteral("tesseractl: ");
+    if (last.startsWith(program)) last.remove(0, program.size());
+    end(Unavailable(last.isEmpty() ? "tesseractl has ended" : last.toStdString()));
+  });
+  process->start(QString::fromStdString(programFolder()) + QStringLiteral("/tesseractl"), words);
+}
+
 // Each node of a local cluster has a made-up host name, so that nodes differ in it.
 bool AppConnections::isHere(const engine::NodeStatus& node) {
   if (m_profile && !m_profile->directory.empty()) return true;
@@ -195,6 +237,14 @@ bool AppConnections::isHere(const engine::NodeStatus& node) {
 }
 
 Status AppConnections::connectTo(const QString& name) { return open(name.toStdString()); }
+
+void AppConnections::closeConnection() {
+  m_bridge.close();
+  m_current.clear();
+  m_profile.reset();
+  m_model.clear();
+  m_model.setLink(ui::LinkState::None, QString());
+}
 
 void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                                 ui::Connections::Done<QString> done) {
@@ -238,14 +288,6 @@ void AppConnections::runInBackground(std::function<Outcome()> work,
   m_isBusy = true;
   m_background = std::jthread([this, work = std::move(work), then = std::move(then)]() mutable {
     QMetaObject::invokeMethod(
-void AppConnections::closeConnection() {
-  m_bridge.close();
-  m_current.clear();
-  m_profile.reset();
-  m_model.clear();
-  m_model.setLink(ui::LinkState::None, QString());
-}
-
         this,
         [this, outcome = work(), then = std::move(then)] {
           m_isBusy = false;

@@ -48,11 +48,13 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
             ui::Connections::Done<void> done) override;
   void cancelTest() override;
   std::optional<QString> mountPoint() override;
+  void mount(const QString& folder, bool readOnly, ui::Connections::Done<void> done) override;
+  void unmount(const QString& folder, ui::Connections::Done<void> done) override;
   bool isHere(const engine::NodeStatus& node) override;
   Status connectTo(const QString& name) override;
+  void closeConnection() override;
   void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                   ui::Connections::Done<QString> done) override;
-  void closeConnection() override;
   QList<std::pair<QString, QString>> simulatedHardware() override;
   void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> progress,
                       ui::Connections::Done<QString> done) override;
@@ -105,6 +107,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
                          ui::Connections::Done<QString> done);
   /// Whether a cluster is being started or stopped, which this thread must not wait for.
   Status checkNotBusy() const;
+  /// Runs tesseractl with these words; what it says is the error if it fails.
+  void runCommand(const QStringList& words, ui::Connections::Done<void> done);
   template <typename T>
   void later(ui::ClusterCommands::Done<T> done, Result<T> result);
   static Error onlyAFile();
@@ -112,6 +116,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   ui::ClusterModel& m_model;
   Bridge& m_bridge;
   QString m_current;
+  QString m_named;  // as the command line names it: m_current, or the full path of the profile
   std::optional<agents::Profile> m_profile;  // of m_current
   std::set<std::string> m_addresses;         // of this machine
   std::optional<agents::Profile> m_forgotten;

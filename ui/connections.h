@@ -98,11 +98,20 @@ class Connections {
 
   /// Returns the folder on which this user mounted the shown cluster on this machine, if any.
   virtual std::optional<QString> mountPoint() = 0;
+  /// Shows the state of the jobs of the shown cluster as files in an empty folder. A server process
+  /// does that, which outlives the panel.
+  /// \error those of `tesseractl mount`
+  virtual void mount(const QString& folder, bool readOnly, Done<void> done) = 0;
+  /// Ends the mount on this folder.
+  /// \error those of `tesseractl unmount`
+  virtual void unmount(const QString& folder, Done<void> done) = 0;
   /// Returns whether the agent of this node runs on this machine.
   virtual bool isHere(const engine::NodeStatus& node) = 0;
 
   /// Disconnects and connects to this cluster. The cluster model reports the progress.
   virtual Status connectTo(const QString& name) = 0;
+  /// Closes the connection and shows no cluster.
+  virtual void closeConnection() = 0;
   /// Starts a cluster of emulated GPUs on this machine and returns the name of its profile.
   /// `progress` receives the current activity in a few words.
   virtual void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
@@ -110,8 +119,6 @@ class Connections {
   /// The hardware that can be simulated: names with descriptions.
   virtual QList<std::pair<QString, QString>> simulatedHardware() = 0;
   /// Starts a simulated cluster with a job that trains, as startLocal.
-  /// Closes the connection and shows no cluster.
-  virtual void closeConnection() = 0;
   virtual void startSimulated(const SimulationChoice& choice, std::function<void(QString)> progress,
                               Done<QString> done) = 0;
   /// Stops a cluster that was started on this machine, with all its processes. The state of its

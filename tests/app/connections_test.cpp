@@ -147,6 +147,23 @@ class ConnectionsTest : public QObject {
     QTRY_COMPARE(code, std::optional(ErrorCode::kNotFound));
   }
 
+  void aMountThatIsNotThereIsSaidOnce() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    app::AppConnections connections(model, bridge);
+    int answers = 0;
+    Status last;
+    connections.unmount(QStringLiteral("/no/such/folder"), [&](const Status& status) {
+      ++answers;
+      last = status;
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(answers, 1, 20'000);
+    QVERIFY(!last);
+    QVERIFY(!last.error().message.empty());
+    QTest::qWait(50);
+    QCOMPARE(answers, 1);
+  }
+
   void profilesComeAndGo() {
     ui::ClusterModel model;
     app::Bridge bridge(model);

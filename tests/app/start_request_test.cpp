@@ -161,6 +161,54 @@ class StartRequestTest : public QObject {
     QVERIFY(read->finishes_updates());
   }
 
+  void aCommandArrivesWithItsFilesAndItsCheckpoint() {
+    using namespace ui::start_field;
+    const QTemporaryDir folder;
+    const QString tensors = folder.filePath(QStringLiteral("t.json"));
+    QFile file(tensors);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"layers": 0, "tensors": []})");
+    file.close();
+    ui::StartForm form;
+    form.program = ui::StartForm::Program::Exec;
+    form.values = {{kName, QStringLiteral("mine")},
+                   {kCommand, QStringLiteral("/opt/job --say \"it's\"")},
+                   {kTensors, tensors},
+                   {kRules, tensors},
+                   {kFinishes, QStringLiteral("yes")},
+                   {kCheckpoint, QStringLiteral("/checkpoints/mine 4")},
+                   {kTakes, QStringLiteral("parameters")}};
+    const ui::StartCheck check = ui::checkStart(form, IdleNodes());
+    QVERIFY2(check.isGood(), check.isGood() ? "" : qPrintable(check.problems.begin()->second));
+    const auto read = ReadAsCommand(ui::startCommand(QStringLiteral("lab-a"), check.request));
+    QVERIFY2(read, read ? "" : read.error().message.c_str());
+    QCOMPARE(read->name(), std::string("mine"));
+    QCOMPARE(read->command(), std::string("/opt/job --say \"it's\""));
+    QCOMPARE(read->tensors().text(), std::string(R"({"layers": 0, "tensors": []})"));
+    QVERIFY(read->finishes_updates());
+    QCOMPARE(read->from_checkpoint().path(), std::string("/checkpoints/mine 4"));
+    QVERIFY(read->from_checkpoint().parameters_only());
+  }
+
+  void aCheckpointBringsTheModelAndTheName() {
+    using namespace ui::start_field;
+    ui::StartForm form;
+    form.program = ui::StartForm::Program::Stored;
+    form.values = {{kCheckpoint, QStringLiteral("s3://bucket/a")},
+                   {kBatch, QStringLiteral("16")},  // of a built-in model this would be the default
+                   {kSettings, QStringLiteral("learning_rate=1e-4; dropout=0.1")}};
+    const ui::StartCheck check = ui::checkStart(form, IdleNodes());
+    QVERIFY2(check.isGood(), check.isGood() ? "" : qPrintable(check.problems.begin()->second));
+    const auto read = ReadAsCommand(ui::startCommand({}, check.request));
+    QVERIFY2(read, read ? "" : read.error().message.c_str());
+    QVERIFY(read->name().empty() && read->model().empty());
+    QCOMPARE(read->from_checkpoint().path(), std::string("s3://bucket/a"));
+    QCOMPARE(read->global_batch(), std::int64_t{16});
+    QCOMPARE(read->settings().at("learning_rate"), std::string("1e-4"));
+    QCOMPARE(read->settings().at("dropout"), std::string("0.1"));
+    QCOMPARE(read->seed(), std::int64_t{0});
+  }
+
   void aStopEndsAScriptThatHangs() {
     const QTemporaryDir folder;
     const QString begun = folder.filePath(QStringLiteral("begun"));

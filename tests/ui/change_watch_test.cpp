@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <set>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
@@ -72,6 +73,18 @@ class ChangeWatchTest : public QObject {
     QCOMPARE(left(0), QStringLiteral("—"));
     QVERIFY2(page.words().startsWith(QStringLiteral("2 of 4 flows move, 1 stalled")),
              qPrintable(page.words()));
+
+    // A row says why it is late.
+    engine::FlowStatus late = flow(2, 2, 500, 0, FlowState::kStalled);
+    late.reason = "nothing has arrived for 4 s";
+    model.setSnapshot(
+        moving({flow(0, 0, 900, 100, FlowState::kMoving), flow(1, 1, 100, 100, FlowState::kMoving),
+                late, flow(3, 3, 1000, 0, FlowState::kDone)}));
+    page.refresh(model);
+    const QModelIndex why = page.model()->index(0, ui::LinkTableModel::ReasonColumn);
+    QCOMPARE(why.data().toString(), QStringLiteral("nothing has arrived for 4 s"));
+    QVERIFY(!page.table()->isColumnHidden(why.column()));
+    QVERIFY(page.model()->exported(ui::ExportFormat::Csv).contains("nothing has arrived"));
 
     page.movingOnly()->setChecked(true);
     QCOMPARE(page.model()->rowCount(), 3);
@@ -137,6 +150,11 @@ class ChangeWatchTest : public QObject {
     QVERIFY(html.contains(QString::fromStdString(entry.digest_before)));
     QVERIFY(html.contains(QStringLiteral("<svg")));
     QVERIFY(html.contains(QStringLiteral("The job was paused for")));
+    QVERIFY(!html.contains(QStringLiteral("SIMULATED")));
+    const QString simulated = QString::fromUtf8(ui::reportHtml(
+        entry, QStringLiteral("lab"), {}, engine::SimulationStatus{.hardware = "h100"}));
+    QVERIFY(simulated.contains(QStringLiteral("SIMULATED")));
+    QVERIFY(simulated.contains(QStringLiteral("h100")));
   }
 
   void aRolledBackChangeEndsWhereItBegan() {
@@ -198,6 +216,16 @@ class ChangeWatchTest : public QObject {
     QCOMPARE(inspector.facts()->value(QStringLiteral("waits")), QStringLiteral("25 %"));
     inspector.setSelection({{0, 1}});  // unknown: no row, never 0
     QVERIFY(inspector.facts()->value(QStringLiteral("waits")).isEmpty());
+
+    // A node shows it for each of its GPUs.
+    std::set<ptc::DeviceId> all;
+    for (const engine::DeviceStatus& device : cluster.nodes.front().devices) all.insert(device.id);
+    inspector.setSelection(all);
+    const QString first = inspector.facts()->value(QStringLiteral("n0g0"));
+    QVERIFY2(first.contains(QStringLiteral("full · computes 0.30 s · waits 25 %")),
+             qPrintable(first));
+    QVERIFY(!inspector.facts()->value(QStringLiteral("n0g1")).contains(QStringLiteral("waits")));
+    inspector.setSelection({{0, 1}});
 
     inspector.setLink(ui::ChosenLink{QStringLiteral("n0 → n1"),
                                      {{QStringLiteral("carries"), QStringLiteral("3 MiB")}}});

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "tests/support/widget_test_main.h"
@@ -20,9 +21,13 @@
 #include "ui/actions/action_registry.h"
 #include "ui/dialogs/answer_dialog.h"
 #include "ui/dialogs/log_dialog.h"
+#include "ui/dialogs/mount_dialog.h"
 #include "ui/dialogs/typed_name_dialog.h"
 #include "ui/models/log_lines.h"
 #include "ui/models/shell_words.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/widgets/copy_line.h"
+#include "ui/widgets/labelled_field.h"
 
 using namespace tessera;
 
@@ -199,6 +204,77 @@ class ClusterCommandsTest : public QObject {
     QCOMPARE(cell(dialog, 1, 3), QStringLiteral("0.25 s"));
     QCOMPARE(cell(dialog, 2, 3), QStringLiteral("failed"));
     QVERIFY(cell(dialog, 2, 0).contains(QStringLiteral("no step for 120 s")));
+  }
+
+  // Its dialog is closed: the window shows it, with a button to stop it.
+  void aTuningIsStoppedWithoutItsDialog() {
+    test::Panel panel;
+    operate(panel);
+    auto* dialog = opened<ui::AnswerDialog>(panel, "cluster.tuneJob");
+    dialog->againButton()->click();
+    QVERIFY(!action(panel, "cluster.tuneJob")->isEnabled());
+    QCOMPARE(action(panel, "cluster.tuneJob")->toolTip(),
+             QStringLiteral("gpt-mini is being tuned."));
+    dialog->reject();
+    QTRY_VERIFY(panel.window->findChild<ui::AnswerDialog*>() == nullptr);
+    ui::TuneAnswer part;
+    part.doing = "dp=2,tp=2: step 4 of 12";
+    panel.commands.heldProgress(part);
+    const auto notice = [&]() -> ui::NoticeBar* {
+      for (ui::NoticeBar* each : panel.window->findChildren<ui::NoticeBar*>())
+        if (each->isVisible() && each->text().startsWith(QStringLiteral("gpt-mini"))) return each;
+      return nullptr;
+    };
+    QTRY_VERIFY(notice() != nullptr);
+    QVERIFY2(notice()->text().contains(QStringLiteral("dp=2,tp=2: step 4 of 12")),
+             qPrintable(notice()->text()));
+    notice()->actionButton()->click();
+    notice()->actionButton()->click();
+    QCOMPARE(panel.commands.stops, 1);
+    QVERIFY(notice()->text().contains(QStringLiteral("returns to the configuration")));
+    ui::TuneAnswer end;
+    end.kept = "dp=2";
+    end.stopped = true;
+    panel.commands.heldRequest(ui::Answer(end));
+    QTRY_VERIFY(notice() == nullptr);
+    QVERIFY(action(panel, "cluster.tuneJob")->isEnabled());
+  }
+
+  void theFilesAreMountedAndUnmounted() {
+    const QTemporaryDir empty, full;
+    QVERIFY(QDir(full.path()).mkdir(QStringLiteral("x")));
+    test::FakeConnections connections;
+    connections.now = QStringLiteral("lab");
+    test::Panel panel({.connections = &connections});
+    QVERIFY(action(panel, "cluster.mount")->isEnabled());  // a look needs no right to operate
+    auto* dialog = opened<ui::MountDialog>(panel, "cluster.mount");
+    QVERIFY(dialog != nullptr);
+    const auto enter = [&](const QString& path) {
+      dialog->folder()->setValue(path);
+      emit dialog->folder()->edited();
+    };
+    QVERIFY(!dialog->mountButton()->isEnabled());
+    enter(QStringLiteral("state"));
+    QVERIFY(dialog->problem().contains(QStringLiteral("full path")));
+    enter(full.path());
+    QVERIFY(dialog->problem().contains(QStringLiteral("not empty")));
+    enter(empty.path());
+    dialog->readOnly()->setChecked(true);
+    QCOMPARE(dialog->command()->text(),
+             QStringLiteral("tesseractl --cluster lab mount %1 --read-only").arg(empty.path()));
+    connections.mountAnswer = Unavailable("fusermount3 is not installed");
+    dialog->mountButton()->click();
+    QVERIFY(dialog->folder()->problem().contains(QStringLiteral("fusermount3")));
+    QVERIFY(dialog->isVisible());
+    connections.mountAnswer = OkStatus();
+    enter(empty.path());
+    dialog->mountButton()->click();
+    QTRY_VERIFY(panel.window->findChild<ui::MountDialog*>() == nullptr);
+    QCOMPARE(connections.mounts.back(), std::pair(empty.path(), true));
+    action(panel, "cluster.mount")->trigger();  // it is mounted already
+    QVERIFY(panel.window->findChild<ui::MountDialog*>() == nullptr);
+    action(panel, "cluster.unmount")->trigger();
+    QVERIFY(!connections.mounted);
   }
 
   void aCheckpointIsDeletedOnlyAfterItsNameWasTyped() {

@@ -71,12 +71,28 @@ class FakeConnections : public ui::Connections {
     if (testDone) std::exchange(testDone, nullptr)(Cancelled("cancelled"));
   }
   std::optional<QString> mountPoint() override { return mounted; }
+  void mount(const QString& folder, bool readOnly, Done<void> done) override {
+    mounts.append({folder, readOnly});
+    if (mountAnswer) mounted = folder;
+    done(mountAnswer);
+  }
+  void unmount(const QString& folder, Done<void> done) override {
+    if (mounted == folder) mounted.reset();
+    done(OkStatus());
+  }
+  QList<std::pair<QString, bool>> mounts;  // folder, read only
+  Status mountAnswer = OkStatus();
   bool isHere(const engine::NodeStatus& node) override { return here.contains(node.node); }
   Status connectTo(const QString& name) override {
     connected << name;
     now = name;
     return OkStatus();
   }
+  void closeConnection() override {
+    ++disconnects;
+    now.clear();
+  }
+  int disconnects = 0;
   QList<std::pair<QString, QString>> simulatedHardware() override {
     return {{QStringLiteral("demo"), QStringLiteral("small machines")},
             {QStringLiteral("h100"), QStringLiteral("H100 SXM")}};
@@ -88,11 +104,6 @@ class FakeConnections : public ui::Connections {
   }
   std::optional<ui::SimulationChoice> simulated;
   void startLocal(int, int, std::function<void(QString)> each, Done<QString> done) override {
-  void closeConnection() override {
-    ++disconnects;
-    now.clear();
-  }
-  int disconnects = 0;
     ++started;
     progress = std::move(each);
     startDone = std::move(done);

@@ -36,6 +36,7 @@
 #include "ui/views/files_page.h"
 #include "ui/views/tensors_view.h"
 #include "ui/widgets/labelled_field.h"
+#include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::test {
@@ -477,9 +478,9 @@ void addDialogs(std::vector<Scene>* scenes) {
     return lastDialog(p);
   }));
   // Dialogs that ask the cluster, in the order of the menu.
-  for (const char* id :
-       {"cluster.tuneJob", "cluster.checkpoints", "cluster.digest", "cluster.logs",
-        "cluster.stopJob", "cluster.links", "cluster.probe", "cluster.registrar", "cluster.keys"}) {
+  for (const char* id : {"cluster.tuneJob", "cluster.checkpoints", "cluster.digest", "cluster.logs",
+                         "cluster.stopJob", "cluster.links", "cluster.probe", "cluster.registrar",
+                         "cluster.keys", "cluster.mount"}) {
     add(dialogScene(std::strchr(id, '.') + 1, [id](Play& p) {
       p.panel->commands.requestAnswer = SampleAnswer;
       p.connections.ownKeys = {{QStringLiteral("/home/lena/keys/laptop.key"),
@@ -602,6 +603,18 @@ void addStartJob(std::vector<Scene>* scenes) {
     type(s, ui::start_field::kBatch, "0");
     type(s, ui::start_field::kData, "texts; /data/books");
     s.control.setOperating(false);
+  });
+  for (const auto& [name, kind] :
+       {std::pair("start-job-files", "files"), std::pair("start-job-exec", "exec")}) {
+    add(name, [type, kind = kind](StartJob& s) {
+      s.dialog->programs()->segment(ui::StartQuestions::Own)->click();
+      type(s, ui::StartQuestions::kKind, kind);
+    });
+  }
+  add("start-job-checkpoint", [type](StartJob& s) {
+    s.commands.requestAnswer = SampleAnswer;
+    s.dialog->programs()->segment(ui::StartQuestions::Stored)->click();
+    type(s, ui::start_field::kCheckpoint, "/srv/checkpoints/gpt-mini-step-1200");
   });
 }
 

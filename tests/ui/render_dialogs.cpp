@@ -14,9 +14,11 @@
 
 #include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/sample_answers.h"
 #include "ui/actions/action_registry.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/connect_dialog.h"
+#include "ui/dialogs/mount_dialog.h"
 #include "ui/dialogs/profile_form.h"
 #include "ui/dialogs/profile_tag.h"
 #include "ui/dialogs/settings_dialog.h"
@@ -156,14 +158,33 @@ void renderStartJob() {
   dialog.startButton()->click();
   save(dialog, QStringLiteral("job-start-failed"));
   dialog.errorBar()->hide();
-  dialog.programs()->segment(1)->click();
+  dialog.programs()->segment(ui::StartQuestions::Own)->click();
   save(dialog, QStringLiteral("job-start-own"));
+  type(ui::StartQuestions::kKind, "files");
+  save(dialog, QStringLiteral("job-start-files"));
+  type(ui::StartQuestions::kKind, "exec");
+  save(dialog, QStringLiteral("job-start-exec"));
+  commands.requestAnswer = test::SampleAnswer;
+  ui::StartJobDialog stored(model, control, commands, QStringLiteral("lab-a"));
+  stored.show();
+  stored.programs()->segment(ui::StartQuestions::Stored)->click();
+  stored.field(kCheckpoint)->setValue(QStringLiteral("/srv/checkpoints/gpt-mini-step-1200"));
+  emit stored.field(kCheckpoint)->edited();
+  QTest::qWait(200);
+  save(stored, QStringLiteral("job-start-checkpoint"));
+  stored.hide();
   cluster = test::PanelCluster();
   model.setSnapshot(cluster);
   model.flush();
   dialog.programs()->segment(0)->click();
   type(kGpus, "");
   save(dialog, QStringLiteral("job-start-busy"));
+}
+
+void renderMount() {
+  ui::MountDialog dialog(QStringLiteral("lab-a"));
+  dialog.show();
+  save(dialog, QStringLiteral("mount"));
 }
 
 void renderPanel() {
@@ -270,6 +291,7 @@ int main(int argc, char** argv) {
     ui::applyTheme(app, mode);
     renderConnect();
     renderStartJob();
+  renderMount();
     renderPanel();
     renderWithoutCluster();
   }

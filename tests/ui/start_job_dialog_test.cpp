@@ -14,6 +14,7 @@
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/sample_answers.h"
 #include "ui/actions/action_registry.h"
 #include "ui/pages/notice_bar.h"
 #include "ui/widgets/copy_line.h"
@@ -61,6 +62,11 @@ struct Fixture {
   }
   QString command() const { return dialog->command()->text(); }
 };
+
+void writeEmptyFile(const QString& path) {
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+}
 
 engine::ClusterSnapshot WithStartingJob(engine::ClusterSnapshot cluster) {
   test::AddJob(&cluster, test::Shape(2, 1, 4));
@@ -350,7 +356,7 @@ class StartJobDialogTest : public QObject {
     Fixture f;
     QVERIFY(f.waitForProposal());
     const auto asked = f.commands.proposedStarts.size();
-    f.dialog->programs()->segment(1)->click();
+    f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
     QVERIFY(!f.dialog->startButton()->isEnabled());
     QVERIFY(f.dialog->field(kScript)->problem().isEmpty());  // nothing is chosen yet
     f.type(kScript, "/no/such.py");
@@ -369,6 +375,136 @@ class StartJobDialogTest : public QObject {
     QTRY_COMPARE(f.commands.proposedStarts.size(), asked + 1);
     QVERIFY(f.waitForProposal());
     QVERIFY(f.command().contains(QStringLiteral("--mesh")));
+  }
+
+  void choose(Fixture& f, const QString& key, const char* value) {
+    f.dialog->field(key)->setValue(QString::fromLatin1(value));
+    emit f.dialog->field(key)->edited();
+  }
+
+  void aProgramThatUsesFilesIsNotRunForItsConfigurations() {
+    const QTemporaryDir folder;
+    for (const char* name : {"train.sh", "tensors.json", "rules.json"})
+      writeEmptyFile(folder.filePath(QString::fromLatin1(name)));
+    const auto path = [&](const char* name) { return folder.filePath(QString::fromLatin1(name)); };
+    Fixture f;
+    f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
+    QVERIFY(!f.dialog->field(kTensors)->isVisible());
+    choose(f, ui::StartQuestions::kKind, "files");
+    QVERIFY(f.dialog->field(kTensors)->isVisible());
+    QVERIFY(!f.dialog->field(kCommand)->isVisible());
+    QVERIFY(!f.dialog->describeButton()->isVisible());
+    f.type(kScript, qPrintable(path("train.sh")));
+    f.type(kTensors, qPrintable(path("tensors.json")));
+    f.type(kRules, "/no/rules.json");
+    QVERIFY(f.dialog->field(kRules)->problem().contains(QStringLiteral("does not exist")));
+    QVERIFY(!f.dialog->startButton()->isEnabled());
+    f.type(kRules, qPrintable(path("rules.json")));
+    f.type(kEnvironment, "A=1; nonsense");
+    QVERIFY(f.dialog->field(kEnvironment)->problem().contains(QStringLiteral("NAME=VALUE")));
+    f.type(kEnvironment, "A=1; B=x y");
+    f.type(kSaveEvery, "50");
+    QVERIFY(f.waitForProposal());
+    QVERIFY(f.dialog->candidates().rowCount() > 0);
+    QVERIFY2(f.command().startsWith(
+                 QStringLiteral("tesseractl --cluster lab-a job start %1/train.sh --directory %1 "
+                                "--env A=1 --env 'B=x y' --kind files --tensors %1/tensors.json "
+                                "--rules %1/rules.json --mesh dp=2,pp=4")
+                     .arg(folder.path())),
+             qPrintable(f.command()));
+    QVERIFY(f.command().endsWith(QStringLiteral("--save-every 50")));
+    f.dialog->startButton()->click();
+    QCOMPARE(f.commands.started.size(), std::size_t{1});
+    QVERIFY(std::holds_alternative<ui::StartRequest::Files>(f.commands.started.front().program));
+  }
+
+  void aCommandNeedsANameAndItsFiles() {
+    const QTemporaryDir folder;
+    const QString file = folder.filePath(QStringLiteral("both.json"));
+    writeEmptyFile(file);
+    Fixture f;
+    f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
+    choose(f, ui::StartQuestions::kKind, "exec");
+    QVERIFY(!f.dialog->field(kScript)->isVisible());
+    f.type(kCommand, "/opt/my-job --lr 1");
+    QVERIFY(f.dialog->field(kTensors)->problem().isEmpty());  // nothing is chosen yet
+    QVERIFY(f.command().isEmpty());
+    f.type(kTensors, qPrintable(file));
+    f.type(kRules, qPrintable(file));
+    QVERIFY(f.dialog->blockedReason().contains(QStringLiteral("Give the job a name")));
+    f.type(kName, "mine");
+    choose(f, kFinishes, "yes");
+    QVERIFY(f.waitForProposal());
+    QVERIFY2(f.command().contains(QStringLiteral("job start --exec '/opt/my-job --lr 1' "
+                                                 "--finishes-updates --tensors %1 --rules %1 "
+                                                 "--name mine --mesh")
+                                      .arg(file)),
+             qPrintable(f.command()));
+  }
+
+  void aCheckpointOfTheClusterBringsItsNameAndModel() {
+    std::vector<engine::CheckpointEntry> known;
+    Fixture f;
+    f.commands.requestAnswer = [&](const ui::Request& request) {
+      auto answer = test::SampleAnswer(request);
+      if (answer && std::holds_alternative<ui::CheckpointsRequest>(request))
+        known = std::get<std::vector<engine::CheckpointEntry>>(**answer);
+      return answer;
+    };
+    f.dialog->programs()->segment(ui::StartQuestions::Stored)->click();
+    QVERIFY(!f.dialog->field(ui::StartQuestions::kModel)->isVisible());
+    QVERIFY(!f.dialog->moreButton()->isVisible());
+    QVERIFY(!f.dialog->startButton()->isEnabled());
+    QVERIFY(f.command().isEmpty());
+    QCOMPARE(f.commands.requestsOf<ui::CheckpointsRequest>().size(), std::size_t{1});
+    QTest::qWait(1);  // for the answer
+    f.type(kCheckpoint, "books");
+    QVERIFY(f.dialog->field(kCheckpoint)->problem().contains(QStringLiteral("full path")));
+    f.type(kCheckpoint, known.front().path.c_str());
+    QVERIFY2(f.dialog->field(kCheckpoint)->noteText().contains(QStringLiteral("step")),
+             qPrintable(f.dialog->field(kCheckpoint)->noteText()));
+    QCOMPARE(f.dialog->request().name.toStdString(), known.front().job);
+    choose(f, kTakes, "parameters");
+    f.type(kSettings, "speed=1");
+    QVERIFY(f.dialog->field(kSettings)->problem().contains(QStringLiteral("no setting speed")));
+    f.type(kSettings, "dropout=7");
+    QVERIFY(f.dialog->field(kSettings)->problem().contains(QStringLiteral("not a number")));
+    f.type(kSettings, "learning_rate=1e-4");
+    QVERIFY(f.waitForProposal());
+    const ui::StartRequest& asked = f.commands.proposedStarts.back();
+    QCOMPARE(asked.checkpoint->path.toStdString(), known.front().path);
+    QVERIFY2(f.command().contains(QStringLiteral("--from-checkpoint %1 --parameters-only --mesh")
+                                      .arg(QString::fromStdString(known.front().path))),
+             qPrintable(f.command()));
+    QVERIFY(f.command().endsWith(QStringLiteral("--set learning_rate=1e-4")));
+    // Of one that the cluster has not saved, only it knows the name.
+    f.type(kCheckpoint, "s3://bucket/other");
+    QVERIFY(f.waitForProposal());
+    QCOMPARE(f.dialog->request().name, QString());
+    QVERIFY(!f.command().contains(QStringLiteral("--name")));
+    QVERIFY(f.dialog->startButton()->isEnabled());
+  }
+
+  void largeModelsAreOfferedWhereTheyCanRun() {
+    Fixture f;
+    const QComboBox* models = f.dialog->field(ui::StartQuestions::kModel)->list();
+    QVERIFY(models->findData(QStringLiteral("llama-3-405b")) < 0);
+    engine::ClusterSnapshot cluster = test::IdleCluster(2, 8);
+    cluster.simulation = engine::SimulationStatus{.hardware = "h100"};
+    f.show(cluster);
+    QVERIFY(models->findData(QStringLiteral("gpt3-175b")) >= 0);
+    choose(f, ui::StartQuestions::kModel, "llama-3-405b");
+    QVERIFY(f.waitForProposal());
+    QVERIFY2(f.dialog->field(ui::StartQuestions::kModel)
+                 ->noteText()
+                 .contains(QStringLiteral("126 layers")),
+             qPrintable(f.dialog->field(ui::StartQuestions::kModel)->noteText()));
+    QCOMPARE(f.dialog->field(kBatch)->edit()->text(), QStringLiteral("256"));
+    QVERIFY(!f.command().contains(QStringLiteral("--global-batch")));
+    // A simulated state has no bytes to load.
+    f.dialog->programs()->segment(ui::StartQuestions::Stored)->click();
+    f.type(kCheckpoint, "/checkpoints/a");
+    QVERIFY(f.dialog->field(kCheckpoint)->problem().contains(QStringLiteral("no bytes")));
   }
 
   void menuAndNoticeOpenIt() {

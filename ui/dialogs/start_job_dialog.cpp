@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialogs/start_job_dialog.h"
 
+#include <QComboBox>
 #include <QDateTime>
-#include <QFileDialog>
-#include <QGridLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QLocale>
 #include <QPointer>
 #include <QPushButton>
@@ -18,15 +16,14 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <set>
+#include <array>
 
 #include "ui/format.h"
-#include "ui/models/device_names.h"
 #include "ui/pages/candidate_delegate.h"
 #include "ui/pages/notice_bar.h"
+#include "ui/sentences.h"
 #include "ui/theme.h"
 #include "ui/widgets/copy_line.h"
-#include "ui/widgets/device_chips.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/labelled_field.h"
 #include "ui/widgets/quiet_table.h"
@@ -38,11 +35,8 @@
 namespace tessera::ui {
 namespace {
 
-constexpr QLatin1String kModel("model"), kSequenceField("sequence");
-constexpr int kBuiltIn = 0, kOwn = 1;  // segments
-constexpr int kFormWidth = 448, kAnswersWidth = 336;
+constexpr int kAnswersWidth = 336;
 constexpr int kUsualHeight = 600, kTallHeight = 860, kScreenMargin = 80;
-constexpr int kFormMargin = 16, kFieldGap = 12, kRowGap = 8;
 constexpr int kStartRowHeight = 26, kStartHeaderHeight = 24;
 constexpr int kMostStartRows = 6;  // visible without scrolling
 
@@ -61,9 +55,7 @@ StartJobDialog::StartJobDialog(ClusterModel& model, MoveControl& control, Cluste
       m_control(control),
       m_proposal(commands),
       m_cluster(cluster),
-      m_programs(new SegmentedSwitch(this)),
-      m_chips(new DeviceChips(this)),
-      m_more(new QToolButton(this)),
+      m_questions(new StartQuestions(model, commands, this)),
       m_table(new QTableView(this)),
       m_describe(new QPushButton(this)),
       m_estimates(new QLabel(this)),
@@ -85,15 +77,13 @@ StartJobDialog::StartJobDialog(ClusterModel& model, MoveControl& control, Cluste
   titleRow->addWidget(title, 1);
   titleRow->addWidget(place);
 
-  m_programs->addSegment(kBuiltIn, tr("Built-in model"), tr("Train a built-in model"));
-  m_programs->addSegment(kOwn, tr("A program of your own"), tr("Train a program of your own"));
   auto* programRow = new QHBoxLayout;
-  programRow->addWidget(m_programs);
+  programRow->addWidget(programs());
   programRow->addStretch();
 
   auto* middle = new QHBoxLayout;
   middle->setSpacing(0);
-  QScrollArea* questions = scrolled(makeQuestions(), this);
+  QScrollArea* questions = scrolled(m_questions, this);
   questions->setFocusPolicy(Qt::NoFocus);
   middle->addWidget(questions, 1);
   auto* answers = makeAnswers();
@@ -113,153 +103,17 @@ StartJobDialog::StartJobDialog(ClusterModel& model, MoveControl& control, Cluste
   all->setSpacing(0);
   all->addWidget(m_error);
   all->addWidget(content, 1);
-  resize(kFormWidth + kAnswersWidth + 2 * 24, kUsualHeight);
+  resize(StartQuestions::kWidth + kAnswersWidth + 2 * 24, kUsualHeight);
 
-  connect(m_programs, &SegmentedSwitch::chosen, this, &StartJobDialog::showProgram);
+  connect(m_questions, &StartQuestions::edited, this, &StartJobDialog::refresh);
+  connect(m_questions, &StartQuestions::programChosen, this, &StartJobDialog::showProgram);
+  connect(m_questions, &StartQuestions::moreToggled, this, &StartJobDialog::showMore);
   connect(&m_proposal, &StartProposal::changed, this, &StartJobDialog::refreshProposal);
   connect(&m_model, &ClusterModel::changed, this, &StartJobDialog::follow);
   connect(&m_model, &ClusterModel::cleared, this, [this] { done(Rejected); });  // another cluster
   connect(&m_control, &MoveControl::changed, this, &StartJobDialog::refreshBottom);
-  m_programs->setCurrent(kBuiltIn);
-  showProgram();
-  m_fields.at(kModel)->list()->setFocus();
-}
-
-LabelledField* StartJobDialog::addField(const QString& key, const QString& label, QWidget* parent) {
-  auto* field = new LabelledField(label, parent);
-  m_fields[key] = field;
-  connect(field, &LabelledField::edited, this, &StartJobDialog::refresh);
-  return field;
-}
-
-QWidget* StartJobDialog::makeQuestions() {
-  auto* page = new QWidget(this);
-  page->setMinimumWidth(kFormWidth);
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(0, 0, kFormMargin, 0);
-  column->setSpacing(kRowGap);
-  QHBoxLayout* row = nullptr;
-  const auto newRow = [&](bool ofScript, bool ofModel) {
-    auto* box = new QWidget(page);
-    row = new QHBoxLayout(box);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(kFieldGap);
-    column->addWidget(box);
-    if (ofScript) m_ofScript << box;
-    if (ofModel) m_ofModel << box;
-  };
-  // The widths of halves, thirds and quarters of a row, so that fields of different rows align.
-  const auto place = [&](const QString& key, const QString& label, int parts, int of) {
-    constexpr int kWidth = kFormWidth - kFormMargin;
-    const int part = (kWidth - (of - 1) * kFieldGap) / of;
-    LabelledField* field = addField(key, label, page);
-    row->addWidget(field, parts * part + (parts - 1) * kFieldGap);
-    return field;
-  };
-
-  newRow(false, false);
-  LabelledField* model = place(kModel, tr("Model"), 2, 3);
-  for (const std::string& name : engine::ModelNames()) {
-    const QString text = QString::fromStdString(name);
-    model->addChoice(text, text);
-  }
-  model->setValue(QStringLiteral("gpt-mini"));
-  LabelledField* script = place(start_field::kScript, tr("Program in Python"), 2, 3);
-  m_ofModel << model;
-  m_ofScript << script;
-  script->setPlaceholder(QStringLiteral("/home/me/train.py"));
-  script->setHint(tr("It uses the package tessera: guide, “PyTorch”."));
-  QPushButton* open = script->addButton(tr("…"), tr("Choose a program in Python"));
-  connect(open, &QPushButton::clicked, this, [this, script] { browse(script, false); });
-  place(start_field::kName, tr("Name"), 1, 3);
-
-  newRow(false, true);
-  LabelledField* texts = place(start_field::kData, tr("Data"), 2, 4);
-  texts->setPlaceholder(tr("texts on the nodes"));
-  texts->setHint(tr("paths on the nodes, separated by ;"));
-  QPushButton* folder = texts->addButton(tr("…"), tr("Add a folder with data"));
-  connect(folder, &QPushButton::clicked, this, [this, texts] { browse(texts, true); });
-  const engine::JobSettings usual;
-  LabelledField* batch = place(start_field::kBatch, tr("Global batch"), 1, 4);
-  batch->setFallback(QString::number(usual.global_batch));
-  batch->setHint(tr("samples per step"));
-  place(kSequenceField, tr("Sequence"), 1, 4)->setHint(tr("tokens"));
-
-  newRow(true, false);
-  place(start_field::kArguments, tr("Arguments"), 1, 2)
-      ->setPlaceholder(QStringLiteral("--lr 3e-4"));
-  LabelledField* python = place(start_field::kPython, tr("Python"), 1, 2);
-  python->setPlaceholder(QStringLiteral("python3"));
-  python->setHint(tr("with the same path on all nodes"));
-  newRow(true, false);
-  LabelledField* directory = place(start_field::kDirectory, tr("Working directory"), 1, 1);
-  directory->setPlaceholder(tr("that of the program"));
-  QPushButton* choose = directory->addButton(tr("…"), tr("Choose the working directory"));
-  connect(choose, &QPushButton::clicked, this, [this, directory] { browse(directory, true); });
-
-  newRow(false, false);
-  place(start_field::kSteps, tr("Steps"), 1, 3)->setPlaceholder(tr("until stopped"));
-  LabelledField* onFailure = place(start_field::kOnFailure, tr("If GPUs are lost"), 1, 3);
-  onFailure->addChoice(QStringLiteral("ask"), tr("ask"));
-  onFailure->addChoice(QStringLiteral("shrink"), tr("go on with fewer"));
-  onFailure->addChoice(QStringLiteral("wait"), tr("wait for them"));
-  LabelledField* snapshots = place(start_field::kSnapshots, tr("Snapshot every"), 1, 3);
-  snapshots->setPlaceholder(tr("off"));
-  snapshots->setHint(tr("20 (steps), 30s, 5m"));
-  snapshots->setHelp(tr("A snapshot copies the state into the memory of two nodes."));
-
-  newRow(false, false);
-  place(start_field::kGpus, tr("GPUs"), 1, 1);
-  column->addWidget(m_chips);
-  connect(m_chips, &DeviceChips::edited, this, [this] {
-    const std::vector<ptc::DeviceId> chosen = m_chips->chosen();
-    const bool isAll = chosen.size() == idleDevices(m_model.snapshot()).size();
-    m_fields.at(start_field::kGpus)->setValue(isAll ? QString() : deviceArgument(chosen));
-    refresh();
-  });
-
-  m_more->setText(tr("More settings"));
-  m_more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  m_more->setArrowType(Qt::RightArrow);
-  m_more->setCheckable(true);
-  m_more->setStyleSheet(
-      QStringLiteral("QToolButton { padding: 3px 6px 3px 0px; } "
-                     "QToolButton:checked { background: transparent; "
-                     "border-color: transparent; font-weight: 400; }"));
-  m_moreFields = new QWidget(page);
-  addMoreFields(m_moreFields);
-  m_moreFields->hide();
-  connect(m_more, &QToolButton::toggled, this, [this](bool on) {
-    m_more->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
-    m_moreFields->setVisible(on);
-    const int room = screen()->availableGeometry().height() - kScreenMargin;
-    resize(width(), std::max(kUsualHeight, on ? std::min(kTallHeight, room) : kUsualHeight));
-  });
-
-  column->addSpacing(kRowGap);
-  column->addWidget(m_more, 0, Qt::AlignLeft);
-  column->addWidget(m_moreFields);
-  column->addStretch(1);
-  return page;
-}
-
-void StartJobDialog::addMoreFields(QWidget* parent) {
-  auto* grid = new QGridLayout(parent);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setHorizontalSpacing(kFieldGap);
-  grid->setVerticalSpacing(kRowGap);
-  constexpr int kPerRow = 2;
-  StartForm form;
-  form.model = m_fields.at(kModel)->value();
-  int at = 0;
-  for (const StartField& each : form.moreFields()) {
-    LabelledField* field = addField(each.key, each.label, parent);
-    for (const QString& choice : each.choices) field->addChoice(choice, choice);
-    field->setHelp(each.help);
-    grid->addWidget(field, at / kPerRow, at % kPerRow, Qt::AlignTop);
-    ++at;
-  }
-  for (int i = 0; i < kPerRow; ++i) grid->setColumnStretch(i, 1);
+  refresh();
+  field(StartQuestions::kModel)->list()->setFocus();
 }
 
 QWidget* StartJobDialog::makeAnswers() {
@@ -360,53 +214,25 @@ QLayout* StartJobDialog::makeBottom() {
   return row;
 }
 
-bool StartJobDialog::isScript() const { return m_programs->current() == kOwn; }
+const StartRequest::Script* StartJobDialog::script() const {
+  return std::get_if<StartRequest::Script>(&m_check.request.program);
+}
+
+bool StartJobDialog::isUnknown() const {
+  return script() != nullptr && !(m_described && *m_described == *script());
+}
 
 void StartJobDialog::showProgram() {
-  const bool own = isScript();
-  for (QWidget* each : m_ofModel) each->setVisible(!own);
-  for (QWidget* each : m_ofScript) each->setVisible(own);
-  m_more->setVisible(!own);
-  m_moreFields->setVisible(!own && m_more->isChecked());
+  const bool isOwn = programs()->current() == StartQuestions::Own;  // has many fields
+  showMore(isOwn || moreButton()->isChecked());
   m_wanted.reset();
   m_proposal.clear();
   refresh();
 }
 
-void StartJobDialog::showModel() {
-  const QString model = m_fields.at(kModel)->value();
-  if (model == m_shownModel) return;
-  StartForm before, now;
-  before.model = m_shownModel;
-  now.model = model;
-  std::vector<StartField> fields = now.moreFields();
-  fields.push_back(now.settingField(kSequenceField));
-  for (const StartField& each : fields) {
-    LabelledField* field = m_fields.at(each.key);
-    const bool hasDefault =
-        m_shownModel.isEmpty() || field->value() == before.settingField(each.key).fallback;
-    if (field->list() != nullptr && hasDefault) field->setValue(each.fallback);
-    field->setFallback(each.fallback);
-    if (each.key != kSequenceField) field->setHint(each.limits);
-    field->setHelp(each.key == kSequenceField ? QString(each.help + QLatin1Char(' ') + each.limits)
-                                              : each.help);
-  }
-  m_fields.at(kModel)->setHint(StartForm::modelFacts(model));
-  m_shownModel = model;
-}
-
-StartForm StartJobDialog::form() const {
-  StartForm form;
-  form.program = isScript() ? StartForm::Program::Script : StartForm::Program::BuiltIn;
-  form.model = m_fields.at(kModel)->value();
-  for (const auto& [key, field] : m_fields)
-    if (key != kModel) form.values[key] = field->value();
-  // Without one a program runs in its own folder, not where the panel was started.
-  QString& directory = form.values[start_field::kDirectory];
-  const QString script = form.value(start_field::kScript);
-  if (directory.trimmed().isEmpty() && script.contains(u'/'))
-    directory = script.left(std::max<qsizetype>(1, script.lastIndexOf(u'/')));
-  return form;
+void StartJobDialog::showMore(bool on) {
+  const int room = screen()->availableGeometry().height() - kScreenMargin;
+  resize(width(), std::max(kUsualHeight, on ? std::min(kTallHeight, room) : kUsualHeight));
 }
 
 // Snapshots come many times a second, and most change nothing here.
@@ -420,33 +246,17 @@ void StartJobDialog::follow() {
 }
 
 void StartJobDialog::refresh() {
-  showModel();
   const engine::ClusterSnapshot& cluster = m_model.snapshot();
   if (m_isStarting) {  // the window shows how the job goes on
     if (m_model.findJob(m_check.request.name.toStdString()) != nullptr) hide();
     return;
   }
-  m_check = checkStart(form(), cluster);
-  for (const auto& [key, field] : m_fields) {
-    const auto problem = m_check.problems.find(key);
-    // A script that is not chosen yet is no mistake.
-    const bool isEmpty = key == start_field::kScript && field->value().isEmpty();
-    field->setProblem(problem == m_check.problems.end() || isEmpty ? QString() : problem->second);
-  }
-  m_fields.at(start_field::kName)->setFallback(m_check.request.name);
-  const std::int64_t idle = std::ssize(idleDevices(cluster));
-  m_fields.at(start_field::kGpus)
-      ->setPlaceholder(idle == 1 ? tr("the idle one") : tr("all %1 idle").arg(format::count(idle)));
-  m_fields.at(start_field::kGpus)->setHint(tr("a number, or names such as n0g0,n0g1"));
-  m_chips->setCluster(cluster);
-  m_chips->setChosen(m_check.devices);
-
-  const auto* const script = std::get_if<StartRequest::Script>(&m_check.request.program);
-  const bool isKnown = script == nullptr || (m_described && *m_described == *script);
+  m_check = checkStart(m_questions->form(), cluster);
+  m_questions->showCheck(m_check);
   const bool mayAsk = m_model.link() == LinkState::Connected && m_model.viewerKey().isEmpty();
   if (!mayAsk || !m_check.isGood()) {
     m_proposal.pause();
-  } else if (!isKnown) {
+  } else if (isUnknown()) {
     m_proposal.clear();
   } else {
     StartRequest asked = m_check.request;
@@ -469,8 +279,7 @@ void StartJobDialog::refreshProposal() {
                           kStartRowHeight * std::clamp(rows, 1, kMostStartRows) + 2);
   m_estimates->setText(rows == 0 ? QString() : tr("≈ estimates"));
 
-  const auto* const script = std::get_if<StartRequest::Script>(&m_check.request.program);
-  const bool isUnknown = script != nullptr && !(m_described && *m_described == *script);
+  const bool isUnknown = this->isUnknown();
   QString why;
   switch (m_proposal.state()) {
     case StartProposal::State::None:
@@ -485,7 +294,7 @@ void StartJobDialog::refreshProposal() {
         why = tr("Configurations appear once the answers on the left are right.");
       break;
     case StartProposal::State::Asking:
-      if (script != nullptr)
+      if (script() != nullptr)
         why = tr("Looking into the program…");
       else if (rows == 0)
         why = tr("Looking for configurations…");
@@ -498,7 +307,7 @@ void StartJobDialog::refreshProposal() {
       break;
   }
   if (why.isEmpty() && proposal) {
-    why = QString::fromStdString(proposal->why);
+    why = localized(proposal->why);
     if (!why.isEmpty()) why[0] = why[0].toUpper();
     if (proposal->calibrated)
       why += QLatin1Char(' ') +
@@ -547,7 +356,8 @@ void StartJobDialog::refreshMemory() {
     const std::int64_t free =
         std::max<std::int64_t>(0, candidate->capacity - candidate->peak_bytes);
     using enum StackedBar::Tone;
-    const auto memory = isScript() ? std::nullopt : startMemory(m_check.settings, *candidate);
+    const bool isModel = std::holds_alternative<StartRequest::BuiltIn>(m_check.request.program);
+    const auto memory = isModel ? startMemory(m_check.settings, *candidate) : std::nullopt;
     if (memory) {
       segments = {{tr("parameters"), memory->parameters, Parameters},
                   {tr("AdamW"), memory->optimizer, Optimizer},
@@ -582,8 +392,11 @@ QString StartJobDialog::blockedReason() const {
   if (!m_check.isGood()) {
     const auto gpus = m_check.problems.find(start_field::kGpus);
     if (gpus != m_check.problems.end()) return gpus->second;
-    const auto& [key, problem] = *m_check.problems.begin();
-    return tr("%1: %2").arg(m_fields.at(key)->label(), problem);
+    auto first = m_check.problems.begin();
+    for (const QLatin1String key : {start_field::kScript, start_field::kCommand})  // asked first
+      if (const auto found = m_check.problems.find(key); found != m_check.problems.end())
+        first = found;
+    return tr("%1: %2").arg(field(first->first)->label(), first->second);
   }
   switch (m_proposal.state()) {
     case StartProposal::State::None:
@@ -629,27 +442,15 @@ void StartJobDialog::refreshBottom() {
                        m_control.lockReason().isEmpty();
   if (!isShort) m_reason->setText(reason);
   m_cancel->setText(m_isStarting ? tr("Close") : tr("Cancel"));
-  const bool isComplete = !m_check.problems.contains(start_field::kScript);
+  using namespace start_field;
+  const bool isComplete =
+      std::ranges::none_of(std::array{kScript, kCommand, kTensors, kRules, kCheckpoint},
+                           [this](QLatin1String key) { return m_check.problems.contains(key); });
   m_command->setText(isComplete ? startCommand(m_cluster, request()) : QString());
   m_command->button()->setEnabled(isComplete);
 }
 
 QString StartJobDialog::whyText() const { return m_why->text(); }
-
-void StartJobDialog::browse(LabelledField* field, bool isFolder) {
-  auto* dialog = new QFileDialog(this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-  if (!isFolder) dialog->setNameFilter(tr("Programs in Python (*.py)"));
-  connect(dialog, &QFileDialog::fileSelected, this, [this, field](const QString& path) {
-    const bool isList = field == m_fields.at(start_field::kData);
-    const QString before = field->value().trimmed();
-    field->setValue(isList && !before.isEmpty() ? QString(before + QStringLiteral("; ") + path)
-                                                : path);
-    refresh();
-  });
-  dialog->open();
-}
 
 void StartJobDialog::start() {
   if (!blockedReason().isEmpty()) return;
@@ -665,8 +466,9 @@ void StartJobDialog::start() {
 
 void StartJobDialog::onAnswer(const Result<void>& result) {
   m_isStarting = false;
-  const QString& name = m_check.request.name;
-  const engine::JobStatus* const job = m_model.findJob(name.toStdString());
+  const QString& given = m_check.request.name;
+  const QString name = given.isEmpty() ? tr("The job") : given;
+  const engine::JobStatus* const job = m_model.findJob(given.toStdString());
   const bool isRunning = job != nullptr && job->state == engine::JobState::kRunning;
   if (result || isRunning) return accept();
   using enum ErrorCode;

@@ -6,12 +6,11 @@
 /// what a GPU will hold, and the same as a command.
 
 #include <QDialog>
-#include <QList>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "ui/dialogs/start_questions.h"
 #include "ui/models/candidate_table_model.h"
 #include "ui/models/cluster_model.h"
 #include "ui/models/move_control.h"
@@ -21,15 +20,11 @@
 class QLabel;
 class QPushButton;
 class QTableView;
-class QToolButton;
 
 namespace tessera::ui {
 
 class CopyLine;
-class DeviceChips;
-class LabelledField;
 class NoticeBar;
-class SegmentedSwitch;
 class StackedBar;
 
 /// It hides itself as soon as the cluster has the job, and is accepted once the job trains. If the
@@ -43,13 +38,13 @@ class StartJobDialog : public QDialog {
   StartJobDialog(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
                  const QString& cluster, QWidget* parent = nullptr);
 
-  SegmentedSwitch* programs() const { return m_programs; }
-  /// The field of a key of StartForm, or of "model".
-  LabelledField* field(const QString& key) const { return m_fields.at(key); }
-  DeviceChips* chips() const { return m_chips; }
+  SegmentedSwitch* programs() const { return m_questions->programs(); }
+  /// The field of a key of StartForm, of "model" or of "kind".
+  LabelledField* field(const QString& key) const { return m_questions->field(key); }
+  DeviceChips* chips() const { return m_questions->chips(); }
   QTableView* candidateTable() const { return m_table; }
   const CandidateTableModel& candidates() const { return m_candidates; }
-  QToolButton* moreButton() const { return m_more; }
+  QToolButton* moreButton() const { return m_questions->moreButton(); }
   /// Looks into a script.
   QPushButton* describeButton() const { return m_describe; }
   StackedBar* memoryBar() const { return m_bar; }
@@ -71,14 +66,10 @@ class StartJobDialog : public QDialog {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  QWidget* makeQuestions();
   QWidget* makeAnswers();
   QLayout* makeBottom();
-  LabelledField* addField(const QString& key, const QString& label, QWidget* parent);
-  void addMoreFields(QWidget* parent);
   void showProgram();
-  void showModel();
-  StartForm form() const;
+  void showMore(bool on);
   void follow();
   /// Reads the form and the cluster again.
   void refresh();
@@ -87,8 +78,9 @@ class StartJobDialog : public QDialog {
   void refreshBottom();
   void markChosen();
   const engine::Candidate* chosen() const;
-  bool isScript() const;
-  void browse(LabelledField* field, bool isFolder);
+  /// Null unless the program must be run to know what it has.
+  const StartRequest::Script* script() const;
+  bool isUnknown() const;
   void start();
   void onAnswer(const Result<void>& result);
 
@@ -106,19 +98,13 @@ class StartJobDialog : public QDialog {
   const QString m_cluster;
   Seen m_seen;
   StartCheck m_check;
-  QString m_shownModel;  // whose defaults the fields have
   std::optional<StartRequest::Script> m_described;
   /// What the user has chosen himself; else the recommended one counts.
   std::optional<std::pair<ptc::MeshShape, engine::StepOptions>> m_wanted;
   bool m_isMarking = false;
   bool m_isStarting = false;
 
-  SegmentedSwitch* m_programs;
-  std::map<QString, LabelledField*> m_fields;
-  DeviceChips* m_chips;
-  QToolButton* m_more;
-  QWidget* m_moreFields = nullptr;
-  QList<QWidget*> m_ofModel, m_ofScript;  // shown only for one of the two
+  StartQuestions* m_questions;
   CandidateTableModel m_candidates;
   QTableView* m_table;
   QPushButton* m_describe;

@@ -10,6 +10,7 @@
 #include "ui/format.h"
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
+#include "ui/sentences.h"
 #include "ui/theme.h"
 
 namespace tessera::ui {
@@ -45,7 +46,9 @@ QString styleOf(const Theme& theme) {
              "table.flows th{border-bottom:1px solid %4}"
              "img{border:1px solid %4;border-radius:8px;max-width:100%}"
              "figure{margin:12px 0}figcaption{color:%3;font-size:13px}"
-             ".ok{color:%5}.warn{color:%6}.bad{color:%7}")
+             ".ok{color:%5}.warn{color:%6}.bad{color:%7}"
+             ".badge{color:%6;border:1px solid %6;border-radius:4px;padding:1px 6px;"
+             "font-size:12px}")
       .arg(theme.text.name(), theme.canvas.name(), theme.dim.name(), theme.line.name(),
            theme.ok.name(), theme.warn.name(), theme.bad.name());
 }
@@ -128,7 +131,8 @@ QString certificateSentence(const engine::HistoryEntry& entry) {
 }  // namespace
 
 QByteArray reportHtml(const engine::HistoryEntry& entry, const QString& cluster,
-                      const ReportPictures& pictures) {
+                      const ReportPictures& pictures,
+                      const std::optional<engine::SimulationStatus>& simulation) {
   const Theme& theme = Theme::light();
   const QString title =
       Report::tr("Change %1 of %2").arg(entry.id).arg(QString::fromStdString(entry.job));
@@ -144,10 +148,17 @@ QByteArray reportHtml(const engine::HistoryEntry& entry, const QString& cluster,
           .arg(html(title), role, html(resultText(entry)), html(changeText(entry)),
                html(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
                         .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))));
+  if (simulation)
+    out += QStringLiteral("<p><span class=\"badge\">%1</span></p>\n")
+               .arg(html(Report::tr("SIMULATED")));
   if (!entry.reason.empty())
-    out += QStringLiteral("<p>%1</p>\n").arg(html(QString::fromStdString(entry.reason)));
+    out += QStringLiteral("<p>%1</p>\n").arg(html(localized(entry.reason)));
   out += QStringLiteral("<table>\n");
   out += tableRow(Report::tr("cluster"), cluster);
+  if (simulation)
+    out +=
+        tableRow(Report::tr("simulated"), Report::tr("on modelled hardware %1: nothing was trained")
+                                              .arg(QString::fromStdString(simulation->hardware)));
   out += tableRow(Report::tr("requested by"), entry.requester.empty()
                                                   ? format::unknown()
                                                   : QString::fromStdString(entry.requester));

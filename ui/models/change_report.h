@@ -19,8 +19,10 @@ struct ReportPictures {
 };
 
 /// The whole report. The bar of phases is drawn in it.
+/// \param simulation of a simulated cluster: the report says so
 QByteArray reportHtml(const engine::HistoryEntry& entry, const QString& cluster,
-                      const ReportPictures& pictures);
+                      const ReportPictures& pictures,
+                      const std::optional<engine::SimulationStatus>& simulation = {});
 
 /// The cluster at the begin or the end of a change, as far as the change tells it: the nodes of
 /// `now` and those that the change names, with the job in the mesh that it had then. Nothing if the

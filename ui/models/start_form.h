@@ -34,7 +34,19 @@ inline constexpr QLatin1String kScript("script");
 inline constexpr QLatin1String kPython("python");
 inline constexpr QLatin1String kArguments("arguments");
 inline constexpr QLatin1String kDirectory("directory");
+inline constexpr QLatin1String kEnvironment("env");
+inline constexpr QLatin1String kCommand("exec");
+inline constexpr QLatin1String kTensors("tensors");
+inline constexpr QLatin1String kRules("rules");
+inline constexpr QLatin1String kSaveEvery("save-every");
+inline constexpr QLatin1String kFinishes("finishes-updates");
+inline constexpr QLatin1String kCheckpoint("from-checkpoint");
+inline constexpr QLatin1String kTakes("parameters-only");
+inline constexpr QLatin1String kSettings("set");
 }  // namespace start_field
+
+/// The largest number of steps, and seed.
+inline constexpr std::int64_t kLargestStartCount = std::int64_t{1} << 40;
 
 /// A field of a setting.
 struct StartField {
@@ -50,19 +62,26 @@ class StartForm {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::StartForm)
 
  public:
-  enum class Program { BuiltIn, Script };
+  /// As the alternatives of StartRequest::program.
+  enum class Program { BuiltIn, Script, Files, Exec, Stored };
 
   Program program = Program::BuiltIn;
   QString model = {};
+  QString storedJob = {};                  // of the checkpoint; empty: unknown
   std::map<QString, QString> values = {};  // by field; a missing or empty one has its default
 
   QString value(const QString& key) const;
-  /// All settings besides those of the main fields, with the defaults of the model. None for a
-  /// script, which brings its own.
+  /// All settings besides those of the main fields, with the defaults of the model. None for
+  /// other programs, which bring their own.
   std::vector<StartField> moreFields() const;
   /// The field of one setting.
   /// \pre `key` is a setting
   StartField settingField(const QString& key) const;
+  static StartField fieldOf(const engine::JobSetting& setting);
+  /// The settings of a job with this model that is given nothing else.
+  static engine::JobSettings settingsOf(const QString& model);
+  /// The models that the cluster can train: the large ones only where it is simulated.
+  static QStringList modelsOf(const engine::ClusterSnapshot& cluster);
 
   /// A name that no job has: `usual`, `usual`-2, …
   static QString freeName(const QString& usual, const engine::ClusterSnapshot& cluster);

@@ -18,7 +18,8 @@ StartProposal::StartProposal(ClusterCommands& commands, QObject* parent)
 void StartProposal::follow(const StartRequest& request) {
   StartRequest wanted = request;
   for (const QLatin1String key :
-       {start_field::kSteps, start_field::kOnFailure, start_field::kSnapshots, start_field::kSeed})
+       {start_field::kSteps, start_field::kOnFailure, start_field::kSnapshots, start_field::kSeed,
+        start_field::kSaveEvery})
     wanted.values.erase(key);
   wanted.data.clear();
   const bool isSame = m_wanted && *m_wanted == wanted;
