@@ -21,6 +21,17 @@ using namespace tessera::test;
 
 Q_DECLARE_METATYPE(std::vector<Layout>)
 
+namespace {
+// An optimizer whose state is cut in no way that its parameter is.
+const QString kRows = QStringLiteral(
+    "class Rows(torch.optim.Optimizer):\n"
+    "    def __init__(self, own, lr):\n"
+    "        super().__init__(own, {'lr': lr})\n"
+    "    def step(self):\n"
+    "        for one in self.param_groups[0]['params']:\n"
+    "            self.state[one].setdefault('rows', torch.zeros(3))\n");
+}  // namespace
+
 class E2eTorchTest : public QObject {
   Q_OBJECT
 
@@ -278,6 +289,19 @@ class E2eTorchTest : public QObject {
     QTest::newRow("not from zeros") << build.arg("", "Rprop(model.parameters())")
                                     << "Rprop cannot be bound: its state does not begin with zeros";
     QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
+    QTest::newRow("shared memory")
+        << build.arg(")\n    model.row = torch.nn.Parameter(model.weight.data[1:2]",
+                     "SGD(model.parameters(), 1)")
+        << "'weight' and 'row' are different tensors in the same memory, which a job cannot hold";
+    QTest::newRow("state without a cut")
+        << build
+               .arg(
+                   ")\n    from torch.distributed.fsdp import fully_shard\n"
+                   "    fully_shard(model, mesh=mesh['dp']",
+                   "SGD(model.parameters(), 1)")
+               .replace("return model, torch.optim.SGD", "return model, Rows")
+               .replace("def build", kRows + "def build")
+        << "state 'rows' of 'weight' has shape (3,) and no cut, but the parameter is cut";
   }
   void saysWhatIsWrongBeforeThereAreRanks() {
     QFETCH(QString, text);
@@ -289,6 +313,123 @@ class E2eTorchTest : public QObject {
     QVERIFY2(start.code != 0 && start.errors.contains(sentence), start.Text());
     QVERIFY2(start.errors.contains("before it said what it has"), start.Text());
     QVERIFY(m_cluster->Status()["jobs"].empty());
+  }
+
+  // An ordinary loop has no gradient for it, so that no decay and no momentum changes it.
+  void aParameterThatNoStepUsesStays() {
+    QVERIFY(
+        Write("import torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.ModuleList([torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)])\n"
+              "    return model, torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=0.5)\n"
+              "job.bind(build)\n"
+              "with torch.random.fork_rng():\n"
+              "    torch.manual_seed(1)\n"
+              "    torch.nn.Linear(4, 4)\n"
+              "    unused = torch.nn.Linear(4, 4).weight.detach()\n"
+              "for step in job.steps(until=40):\n"
+              "    loss = job.model[0](torch.ones(1, 4)).square().sum()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    assert torch.equal(job.model[1].weight.detach(), unused), step\n"));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->Apply("wrong", "dp=3", "n0g0,n1g0,n1g1").is_object());
+    QVERIFY(m_jobs->EndsPaused("wrong"));
+  }
+
+  // Each rank along cp has one part of the same sequences. Nobody but job.step knows that.
+  void partsOfSequencesAreAveraged_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<QString>("devices");
+    QTest::newRow("cp 2") << "dp=1,cp=2"
+                          << "n0g0,n1g0";
+    QTest::newRow("dp 2, cp 2") << "dp=2,cp=2"
+                                << "n0g0,n0g1,n1g0,n1g1";
+  }
+  void partsOfSequencesAreAveraged() {
+    QFETCH(QString, mesh);
+    QFETCH(QString, devices);
+    QVERIFY(
+        Write("import torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.Linear(3, 3)\n"
+              "    return model, torch.optim.SGD(model.parameters(), 0.05)\n"
+              "job.bind(build)\n"
+              "data = torch.randn(12, 4, 3, generator=torch.Generator().manual_seed(2))\n"
+              "batch = job.sampler(12, global_batch=4)\n"
+              "for step in job.steps(until=40):\n"
+              "    samples = data[batch()].chunk(job.mesh['cp'].size(), dim=1)\n"
+              "    own = samples[job.mesh['cp'].get_local_rank()]\n"
+              "    loss = (job.model(own) - own.roll(1, dims=2)).square().mean()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"));
+    QVERIFY(StartWrong(*m_cluster, {"dp=1", "n0g0"}).code == 0);
+    QVERIFY(m_jobs->EndsPaused("wrong"));
+    const Run whole = RunOf(*m_cluster, "wrong");
+    QVERIFY(m_cluster->Run({"job", "stop", "wrong", "--yes"}).code == 0);
+    const Outcome start = StartWrong(*m_cluster, {mesh, devices});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_jobs->EndsPaused("wrong"));
+    const QString difference = DifferenceOf(RunOf(*m_cluster, "wrong"), whole);
+    QVERIFY2(difference.isEmpty(), qPrintable(difference));
+  }
+
+  void ranksThatBeginWithOtherValuesAreRefused_data() {
+    QTest::addColumn<QString>("member");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("a parameter") << "model.bias.data.copy_(noise)"
+                                 << "'bias' begins";
+    QTest::newRow("a buffer") << "model.register_buffer('noise', noise, persistent=False)"
+                              << "'noise' begins";
+  }
+  void ranksThatBeginWithOtherValuesAreRefused() {
+    QFETCH(QString, member);
+    QFETCH(QString, sentence);
+    QVERIFY(Write(QStringLiteral("import os, torch, tessera.torch\n"
+                                 "job = tessera.torch.attach()\n"
+                                 "def build(mesh):\n"
+                                 "    torch.manual_seed(os.getpid())\n"
+                                 "    noise = torch.randn(4)\n"
+                                 "    torch.manual_seed(1)\n"
+                                 "    model = torch.nn.Linear(4, 4)\n"
+                                 "    %1\n"
+                                 "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+                                 "job.bind(build)\n"
+                                 "for step in job.steps():\n"
+                                 "    pass\n")
+                      .arg(member)));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code != 0, start.Text());
+    QVERIFY2(start.errors.contains("tessera._library.TesseraError: " + sentence +
+                                   " with other values on other ranks: set a seed before"),
+             start.Text());
+  }
+
+  void aModelOfBeforeAChangeIsRefused() {
+    QVERIFY(
+        Write("import time, torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.Linear(4, 4)\n"
+              "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+              "job.bind(build)\n"
+              "model = job.model\n"
+              "for step in job.steps():\n"
+              "    loss = model(torch.ones(1, 4)).square().sum()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    time.sleep(0.05)\n"));
+    const Outcome start = StartWrong(*m_cluster, {"dp=1", "n0g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep("wrong", 3));
+    m_cluster->Apply("wrong", "dp=2", "n0g0,n1g0");
+    QVERIFY(SaysInItsLog("this Linear is of a mesh that the job has left: use job.model"));
   }
 
   // What the program does with stages is only needed for meshes that have some.
@@ -377,6 +518,13 @@ class E2eTorchTest : public QObject {
     return cluster.Run({"job", "start", m_files.filePath("wrong.py"), "--python", m_python.program,
                         "--mesh", layout.first, "--devices", layout.second},
                        kTorchPatience);
+  }
+  bool SaysInItsLog(const QString& sentence) {
+    return LocalCluster::WaitFor(
+        [&] {
+          return m_cluster->Run({"job", "logs", "wrong"}).output.contains(sentence);
+        },
+        kTorchPatience);
   }
   Python m_python;
   std::unique_ptr<TorchJobs> m_jobs;

@@ -160,6 +160,16 @@ class TorchPythonTest : public QObject {
     QVERIFY(state);
     QCOMPARE((*state)->metadata().at("epoch"), std::string("3"));
   }
+
+  // Also with parameters that a step has not used, and which programs the package refuses.
+  void aLoopOfTesseraTrainsAsAnOrdinaryOne() {
+    const test::Python python =
+        test::FindPython({QStringLiteral("torch"), QStringLiteral("torch.distributed.fsdp")});
+    if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
+    const QString wrong = test::RunScript(python, QStringLiteral("torch_program_judge.py"),
+                                          {QStringLiteral(TESSERA_SOURCE_DIR "/agents/python")});
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+  }
 };
 
 TESSERA_TEST(TorchPythonTest)

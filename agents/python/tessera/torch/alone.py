@@ -39,14 +39,15 @@ class Alone(TorchJob):
             if parameter.requires_grad:
                 tensor = Tensor(name, "param", parameter, aliases)
                 self._program.add_gradient(parameter, torch.zeros_like(local), tensor)
-        self._program.hold_gradients()
+        self._program.number([gradient.name for gradient in self._program.gradients])
 
     def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
-        sums = torch.tensor(
-            [mine.loss, mine.norm2, mine.found_inf, mine.tokens], dtype=torch.float64
-        )
+        program = self._bound()
+        own = [mine.loss, mine.norm2, mine.found_inf, mine.tokens, *program.used()]
+        sums = torch.tensor(own, dtype=torch.float64)
         dist.all_reduce(sums)
-        loss, norm2, found_inf, tokens = sums.tolist()
+        loss, norm2, found_inf, tokens, *used = sums.tolist()
+        program.settle_gradients(bytes(count > 0 for count in used))
         norm = norm2**0.5
         clip = max_norm / norm if 0 < max_norm < norm else 1.0
         return Decision(

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+import math
+import weakref
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ from tessera.torch.program import (
     like,
     local_of,
     make_state,
+    memory_of,
     parameters,
     state_of,
 )
@@ -59,17 +61,96 @@ def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass
 class Gradient:
-    """Of one parameter."""
+    """Of one parameter. Its value is in memory that stays from step to step."""
 
-    name: str
-    parameter: nn.Parameter
-    value: torch.Tensor  # this rank's part, in memory that stays
-    whole: torch.Tensor  # the same as parameter.grad has it
-    num_parts: int  # into which the ranks have cut it
-    stages: tuple[int, ...]  # that hold it
-    averaged: tuple[str, ...]  # axes over which FSDP averages it: of dp and cp
+    def __init__(
+        self,
+        tensor: Tensor,
+        parameter: nn.Parameter,
+        value: torch.Tensor,
+        stages: tuple[int, ...],
+        owner: nn.Module,
+    ) -> None:
+        self.name = tensor.name
+        self.parameter = parameter
+        self.value = value  # this rank's part
+        self.whole = like(tensor.value, value)  # the same as parameter.grad has it
+        self.num_parts = tensor.num_parts()  # into which the ranks have cut it
+        self.stages = stages  # that hold it
+        # Axes over which FSDP averages it: of dp and cp.
+        self.averaged = tuple(axis for axis in ("dp", "cp") if has_axis(tensor.value, axis))
+        self.is_used = False  # by this rank in this step
+        self.place = 0  # among the names of all tensors
+        self._owner = weakref.ref(owner)  # the module that has the parameter, as self._key
+        self._key = tensor.name.rpartition(".")[2]
+        self._address = memory_of(parameter).data_ptr()
+        parameter.register_post_accumulate_grad_hook(self._keep)  # type: ignore[no-untyped-call]
+
+    def _keep(self, parameter: torch.Tensor) -> None:
+        """In backward(), so that no more than one gradient is in memory twice."""
+        made = parameter.grad
+        if made is None or made is self.whole or self._is_partial(made):
+            return
+        self._copy(made)
+        parameter.grad = self.whole
+
+    def _copy(self, made: torch.Tensor) -> None:
+        local = local_of(made)
+        self.value.copy_(local.to_dense() if local.is_sparse else local)
+
+    def _is_partial(self, made: torch.Tensor) -> bool:
+        """Whether a sum over ranks is still to be made."""
+        if not isinstance(made, DTensor) or not isinstance(self.whole, DTensor):
+            return False
+        return made.placements != self.whole.placements
+
+    def take(self) -> None:
+        """After backward(). Raises TesseraError if the program has another parameter now."""
+        made = self.parameter.grad
+        self.is_used = made is not None
+        if made is None:
+            if self._is_replaced():
+                raise TesseraError(
+                    f"the program has replaced the parameter '{self.name}' since job.bind(build), "
+                    "so the job has the old one: change parameters in place"
+                )
+            self.value.zero_()  # other ranks may have used it
+        elif made is not self.whole:
+            if isinstance(made, DTensor) and isinstance(self.whole, DTensor):
+                made = made.redistribute(placements=self.whole.placements)
+            self._copy(made)
+            self.parameter.grad = self.whole
+        local = memory_of(self.parameter)
+        if local.data_ptr() != self._address or local.shape != self.value.shape:
+            raise TesseraError(_left(self.name))
+
+    def _is_replaced(self) -> bool:
+        owner = self._owner()
+        if owner is None or isinstance(self.parameter, DTensor):  # FSDP puts others there meanwhile
+            return False
+        return owner._parameters.get(self._key) is not self.parameter
+
+    def settle(self, is_used: bool) -> None:
+        """Whether any rank has used the parameter in this step, which this one has not."""
+        if is_used:
+            self.parameter.grad = self.whole
+            return
+        self.parameter.grad = None
+        if self.value.numel() > 0:
+            self.value.view(-1)[0] = math.nan  # for recover(): a step with NaN has no update
+
+    def recover(self) -> None:
+        """What settle() has left, in a process that makes the update in place of another."""
+        is_used = self.value.numel() == 0 or not math.isnan(float(self.value.view(-1)[0]))
+        self.parameter.grad = self.whole if is_used else None
+
+
+def _left(name: str) -> str:
+    return (
+        f"'{name}' has left the memory of its device: the program or its optimizer has replaced it "
+        "instead of changing it in place"
+    )
 
 
 class Program:
@@ -85,6 +166,8 @@ class Program:
         self.num_ranks = mesh.size()
         self.is_pipelined = False  # whether stages hold different tensors
         self.gradients: list[Gradient] = []
+        self.averaged: set[str] = set()  # axes over which FSDP averages gradients: of dp and cp
+        self.num_names = 0
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
@@ -97,37 +180,35 @@ class Program:
         tensor: Tensor,
         stages: tuple[int, ...] = (0,),
     ) -> None:
-        self.gradients.append(
-            Gradient(
-                tensor.name,
-                parameter,
-                value,
-                like(tensor.value, value),
-                tensor.num_parts(),
-                stages,
-                tuple(axis for axis in ("dp", "cp") if has_axis(tensor.value, axis)),
-            )
-        )
-
-    def hold_gradients(self) -> None:
-        """backward() adds to gradients that exist, so they are made where they are to be."""
-        for gradient in self.gradients:
-            gradient.parameter.grad = gradient.whole
+        owner = self.model.get_submodule(tensor.name.rpartition(".")[0])
+        gradient = Gradient(tensor, parameter, value, stages, owner)
+        self.gradients.append(gradient)
+        self.averaged |= {*gradient.averaged}
 
     def take_gradients(self) -> None:
-        """After backward(): what was made elsewhere is copied."""
+        """After backward()."""
         for gradient in self.gradients:
-            made = gradient.parameter.grad
-            if made is None:
-                gradient.value.zero_()
-                continue
-            if isinstance(made, DTensor) and isinstance(gradient.whole, DTensor):
-                # It may be a partial sum.
-                made = made.redistribute(placements=gradient.whole.placements)
-            local = local_of(made)
-            if local.data_ptr() != gradient.value.data_ptr() and local.numel() > 0:
-                gradient.value.copy_(local)
-        self.hold_gradients()
+            gradient.take()
+
+    def number(self, names: list[str]) -> None:
+        """`names` are those of all tensors of the job, in the same order on all ranks."""
+        places = {name: place for place, name in enumerate(names)}
+        self.num_names = len(names)
+        for gradient in self.gradients:
+            gradient.place = places[gradient.name]
+
+    def used(self) -> bytes:
+        """For each tensor of the job, 1 if this rank has used it as a parameter in this step."""
+        used = bytearray(self.num_names)
+        for gradient in self.gradients:
+            used[gradient.place] = gradient.is_used
+        return bytes(used)
+
+    def settle_gradients(self, used: bytes) -> None:
+        """`used` is that of all ranks. Parameters that none has used are left as they are."""
+        for gradient in self.gradients:
+            if not (gradient.is_used and used[gradient.place]):
+                gradient.settle(bool(used[gradient.place]))
 
     def share_buffers(self) -> None:
         """All ranks of a stage take those of its first, as DistributedDataParallel does."""
@@ -141,9 +222,8 @@ class Program:
             place.copy_(module.get_buffer(key))
 
     def clear_gradients(self) -> None:
-        if self.gradients:
-            torch._foreach_zero_([gradient.value for gradient in self.gradients])
-        self.hold_gradients()
+        for gradient in self.gradients:
+            gradient.parameter.grad = None
 
     def clip_gradients(self, factor: float) -> None:
         if factor != 1 and self.gradients:
@@ -253,7 +333,7 @@ class Binding(Program):
             stages = self._layout.stages_holding(tensor.name, self.axes["pp"].size)
             self.add_gradient(new, self._local(tensor, gradient=True), tensor, stages)
         self._bind_optimizer(state, replaced)
-        self.hold_gradients()
+        self.number(sorted(self._layout.tensors))
 
     def _assign(self, values: dict[str, torch.Tensor]) -> None:
         """Under all names of each parameter, which stay one parameter."""
@@ -355,9 +435,12 @@ class Binding(Program):
             value = now.get(tensor.name)
             here = None if value is None else local_of(value)
             if here is None or (here.numel() > 0 and here.data_ptr() != local.data_ptr()):
+                raise TesseraError(_left(tensor.name))
+        for name in now.keys() - {tensor.name for tensor, _ in self._bound}:
+            if name not in self._pieces:
                 raise TesseraError(
-                    f"'{tensor.name}' has left the memory of its device: the program or its "
-                    "optimizer has replaced it instead of changing it in place"
+                    f"the program has a tensor '{name}' more than when it was bound, which a rank "
+                    "that joins would not have"
                 )
 
 

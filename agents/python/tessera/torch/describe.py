@@ -24,6 +24,7 @@ from tessera.torch.program import (
     StateOfOptimizer,
     Tensor,
     call,
+    check_memory,
     check_optimizer,
     make_state,
     persistent_buffers,
@@ -82,6 +83,7 @@ def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
         with torch.device("meta"):
             model, optimizer, _ = call(build, mesh)
         check_optimizer(optimizer)
+        check_memory(model)
         with CommDebugMode() as collectives:  # type: ignore[no-untyped-call]
             make_state(optimizer)
         alone = collectives.get_total_counts() == 0 and not persistent_buffers(model)

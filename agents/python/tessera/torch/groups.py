@@ -66,6 +66,16 @@ def axes_of(mesh: DeviceMesh) -> dict[str, Axis]:
     }
 
 
+@contextmanager
+def _own_excepthook() -> Iterator[None]:
+    """torch would put a rank before each line of an error, once more with each default group."""
+    hook = sys.excepthook
+    try:
+        yield
+    finally:
+        sys.excepthook = hook
+
+
 def first_ranks(sizes: dict[str, int]) -> range:
     """The first rank of each pipeline stage."""
     world = math.prod(sizes.values())
@@ -78,7 +88,8 @@ def pretended(sizes: dict[str, int], rank: int = 0) -> Iterator[DeviceMesh]:
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     world = math.prod(sizes.values())
-    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
+    with _own_excepthook():
+        dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
     try:
         yield device_mesh(sizes, "cpu")
     finally:
@@ -128,13 +139,14 @@ class Groups:
         retired, self._current = [self._current], built
         threading.Thread(target=retired.clear).start()
         backend = "nccl" if self._device == "cuda" else "gloo"
-        dist.init_process_group(
-            backend,
-            store=PrefixStore("default", built[0]),
-            rank=view.rank,
-            world_size=view.world,
-            timeout=_longest_collective(),
-        )
+        with _own_excepthook():
+            dist.init_process_group(
+                backend,
+                store=PrefixStore("default", built[0]),
+                rank=view.rank,
+                world_size=view.world,
+                timeout=_longest_collective(),
+            )
         return device_mesh(view.sizes, self._device)
 
     def gather(self, mine: bytes) -> bytes:
@@ -143,6 +155,8 @@ class Groups:
 
         assert self._current is not None
         group = self._current[1]
+        if group.size() == 1:
+            return mine
         sent = torch.frombuffer(bytearray(mine), dtype=torch.uint8)
         got = [torch.empty_like(sent) for _ in range(group.size())]
         group.allgather([got], [sent]).wait()

@@ -9,6 +9,8 @@ import gc
 import os
 import sys
 import time
+import weakref
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,7 +25,14 @@ from tessera.metrics import Metrics
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.groups import Axis, Groups, first_ranks, pretended
-from tessera.torch.program import Build, StateOfOptimizer, call, persistent_buffers
+from tessera.torch.program import (
+    Build,
+    StateOfOptimizer,
+    call,
+    local_of,
+    parameters,
+    persistent_buffers,
+)
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
 _ALONE = dict.fromkeys(AXES, 1)
@@ -65,7 +74,7 @@ class Sampler:
         dp, cp = program.axes["dp"], _WHOLE
         if "cp" in job._sample_axes:
             cp = program.axes["cp"]
-        is_averaged = any({*one.averaged} & {*job._sample_axes} for one in program.gradients)
+        is_averaged = bool(program.averaged & {*job._sample_axes})
         if (is_averaged or cp.size > 1) and self.global_batch % (dp.size * cp.size) != 0:
             sizes = ",".join(f"{axis}={program.axes[axis].size}" for axis in job._sample_axes)
             reason = "FSDP weights all ranks equally" if is_averaged else "cp cuts no sample"
@@ -275,21 +284,22 @@ class TorchJob:
         return self._program
 
     def _reduce(self, program: Program, share: float) -> None:
-        """Sums the gradients that nobody else does, over the ranks that have read other samples."""
-        for axis in self._sample_axes:
+        """Averages the gradients that nobody else does, over dp and cp."""
+        # Along cp ranks have read other samples, or have cut those that they share.
+        for axis in ("dp", "cp"):
             of = program.axes[axis]
             part = share if axis == "dp" else 1 / of.size
-            waits = []
-            with torch.no_grad():
-                for gradient in program.gradients:
-                    if axis in gradient.averaged:
-                        continue
-                    if part != 1:
-                        gradient.value.mul_(part)
-                    if of.size > 1 and gradient.value.numel() > 0:
-                        waits.append(dist.all_reduce(gradient.value, group=of.group, async_op=True))
-            for wait in waits:
-                wait.wait()
+            held = [one.value for one in program.gradients if axis not in one.averaged]
+            if part != 1 and held:
+                torch._foreach_mul_(held, part)
+            if of.size > 1:
+                waits = [
+                    dist.all_reduce(value, group=of.group, async_op=True)
+                    for value in held
+                    if value.numel() > 0
+                ]
+                for wait in waits:
+                    wait.wait()
         if program.is_pipelined:
             self._reduce_over_stages(program)
 
@@ -358,6 +368,51 @@ def _return_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def _compare_values(tensors: dict[str, torch.Tensor]) -> None:
+    """That all ranks have made the same. Raises TesseraError naming the first that differs."""
+    named = sorted((name, value) for name, value in tensors.items() if not value.is_meta)
+    if not named or dist.get_world_size() == 1:
+        return
+    sums = torch.tensor([_checksum(value) for _, value in named], dtype=torch.float64)
+    bounds = torch.cat([sums, -sums])
+    dist.all_reduce(bounds, op=dist.ReduceOp.MAX)
+    highest, lowest = bounds.chunk(2)
+    for (name, _), high, low in zip(named, highest.tolist(), (-lowest).tolist()):
+        if high != low:
+            raise TesseraError(
+                f"'{name}' begins with other values on other ranks: set a seed before the model is "
+                "made, such as torch.manual_seed(1) in build(mesh)"
+            )
+
+
+def _checksum(value: torch.Tensor) -> int:
+    local = local_of(value.detach()).cpu().contiguous()
+    size = local.numel() * local.dtype.itemsize
+    return zlib.crc32((ctypes.c_ubyte * size).from_address(local.data_ptr())) if size else 0
+
+
+def _parts_of(program: Program) -> list[weakref.ref[Any]]:
+    parts = [*program.model.modules(), program.optimizer]
+    return [weakref.ref(part) for part in parts]
+
+
+def _refuse(part: Any, now: set[int]) -> None:
+    """Lets a part of the program on the mesh of before say so if the program uses it."""
+    if part is None or id(part) in now:
+        return
+
+    def say(*_: Any) -> None:
+        raise TesseraError(
+            f"this {type(part).__name__} is of a mesh that the job has left: use job.model and "
+            "job.optimizer in the loop, not variables from before"
+        )
+
+    if isinstance(part, nn.Module):
+        part.register_forward_pre_hook(say, prepend=True)
+    else:
+        part.register_step_pre_hook(say)
+
+
 class Attached(TorchJob):
     """A rank that an agent has started."""
 
@@ -406,6 +461,8 @@ class Attached(TorchJob):
         if self._job.pieces():
             binding = self._rebuild(self._job.view)
             if initial is not None:
+                tensors = {name: value for name, (value, _) in parameters(initial[0]).items()}
+                _compare_values({**tensors, **persistent_buffers(initial[0])})
                 binding.initialise(*initial)
                 del initial
                 _return_memory()
@@ -433,6 +490,8 @@ class Attached(TorchJob):
         decision, self._unfinished = self._unfinished, None
         if decision is not None:
             self.coming_step = decision.step
+            for gradient in self._bound().gradients:
+                gradient.recover()
             self._set_rates(self._bound())
             self._update(self._bound(), decision)
         if FINISH_UPDATE in os.environ:
@@ -455,9 +514,14 @@ class Attached(TorchJob):
         self._groups.build(view)
 
     def _rebuild(self, view: View) -> Binding:
+        old = [] if self._program is None else _parts_of(self._program)
         self._program = None
         self.mesh = self._groups.use(view)
         self._program = self._unchecked = binding = self._make(self._buffers)
+        now = {id(part()) for part in _parts_of(binding)}
+        for part in old:
+            _refuse(part(), now)
+        _compare_values(self._buffers)
         return binding
 
     def _make(self, buffers: dict[str, torch.Tensor] | None) -> Binding:
@@ -469,6 +533,8 @@ class Attached(TorchJob):
         return binding
 
     def _boundary(self, request: int, step: int | None = None) -> None:
+        if isinstance(self._program, Binding):
+            self._program.check()  # before it moves
         at = self.coming_step - 1 if step is None else step
         stays = True
         while stays:
@@ -499,8 +565,20 @@ class Attached(TorchJob):
         return True
 
     def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+        program = self._bound()
+        used = program.used()
+
+        def gather(record: bytes) -> bytes:
+            """Beside the records, which parameters the ranks have used."""
+            got = self._groups.gather(record + used)
+            size = len(record)
+            parts = [got[at : at + size + len(used)] for at in range(0, len(got), size + len(used))]
+            of_all = bytes(map(max, *(part[size:] for part in parts))) if len(parts) > 1 else used
+            program.settle_gradients(of_all)
+            return b"".join(part[:size] for part in parts)
+
         self._job.busy(busy)
-        return self._job.decide(self.coming_step, mine, max_norm, self._groups.gather)
+        return self._job.decide(self.coming_step, mine, max_norm, gather)
 
     def _update(self, program: Program, decision: Decision) -> None:
         with self._job.update(decision.step), torch.no_grad():

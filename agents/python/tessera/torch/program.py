@@ -124,6 +124,11 @@ def local_of(value: torch.Tensor) -> torch.Tensor:
     return value.to_local() if isinstance(value, DTensor) else value
 
 
+def memory_of(value: torch.Tensor) -> torch.Tensor:
+    """The same, for its address and size only: without what torch records for gradients."""
+    return value._local_tensor if isinstance(value, DTensor) else value
+
+
 def has_axis(value: torch.Tensor, axis: str) -> bool:
     return isinstance(value, DTensor) and axis in (value.device_mesh.mesh_dim_names or ())
 
@@ -145,6 +150,32 @@ def parameters(model: nn.Module) -> dict[str, tuple[nn.Parameter, list[str]]]:
 def persistent_buffers(model: nn.Module) -> dict[str, torch.Tensor]:
     saved = model.state_dict(keep_vars=True)
     return {name: buffer for name, buffer in model.named_buffers() if name in saved}
+
+
+def check_memory(model: nn.Module) -> None:
+    """Each tensor gets memory of its own, so none may be a part of another one.
+
+    Raises TesseraError naming two that are. Two names of one parameter are no such case.
+    """
+    spans: dict[int, list[tuple[int, int, str]]] = {}
+    named = [(name, parameter) for name, (parameter, _) in parameters(model).items()]
+    for name, tensor in [*named, *persistent_buffers(model).items()]:
+        local = local_of(tensor.detach())
+        if local.numel() == 0:
+            continue
+        begin = int(local.storage_offset())
+        last = begin + sum((int(n) - 1) * int(by) for n, by in zip(local.shape, local.stride()))
+        width = local.dtype.itemsize
+        key = local.untyped_storage()._cdata
+        spans.setdefault(key, []).append((begin * width, (last + 1) * width, name))
+    for of in spans.values():
+        of.sort()
+        for (_, end, name), (begin, _, other) in zip(of[:-1], of[1:]):
+            if begin < end:
+                raise TesseraError(
+                    f"'{name}' and '{other}' are different tensors in the same memory, which a job "
+                    "cannot hold: make them one parameter with two names, or copy one"
+                )
 
 
 def check_optimizer(optimizer: torch.optim.Optimizer) -> None:
@@ -232,12 +263,12 @@ class StateOfOptimizer:
             return
         optimizer.state.clear()
         for name, (parameter, _) in own.items():
-            local = local_of(parameter.detach())
+            local = memory_of(parameter)
             for key, (dtype, is_number) in self._of[name].items():
                 if is_number:
                     value = torch.zeros((), dtype=dtype)
                 else:
-                    value = like(parameter, torch.empty_like(local, dtype=dtype))
+                    value = like(parameter, torch.empty(local.shape, dtype=dtype, device="meta"))
                 optimizer.state[parameter][key] = value
 
 
