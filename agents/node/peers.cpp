@@ -48,15 +48,23 @@ RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::in
     view.axis_size[i] = mesh.shape()[axis];
     view.axis_coord[i] = mesh.Coordinate(rank, axis);
   }
-  std::map<std::int32_t, std::string> addresses;
-  for (const wire::Peer& peer : peers) addresses.emplace(peer.node(), peer.address());
+  std::map<std::int32_t, const std::string*> addresses;
+  for (const wire::Peer& peer : peers) addresses.emplace(peer.node(), &peer.address());
+  const std::size_t world = mesh.devices().size();
+  view.node_of_rank.reserve(world);
+  view.host_of_rank.reserve(world);
+  view.address_of_rank.reserve(world);
+  auto address = addresses.end();
   for (const ptc::DeviceId device : mesh.devices()) {
+    // Neighbours are often on one node.
+    if (address == addresses.end() || address->first != device.node) {
+      address = addresses.find(device.node);
+    }
     view.node_of_rank.push_back(device.node);
     // The shared memory of a group belongs to one agent, so only the ranks of one node can share
     // it, even if several nodes are on one host.
     view.host_of_rank.push_back(device.node);
-    const auto address = addresses.find(device.node);
-    view.address_of_rank.push_back(address == addresses.end() ? "" : address->second);
+    view.address_of_rank.push_back(address == addresses.end() ? "" : *address->second);
   }
   return view;
 }

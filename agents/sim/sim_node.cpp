@@ -17,10 +17,17 @@ namespace tessera::agents::sim {
 namespace {
 
 /// Thousands of ranks have a view each, and nobody connects to an address here.
-RankView WithoutAddresses(RankView view) {
-  view.address_of_rank = {};
-  view.host_of_rank = {};
-  return view;
+RankView WithoutAddresses(const RankView& view) {
+  return {.epoch = view.epoch,
+          .attempt = view.attempt,
+          .rank = view.rank,
+          .world = view.world,
+          .axis_size = view.axis_size,
+          .axis_coord = view.axis_coord,
+          .micro_batch = view.micro_batch,
+          .node_of_rank = view.node_of_rank,
+          .host_of_rank = {},
+          .address_of_rank = {}};
 }
 
 }  // namespace
