@@ -225,6 +225,18 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
         one.read = readRegistrar;
         return one;
       },
+      [&](const ui::NodeEventsRequest& r) -> Some {
+        engine::EventQuery query;
+        query.after = r.after;
+        query.notes = true;
+        query.newest = true;
+        agents::Encode(query, one.message.mutable_events());
+        one.read = [](const wire::Reply& reply) -> Result<ui::Answer> {
+          TESSERA_TRY(auto events, agents::DecodeAll<engine::Event>(reply.events().events()));
+          return ui::Answer(std::move(events));
+        };
+        return one;
+      },
       [&](const ui::ProbeRequest& r) -> Some {
         if (!r.measure) return std::nullopt;  // the profile has the last result
         one.message.mutable_probe();

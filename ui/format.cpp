@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 
+#include "ui/sentences.h"
+
 namespace tessera::ui::format {
 namespace {
 
@@ -113,6 +115,17 @@ QString clock(double time) {
   return day.toString(Qt::ISODate) + QLatin1Char(' ') + timeOfDay(time);
 }
 
+bool isToday(double time) {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)).date() ==
+         QDate::currentDate();
+}
+
+QString shortClock(double time) {
+  if (isToday(time)) return timeOfDay(time);
+  const QDate day = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)).date();
+  return day.toString(QStringLiteral("MM-dd")) + QLatin1Char(' ') + timeOfDay(time);
+}
+
 QString age(double value) {
   if (value < 1) return FormatWords::tr("just now");
   const auto whole = static_cast<std::int64_t>(value);
@@ -132,9 +145,24 @@ QString shortCount(double value) {
   const double shown = value / (billions ? 1e9 : millions ? 1e6 : 1e3);
   const double size = std::abs(shown);
   const int decimals = millions ? (size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : (size < 9.95 ? 1 : 0);
-  return joined(number(shown, decimals), billions   ? FormatWords::tr("G", "thousand millions")
-                                         : millions ? FormatWords::tr("M", "millions")
-                                                    : FormatWords::tr("k", "thousands"));
+  return joined(number(shown, decimals), unitOf(billions ? 1e9 : millions ? 1e6 : 1e3));
+}
+
+QString unitOf(double size) {
+  return size >= 1e9   ? FormatWords::tr("G", "thousand millions")
+         : size >= 1e6 ? FormatWords::tr("M", "millions")
+                       : FormatWords::tr("k", "thousands");
+}
+
+QString quantity(double value) {
+  if (std::isnan(value)) return unknown();
+  if (std::isinf(value))
+    return QString(value < 0 ? QChar(0x2212) : QChar(0x221e)) +
+           (value < 0 ? QString(QChar(0x221e)) : QString());
+  const double size = std::abs(value);
+  if (size != 0 && (size < 1e-3 || size >= 1e13)) return locale().toString(value, 'e', 2);
+  if (size >= 99'999.5) return shortCount(value);
+  return locale().toString(value, 'g', 5);
 }
 
 QString gpus(std::int64_t number) {
@@ -218,7 +246,7 @@ QString word(std::string_view text) {
 
 QString error(const Error& error) {
   // A message may contain text from a peer; reduce it to one line.
-  const QString words = QString::fromStdString(error.ToString()).simplified();
+  const QString words = localized(QString::fromStdString(error.ToString()).simplified());
   return words.isEmpty()
              ? text(error.code)
              : FormatWords::tr("%1: %2", "kind of error: its words").arg(text(error.code), words);

@@ -32,6 +32,10 @@ QString age(double seconds);
 QString timeOfDay(double time);
 /// The same, with the date if that is not today.
 QString clock(double time);
+/// "14:02:31" of today, else "06-15 14:02:31": for lists.
+QString shortClock(double time);
+/// Whether this time is on the present day.
+bool isToday(double time);
 /// "1,284".
 QString count(std::int64_t number);
 /// "1 GPU", "4 GPUs".
@@ -41,6 +45,12 @@ QString nodes(std::int64_t number);
 QString steps(std::int64_t number);
 /// "950", "5.8 k", "1.21 M".
 QString shortCount(double number);
+/// "k", "M" or "G".
+/// \pre size is 1e3, 1e6 or 1e9
+QString unitOf(double size);
+/// A number of unknown size, at five digits: "0.9125", "12,345", "1.21 M", "3.00E-05"; a dash for
+/// what is not a number.
+QString quantity(double number);
 /// Rounds a fraction to whole percent, 0 to 100. Returns 100 only for fractions of at least 1.
 int wholePercent(double fraction);
 /// "62 %", rounded as above.

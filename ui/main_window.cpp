@@ -129,6 +129,20 @@ void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
   control.draftEditedByHand();
 }
 
+void MainWindow::Impl::swapByHand(const QList<ptc::DeviceId>& devices,
+                                  const QList<ptc::DeviceId>& others) {
+  if (source == LayoutSource::Lesson) {
+    return say(tr("In a lesson GPUs can be added and removed, but not swapped."));
+  }
+  if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) return say(reason);
+  const Draft::Edits before = draft.edits();
+  const Status swapped = draft.swap(toVector(devices), toVector(others), plan.summary().get());
+  if (!swapped) return say(QString::fromStdString(swapped.error().message));
+  if (draft.edits() == before) return;
+  setSource(LayoutSource::Draft);
+  control.draftEditedByHand();
+}
+
 void MainWindow::Impl::requestApply() {
   if (const QString reason = control.applyBlockedReason(); !reason.isEmpty()) {
     window.statusBar()->showMessage(reason, 4000);

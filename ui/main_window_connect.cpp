@@ -24,6 +24,7 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/views/colour_bar.h"
+#include "ui/views/mesh_page.h"
 #include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
@@ -32,6 +33,12 @@ void MainWindow::Impl::connectAll() {
   connect(&model, &ClusterModel::changed, this, &Impl::refresh);
   connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
   connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
+  connect(&model, &ClusterModel::eventsAdded, this, &Impl::noteStates);
+  connect(&model, &ClusterModel::cleared, this, [this] {
+    nodeStates.clear();
+    pinned.reset();
+    timeline->plots()->setPinned({});
+  });
   connect(&draft, &Draft::changed, this, &Impl::refresh);
   connect(&plan, &DraftPlan::changed, this, &Impl::refreshViews);
   connect(&control, &MoveControl::changed, this, [this] {
@@ -66,18 +73,21 @@ void MainWindow::Impl::connectAll() {
     showLink();
   });
   connect(mesh, &MeshView::activated, this, &Impl::leaveDraft);
-  connect(
-      mesh, &MeshView::contextMenuRequested, this, [this](ptc::DeviceId device, const QPoint& at) {
-        if (!selection.devices().contains(device)) chooseSelection({device});
-        auto* menu = new QMenu(&window);
-        menu->setAttribute(Qt::WA_DeleteOnClose);
-        menu->setToolTipsVisible(true);
-        for (const char* name :
-             {"edit.toggle", "edit.selectNode", "plan.apply", "plan.discard", "plan.cancelMove"}) {
-          menu->addAction(actions->find(QString::fromLatin1(name)));
-        }
-        menu->popup(at);
-      });
+  connect(mesh, &MeshView::swapRequested, this, &Impl::swapByHand);
+  connect(mesh, &MeshView::jobRequested, this, &Impl::showJob);
+  connect(mesh, &MeshView::refused, this, &Impl::say);
+  connect(mesh, &MeshView::contextMenuRequested, this,
+          [this](ptc::DeviceId device, const QPoint& at) {
+            if (!selection.devices().contains(device)) chooseSelection({device});
+            auto* menu = new QMenu(&window);
+            menu->setAttribute(Qt::WA_DeleteOnClose);
+            menu->setToolTipsVisible(true);
+            for (const char* name : {"edit.toggle", "edit.cut", "edit.paste", "edit.selectNode",
+                                     "plan.apply", "plan.discard", "plan.cancelMove"}) {
+              menu->addAction(actions->find(QString::fromLatin1(name)));
+            }
+            menu->popup(at);
+          });
   mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
     Draft& edited = shownDraft();
     std::set<ptc::DeviceId> set = edited.deviceSet();
@@ -97,13 +107,18 @@ void MainWindow::Impl::connectAll() {
       settings.set(
           Setting::Colouring,
           Settings::specOf(Setting::Colouring).choices[static_cast<int>(colours->colouring())]);
+      settings.set(
+          Setting::Grouping,
+          Settings::specOf(Setting::Grouping).choices[static_cast<int>(colours->grouping())]);
     }
     refreshViews();
+    actions->refresh();
   });
   connect(&states, &JobStates::changed, this, &Impl::refreshViews);
   connect(tabs, &TabbedPane::currentChanged, this, [this] {
     for (View* view : views) {
       if (view->widget() == tabs->current()) colours->setVisible(view->usesColours());
+      colours->setGroupingShown(tabs->current() == static_cast<QWidget*>(meshPage));
     }
     showLink();
     refreshViews();
@@ -121,10 +136,16 @@ void MainWindow::Impl::connectAll() {
     timeline->setSelected(selection.change());
     if (entry != nullptr) details->setEntry(*entry);
     refreshViews();
+    refreshNotices();
     refreshSide();
     actions->refresh();
   });
   connect(timeline, &TimelinePage::failed, this, &Impl::showError);
+  const QString curves = QStringLiteral("plots/curves");
+  if (const QString keys = settings.entry(curves); !keys.isEmpty())
+    timeline->chooseCurves(parseCurves(keys));
+  connect(timeline, &TimelinePage::curvesChosen, this,
+          [this, curves](const QString& keys) { settings.setEntry(curves, keys); });
   connect(timeline->plots(), &JobPlots::playheadChanged, this, &Impl::followPlayhead);
   connect(history->model(), &QAbstractItemModel::modelReset, this, &Impl::indexChanges);
   connect(timeline, &TimelinePage::changeChosen, this,
@@ -141,7 +162,13 @@ void MainWindow::Impl::connectAll() {
     }
   });
   connect(details, &ChangeDetails::reverseRequested, this, &Impl::planReverse);
-  connect(comparison, &ComparePage::closeRequested, this, [this] { history->choose({}); });
+  connect(comparison, &ComparePage::closeRequested, this, [this] {
+    if (comparison->moments()) return setComparing(false);
+    history->choose({});
+  });
+  connect(timeline->plots(), &JobPlots::compareRequested, this, [this] {
+    if (compareBlockedReason().isEmpty()) setComparing(!pinned);
+  });
   connect(comparison, &ComparePage::failed, this, &Impl::showError);
   connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
   connect(details, &ChangeDetails::momentRequested, this, &Impl::showMomentOf);
@@ -180,6 +207,7 @@ void MainWindow::Impl::connectAll() {
       return actions->find(QStringLiteral("cluster.startJob"))->trigger();
     if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
   });
+  connect(tuningNotice, &NoticeBar::actionTriggered, this, [this] { control.stopTuning(); });
   connect(operatorNotice, &NoticeBar::actionTriggered, this, [this] { seat.takeOver(); });
   connect(&seat, &OperatorSeat::changed, this, [this] {
     refreshNotices();
@@ -189,7 +217,10 @@ void MainWindow::Impl::connectAll() {
   connect(recordNotice, &NoticeBar::actionTriggered, this,
           [this] { openSettings(SettingsDialog::Data); });
   for (NoticeBar* notice : {draftNotice, pastNotice, lessonNotice}) {
-    connect(notice, &NoticeBar::actionTriggered, this, [this] { setSource(LayoutSource::Live); });
+    connect(notice, &NoticeBar::actionTriggered, this, [this] {
+      if (comparedChanges()) history->choose({});
+      setSource(LayoutSource::Live);
+    });
   }
   connect(progress, &ProgressPanel::viewChanged, this, [this] {
     refreshTitle();

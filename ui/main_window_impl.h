@@ -20,6 +20,8 @@
 #include "ui/lessons/lesson_records.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
+#include "ui/models/change_diff.h"
+#include "ui/models/moment_diff.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
 #include "ui/models/draft_proposal.h"
@@ -117,15 +119,17 @@ struct MainWindow::Impl : QObject {
   void addHistoryActions();
   void addLearnActions();
   void addHelpActions();
-  /// Asks for the limit of the change in progress.
-  void askThrottle();
   /// Why the change in progress can be neither cancelled nor limited; empty: it can.
   QString cancelBlockedReason() const;
+  /// Asks for the limit of the change in progress.
+  void askThrottle();
   void connectAll();
 
   // User requests.
   void setSource(LayoutSource next);
   void editByHand(const QList<ptc::DeviceId>& devices, std::optional<bool> intoMesh);
+  /// Exchanges the places of devices in the draft, pair by pair.
+  void swapByHand(const QList<ptc::DeviceId>& devices, const QList<ptc::DeviceId>& others);
   void requestApply();
   void discard();
   void stepBack();
@@ -158,8 +162,19 @@ struct MainWindow::Impl : QObject {
   void followPlayhead();
   /// Shows the moment when a change began, and its job.
   void showMomentOf(const engine::HistoryEntry& entry);
+  /// Why no moment can be compared, as one sentence; empty if one can.
+  QString compareBlockedReason() const;
+  /// Compares the moment shown with those that are shown from now on, or ends that.
+  void setComparing(bool compares);
+  /// The moment shown, or the present, as a side of a comparison.
+  std::optional<MomentSide> shownSide() const;
+  /// The difference to the pinned moment; nothing without one, or while a change of the history or
+  /// another job is shown.
+  std::optional<MomentDiff> comparedMoments() const;
   /// The history was read again.
   void indexChanges();
+  /// Notes the states of nodes in these events.
+  void noteStates(const std::vector<engine::Event>& told);
   /// Enables the past if there is one.
   void refreshPastSwitch();
 
@@ -172,6 +187,8 @@ struct MainWindow::Impl : QObject {
   bool openUsualLesson();
   void chooseLessonFile();
   /// Prepares the window for a lesson, and restores it afterwards.
+  /// What the lower dock shows in a lesson.
+  QWidget* makeNoRecords();
   void enterLesson();
   void leaveLesson();
   /// Applies view, colours, selection and camera of the step.
@@ -222,6 +239,13 @@ struct MainWindow::Impl : QObject {
   void refreshViews();
   std::shared_ptr<const MeshScene> sceneOf(const engine::ClusterSnapshot& cluster,
                                            LayoutSource of) const;
+  /// The two changes of the shown job that are compared in the source Live: their difference, and
+  /// the cluster as the later one left it.
+  struct Compared {
+    ChangeDiff diff;
+    std::shared_ptr<const engine::ClusterSnapshot> cluster;
+  };
+  std::optional<Compared> comparedChanges() const;
   void refreshNotices();
   void refreshLink(bool shown, const QString& detail);
   void refreshJobNotice(bool shown);
@@ -276,7 +300,9 @@ struct MainWindow::Impl : QObject {
     std::shared_ptr<const engine::HistoryEntry> change;  // in progress, or the last one, or null
   };
   std::optional<Moment> moment = {};
+  std::optional<MomentSide> pinned = {};  // with which the moment shown, or the present, is compared
   ChangeIndex changeIndex = {};
+  NodeStates nodeStates = {};
   ClusterModel pastModel;  // of `moment`, for panes that show a model
   bool placingPlayhead = false;
   std::optional<QString> pastReason = {};         // of the switch, as last set
@@ -304,7 +330,7 @@ struct MainWindow::Impl : QObject {
   ColourBar* colours = nullptr;
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
             *recordNotice = nullptr, *draftNotice = nullptr, *pastNotice = nullptr,
-            *operatorNotice = nullptr, *lessonNotice = nullptr;
+            *operatorNotice = nullptr, *lessonNotice = nullptr, *tuningNotice = nullptr;
   CountdownBar* countdown = nullptr;
   MeshPage* meshPage = nullptr;
   MeshView* mesh = nullptr;
@@ -312,6 +338,7 @@ struct MainWindow::Impl : QObject {
   DecisionPanel* decision = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
+  QStackedWidget* bottom = nullptr;  // the records of the cluster; why a lesson has none
   Inspector* inspector = nullptr;
   PlanPanel* planPanel = nullptr;
   ChangeDetails* details = nullptr;

@@ -2,6 +2,8 @@
 /// \file
 /// The past as a source: which moment is shown, and how it is chosen.
 
+#include <QDateTime>
+#include <QPointer>
 #include <QScopedValueRollback>
 #include <utility>
 
@@ -13,6 +15,11 @@
 #include "ui/plots/job_plots.h"
 
 namespace tessera::ui {
+namespace {
+
+double localClock() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+
+}  // namespace
 
 QString MainWindow::Impl::pastBlockedReason() const {
   if (model.job() == nullptr) return tr("There is no job.");
@@ -36,8 +43,8 @@ const ClusterModel& MainWindow::Impl::shownModel() const {
 bool MainWindow::Impl::chooseMoment(double time) {
   const engine::JobStatus* job = model.job();
   if (job == nullptr) return false;
-  auto cluster =
-      clusterAt(model.snapshot(), changeIndex, timeline->samples().series(), job->name, time);
+  auto cluster = clusterAt(model.snapshot(), changeIndex, timeline->samples().series(), job->name,
+                           time, nodeStates);
   if (!cluster) return false;
   const engine::HistoryEntry* change = changeIndex.lastBefore(job->name, time);
   moment =
@@ -97,10 +104,52 @@ void MainWindow::Impl::showMomentOf(const engine::HistoryEntry& entry) {
   showMoment(entry.started);
 }
 
+QString MainWindow::Impl::compareBlockedReason() const {
+  return pinned || (source == LayoutSource::Past && moment)
+             ? QString()
+             : tr("Show a moment of the past first.");
+}
+
+void MainWindow::Impl::setComparing(bool compares) {
+  pinned = compares && source == LayoutSource::Past ? shownSide() : std::nullopt;
+  timeline->plots()->setPinned(pinned ? std::optional(pinned->time) : std::nullopt);
+  refreshSide();
+  refreshParts();
+}
+
+std::optional<MomentSide> MainWindow::Impl::shownSide() const {
+  const engine::JobStatus* job = model.job();
+  if (job == nullptr) return {};
+  if (source == LayoutSource::Past && moment)
+    return momentSideOf(*moment->cluster, job->name, moment->time,
+                        moment->change ? moment->change->id : 0);
+  const auto& points = timeline->samples().series().points();
+  const engine::HistoryEntry* last = changeIndex.last(job->name);
+  return momentSideOf(model.snapshot(), job->name,
+                      points.empty() ? localClock() : points.back().time,
+                      last == nullptr ? 0 : last->id);
+}
+
+std::optional<MomentDiff> MainWindow::Impl::comparedMoments() const {
+  const bool fits = source == LayoutSource::Past || source == LayoutSource::Live;
+  if (!pinned || !fits || history->compared()) return {};
+  const auto shown = shownSide();
+  if (!shown || shown->job.name != pinned->job.name) return {};
+  return makeMomentDiff(*pinned, *shown, history->model()->entries());
+}
+
 void MainWindow::Impl::indexChanges() {
   changeIndex = ChangeIndex(history->model()->entries());
   refreshPastSwitch();
   if (source == LayoutSource::Past) refresh();
+  if (model.isFile() || !model.hasSnapshot()) return;  // a file has sent all its events
+  commands.ask(NodeEventsRequest{}, [this, self = QPointer(&window)](auto answer) {
+    if (self && answer) noteStates(*answer);
+  });
+}
+
+void MainWindow::Impl::noteStates(const std::vector<engine::Event>& told) {
+  if (nodeStates.add(told) && source == LayoutSource::Past && moment) showMoment(moment->time);
 }
 
 void MainWindow::Impl::refreshPastSwitch() {

@@ -12,6 +12,8 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
+#include "ui/models/change_report.h"
+#include "ui/models/change_view.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
@@ -24,9 +26,11 @@
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/state_page.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/sentences.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/widgets/meter.h"
+#include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
 namespace {
@@ -50,6 +54,11 @@ void MainWindow::Impl::refreshSide() {
                        two->second->job == model.job()->name;
     comparison->setDiff(makeChangeDiff(*two->first, *two->second,
                                        shown ? timeline->samples().series() : SampleSeries()));
+    right->setCurrentWidget(comparison);
+    return;
+  }
+  if (auto moments = comparedMoments()) {
+    comparison->setDiff(std::move(*moments));
     right->setCurrentWidget(comparison);
     return;
   }
@@ -92,12 +101,14 @@ void MainWindow::Impl::refresh() {
 
 void MainWindow::Impl::refreshParts() {
   refreshViews();
+  if (pinned || comparison->moments()) refreshSide();
   refreshNotices();
   navigator->refresh(shownModel(), source == LayoutSource::Draft ? &draft : nullptr);
   navigator->setSelection(selection.devices());
   inspector->refresh(shownModel(), &shownModel() != &model);
   flows->refresh(model);
   notifyDecision();
+  bottom->setCurrentIndex(source == LayoutSource::Lesson ? 1 : 0);
   if (source == LayoutSource::Lesson) {
     header->showLesson(lessons.model());
   } else {
@@ -120,6 +131,7 @@ std::shared_ptr<const MeshScene> MainWindow::Impl::sceneOf(const engine::Cluster
       makeScene(cluster, job == nullptr ? std::string() : job->name, drafting ? &devices : nullptr,
                 drafting ? plan.summary().get() : nullptr);
   if (of == LayoutSource::Past) hideProgress(&scene);
+  if (scene.groupBy != colours->grouping()) groupScene(&scene, colours->grouping());
   scene.isolated = colours->isolated();
   colourScene(&scene, colours->colouring());
   return std::make_shared<const MeshScene>(std::move(scene));
@@ -136,13 +148,31 @@ void MainWindow::Impl::refreshViews() {
   const bool drafting = source == LayoutSource::Draft;
   const bool past = source == LayoutSource::Past && moment;
   const engine::JobStatus* job = model.job();
+  const auto compared = comparedChanges();
   ShownLayout layout;
-  layout.source = source;
-  layout.cluster = past ? moment->cluster : model.shared();
+  layout.source = compared ? LayoutSource::Past : source;
+  layout.cluster = past ? moment->cluster : compared ? compared->cluster : model.shared();
   if (job != nullptr) layout.job = job->name;
-  layout.scene = sceneOf(*layout.cluster, source);
-  layout.live =
-      source == LayoutSource::Live ? layout.scene : sceneOf(model.snapshot(), LayoutSource::Live);
+  layout.scene = sceneOf(*layout.cluster, layout.source);
+  if (compared) {
+    MeshScene marked = *layout.scene;
+    markScene(&marked, compared->diff.joined, compared->diff.left, compared->diff.resharded);
+    for (auto& node : marked.nodes) {
+      for (auto& cell : node.cells) cell.used = cell.total = 0;  // the history does not tell
+    }
+    layout.scene = std::make_shared<const MeshScene>(std::move(marked));
+    layout.time = timesOf(compared->diff.b.entry).end;
+  }
+  if (const auto moments = past ? comparedMoments() : std::nullopt) {
+    MeshScene marked = *layout.scene;
+    const bool isLater = moment->time >= pinned->time;  // marks tell how one gets to the moment
+    markScene(&marked, isLater ? moments->joined : moments->left,
+              isLater ? moments->left : moments->joined, moments->resharded);
+    layout.scene = std::make_shared<const MeshScene>(std::move(marked));
+  }
+  layout.live = source == LayoutSource::Live && !compared
+                    ? layout.scene
+                    : sceneOf(model.snapshot(), LayoutSource::Live);
   if (past) layout.time = moment->time;
   if (drafting) layout.plan = plan.summary();
   if (const auto facts = states.jobs().find(layout.job); facts != states.jobs().end()) {
@@ -159,11 +189,26 @@ void MainWindow::Impl::refreshViews() {
   colours->setScene(*layout.scene);
 }
 
+std::optional<MainWindow::Impl::Compared> MainWindow::Impl::comparedChanges() const {
+  const auto two = history->compared();
+  const engine::JobStatus* job = model.job();
+  if (source != LayoutSource::Live || !two || job == nullptr || model.runningTxn() != nullptr ||
+      two->first->job != job->name || two->second->job != job->name) {
+    return std::nullopt;
+  }
+  ChangeDiff diff = makeChangeDiff(*two->first, *two->second, SampleSeries());
+  auto cluster = clusterOfChange(diff.b.entry, model.snapshot(), true);
+  if (!cluster) return std::nullopt;
+  return Compared{std::move(diff),
+                  std::make_shared<const engine::ClusterSnapshot>(std::move(*cluster))};
+}
+
 void MainWindow::Impl::refreshNotices() {
   const bool shown = model.hasSnapshot() && !model.isFile();
   const QString detail = model.linkDetail();
   const bool past = source == LayoutSource::Past && moment;
   const bool inLesson = source == LayoutSource::Lesson;
+  const auto compared = comparedChanges();
   meshPage->setClusterShown(shown || past || inLesson);
   linkNotice->hide();
   if (starting) {
@@ -184,6 +229,17 @@ void MainWindow::Impl::refreshNotices() {
     operatorNotice->say(Surface::Tone::Warning, notice, tr("Take over"));
   } else {
     operatorNotice->hide();
+  }
+  if (const auto& tuning = control.tuning(); shown && tuning) {
+    const QString doing = tuning->doing.isEmpty() ? tr("planning") : tuning->doing;
+    tuningNotice->say(
+        Surface::Tone::Accent,
+        tuning->isStopping
+            ? tr("%1 returns to the configuration before the tuning.").arg(tuning->job)
+            : tr("%1 is being tuned: %2.").arg(tuning->job, doing),
+        tuning->isStopping ? QString() : tr("Stop and go back"));
+  } else {
+    tuningNotice->hide();
   }
   refreshJobNotice(shown && !past && !inLesson);
   const QString unrecorded = model.recordProblem();
@@ -209,6 +265,15 @@ void MainWindow::Impl::refreshNotices() {
         tr("Past: %1, step %2. Nothing here changes the cluster.")
             .arg(format::clock(moment->time), format::count(moment->cluster->jobs.front().step)),
         model.isFile() ? tr("Back  Esc") : tr("Return to live  Esc"));
+  } else if (compared) {
+    const ChangeDiff& diff = compared->diff;
+    pastNotice->say(
+        Surface::Tone::Past,
+        tr("After change #%1, against #%2: %3 joined, %4 left, %5 hold another shard.")
+            .arg(QString::number(diff.b.entry.id), QString::number(diff.a.entry.id),
+                 format::gpus(std::ssize(diff.joined)), format::count(std::ssize(diff.left)),
+                 format::count(std::ssize(diff.resharded))),
+        tr("Return to live  Esc"));
   } else {
     pastNotice->hide();
   }
@@ -220,8 +285,8 @@ void MainWindow::Impl::refreshNotices() {
   } else {
     lessonNotice->hide();
   }
-  centre->setMark(drafting || past || inLesson ? kSourceMark : 0,
-                  past ? Surface::Tone::Past : Surface::Tone::Accent);
+  centre->setMark(drafting || past || inLesson || compared ? kSourceMark : 0,
+                  past || compared ? Surface::Tone::Past : Surface::Tone::Accent);
 }
 
 void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
@@ -234,6 +299,12 @@ void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
       break;
     case LinkState::Connected:
       if (!shown) state->showConnecting(tr("Waiting for the first node to answer."));
+      if (shown && model.isSilent()) {
+        linkNotice->say(Surface::Tone::Problem,
+                        tr("The cluster is connected but silent. The data shown is from %1.")
+                            .arg(format::age(model.ageSeconds().value_or(0))),
+                        tr("Reconnect"));
+      }
       break;
     case LinkState::Lost:
       if (shown) {
@@ -268,18 +339,18 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
       jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
                      command);
     } else if (job->state == engine::JobState::kFailed) {
-      const QString reason = job->reason.empty() ? tr("the cluster gave no reason")
-                                                 : QString::fromStdString(job->reason);
+      const QString reason =
+          job->reason.empty() ? tr("the cluster gave no reason") : localized(job->reason);
       jobNotice->say(Surface::Tone::Problem,
                      tr("%1 failed: %2").arg(QString::fromStdString(job->name), reason));
     } else if (job->state == engine::JobState::kSuspended) {
-      jobNotice->say(Surface::Tone::Problem, tr("%1 is suspended, its state is kept: %2")
-                                                 .arg(QString::fromStdString(job->name),
-                                                      QString::fromStdString(job->reason)));
+      jobNotice->say(Surface::Tone::Problem,
+                     tr("%1 is suspended, its state is kept: %2")
+                         .arg(QString::fromStdString(job->name), localized(job->reason)));
     } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
-      jobNotice->say(Surface::Tone::Accent, tr("%1 is starting: %2")
-                                                .arg(QString::fromStdString(job->name),
-                                                     QString::fromStdString(job->reason)));
+      jobNotice->say(
+          Surface::Tone::Accent,
+          tr("%1 is starting: %2").arg(QString::fromStdString(job->name), localized(job->reason)));
     } else if (const engine::DeviceStatus* slow = model.slowestDevice(); slow != nullptr) {
       const QString device = format::device(slow->id);
       jobNotice->say(
@@ -296,12 +367,6 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
 void MainWindow::Impl::refreshStatus() {
   const engine::ClusterSnapshot& snapshot = model.snapshot();
   int alive = 0;
-      if (shown && model.isSilent()) {
-        linkNotice->say(Surface::Tone::Problem,
-                        tr("The cluster is connected but silent. The data shown is from %1.")
-                            .arg(format::age(model.ageSeconds().value_or(0))),
-                        tr("Reconnect"));
-      }
   for (const engine::NodeStatus& node : snapshot.nodes) {
     alive += node.state == engine::NodeState::kAlive;
   }
@@ -366,6 +431,8 @@ void MainWindow::Impl::refreshStatus() {
                              .arg(lessons.numSteps())
                              .arg(lessonRecords.numFinished())
                              .arg(static_cast<int>(lessonEntries().size())));
+  } else if (!draft.edits().order.empty() && draft.edits().in.empty()) {
+    statusRight->setText(tr("draft: places swapped · Ctrl+Z undoes"));
   } else if (!draft.isEmpty()) {
     statusRight->setText(tr("draft: %1 added, %2 removed · Ctrl+Z undoes")
                              .arg(draft.edits().in.size())

@@ -14,6 +14,7 @@
 
 #include "engine/cluster/checkpoint_status.h"
 #include "engine/cluster/link_speeds.h"
+#include "engine/cluster/snapshot.h"
 #include "engine/cluster/step_options.h"
 #include "engine/search/calibration.h"
 #include "ptc/mesh.h"
@@ -185,12 +186,19 @@ struct RegistrarRequest {
   friend bool operator==(const RegistrarRequest&, const RegistrarRequest&) = default;
 };
 
+/// The events that tell the states of nodes, oldest first.
+struct NodeEventsRequest {
+  using Answer = std::vector<engine::Event>;
+  std::int64_t after = 0;  // sequence number
+  friend bool operator==(const NodeEventsRequest&, const NodeEventsRequest&) = default;
+};
+
 using Request = std::variant<DigestRequest, LinksRequest, ProbeRequest, LogRequest, TuneRequest,
                              CheckpointsRequest, DeleteCheckpointRequest, LoadCheckpointRequest,
                              ThrottleRequest, NodeRequest, FailDeviceRequest, SimulateRequest,
-                             ScenarioRequest, RegistrarRequest>;
-using Answer =
-    std::variant<Carried, DigestAnswer, LinksAnswer, engine::Calibration, LogAnswer, TuneAnswer,
-                 std::vector<engine::CheckpointEntry>, std::int64_t, std::string, RegistrarAnswer>;
+                             ScenarioRequest, RegistrarRequest, NodeEventsRequest>;
+using Answer = std::variant<Carried, DigestAnswer, LinksAnswer, engine::Calibration, LogAnswer,
+                            TuneAnswer, std::vector<engine::CheckpointEntry>, std::int64_t,
+                            std::string, RegistrarAnswer, std::vector<engine::Event>>;
 
 }  // namespace tessera::ui

@@ -12,6 +12,23 @@ namespace format = tessera::ui::format;
 class FormatTest : public QObject {
   Q_OBJECT
  private slots:
+  void timesOfOtherDaysHaveTheirDate() {
+    const auto at = [](const QDate& day) {
+      const QDateTime time(day, QTime(14, 2, 31));
+      return static_cast<double>(time.toMSecsSinceEpoch()) / 1000;
+    };
+    QCOMPARE(ui::format::shortClock(at(QDate::currentDate())), QStringLiteral("14:02:31"));
+    QCOMPARE(ui::format::shortClock(at(QDate(2025, 6, 15))), QStringLiteral("06-15 14:02:31"));
+  }
+  void numbersOfUnknownSize() {
+    QCOMPARE(ui::format::quantity(0), QStringLiteral("0"));
+    QCOMPARE(ui::format::quantity(0.9125), QStringLiteral("0.9125"));
+    QCOMPARE(ui::format::quantity(-12345), QStringLiteral("-12,345"));
+    QCOMPARE(ui::format::quantity(1.21e6), QStringLiteral("1.21 M"));
+    QCOMPARE(ui::format::quantity(3e-5), QStringLiteral("3.00E-05"));
+    QCOMPARE(ui::format::quantity(std::nan("")), ui::format::unknown());
+    QCOMPARE(ui::format::quantity(-HUGE_VAL), QStringLiteral("−∞"));
+  }
   void initTestCase() { QLocale::setDefault(QLocale(QLocale::English)); }
   void cleanup() { QLocale::setDefault(QLocale(QLocale::English)); }
 

@@ -13,7 +13,9 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
+#include <set>
 
 #include "tests/support/random.h"
 #include "tests/support/widget_test_main.h"
@@ -22,6 +24,8 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/models/change_diff.h"
 #include "ui/models/draft.h"
+#include "ui/models/moment_diff.h"
+#include "ui/models/node_states.h"
 #include "ui/models/past_cluster.h"
 #include "ui/models/playback.h"
 #include "ui/pages/change_details.h"
@@ -38,6 +42,7 @@
 #include "ui/views/files_page.h"
 #include "ui/views/links_view.h"
 #include "ui/views/mesh_page.h"
+#include "ui/widgets/key_values.h"
 #include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/tabbed_pane.h"
 
@@ -384,6 +389,115 @@ class PastTest : public QObject {
     QCOMPARE(window.panel.commands.mutations(), 0);
   }
 
+  void nodesAreAsTheEventsTell() {
+    const auto told = [](std::int64_t sequence, double time, engine::NodeNote note) {
+      engine::Event event{sequence, time, engine::Severity::kInfo, "n", "text"};
+      event.note = std::move(note);
+      return event;
+    };
+    using engine::NodeState;
+    ui::NodeStates states;
+    const std::vector<engine::Event> events{told(5, kNoon + 20, {1, NodeState::kDead}),
+                                            told(3, kNoon + 10, {1, NodeState::kSuspect}),
+                                            told(8, kNoon + 50, {1, NodeState::kAlive, {2}}),
+                                            {6, kNoon + 30, engine::Severity::kInfo, "n1", "x"}};
+    QVERIFY(states.add(events));
+    QVERIFY(!states.add(events));
+    QVERIFY(!states.at(1, kNoon + 9.9));
+    QVERIFY(!states.at(0, kNoon + 99));
+    QVERIFY(states.at(1, kNoon + 10)->note.state == NodeState::kSuspect);
+    QVERIFY(states.at(1, kNoon + 49)->note.state == NodeState::kDead);
+    const auto now = test::PanelCluster();
+    const auto changes = test::PanelHistory();
+    const ui::ChangeIndex index(changes);
+    const auto at = [&](double time) {
+      const auto past = ui::clusterAt(now, index, ui::SampleSeries(), test::kJob, time, states);
+      const auto node = std::ranges::find(past->nodes, 1, &engine::NodeStatus::node);
+      return *node;
+    };
+    QVERIFY(!at(kNoon + 5).is_state_known && at(kNoon + 5).state == NodeState::kAlive);
+    QVERIFY(at(kNoon + 13).is_state_known && at(kNoon + 13).state == NodeState::kSuspect);
+    QCOMPARE(at(kNoon + 13).last_seen, 3.0);
+    QVERIFY(at(kNoon + 30).state == NodeState::kDead);
+    const auto back = at(kNoon + 60);
+    QVERIFY(back.state == NodeState::kAlive && back.devices[2].failed && !back.devices[0].failed);
+  }
+
+  void aMomentAmongManyEventsIsFoundAtOnce() {
+    ui::NodeStates states;
+    std::vector<engine::Event> events;
+    for (int i = 0; i < 10'000; ++i) {
+      engine::Event event{i + 1, kNoon + i, engine::Severity::kInfo, "n", "text"};
+      event.note = engine::NodeNote{
+          i % 64, i % 2 == 0 ? engine::NodeState::kAlive : engine::NodeState::kSuspect};
+      events.push_back(std::move(event));
+    }
+    states.add(events);
+    QElapsedTimer clock;
+    clock.start();
+    constexpr int kMoments = 200;
+    for (int i = 0; i < kMoments; ++i) {
+      for (int node = 0; node < 64; ++node) {
+        const double time = kNoon + 9'999.0 * i / kMoments;
+        const auto* found = states.at(node, time);
+        QVERIFY(found == nullptr || found->time <= time);
+      }
+    }
+    const double ms = static_cast<double>(clock.nsecsElapsed()) * 1e-6 / kMoments;
+    qInfo("states of 64 nodes at a moment among 10,000 events: %.4f ms", ms);
+    QVERIFY2(ms < 5 * 0.1, qPrintable(QString::number(ms)));
+  }
+
+  void theMeshOfThePastShowsALostNode() {
+    Window window;
+    engine::Event lost{900, kNoon + 150, engine::Severity::kError, "n1", "dead"};
+    lost.note = engine::NodeNote{1, engine::NodeState::kDead};
+    engine::Event back{901, kNoon + 200, engine::Severity::kInfo, "n1", "is back"};
+    back.note = engine::NodeNote{1, engine::NodeState::kAlive};
+    window.panel.commands.nodeEvents = {lost};
+    window.find<ui::HistoryPage>()->reload();
+    QVERIFY(window.ready());
+    window.panel.model.addEvent(back);  // the stream goes on after the answer
+    window.panel.model.flush();
+    const auto state = [&] {
+      for (const auto& node : window.panel.window->meshView()->scene().nodes)
+        if (node.node == 1) return node.state;
+      return engine::NodeState::kLeft;
+    };
+    window.plots()->setPlayhead(kNoon + 160);
+    QTRY_VERIFY(window.isPast() && state() == engine::NodeState::kDead);
+    window.plots()->setPlayhead(kNoon + 210);
+    QVERIFY(state() == engine::NodeState::kAlive);
+    window.press(Qt::Key_Escape);
+    QVERIFY(!window.isPast());
+  }
+
+  void metricsAreThoseOfTheMoment() {
+    Window window;
+    QVERIFY(window.ready());
+    const auto& series = window.find<ui::TimelinePage>()->samples().series();
+    engine::Sample sample = series.sampleOf(test::kJob, series.points().size() - 1);
+    for (const double value : {0.25, 0.75}) {
+      ++sample.step;
+      sample.time += 1;
+      sample.metrics = {{"accuracy", value}};
+      window.panel.model.addSample(sample);
+    }
+    window.panel.model.flush();
+    const auto shown = [&] {
+      for (const auto* rows : window.find<ui::Inspector>()->findChildren<ui::KeyValues*>()) {
+        const QString value = rows->value(QStringLiteral("accuracy"));
+        if (!value.isEmpty()) return value;
+      }
+      return QString();
+    };
+    window.plots()->setPlayhead(sample.time - 1);
+    QVERIFY(window.isPast());
+    QTRY_COMPARE(shown(), QStringLiteral("0.25"));
+    window.plots()->setPlayhead(sample.time);
+    QTRY_COMPARE(shown(), QStringLiteral("0.75"));
+  }
+
   void draggingThePlayheadMovesAllViews() {
     Window window;
     QVERIFY(window.ready());
@@ -700,6 +814,23 @@ class PastTest : public QObject {
     QCOMPARE(page->diff()->a.entry.id, std::int64_t{2});
     QCOMPARE(page->diff()->b.entry.id, std::int64_t{3});
     QCOMPARE(page->devices(), QStringLiteral("+2 GPUs: n0g2–n0g3"));
+    // The mesh shows the later layout, with marks where it differs from the earlier one.
+    const auto marks = [&] {
+      std::map<ui::MeshScene::Cell::Mark, std::vector<ptc::DeviceId>> found;
+      for (const auto& node : window.panel.window->meshView()->scene().nodes) {
+        for (const auto& cell : node.cells) found[cell.mark].push_back(cell.id);
+      }
+      found.erase(ui::MeshScene::Cell::Mark::None);
+      return found;
+    };
+    QCOMPARE(marks().size(), 1U);
+    QCOMPARE(marks()[ui::MeshScene::Cell::Mark::Joined], page->diff()->joined);
+    QVERIFY(window.panel.window->meshView()->isReadOnly());
+    const auto banners = window.panel.window->findChildren<ui::NoticeBar*>();
+    QVERIFY(std::ranges::any_of(banners, [](const ui::NoticeBar* bar) {
+      return bar->isVisible() &&
+             bar->text().startsWith(QStringLiteral("After change #3, against #2: 2 GPUs joined"));
+    }));
     const QAbstractItemModelTester tester(page->model());
     // Both stay when the history is read again.
     history->reload();
@@ -717,6 +848,62 @@ class PastTest : public QObject {
     page->closeButton()->click();
     QVERIFY(!page->isVisible());
     QVERIFY(history->chosen() == nullptr);
+    QVERIFY(marks().empty());
+    QVERIFY(!window.panel.window->meshView()->isReadOnly());
+  }
+
+  void anyTwoMomentsAreCompared() {
+    Window window;
+    QVERIFY(window.ready());
+    auto* page = window.find<ui::ComparePage>();
+    QAction* compare = window.action("history.compareMoments");
+    QVERIFY(!compare->isEnabled());
+    QVERIFY(compare->toolTip().contains(QStringLiteral("moment of the past")));
+    window.plots()->setPlayhead(kNoon + 200);
+    QCOMPARE(window.shown(), kPair);
+    compare->trigger();
+    QVERIFY(compare->isChecked() && page->isVisible());
+    QVERIFY(page->moments() && page->moments()->joined.empty() && page->moments()->changes == 0);
+    // From then on it follows the playhead, in both directions.
+    window.plots()->setPlayhead(kNoon + 280);
+    QVERIFY(page->isVisible());
+    const auto later = *page->moments();
+    QCOMPARE(later.a.time, kNoon + 200);
+    QCOMPARE(later.b.time, kNoon + 280);
+    QCOMPARE(later.joined, (std::vector<ptc::DeviceId>{{0, 2}, {0, 3}}));
+    QVERIFY(later.left.empty());
+    QCOMPARE(later.changes, std::int64_t{1});
+    QCOMPARE(later.bytes, test::PanelHistory().front().bytes_moved);
+    std::set<ptc::DeviceId> marked;
+    for (const auto& node : window.panel.window->meshView()->scene().nodes) {
+      for (const auto& cell : node.cells) {
+        if (cell.mark == Cell::Mark::Joined) marked.insert(cell.id);
+      }
+    }
+    QCOMPARE(marked.size(), std::size_t{2});
+    const auto rows = ui::rowsOf(later);
+    const auto row = [&](const char* key) {
+      return *std::ranges::find(rows, QString::fromLatin1(key), &ui::DiffRow::key);
+    };
+    QVERIFY(row("gpus").differs() && row("step").differs() && row("loss").differs());
+    QVERIFY(!row("phase").differs());
+    QVERIFY(ui::betweenText(later).startsWith(QStringLiteral("1 change in between moved")));
+    const auto json = QJsonDocument::fromJson(ui::exportText(rows, later, ui::ExportFormat::Json));
+    QCOMPARE(json[QStringLiteral("joined")].toArray().size(), 2);
+    QCOMPARE(json[QStringLiteral("a")][QStringLiteral("time")].toDouble(), kNoon + 200);
+    // In the middle of the change its phase is told.
+    window.plots()->setPlayhead(kNoon + 248.5);
+    QVERIFY(page->moments()->b.running.has_value());
+    window.plots()->setPlayhead(kNoon + 150);
+    QCOMPARE(page->moments()->a.time, kNoon + 150);
+    QCOMPARE(page->moments()->b.time, kNoon + 200);
+    // With the present; the key in the plots ends it.
+    window.press(Qt::Key_Escape);
+    QVERIFY(!window.isPast() && page->isVisible());
+    QCOMPARE(page->moments()->b.job.step, test::PanelCluster().jobs.front().step);
+    QTest::keyClick(window.plots(), Qt::Key_C);
+    QVERIFY(!page->isVisible() && !compare->isChecked() && !compare->isEnabled());
+    QCOMPARE(window.panel.commands.mutations(), 0);
   }
 
   void scrubbingALongHistoryIsFast() {

@@ -12,9 +12,11 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
+#include "ui/plots/drawn_samples.h"
 #include "ui/plots/job_plots.h"
 #include "ui/plots/pareto_front.h"
 #include "ui/plots/pareto_scatter.h"
+#include "ui/plots/plot_curve.h"
 #include "ui/plots/sample_series.h"
 #include "ui/plots/time_view.h"
 #include "ui/theme.h"
@@ -114,6 +116,166 @@ class PlotsTest : public QObject {
     const auto& points = series.points();
     QCOMPARE(std::count_if(points.begin(), points.end(), [](const auto& p) { return p.afterGap; }),
              std::ptrdiff_t{1});
+  }
+
+  void metricsAreSeriesWithTheirOwnGaps() {
+    SampleSeries series;
+    for (int step = 1; step <= 10; ++step) {
+      engine::Sample sample = Sample(step, 10 + step);
+      if (step % 2 == 0) sample.metrics["accuracy"] = step / 10.0;
+      if (step == 7) sample.metrics["late/name"] = 7;
+      QVERIFY(series.add(sample));
+    }
+    QCOMPARE(series.metrics().size(), std::size_t{2});
+    const SampleSeries::Metric& accuracy = series.metrics().front();
+    QCOMPARE(QString::fromStdString(accuracy.name), QStringLiteral("accuracy"));
+    QCOMPARE(accuracy.values.size(), series.points().size());
+    QCOMPARE(std::count(accuracy.logged.begin(), accuracy.logged.end(), true), std::ptrdiff_t{5});
+    QCOMPARE(series.metricsAt(series.points()[4]), (engine::Metrics{{"accuracy", 0.4}}));
+    QCOMPARE(series.metricsAt(series.points()[8]),
+             (engine::Metrics{{"accuracy", 0.8}, {"late/name", 7}}));
+    QCOMPARE(series.sampleOf("job", 8).metrics, engine::Metrics{});
+
+    // What a rank reports after the step of others is added to it, and draws no other points anew.
+    const auto revision = series.revision();
+    engine::Sample again = Sample(10, 20);
+    again.metrics = {{"accuracy", 1.0}, {"f1", 0.5}};
+    QVERIFY(series.add(again));
+    QVERIFY(!series.add(again));
+    QCOMPARE(series.revision(), revision);
+    QCOMPARE(series.amendments(), std::uint64_t{1});
+    QCOMPARE(series.sampleOf("job", 9).metrics, (engine::Metrics{{"accuracy", 1.0}, {"f1", 0.5}}));
+
+    // Back to step 4: what came after it is gone.
+    series.add(Sample(4, 30));
+    QCOMPARE(series.metricsAt(series.points().back()), (engine::Metrics{{"accuracy", 0.2}}));
+  }
+
+  void thinningKeepsMetrics() {
+    SampleSeries series(64);
+    for (int step = 1; step <= 90; ++step) {
+      engine::Sample sample = Sample(step, step * 0.1);
+      sample.metrics["same"] = 5;
+      if (step % 3 == 0) sample.metrics["rare"] = step;
+      series.add(sample);
+    }
+    const auto& points = series.points();
+    QVERIFY(points.size() <= 64);
+    for (const SampleSeries::Metric& metric : series.metrics()) {
+      QCOMPARE(metric.values.size(), points.size());
+      QCOMPARE(metric.logged.size(), points.size());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!metric.logged[i]) continue;
+        if (metric.name == "same") QCOMPARE(metric.values[i], 5.0);
+        if (metric.name == "rare")
+          QVERIFY(std::abs(metric.values[i] - static_cast<double>(points[i].step)) <= 3);
+      }
+    }
+  }
+
+  void linesOfMetricsEndAtGapsOnly() {
+    SampleSeries series;
+    for (int step = 1; step <= 40; ++step) {
+      engine::Sample sample = Sample(step, step <= 20 ? step : step + 100);
+      if (step % 5 == 0) sample.metrics["rare"] = step;
+      if (step == 30) sample.metrics["rare"] = std::numeric_limits<double>::quiet_NaN();
+      series.add(sample);
+    }
+    ui::DrawnSamples drawn;
+    drawn.setSeries(series);
+    const ui::PlotCurve rare = ui::PlotCurve::ofMetric("rare");
+    const auto breaksOf = [](const std::vector<ui::DrawnSamples::Value>& line) {
+      return std::ranges::count_if(line, [](const auto& v) { return std::isnan(v.value); });
+    };
+    const auto whole = drawn.line(rare, 0);
+    QCOMPARE(whole.size(), std::size_t{9});        // 8 values and the gap of 100 s
+    QCOMPARE(breaksOf(whole), std::ptrdiff_t{2});  // that gap, and the value that is no number
+    QVERIFY(std::ranges::is_sorted(whole, {}, &ui::DrawnSamples::Value::time));
+    // What is appended is the end of the whole line.
+    const auto end = drawn.line(rare, 20);
+    QCOMPARE(end.size(), std::size_t{5});
+    for (std::size_t i = 0; i < end.size(); ++i)
+      QCOMPARE(end[i].time, whole[whole.size() - end.size() + i].time);
+    // Between two values the earlier one holds, but not across the gap.
+    QCOMPARE(drawn.valueAt(rare, drawn.points()[17])->value, 15.0);
+    QVERIFY(!drawn.valueAt(rare, drawn.points()[21]));
+    QVERIFY(!drawn.valueAt(ui::PlotCurve::ofMetric("unknown"), drawn.points()[21]));
+    const auto extent = drawn.extentOf(rare, {0, 1000});
+    QCOMPARE(extent.values, std::ptrdiff_t{8});
+    QCOMPARE(extent.range->from, 5.0);
+    QCOMPARE(extent.range->to, 40.0);
+
+    // A late value of the last point replaces that point only.
+    engine::Sample late = Sample(40, 140);
+    late.metrics = {{"rare", 41}, {"new", 1}};
+    series.add(late);
+    const auto change = drawn.setSeries(series);
+    QVERIFY(change.any);
+    QCOMPARE(change.from, std::size_t{39});
+    QCOMPARE(drawn.points().size(), series.points().size());
+    QCOMPARE(drawn.segments(), 2);
+    QCOMPARE(drawn.line(rare, 0).back().value, 41.0);
+    QCOMPARE(drawn.line(ui::PlotCurve::ofMetric("new"), 0).size(), std::size_t{1});
+    QVERIFY(!drawn.setSeries(series).any);
+  }
+
+  void namesOfCurvesSurviveTheirText() {
+    const std::vector<ui::PlotCurve> curves{{ui::PlotCurve::Kind::Tokens},
+                                            {ui::PlotCurve::Kind::GradNorm},
+                                            ui::PlotCurve::ofMetric("val/loss"),
+                                            ui::PlotCurve::ofMetric("loss")};
+    QCOMPARE(ui::printCurves(curves),
+             QStringLiteral("tokens_per_second,grad_norm,metrics.val/loss,metrics.loss"));
+    QVERIFY(ui::parseCurves(ui::printCurves(curves)) == curves);
+    QVERIFY(ui::parseCurves(QStringLiteral("loss,nonsense,metrics.,metrics.a b,loss,")) ==
+            std::vector<ui::PlotCurve>{{ui::PlotCurve::Kind::Loss}});
+  }
+
+  void chosenCurvesHaveAnAxisEachAndAreReadAtThePointer() {
+    JobPlots plots;
+    plots.resize(800, 240);
+    SampleSeries series;
+    for (int i = 0; i < 200; ++i) {
+      engine::Sample sample = Sample(i + 1, 1000 + i * 0.1);
+      sample.grad_norm = 1.25;
+      sample.metrics = {{"learning_rate", 3e-5 * i}, {"accuracy_of_validation", i / 200.0}};
+      series.add(sample);
+    }
+    plots.setSeries(series);
+    QVERIFY(!plots.readout(1010).contains(QStringLiteral("accuracy")));
+    const QSize usual = plots.minimumSizeHint();
+    std::vector<ui::PlotCurve> curves = ui::usualCurves();
+    curves.push_back({ui::PlotCurve::Kind::GradNorm});
+    curves.push_back(ui::PlotCurve::ofMetric("accuracy_of_validation"));
+    curves.push_back(ui::PlotCurve::ofMetric("learning_rate"));
+    const auto range = plots.range();
+    plots.setCurves(curves);
+    QVERIFY(plots.range() == range);
+    QVERIFY(plots.minimumSizeHint().height() > usual.height());
+    QVERIFY(plots.accessibleName().contains(QStringLiteral("accuracy_of_validation")));
+    const QString text = plots.readout(1010);
+    QVERIFY2(text.contains(QStringLiteral("step 101")) && text.contains(QStringLiteral("loss")) &&
+                 text.contains(QStringLiteral("gradient norm 1.25")) &&
+                 text.contains(QStringLiteral("accuracy_of_validation 0.5")) &&
+                 text.contains(QStringLiteral("learning_rate 0.003")),
+             qPrintable(text));
+    plots.setPlayhead(1010);
+    QVERIFY(plots.playheadText().contains(QStringLiteral("accuracy_of_validation 0.5")));
+    const QByteArray svg = plots.toSvg({800, 320});
+    for (const char* title : {"loss", "tokens/s", "gradient norm", "accuracy_of_validation"})
+      QVERIFY2(svg.contains(title), title);
+    // Their lines grow with the samples.
+    engine::Sample next = Sample(201, 1020);
+    next.metrics = {{"accuracy_of_validation", 12.5}};
+    series.add(next);
+    plots.setSeries(series);
+    QVERIFY(plots.readout(1020).contains(QStringLiteral("accuracy_of_validation 12.5")));
+    // One alone still has its strip of events and the clock.
+    plots.setCurves({ui::PlotCurve::ofMetric("learning_rate")});
+    QVERIFY(plots.readout(1010).contains(QStringLiteral("learning_rate")));
+    QVERIFY(!plots.readout(1010).contains(QStringLiteral("loss")));
+    QVERIFY(!plots.toPng({800, 160}, 1).isEmpty());
+    QVERIFY(plots.minimumSizeHint() == usual);
   }
 
   void bandsTellPauseAndOutcome() {
@@ -428,6 +590,18 @@ class PlotsTest : public QObject {
     double best = 1;
     for (int i = 0; i < 5; ++i) best = std::min(best, plots.measureReplot());
     qInfo("replot of 2 x 100,000 points: %.1f ms", best * 1e3);
+    QVERIFY2(best < 5 * 0.010, qPrintable(QString::number(best)));
+    // So does a metric of as many.
+    series.clear();
+    for (int i = 0; i < 100'000; ++i) {
+      engine::Sample sample = Sample(i + 1, 1000 + i * 0.1, 2.0 + i % 7);
+      sample.metrics["accuracy"] = i % 100;
+      series.add(sample);
+    }
+    plots.setSeries(series);
+    plots.setCurves({ui::PlotCurve::ofMetric("accuracy")});
+    for (int i = 0; i < 5; ++i) best = std::min(best, plots.measureReplot());
+    qInfo("replot of 100,000 points of a metric: %.1f ms", best * 1e3);
     QVERIFY2(best < 5 * 0.010, qPrintable(QString::number(best)));
   }
 

@@ -6,11 +6,13 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
@@ -28,6 +30,7 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/plots/pareto_scatter.h"
+#include "ui/settings/settings.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/phase_times_bar.h"
@@ -118,6 +121,70 @@ class RecordsTest : public QObject {
     QVERIFY(!none.window->findChild<ui::TimelinePage*>()->exportButton()->isEnabled());
     const QAction* action = none.window->actions()->find(QStringLiteral("history.exportPlots"));
     QVERIFY(!action->isEnabled() && action->toolTip().contains(QStringLiteral("no samples")));
+  }
+
+  void metricsOfAProgramAreDrawnOnRequestAndExported() {
+    ui::Settings settings;
+    test::Panel panel({.settings = &settings});
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_VERIFY(timeline->samples().state() == ui::SampleHistory::State::Following);
+    const auto entry = [&](const QString& text) -> QAction* {
+      emit timeline->curvesMenu()->aboutToShow();
+      for (QAction* action : timeline->curvesMenu()->actions()) {
+        if (action->text().contains(text)) return action;
+      }
+      return nullptr;
+    };
+    // Before the program has logged anything the menu says how it can.
+    QVERIFY(entry(QStringLiteral("job.log(")) && !entry(QStringLiteral("job.log("))->isEnabled());
+    QVERIFY(entry(QStringLiteral("loss"))->isChecked());
+    QVERIFY(!entry(QStringLiteral("gradient norm"))->isChecked());
+
+    const ui::SampleSeries& series = timeline->samples().series();
+    engine::Sample sample = series.sampleOf(test::kJob, series.points().size() - 1);
+    sample.grad_norm = 1.5;
+    for (int i = 0; i < 3; ++i) {
+      ++sample.step;
+      sample.time += 1;
+      sample.metrics = {{"accuracy", 0.25 + i}, {"val/loss", std::nan("")}};
+      if (i == 1) sample.metrics.clear();
+      panel.model.addSample(sample);
+    }
+    panel.model.flush();
+    QVERIFY(!entry(QStringLiteral("job.log(")));
+    QVERIFY(!entry(QStringLiteral("accuracy"))->isChecked());
+    entry(QStringLiteral("accuracy"))->trigger();
+    QCOMPARE(timeline->plots()->curves().size(), std::size_t{3});
+    QVERIFY(timeline->plots()->readout(sample.time).contains(QStringLiteral("accuracy 2.25")));
+    QCOMPARE(settings.entry(QStringLiteral("plots/curves")),
+             QStringLiteral("loss,tokens_per_second,metrics.accuracy"));
+    test::Panel again({.settings = &settings});
+    again.model.addSample(sample);
+    again.model.flush();
+    auto* sameTimeline = again.window->findChild<ui::TimelinePage*>();
+    QTRY_COMPARE(sameTimeline->plots()->curves().size(), std::size_t{3});
+    // One curve is always drawn.
+    entry(QStringLiteral("accuracy"))->trigger();
+    entry(QStringLiteral("tokens/s"))->trigger();
+    QCOMPARE(timeline->plots()->curves().size(), std::size_t{1});
+    QVERIFY(!entry(QStringLiteral("loss"))->isEnabled());
+
+    QTemporaryDir dir;
+    const auto exported = [&](const char* name) {
+      const QString path = dir.filePath(QString::fromLatin1(name));
+      QFile file(path);
+      return timeline->exportTo(path) && file.open(QIODevice::ReadOnly) ? file.readAll()
+                                                                        : QByteArray();
+    };
+    const QList<QByteArray> lines = exported("a.csv").trimmed().split('\n');
+    QVERIFY2(lines.first().trimmed().endsWith(",metrics.accuracy,metrics.val/loss"),
+             lines.first().constData());
+    QVERIFY(lines[lines.size() - 1].trimmed().endsWith(",2.25,NaN"));
+    QVERIFY(lines[lines.size() - 2].trimmed().endsWith(",,"));  // not logged, so empty
+    const auto rows = QJsonDocument::fromJson(exported("a.json")).array();
+    QCOMPARE(rows.last()[QStringLiteral("metrics")][QStringLiteral("accuracy")].toDouble(), 2.25);
+    QVERIFY(rows.last()[QStringLiteral("metrics")][QStringLiteral("val/loss")].isNull());
+    QCOMPARE(rows.last()[QStringLiteral("grad_norm")].toDouble(), sample.grad_norm);
   }
 
   void phasesStandInOrderAndKnowThePause() {

@@ -257,11 +257,19 @@ void SpyCommands::states(Done<engine::vfs::Jobs> done) {
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(jobStates); });
 }
 
-void SpyCommands::send(const ui::Request& request, std::function<void(const ui::Answer&)>,
+void SpyCommands::send(const ui::Request& request, std::function<void(const ui::Answer&)> progress,
                        Done<ui::Answer> done) {
+  if (std::holds_alternative<ui::NodeEventsRequest>(request)) {  // the window asks that by itself
+    QTimer::singleShot(0, this, [this, done = std::move(done)] { done(ui::Answer(nodeEvents)); });
+    return;
+  }
   requests.push_back(request);
   auto result = requestAnswer ? requestAnswer(request) : std::nullopt;
-  if (!result) return;
+  if (!result) {
+    heldProgress = std::move(progress);
+    heldRequest = std::move(done);
+    return;
+  }
   QTimer::singleShot(0, this,
                      [done = std::move(done), result = std::move(*result)] { done(result); });
 }

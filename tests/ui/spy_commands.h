@@ -74,8 +74,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
            requestsOf<ui::DeleteCheckpointRequest>().size() +
            requestsOf<ui::LoadCheckpointRequest>().size() +
            requestsOf<ui::ThrottleRequest>().size() + requestsOf<ui::NodeRequest>().size() +
-           requestsOf<ui::FailDeviceRequest>().size() +
-           requestsOf<ui::SimulateRequest>().size();
+           requestsOf<ui::FailDeviceRequest>().size() + requestsOf<ui::SimulateRequest>().size();
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
@@ -95,9 +94,13 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<QString> checkpoints;  // folders
   int reconnects = 0;
   int stops = 0;                      // of requests that run for long
-  std::vector<ui::Request> requests;  // of ask()
+  std::vector<ui::Request> requests;  // of ask(), without those for nodeEvents
+  std::vector<engine::Event> nodeEvents;
   /// Answers a request; without it, or where it returns none, requests are not answered.
   std::function<std::optional<Result<ui::Answer>>(const ui::Request&)> requestAnswer;
+  /// Of the newest request that is not answered.
+  std::function<void(const ui::Answer&)> heldProgress;
+  Done<ui::Answer> heldRequest;
   int historyCalls = 0;
   std::vector<std::vector<ptc::DeviceId>> proposed;
   std::vector<std::int64_t> sampled;  // the `afterStep` of each question

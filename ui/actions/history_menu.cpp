@@ -2,10 +2,13 @@
 /// \file
 /// The commands of the History menu.
 
+#include <QDockWidget>
+
 #include "ui/actions/menus.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
 
@@ -40,7 +43,26 @@ void MainWindow::Impl::addHistoryActions() {
                 .shortcuts = Keys{keys("F5")},
                 .blocked = noCluster},
                [this] { history->reload(); });
-
+  actions->add({.id = id("history.curves"),
+                .menu = historyMenu,
+                .text = tr("&Curves…"),
+                .statusTip = tr("Choose what is drawn over time: loss, speed, and what the program "
+                                "logs"),
+                .separatorBefore = true},
+               [this] {
+                 bottomDock->show();
+                 records->setCurrent(timeline);
+                 timeline->showCurvesMenu();
+               });
+  actions->add(
+      {.id = id("history.compareMoments"),
+       .menu = historyMenu,
+       .text = tr("Compare &Moments"),
+       .statusTip = tr("Keep the moment shown, and compare it with those shown from now on"),
+       .checkable = true,
+       .blocked = [this] { return compareBlockedReason(); },
+       .checked = [this] { return pinned.has_value(); }},
+      [this](bool) { setComparing(!pinned); });
   actions->add({.id = id("history.exportPlots"),
                 .menu = historyMenu,
                 .text = tr("E&xport Plots…"),

@@ -69,7 +69,7 @@ ChangeSide sideOf(const engine::HistoryEntry& entry, const SampleSeries& samples
 
 /// Where a rank is in the axes that cut the state of every job, with their degrees. Rules may cut
 /// along dp and cp too; the history does not contain them.
-std::vector<std::int64_t> shardOf(const ChangeSide& side, int rank) {
+std::vector<std::int64_t> shardOf(const DiffPlace& side, int rank) {
   std::vector<std::int64_t> shard;
   for (const Axis axis : {Axis::kPp, Axis::kEp, Axis::kTp}) {
     shard.push_back(side.mesh[axis]);
@@ -81,7 +81,7 @@ std::vector<std::int64_t> shardOf(const ChangeSide& side, int rank) {
   return shard;
 }
 
-std::map<ptc::DeviceId, std::vector<std::int64_t>> diffShardsOf(const ChangeSide& side) {
+std::map<ptc::DeviceId, std::vector<std::int64_t>> diffShardsOf(const DiffPlace& side) {
   std::map<ptc::DeviceId, std::vector<std::int64_t>> shards;
   for (std::size_t rank = 0; rank < side.devices.size(); ++rank)
     shards[side.devices[rank]] = shardOf(side, static_cast<int>(rank));
@@ -113,13 +113,15 @@ QJsonArray diffJsonOf(const std::vector<ptc::DeviceId>& devices) {
 ChangeDiff makeChangeDiff(const engine::HistoryEntry& one, const engine::HistoryEntry& other,
                           const SampleSeries& samples) {
   const bool ordered = std::pair(one.started, one.id) <= std::pair(other.started, other.id);
-  ChangeDiff diff{sideOf(ordered ? one : other, samples),
-                  sideOf(ordered ? other : one, samples),
-                  {},
-                  {},
-                  {},
-                  {}};
-  const auto before = diffShardsOf(diff.a), after = diffShardsOf(diff.b);
+  ChangeSide a = sideOf(ordered ? one : other, samples);
+  ChangeSide b = sideOf(ordered ? other : one, samples);
+  PlaceDiff places = makePlaceDiff({a.mesh, a.devices, a.options}, {b.mesh, b.devices, b.options});
+  return {std::move(places), std::move(a), std::move(b)};
+}
+
+PlaceDiff makePlaceDiff(const DiffPlace& a, const DiffPlace& b) {
+  PlaceDiff diff;
+  const auto before = diffShardsOf(a), after = diffShardsOf(b);
   for (const auto& [device, shard] : after) {
     const auto old = before.find(device);
     if (old == before.end()) {
@@ -132,7 +134,7 @@ ChangeDiff makeChangeDiff(const engine::HistoryEntry& one, const engine::History
     if (!after.contains(device)) diff.left.push_back(device);
   }
   for (const Axis axis : ptc::kAxes) {
-    if (diff.a.mesh[axis] != diff.b.mesh[axis]) diff.axes.push_back(axis);
+    if (a.mesh[axis] != b.mesh[axis]) diff.axes.push_back(axis);
   }
   return diff;
 }
@@ -242,7 +244,7 @@ std::vector<DiffRow> rowsOf(const ChangeDiff& diff) {
   return rows;
 }
 
-QString deviceText(const ChangeDiff& diff) {
+QString deviceText(const PlaceDiff& diff) {
   QStringList lines;
   const auto count = [](const auto& devices) {
     return format::gpus(static_cast<std::int64_t>(devices.size()));
@@ -265,7 +267,11 @@ QString deviceText(const ChangeDiff& diff) {
 }
 
 QByteArray exportText(const ChangeDiff& diff, ExportFormat format) {
-  const std::vector<DiffRow> rows = rowsOf(diff);
+  return exportText(rowsOf(diff), diff, format);
+}
+
+QByteArray exportText(const std::vector<DiffRow>& rows, const PlaceDiff& diff,
+                      ExportFormat format) {
   const std::pair<QString, const std::vector<ptc::DeviceId>*> sets[] = {
       {QStringLiteral("joined"), &diff.joined},
       {QStringLiteral("left"), &diff.left},

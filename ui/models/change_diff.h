@@ -26,15 +26,27 @@ struct ChangeSide {
   std::optional<double> lossBefore, lossAfter, tokensBefore, tokensAfter;
 };
 
-/// From the older change A to the newer change B.
-struct ChangeDiff {
-  static constexpr int kMeanSamples = 10;
+/// Where a job is. The devices are in rank order.
+struct DiffPlace {
+  ptc::MeshShape mesh;
+  std::vector<ptc::DeviceId> devices;
+  engine::StepOptions options;
+};
 
-  ChangeSide a, b;
+/// How two places A and B of a job differ.
+struct PlaceDiff {
   std::vector<ptc::DeviceId> joined;     // in B only, ascending
   std::vector<ptc::DeviceId> left;       // in A only, ascending
   std::vector<ptc::DeviceId> resharded;  // in both, with another shard; ascending
   std::vector<ptc::Axis> axes;           // with another degree
+};
+PlaceDiff makePlaceDiff(const DiffPlace& a, const DiffPlace& b);
+
+/// From the older change A to the newer change B.
+struct ChangeDiff : PlaceDiff {
+  static constexpr int kMeanSamples = 10;
+
+  ChangeSide a, b;
 };
 
 /// Compares two changes, in any order.
@@ -55,9 +67,11 @@ std::vector<DiffRow> rowsOf(const ChangeDiff& diff);
 
 /// "+2 GPUs: n0g2–n0g3", "−4 GPUs: …", "2 GPUs hold another shard: …"; one line each, or one that
 /// says that the GPUs hold the same.
-QString deviceText(const ChangeDiff& diff);
+QString deviceText(const PlaceDiff& diff);
 
 /// CSV with the columns `fact,a,b`, or a JSON object with these facts and the sets of devices.
+QByteArray exportText(const std::vector<DiffRow>& rows, const PlaceDiff& places,
+                      ExportFormat format);
 QByteArray exportText(const ChangeDiff& diff, ExportFormat format);
 
 }  // namespace tessera::ui

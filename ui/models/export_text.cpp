@@ -2,7 +2,8 @@
 #include "ui/models/export_text.h"
 
 #include <QSaveFile>
-#include <limits>
+#include <algorithm>
+#include <set>
 
 #include "engine/history/records.h"
 
@@ -39,20 +40,19 @@ QByteArray exportText(const std::vector<engine::Event>& events, ExportFormat for
   return exported(events, engine::CsvHeadOfEvents(), format);
 }
 
-QByteArray exportText(const QString& job, const std::vector<SampleSeries::Point>& points,
-                      ExportFormat format) {
-  std::vector<engine::Sample> samples;
-  samples.reserve(points.size());
-  for (const SampleSeries::Point& point : points) {
-    engine::Sample& sample = samples.emplace_back();
-    sample.job = job.toStdString();
-    sample.step = point.step;
-    sample.time = point.time;
-    sample.loss = point.loss;
-    sample.grad_norm = std::numeric_limits<double>::quiet_NaN();
-    sample.tokens_per_second = point.tokensPerSecond;
+QByteArray exportText(const QString& job, const SampleSeries& series, ExportFormat format) {
+  std::set<std::string> names;
+  for (const SampleSeries::Metric& metric : series.metrics()) {
+    if (std::ranges::find(metric.logged, true) != metric.logged.end()) names.insert(metric.name);
   }
-  return exported(samples, engine::CsvHeadOfSamples(), format);
+  const bool isCsv = format == ExportFormat::Csv;
+  std::string out = isCsv ? engine::CsvHeadOfSamples(names) : "[";
+  for (std::size_t i = 0; i < series.points().size(); ++i) {
+    const engine::Sample sample = series.sampleOf(job.toStdString(), i);
+    out += isCsv ? engine::ToCsv(sample, names) : (i > 0 ? ",\n" : "\n") + engine::ToJson(sample);
+  }
+  if (!isCsv) out += "\n]\n";
+  return QByteArray::fromStdString(out);
 }
 
 Status writeFile(const QString& fileName, const QByteArray& bytes) {

@@ -21,9 +21,8 @@ enum class ExportFormat { Csv, Json };
 ExportFormat exportFormatOf(const QString& fileName);
 QByteArray exportText(const std::vector<engine::HistoryEntry>& entries, ExportFormat format);
 QByteArray exportText(const std::vector<engine::Event>& events, ExportFormat format);
-/// The samples of `job`. Their gradient norms are not known.
-QByteArray exportText(const QString& job, const std::vector<SampleSeries::Point>& points,
-                      ExportFormat format);
+/// The samples of `job`, with a column for each metric.
+QByteArray exportText(const QString& job, const SampleSeries& series, ExportFormat format);
 
 /// Writes the whole file or leaves the existing one: to a new file, then by rename.
 /// \error kUnavailable naming the file and the reason of the system

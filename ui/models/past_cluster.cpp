@@ -161,9 +161,24 @@ engine::DeviceStatus bareDevice(ptc::DeviceId id) {
   return device;
 }
 
+/// Sets the state of a node and of its devices.
+void setState(engine::NodeStatus& node, const NodeStates::Moment* known, double time) {
+  node.state = engine::NodeState::kAlive;
+  node.is_state_known = known != nullptr;
+  if (known == nullptr) return;
+  node.state = known->note.state;
+  if (node.state != engine::NodeState::kAlive) node.last_seen = time - known->time;
+  for (const std::int32_t index : known->note.failed) {
+    const auto device =
+        std::ranges::find(node.devices, index, [](const auto& each) { return each.id.index; });
+    if (device != node.devices.end()) device->failed = true;
+  }
+}
+
 /// The devices of `now` and of the history, without jobs.
 std::vector<engine::NodeStatus> bareNodes(const engine::ClusterSnapshot& now,
-                                          const ChangeIndex& changes) {
+                                          const ChangeIndex& changes, const NodeStates& states,
+                                          double time) {
   std::map<std::int32_t, engine::NodeStatus> nodes;
   for (const engine::NodeStatus& node : now.nodes) {
     engine::NodeStatus& bare = nodes[node.node];
@@ -183,10 +198,11 @@ std::vector<engine::NodeStatus> bareNodes(const engine::ClusterSnapshot& now,
     const auto at = std::ranges::lower_bound(devices, device, less);
     if (at == devices.end() || at->id != id) devices.insert(at, device);
   }
+  for (const auto& [number, moments] : states.nodes()) nodes.try_emplace(number);
   std::vector<engine::NodeStatus> result;
   for (auto& [number, node] : nodes) {
     node.node = number;
-    node.state = engine::NodeState::kAlive;
+    setState(node, states.at(number, time), time);
     result.push_back(std::move(node));
   }
   return result;
@@ -270,7 +286,8 @@ std::int64_t ChangeIndex::epochBefore(const HistoryEntry& entry) const {
 std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& now,
                                                  const ChangeIndex& changes,
                                                  const SampleSeries& samples,
-                                                 const std::string& job, double time) {
+                                                 const std::string& job, double time,
+                                                 const NodeStates& states) {
   const auto& points = samples.points();
   const std::optional<double> firstSample =
       points.empty() ? std::nullopt : std::optional(points.front().time);
@@ -285,7 +302,7 @@ std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& 
   past.sequence = now.sequence;
   past.link_bytes_per_second = now.link_bytes_per_second;
   past.one_host = now.one_host;
-  past.nodes = bareNodes(now, changes);
+  past.nodes = bareNodes(now, changes, states, time);
   past.jobs.push_back(pastJobOf(job, present, *place));
   engine::JobStatus& status = past.jobs.front();
   const HistoryEntry* change = place->change;
@@ -299,6 +316,7 @@ std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& 
   if (sample != nullptr) {
     status.step = sample->step;
     if (std::isfinite(sample->loss)) status.loss = sample->loss;
+    status.metrics = samples.metricsAt(*sample);
     // The speed before a pause is not that of the pause.
     const bool paused = changing && past.transaction->paused > 0;
     if (!paused && std::isfinite(sample->tokensPerSecond))

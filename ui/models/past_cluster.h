@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "ui/models/node_states.h"
 #include "ui/plots/sample_series.h"
 
 namespace tessera::ui {
@@ -44,21 +45,21 @@ class ChangeIndex {
 /// - The job is where its last change left it: in `to` after a committed one, else in `from`. In a
 ///   change, the phase follows from the recorded durations. The bytes of its flows are known before
 ///   the transfer (none) and after it (all); in between `bytes_done` is 0.
-/// - Step, loss and tokens per second are those of the last sample. Without a later change all
-/// facts
-///   of the layout are those of now, including the memory. Otherwise the history does not contain
-///   them: they are zero or empty.
+/// - Step, loss, tokens per second and metrics are those of the last sample. Without a later change
+///   all facts of the layout are those of now, including the memory. Otherwise the history does not
+///   contain them: they are zero or empty.
 /// - A job that was started again under its name, which no change records, is where it is now from
 ///   its first sample on.
 /// - Other jobs are where their changes place them, or else where they are now, because the history
 ///   does not tell when they were started.
-/// - All nodes of `now` and of the history exist, and all are alive: the texts of events are
-///   written for people, and the end of a silence is no event.
+/// - All nodes of `now`, of the changes and of `states` exist. Their states are those of `states`;
+///   where that knows none, `is_state_known` is false and the node counts as alive.
 ///
 /// O(log n) for n changes and samples, besides the size of the result.
 std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& now,
                                                  const ChangeIndex& changes,
                                                  const SampleSeries& samples,
-                                                 const std::string& job, double time);
+                                                 const std::string& job, double time,
+                                                 const NodeStates& states = {});
 
 }  // namespace tessera::ui

@@ -53,7 +53,7 @@ ComparePage::ComparePage(QWidget* parent)
   setRole(m_title, QStringLiteral("heading"));
   m_table->setModel(&m_rows);
   m_table->setItemDelegate(new CompareDelegate(m_table));
-  m_table->setAccessibleName(tr("Two changes beside each other"));
+  m_table->setAccessibleName(tr("Two changes or moments beside each other"));
   makeQuiet(*m_table, kCompareRow);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
@@ -83,20 +83,36 @@ ComparePage::ComparePage(QWidget* parent)
 QString ComparePage::devices() const { return m_devices->text(); }
 
 void ComparePage::setDiff(ChangeDiff diff) {
+  m_moments.reset();
   m_diff = std::move(diff);
-  m_title->setText(
-      tr("Change %1 against change %2").arg(m_diff->a.entry.id).arg(m_diff->b.entry.id));
-  m_devices->setText(deviceText(*m_diff));
-  m_rows.setRows(rowsOf(*m_diff));
+  show(tr("Change %1 against change %2").arg(m_diff->a.entry.id).arg(m_diff->b.entry.id),
+       deviceText(*m_diff), rowsOf(*m_diff));
+}
+
+void ComparePage::setDiff(MomentDiff diff) {
+  m_diff.reset();
+  m_moments = std::move(diff);
+  show(tr("%1 against %2", "two moments")
+           .arg(format::clock(m_moments->a.time), format::clock(m_moments->b.time)),
+       betweenText(*m_moments) + QLatin1Char('\n') + deviceText(*m_moments), rowsOf(*m_moments));
+}
+
+void ComparePage::show(const QString& title, const QString& devices, std::vector<DiffRow> rows) {
+  m_title->setText(title);
+  m_devices->setText(devices);
+  m_rows.setRows(std::move(rows));
 }
 
 void ComparePage::save() {
-  if (!m_diff) return;
+  if (!m_diff && !m_moments) return;
   const QString name = QFileDialog::getSaveFileName(this, tr("Save the comparison"),
                                                     QStringLiteral("tessera-comparison.csv"),
                                                     tr("CSV tables (*.csv);;JSON (*.json)"));
   if (name.isEmpty()) return;
-  const Status written = writeFile(name, exportText(*m_diff, exportFormatOf(name)));
+  const ExportFormat format = exportFormatOf(name);
+  const Status written =
+      writeFile(name, m_diff ? exportText(*m_diff, format)
+                             : exportText(rowsOf(*m_moments), *m_moments, format));
   if (!written) emit failed(format::error(written.error()));
 }
 

@@ -33,6 +33,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kEventRowHeight = 22;
+constexpr int kTimeWidth = 78, kDatedTimeWidth = 116;  // "14:02:31", "06-15 14:02:31"
 
 /// Paints the severity as a shape and a colour.
 class EventDelegate : public QStyledItemDelegate {
@@ -138,7 +139,7 @@ EventsPage::EventsPage(QWidget* parent)
   m_table->horizontalHeader()->hide();
   m_table->horizontalHeader()->setMinimumSectionSize(20);
   m_table->horizontalHeader()->setStretchLastSection(true);
-  m_table->setColumnWidth(EventTableModel::TimeColumn, 78);
+  m_table->setColumnWidth(EventTableModel::TimeColumn, kTimeWidth);
   m_table->setColumnWidth(EventTableModel::SeverityColumn, 24);
 
   auto* copy = new QAction(tr("Copy"), m_table);
@@ -186,6 +187,9 @@ bool EventsPage::isFollowing() const { return m_follow->isChecked(); }
 
 void EventsPage::append(const std::vector<engine::Event>& events) {
   m_model.append(events);
+  const bool isDated = !events.empty() && !format::isToday(events.front().time);
+  if (isDated && m_table->columnWidth(EventTableModel::TimeColumn) == kTimeWidth)
+    m_table->setColumnWidth(EventTableModel::TimeColumn, kDatedTimeWidth);
   if (isFollowing()) m_table->scrollToBottom();
 }
 

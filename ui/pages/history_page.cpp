@@ -21,6 +21,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kHistoryRowHeight = 24;
+constexpr int kWhenWidth = 72, kDatedWhenWidth = 110;  // "14:02:31", "06-15 14:02:31"
 
 class HistoryDelegate : public QuietDelegate {
  public:
@@ -72,16 +73,24 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
   m_table->horizontalHeader()->setMinimumSectionSize(48);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   m_table->horizontalHeader()->setStretchLastSection(true);
-  for (const auto& [column, width] :
-       {std::pair(HistoryTableModel::WhenColumn, 72), std::pair(HistoryTableModel::JobColumn, 80),
-        std::pair(HistoryTableModel::ChangeColumn, 172),
-        std::pair(HistoryTableModel::MovedColumn, 76),
-        std::pair(HistoryTableModel::BoundColumn, 98),
-        std::pair(HistoryTableModel::PauseColumn, 72),
-        std::pair(HistoryTableModel::ResultColumn, 96),
-        std::pair(HistoryTableModel::DigestsColumn, 60)}) {
+  for (const auto& [column, width] : {std::pair(HistoryTableModel::WhenColumn, kWhenWidth),
+                                      std::pair(HistoryTableModel::JobColumn, 80),
+                                      std::pair(HistoryTableModel::ChangeColumn, 172),
+                                      std::pair(HistoryTableModel::MovedColumn, 76),
+                                      std::pair(HistoryTableModel::BoundColumn, 98),
+                                      std::pair(HistoryTableModel::PauseColumn, 72),
+                                      std::pair(HistoryTableModel::ResultColumn, 96),
+                                      std::pair(HistoryTableModel::DigestsColumn, 60)}) {
     setColumnRoom(*m_table, column, width);
   }
+
+  connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+    const auto& entries = m_model.entries();
+    const bool isDated = !entries.empty() && !format::isToday(entries.back().started);
+    const int width = m_table->columnWidth(HistoryTableModel::WhenColumn);
+    if (isDated && width < kDatedWhenWidth)
+      m_table->setColumnWidth(HistoryTableModel::WhenColumn, kDatedWhenWidth);
+  });
 
   auto* top = new QHBoxLayout(m_corner);
   top->setContentsMargins(0, 0, 0, 0);

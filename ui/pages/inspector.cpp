@@ -12,6 +12,7 @@
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
 #include "ui/models/operator_seat.h"
+#include "ui/sentences.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/meter.h"
 #include "ui/widgets/scrolled.h"
@@ -295,8 +296,8 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
   if (idle > 0 && !lost) gpus += QStringLiteral(", ") + tr("%1 idle").arg(idle);
   if (failed > 0) gpus += QStringLiteral(", ") + tr("%1 failed").arg(failed);
   std::vector<KeyValues::Row> rows = {
-      {tr("state"), m_past ? format::unknown() : state,
-       m_past                            ? QString()
+      {tr("state"), node.is_state_known ? state : format::unknown(),
+       !node.is_state_known              ? QString()
        : lost                            ? QStringLiteral("bad")
        : node.state == NodeState::kAlive ? QStringLiteral("ok")
                                          : QStringLiteral("warn")},
@@ -307,11 +308,49 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
       {tr("jobs"), jobs.empty() ? tr("none")
                                 : QStringList(jobs.begin(), jobs.end()).join(QStringLiteral(", "))},
       {tr("memory"), memory.text()}};
+  addDeviceRows(node, &rows);
   if (const std::string faults = ToText(node.network); !faults.empty()) {
     rows.push_back({tr("network"), QString::fromStdString(faults), QStringLiteral("warn"),
                     tr("since the agent started")});
   }
   return rows;
+}
+
+// Each GPU in a line: its memory, what its rank computes in a step, and how long it waits.
+void Inspector::addDeviceRows(const engine::NodeStatus& node,
+                              std::vector<KeyValues::Row>* rows) const {
+  constexpr std::size_t kMostListed = 16;
+  for (std::size_t i = 0; i < std::min(kMostListed, node.devices.size()); ++i) {
+    const engine::DeviceStatus& device = node.devices[i];
+    const engine::JobStatus* job = device.job.empty() ? nullptr : m_model->findJob(device.job);
+    Memory memory;
+    memory.add(device);
+    const auto full = memory.fraction();
+    QStringList parts = {full ? tr("%1 full").arg(format::percent(*full)) : format::unknown()};
+    QString tone, help = memory.text();
+    if (device.failed) {
+      parts = {tr("failed")};
+      tone = QStringLiteral("bad");
+    } else if (job != nullptr) {
+      help += QLatin1Char('\n') +
+              tr("%1, rank %2").arg(QString::fromStdString(job->name)).arg(device.rank.value_or(0));
+      const double step = job->step_seconds.value_or(0);
+      if (!m_past && step > 0 && device.busy_seconds > 0) {
+        const double waits = std::clamp(1 - device.busy_seconds / step, 0.0, 1.0);
+        parts << tr("computes %1").arg(format::seconds(device.busy_seconds))
+              << tr("waits %1").arg(format::percent(waits));
+      }
+      if (device.peers_seconds > 0) {
+        tone = QStringLiteral("warn");
+        help += QLatin1Char('\n') +
+                tr("its peers compute %1").arg(format::seconds(device.peers_seconds));
+      }
+    }
+    rows->push_back({format::device(device.id), parts.join(QStringLiteral(" · ")), tone, help});
+  }
+  if (node.devices.size() > kMostListed)
+    rows->push_back(
+        {tr("others"), format::gpus(static_cast<std::int64_t>(node.devices.size() - kMostListed))});
 }
 
 std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) const {
@@ -335,6 +374,8 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
     rows.push_back(snapshotRow(job.snapshots));
     rows.push_back(checkpointRow(job.checkpoints));
   }
+  for (const auto& [name, value] : job.metrics)
+    rows.push_back({format::word(name), format::quantity(value), {}, tr("logged by the program")});
   rows.push_back({tr("epoch"), format::count(job.epoch)});
   rows.push_back({tr("layout"), orDash(job.layout_hash)});
   return rows;
@@ -343,10 +384,10 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
 KeyValues::Row Inspector::checkpointRow(const engine::CheckpointStatus& checkpoints) const {
   QString text = tr("none");
   if (checkpoints.is_saving) {
-    text = checkpoints.total > 0 ? tr("saving, %1 of %2")
-                                       .arg(format::bytes(checkpoints.done),
-                                            format::bytes(checkpoints.total))
-                                 : tr("saving");
+    text = checkpoints.total > 0
+               ? tr("saving, %1 of %2")
+                     .arg(format::bytes(checkpoints.done), format::bytes(checkpoints.total))
+               : tr("saving");
   } else if (checkpoints.step) {
     text = tr("step %1").arg(format::count(*checkpoints.step));
   }
@@ -356,7 +397,7 @@ KeyValues::Row Inspector::checkpointRow(const engine::CheckpointStatus& checkpoi
     more << (every.steps > 0 ? tr("every %1").arg(format::steps(every.steps))
                              : tr("every %1 s").arg(every.seconds));
   if (!checkpoints.problem.empty())
-    more << tr("the last was not saved: %1").arg(QString::fromStdString(checkpoints.problem));
+    more << tr("the last was not saved: %1").arg(localized(checkpoints.problem));
   return {tr("checkpoints"), text, checkpoints.problem.empty() ? QString() : QStringLiteral("warn"),
           more.join(QStringLiteral(" · "))};
 }
@@ -380,7 +421,7 @@ KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) c
   const qsizetype usual = more.size();
   if (snapshots.step && snapshots.num_nodes == 1) more << tr("lost with its node");
   if (!snapshots.problem.empty())
-    more << tr("the last was given up: %1").arg(QString::fromStdString(snapshots.problem));
+    more << tr("the last was given up: %1").arg(localized(snapshots.problem));
   const bool isWeak = more.size() > usual;
   return {tr("snapshots"), text, isWeak ? QStringLiteral("warn") : QString(),
           more.join(QStringLiteral(" · "))};
@@ -389,8 +430,10 @@ KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) c
 std::vector<KeyValues::Row> Inspector::clusterRows() const {
   const engine::ClusterSnapshot& snapshot = m_model->snapshot();
   int alive = 0, devices = 0, idle = 0;
+  bool isKnown = true;
   for (const engine::NodeStatus& node : snapshot.nodes) {
     const bool isAlive = node.state == engine::NodeState::kAlive;
+    isKnown &= node.is_state_known;
     alive += isAlive;
     for (const engine::DeviceStatus& device : node.devices) {
       ++devices;
@@ -398,9 +441,9 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     }
   }
   std::vector<KeyValues::Row> rows{
-      {tr("nodes"), m_past ? format::count(std::ssize(snapshot.nodes))
-                           : tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
-      {tr("GPUs"), tr("%1, %2 idle").arg(devices).arg(idle)}};
+      {tr("nodes"), !isKnown ? format::count(std::ssize(snapshot.nodes))
+                             : tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
+      {tr("GPUs"), tr("%1, %2 idle").arg(format::count(devices), format::count(idle))}};
   if (snapshot.lease) rows.push_back({tr("operator"), leaseText(*snapshot.lease)});
   if (snapshot.link_bytes_per_second > 0) {
     rows.push_back(

@@ -44,6 +44,7 @@ class Inspector : public Surface {
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
   std::vector<KeyValues::Row> nodeRows(const engine::NodeStatus& node) const;
+  void addDeviceRows(const engine::NodeStatus& node, std::vector<KeyValues::Row>* rows) const;
   std::vector<KeyValues::Row> jobRows(const engine::JobStatus& job) const;
   KeyValues::Row snapshotRow(const engine::SnapshotStatus& snapshots) const;
   KeyValues::Row checkpointRow(const engine::CheckpointStatus& checkpoints) const;

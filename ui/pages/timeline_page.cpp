@@ -5,17 +5,24 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QStackedLayout>
 #include <QToolButton>
+#include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "ui/format.h"
 #include "ui/icons.h"
 #include "ui/models/export_text.h"
 #include "ui/plots/job_plots.h"
 #include "ui/theme.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
 namespace {
@@ -40,17 +47,22 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
       m_words(new QLabel(this)),
       m_stack(new QStackedLayout(this)),
       m_corner(new QWidget(this)),
-      m_note(new QLabel(m_corner)),
+      m_note(new ElidedLabel(m_corner)),
       m_previous(addKey(tr("Go to the previous change or event"))),
       m_play(addKey(tr("Play the past"))),
       m_next(addKey(tr("Go to the next change or event"))),
       m_speed(new QPushButton(m_corner)),
+      m_curves(new QPushButton(tr("Curves"), m_corner)),
+      m_curvesMenu(new QMenu(m_curves)),
       m_export(new QPushButton(tr("Export…"), m_corner)),
       m_fit(new QPushButton(tr("Show all"), m_corner)) {
   setRole(m_words, QStringLiteral("hint"));
   m_words->setAlignment(Qt::AlignCenter);
   m_words->setWordWrap(true);
-  m_stack->addWidget(m_plots);
+  QScrollArea* scroll = scrolled(m_plots, this);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setMinimumHeight(m_plots->minimumSizeHint().height());
+  m_stack->addWidget(scroll);
   m_stack->addWidget(m_words);
   setRole(m_note, QStringLiteral("hint"));
   m_speed->setFlat(true);
@@ -58,12 +70,18 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   m_fit->setFlat(true);
   m_fit->setAccessibleName(tr("Show the whole time and follow the newest sample"));
   m_fit->setStatusTip(tr("Show the whole time and follow the newest sample (double click)"));
+  m_curves->setFlat(true);
+  m_curves->setAccessibleName(tr("Choose the curves to draw"));
+  m_curves->setStatusTip(
+      tr("Choose what is drawn over time: loss, speed, and what the program logs"));
+  m_curves->setMenu(m_curvesMenu);
+  m_curvesMenu->setAccessibleName(tr("Curves"));
   m_export->setFlat(true);
   m_export->setAccessibleName(tr("Export the plots"));
   m_export->setStatusTip(tr("Save the plots as PNG or SVG, or their samples as CSV or JSON"));
   auto* row = new QHBoxLayout(m_corner);
   row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(10);
+  row->setSpacing(4);
   row->addStretch();
   row->addWidget(m_note);
   auto* keys = new QHBoxLayout;
@@ -73,6 +91,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   keys->addWidget(m_next);
   keys->addWidget(m_speed);
   row->addLayout(keys);
+  row->addWidget(m_curves);
   row->addWidget(m_export);
   row->addWidget(m_fit);
 
@@ -93,6 +112,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   connect(&m_history, &QAbstractItemModel::modelReset, this, &TimelinePage::refreshBands);
   connect(m_plots, &JobPlots::bandChosen, this, &TimelinePage::changeChosen);
   connect(m_plots, &JobPlots::rangeChanged, this, &TimelinePage::refreshNote);
+  connect(m_curvesMenu, &QMenu::aboutToShow, this, &TimelinePage::fillCurvesMenu);
   connect(m_export, &QPushButton::clicked, this, &TimelinePage::exportByHand);
   connect(m_fit, &QPushButton::clicked, m_plots, &JobPlots::fit);
   connectPlayer();
@@ -217,9 +237,66 @@ void TimelinePage::refresh() {
   m_words->setText(words);
   m_stack->setCurrentIndex(words.isEmpty() ? 0 : 1);
   m_plots->setSeries(m_samples.series());
+  refreshCurves();
   if (!points.empty()) m_playback.setEnd(points.back().time);
   refreshPlayer();
   refreshBands();
+}
+
+void TimelinePage::chooseCurves(std::vector<PlotCurve> curves) {
+  m_chosenCurves = std::move(curves);
+  refreshCurves();
+}
+
+std::vector<PlotCurve> TimelinePage::availableCurves() const {
+  std::vector<PlotCurve> curves = usualCurves();
+  curves.push_back({PlotCurve::Kind::GradNorm});
+  std::set<std::string> names;
+  for (const SampleSeries::Metric& metric : m_samples.series().metrics()) names.insert(metric.name);
+  if (const engine::JobStatus* job = m_model.job()) {
+    for (const auto& [name, value] : job->metrics) names.insert(name);
+  }
+  for (const std::string& name : names) curves.push_back(PlotCurve::ofMetric(name));
+  return curves;
+}
+
+void TimelinePage::refreshCurves() {
+  std::vector<PlotCurve> drawn = availableCurves();
+  std::erase_if(drawn, [this](const PlotCurve& curve) {
+    return std::ranges::find(m_chosenCurves, curve) == m_chosenCurves.end();
+  });
+  if (drawn.empty()) drawn = {usualCurves().front()};
+  m_plots->setCurves(std::move(drawn));
+}
+
+void TimelinePage::fillCurvesMenu() {
+  m_curvesMenu->clear();
+  const std::vector<PlotCurve> all = availableCurves();
+  const std::vector<PlotCurve>& drawn = m_plots->curves();
+  bool anyMetric = false;
+  for (const PlotCurve& curve : all) {
+    const bool isMetric = curve.kind == PlotCurve::Kind::Metric;
+    if (isMetric && !std::exchange(anyMetric, true)) m_curvesMenu->addSeparator();
+    QAction* action = m_curvesMenu->addAction(curve.title());
+    const bool isDrawn = std::ranges::find(drawn, curve) != drawn.end();
+    action->setCheckable(true);
+    action->setChecked(isDrawn);
+    action->setEnabled(!isDrawn || drawn.size() > 1);  // one of them is always drawn
+    connect(action, &QAction::toggled, this, [this, curve](bool on) {
+      std::erase(m_chosenCurves, curve);
+      if (on) m_chosenCurves.push_back(curve);
+      refreshCurves();
+      emit curvesChosen(printCurves(m_chosenCurves));
+    });
+  }
+  if (anyMetric) return;
+  m_curvesMenu->addSeparator();
+  m_curvesMenu->addAction(tr("A program adds its own with job.log(accuracy=0.9)"))
+      ->setEnabled(false);
+}
+
+void TimelinePage::showCurvesMenu() {
+  m_curvesMenu->popup(m_curves->mapToGlobal(QPoint(0, m_curves->height())));
 }
 
 void TimelinePage::refreshBands() {
@@ -280,8 +357,7 @@ Status TimelinePage::exportTo(const QString& file) const {
     return writeFile(file, m_plots->toPng(size, kPlotPictureScale));
   if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return writeFile(file, m_plots->toSvg(size));
-  return writeFile(file,
-                   exportText(m_samples.job(), m_samples.series().points(), exportFormatOf(file)));
+  return writeFile(file, exportText(m_samples.job(), m_samples.series(), exportFormatOf(file)));
 }
 
 void TimelinePage::showEvent(QShowEvent* event) {

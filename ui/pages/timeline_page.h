@@ -12,9 +12,11 @@
 #include "ui/models/playback.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
+#include "ui/plots/plot_curve.h"
 #include "ui/widgets/surface.h"
 
 class QLabel;
+class QMenu;
 class QPushButton;
 class QStackedLayout;
 class QToolButton;
@@ -38,6 +40,14 @@ class TimelinePage : public Surface {
   void setSelected(std::optional<std::int64_t> txn);
   JobPlots* plots() const { return m_plots; }
   const SampleHistory& samples() const { return m_samples; }
+  /// Chooses the curves to draw. One that the job does not have appears as soon as it has it.
+  void chooseCurves(std::vector<PlotCurve> curves);
+  /// What can be drawn: what each job has, and the metrics of this one.
+  std::vector<PlotCurve> availableCurves() const;
+  /// Shows the menu that chooses the curves.
+  void showCurvesMenu();
+  QMenu* curvesMenu() const { return m_curvesMenu; }
+  QPushButton* curvesButton() const { return m_curves; }
   /// Writes the visible plots (.png, .svg) or all samples (.json, else CSV).
   Status exportTo(const QString& file) const;
   /// Asks the user for the file.
@@ -57,6 +67,8 @@ class TimelinePage : public Surface {
 
  signals:
   void changeChosen(qint64 txn);
+  /// The user chose other curves.
+  void curvesChosen(const QString& keys);
   /// Something could not be written. `message` is one line.
   void failed(const QString& message);
 
@@ -73,6 +85,9 @@ class TimelinePage : public Surface {
   void refresh();
   void refreshBands();
   void refreshNote();
+  /// Draws those of the chosen curves that are available.
+  void refreshCurves();
+  void fillCurvesMenu();
   /// The wall clock of the cluster, from the newest sample and the time since its arrival.
   std::optional<double> clusterNow() const;
 
@@ -80,12 +95,15 @@ class TimelinePage : public Surface {
   HistoryTableModel& m_history;
   SampleHistory m_samples;
   JobPlots* m_plots;
+  std::vector<PlotCurve> m_chosenCurves = usualCurves();
   QLabel* m_words;
   QStackedLayout* m_stack;
   QWidget* m_corner;
   QLabel* m_note;
   QToolButton *m_previous, *m_play, *m_next;
   QPushButton* m_speed;
+  QPushButton* m_curves;
+  QMenu* m_curvesMenu;
   QPushButton* m_export;
   QPushButton* m_fit;
   Playback m_playback;

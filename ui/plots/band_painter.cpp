@@ -3,6 +3,7 @@
 
 #include <QFontMetricsF>
 #include <algorithm>
+#include <map>
 
 #include "ui/theme.h"
 
@@ -85,9 +86,15 @@ void drawBands(QPainter& painter, const PlotGeometry& geometry, const std::vecto
   const QFont font = uiFont(10.5, QFont::Medium);
   const QFontMetricsF metrics(font);
   double labelEnd = area.left();
+  std::map<PlotBand::Outcome, double> drawn;  // where the last one of each kind begins
   for (const PlotBand& band : bands) {
     const QRectF rect = rectOf(band, geometry);
     if (rect.right() < area.left() || rect.left() > area.right()) continue;
+    // Thousands of bands cost no more than their pixels.
+    const auto [last, first] = drawn.try_emplace(band.outcome, rect.left());
+    const bool isCovered = !first && rect.left() - last->second < 1 && rect.width() <= kLeastWidth;
+    if (isCovered && selected != band.txn) continue;
+    last->second = rect.left();
     const QColor hue = band.outcome == PlotBand::Outcome::Undone ? theme.warn : theme.accent;
     drawBand(painter, geometry, band, selected == band.txn, hue);
     const double at = std::max(rect.left() + 1, static_cast<double>(area.left()));

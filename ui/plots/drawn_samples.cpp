@@ -22,10 +22,16 @@ auto firstFrom(const std::vector<SampleSeries::Point>& points, double time) {
 DrawnSamples::Change DrawnSamples::setSeries(const SampleSeries& series) {
   const auto& points = series.points();
   const bool grows = series.revision() == m_revision && points.size() >= m_points.size();
-  if (grows && points.size() == m_points.size()) return {};
+  const bool isAmended = series.amendments() != m_amendments;
+  if (grows && !isAmended && points.size() == m_points.size()) return {};
   m_revision = series.revision();
-  if (!grows) return restart(points);
-  return {true, false, append(points, m_points.size())};
+  m_amendments = series.amendments();
+  // Of those that are drawn, only the last one may have been amended.
+  std::size_t from = grows ? m_points.size() : 0;
+  if (isAmended && from > 0) --from;
+  const Change change = append(points, from);
+  takeMetrics(series, from);
+  return change;
 }
 
 DrawnSamples::Change DrawnSamples::setBands(const std::vector<PlotBand>& bands) {
@@ -42,33 +48,94 @@ DrawnSamples::Change DrawnSamples::setBands(const std::vector<PlotBand>& bands) 
   m_pauses = std::move(pauses);
   m_nextPause = std::min(m_nextPause, m_pauses.size());
   if (same) return {};
-  return restart(std::exchange(m_points, {}));
+  return append(std::vector<Point>(m_points), 0);
 }
 
-DrawnSamples::Change DrawnSamples::restart(const std::vector<Point>& source) {
-  m_points.clear();
-  m_segments = 0;
-  m_nextPause = 0;
-  return {true, true, append(source, 0)};
-}
-
-std::vector<DrawnSamples::Point> DrawnSamples::append(const std::vector<Point>& source,
-                                                      std::size_t from) {
-  std::vector<Point> added;
-  added.reserve(source.size() - from);
+DrawnSamples::Change DrawnSamples::append(const std::vector<Point>& source, std::size_t from) {
+  for (std::size_t i = from; i < m_points.size(); ++i) m_segments -= m_starts[i];
+  m_points.resize(from);
+  m_starts.resize(from);
+  if (from == 0) m_nextPause = 0;
   for (std::size_t i = from; i < source.size(); ++i) {
     const Point& point = source[i];
-    bool startsSegment = i == 0;
-    if (i > 0 && (point.afterGap || isPaused(source[i - 1].time, point.time))) {
-      const double middle = (source[i - 1].time + point.time) / 2;
-      added.push_back({middle, point.step, kNaN, kNaN, true});
-      startsSegment = true;
-    }
-    m_segments += startsSegment;
-    added.push_back(point);
+    const bool starts = i == 0 || point.afterGap || isPaused(source[i - 1].time, point.time);
+    m_segments += starts;
+    m_points.push_back(point);
+    m_starts.push_back(starts);
   }
-  m_points.insert(m_points.end(), source.begin() + static_cast<std::ptrdiff_t>(from), source.end());
-  return added;
+  return {true, from};
+}
+
+void DrawnSamples::takeMetrics(const SampleSeries& series, std::size_t from) {
+  if (from == 0) m_metrics.clear();
+  for (const SampleSeries::Metric& metric : series.metrics()) {
+    auto at = std::ranges::lower_bound(m_metrics, metric.name, {}, &SampleSeries::Metric::name);
+    if (at == m_metrics.end() || at->name != metric.name)
+      at = m_metrics.insert(at, {metric.name, {}, {}});
+    // A name that is new has no values before.
+    const auto first = static_cast<std::ptrdiff_t>(std::min(from, at->values.size()));
+    at->values.resize(static_cast<std::size_t>(first));
+    at->logged.resize(static_cast<std::size_t>(first));
+    at->values.insert(at->values.end(), metric.values.begin() + first, metric.values.end());
+    at->logged.insert(at->logged.end(), metric.logged.begin() + first, metric.logged.end());
+  }
+}
+
+const SampleSeries::Metric* DrawnSamples::metricOf(const PlotCurve& curve) const {
+  if (curve.kind != PlotCurve::Kind::Metric) return nullptr;
+  const auto at =
+      std::ranges::lower_bound(m_metrics, curve.metric, {}, &SampleSeries::Metric::name);
+  return at == m_metrics.end() || at->name != curve.metric ? nullptr : &*at;
+}
+
+std::optional<double> DrawnSamples::valueOf(const PlotCurve& curve,
+                                            const SampleSeries::Metric* metric,
+                                            std::size_t point) const {
+  switch (curve.kind) {
+    case PlotCurve::Kind::Loss:
+      return m_points[point].loss;
+    case PlotCurve::Kind::Tokens:
+      return m_points[point].tokensPerSecond;
+    case PlotCurve::Kind::GradNorm:
+      return m_points[point].gradNorm;
+    case PlotCurve::Kind::Metric:
+      if (metric == nullptr || !metric->logged[point]) return std::nullopt;
+      return metric->values[point];
+  }
+  return std::nullopt;
+}
+
+std::vector<DrawnSamples::Value> DrawnSamples::line(const PlotCurve& curve,
+                                                    std::size_t from) const {
+  std::vector<Value> values;
+  values.reserve(m_points.size() - from);
+  const SampleSeries::Metric* metric = metricOf(curve);
+  // Whether the last value before `from` exists, and whether a gap lies after it.
+  bool any = false, gap = false;
+  for (std::size_t i = from; i > 0 && !any; --i) {
+    any = valueOf(curve, metric, i - 1).has_value();
+    if (!any) gap |= m_starts[i - 1];
+  }
+  for (std::size_t i = from; i < m_points.size(); ++i) {
+    gap |= m_starts[i];
+    const std::optional<double> value = valueOf(curve, metric, i);
+    if (!value) continue;
+    if (any && gap) values.push_back({(m_points[i - 1].time + m_points[i].time) / 2, kNaN});
+    values.push_back({m_points[i].time, *value});
+    any = true;
+    gap = false;
+  }
+  return values;
+}
+
+std::optional<DrawnSamples::Value> DrawnSamples::valueAt(const PlotCurve& curve,
+                                                         const Point& point) const {
+  const SampleSeries::Metric* metric = metricOf(curve);
+  auto i = static_cast<std::size_t>(&point - m_points.data());
+  for (;; --i) {
+    if (const auto value = valueOf(curve, metric, i)) return Value{m_points[i].time, *value};
+    if (i == 0 || m_starts[i]) return std::nullopt;
+  }
 }
 
 // Returns whether a pause lies between two samples. Calls must have ascending times.
@@ -92,18 +159,18 @@ const DrawnSamples::Point* DrawnSamples::before(double time) const {
   return next - 1;
 }
 
-DrawnSamples::Extent DrawnSamples::extentIn(const PlotRange& time) const {
+DrawnSamples::Extent DrawnSamples::extentOf(const PlotCurve& curve, const PlotRange& time) const {
   Extent extent;
-  for (auto point = firstFrom(m_points, time.from);
-       point != m_points.end() && point->time <= time.to; ++point) {
-    ++extent.points;
-    if (std::isfinite(point->loss)) {
-      if (!extent.loss) extent.loss = PlotRange{point->loss, point->loss};
-      extent.loss->from = std::min(extent.loss->from, point->loss);
-      extent.loss->to = std::max(extent.loss->to, point->loss);
-    }
-    if (std::isfinite(point->tokensPerSecond))
-      extent.fastest = std::max(extent.fastest, point->tokensPerSecond);
+  const SampleSeries::Metric* metric = metricOf(curve);
+  auto i = static_cast<std::size_t>(firstFrom(m_points, time.from) - m_points.begin());
+  for (; i < m_points.size() && m_points[i].time <= time.to; ++i) {
+    const std::optional<double> value = valueOf(curve, metric, i);
+    if (!value) continue;
+    ++extent.values;
+    if (!std::isfinite(*value)) continue;
+    if (!extent.range) extent.range = PlotRange{*value, *value};
+    extent.range->from = std::min(extent.range->from, *value);
+    extent.range->to = std::max(extent.range->to, *value);
   }
   return extent;
 }

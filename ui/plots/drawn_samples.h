@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ui/plots/bands.h"
+#include "ui/plots/plot_curve.h"
 #include "ui/plots/plot_geometry.h"
 #include "ui/plots/sample_series.h"
 
@@ -19,17 +20,20 @@ namespace tessera::ui {
 class DrawnSamples {
  public:
   using Point = SampleSeries::Point;
-  /// What changed in the lines.
+  /// What changed in the lines: all from this point on.
   struct Change {
     bool any = false;
-    bool restarts = false;     // clear the lines first
-    std::vector<Point> added;  // with one NaN point per gap
+    std::size_t from = 0;
   };
-  /// The extent of the visible values.
+  /// A value at a time. That of a gap is NaN.
+  struct Value {
+    double time = 0;
+    double value = 0;
+  };
+  /// The extent of the visible values of a curve.
   struct Extent {
-    std::ptrdiff_t points = 0;
-    std::optional<PlotRange> loss;  // nothing if no loss is a number
-    double fastest = 0;             // tokens per second
+    std::ptrdiff_t values = 0;
+    std::optional<PlotRange> range;  // nothing if no value is a number
   };
 
   /// Adds the new samples of `series`.
@@ -42,12 +46,17 @@ class DrawnSamples {
   const std::vector<Point>& points() const { return m_points; }
   /// The number of runs of samples without a gap.
   int segments() const { return m_segments; }
+  /// The line of a curve from a point on, with one NaN per gap. A metric that the program reports
+  /// with some of the steps only has no gaps between these.
+  std::vector<Value> line(const PlotCurve& curve, std::size_t from) const;
+  /// The value of a curve at a point; of a metric the last one up to it, unless a gap lies between.
+  std::optional<Value> valueAt(const PlotCurve& curve, const Point& point) const;
   /// Returns the point shown at this time: the next one, or the last one for up to a second after
   /// it. Null in a gap.
   const Point* at(double time) const;
   /// Returns the last point at or before this time; null in a gap, as at().
   const Point* before(double time) const;
-  Extent extentIn(const PlotRange& time) const;
+  Extent extentOf(const PlotCurve& curve, const PlotRange& time) const;
 
  private:
   struct Pause {
@@ -56,15 +65,22 @@ class DrawnSamples {
     friend bool operator==(const Pause&, const Pause&) = default;
   };
 
-  Change restart(const std::vector<Point>& source);
-  /// Appends `source` from its point `from` on.
-  std::vector<Point> append(const std::vector<Point>& source, std::size_t from);
+  /// Takes the points of `source` from `from` on; those before stay.
+  Change append(const std::vector<Point>& source, std::size_t from);
+  void takeMetrics(const SampleSeries& series, std::size_t from);
   bool isPaused(double after, double until);
+  const SampleSeries::Metric* metricOf(const PlotCurve& curve) const;
+  /// The value at a point; nothing if the metric was not reported with it.
+  std::optional<double> valueOf(const PlotCurve& curve, const SampleSeries::Metric* metric,
+                                std::size_t point) const;
 
   std::vector<Point> m_points;
+  std::vector<bool> m_starts;  // whether a segment starts at the point
+  std::vector<SampleSeries::Metric> m_metrics;
   std::vector<Pause> m_pauses;
   std::size_t m_nextPause = 0;  // pauses with a lower index end before the last appended point
   std::uint64_t m_revision = 0;
+  std::uint64_t m_amendments = 0;
   int m_segments = 0;
 };
 

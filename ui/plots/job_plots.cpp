@@ -2,7 +2,9 @@
 #include "ui/plots/job_plots.h"
 
 #include <QElapsedTimer>
+#include <QLocale>
 #include <QMouseEvent>
+#include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -13,7 +15,32 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kDense = 4;  // samples per pixel
+constexpr int kDense = 4;       // samples per pixel
+constexpr int kFewValues = 60;  // are drawn as dots, too
+constexpr QSize kUsualSize(820, 150), kLeastSize(260, 84);
+
+int heightFor(std::size_t numStrips) {
+  return PlotGeometry::kTopMargin + PlotGeometry::kMarkStrip + PlotGeometry::kTimeStrip +
+         static_cast<int>(numStrips) * PlotGeometry::kLeastStrip +
+         (static_cast<int>(numStrips) - 2) * PlotGeometry::kGap;
+}
+
+PlotRange shownValues(const PlotCurve& curve, const DrawnSamples::Extent& extent,
+                      const PlotRange& now) {
+  if (curve.kind == PlotCurve::Kind::Tokens) {
+    const double most = extent.range ? extent.range->to : 0;
+    return {0, most > 0 ? most * 1.18 : 1};
+  }
+  if (!extent.range) return now;
+  double least = 1e-3 * std::max(1.0, std::abs(extent.range->to));
+  if (curve.kind != PlotCurve::Kind::Loss) {  // may be as small as a learning rate
+    least = extent.range->size() > 0 ? 0
+            : extent.range->to != 0  ? 0.05 * std::abs(extent.range->to)
+                                     : 1;
+  }
+  const double margin = std::max(extent.range->size() * 0.08, least);
+  return {extent.range->from - margin, extent.range->to + margin};
+}
 
 }  // namespace
 
@@ -31,8 +58,10 @@ void JobPlots::Impl::build() {
 }
 
 void JobPlots::Impl::take(const DrawnSamples::Change& change) {
-  if (change.restarts) canvas.clearLines();
-  canvas.appendLines(change.added);
+  std::optional<double> after;
+  if (change.from > 0) after = samples.points()[change.from - 1].time;
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    canvas.setLine(i, after, samples.line(curves[i], change.from));
 }
 
 TimeView::Known JobPlots::Impl::known() const {
@@ -55,18 +84,25 @@ void JobPlots::Impl::show(const PlotRange& range) {
 
 void JobPlots::Impl::fitValues() {
   const PlotGeometry geometry = canvas.geometry();
-  const DrawnSamples::Extent extent = samples.extentIn(geometry.time);
-  PlotRange loss = geometry.lossValues;
-  if (extent.loss) {
-    const double margin =
-        std::max(extent.loss->size() * 0.08, 1e-3 * std::max(1.0, std::abs(extent.loss->to)));
-    loss = {extent.loss->from - margin, extent.loss->to + margin};
+  std::ptrdiff_t most = 0;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const DrawnSamples::Extent extent = samples.extentOf(curves[i], geometry.time);
+    most = std::max(most, extent.values);
+    canvas.showValues(i, shownValues(curves[i], extent, geometry.strips[i].values));
+    canvas.setDots(i, curves[i].kind == PlotCurve::Kind::Metric && extent.values <= kFewValues);
   }
-  canvas.showValues(loss, {0, extent.fastest > 0 ? extent.fastest * 1.18 : 1});
-  const bool isDense = extent.points > kDense * std::max(200, geometry.loss.width());
+  const bool isDense = most > kDense * std::max(200, geometry.area().width());
   if (isDense == dense) return;
   dense = isDense;
   style();
+}
+
+void JobPlots::Impl::nameCurves() {
+  if (curves == usualCurves())
+    return widget.setAccessibleName(JobPlots::tr("Loss and tokens per second over time"));
+  QStringList titles;
+  for (const PlotCurve& curve : curves) titles << curve.title();
+  widget.setAccessibleName(JobPlots::tr("%1 over time").arg(QLocale().createSeparatedList(titles)));
 }
 
 void JobPlots::Impl::userMoved() {
@@ -77,11 +113,11 @@ void JobPlots::Impl::userMoved() {
 
 JobPlots::JobPlots(QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(*this)) {
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Loss and tokens per second over time"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(m_impl->canvas.widget());
+  m_impl->nameCurves();
   m_impl->build();
 }
 
@@ -97,6 +133,30 @@ void JobPlots::setSeries(const SampleSeries& series) {
   impl.fitValues();
   impl.describe();
   impl.canvas.replot();
+}
+
+void JobPlots::setCurves(std::vector<PlotCurve> curves) {
+  Impl& impl = *m_impl;
+  if (curves == impl.curves) return;
+  impl.curves = std::move(curves);
+  impl.canvas.setCurves(impl.curves);
+  impl.style();
+  impl.take({true, 0});
+  impl.fitValues();
+  impl.nameCurves();
+  impl.describe();
+  updateGeometry();
+  impl.canvas.replot();
+}
+
+QSize JobPlots::sizeHint() const {
+  const auto more = static_cast<int>(std::max<std::size_t>(m_impl->curves.size(), 2) - 2);
+  return kUsualSize + QSize(0, more * PlotGeometry::kLeastStrip);
+}
+
+QSize JobPlots::minimumSizeHint() const {
+  const std::size_t strips = m_impl->curves.size();
+  return strips <= 2 ? kLeastSize : QSize(kLeastSize.width(), heightFor(strips));
 }
 
 void JobPlots::setBands(std::vector<PlotBand> bands) {
@@ -157,9 +217,16 @@ void JobPlots::setPlayhead(std::optional<double> time) {
   emit playheadChanged();
 }
 
+void JobPlots::setPinned(std::optional<double> time) {
+  if (time == m_impl->pinned) return;
+  m_impl->pinned = time;
+  m_impl->canvas.replot();
+}
+
 void JobPlots::goTo(double time) { m_impl->goTo(time); }
 void JobPlots::goToStop(int direction) { m_impl->step(direction, Qt::NoModifier); }
 
+const std::vector<PlotCurve>& JobPlots::curves() const { return m_impl->curves; }
 const std::vector<PlotBand>& JobPlots::bands() const { return m_impl->bands; }
 std::optional<std::int64_t> JobPlots::selectedBand() const { return m_impl->selected; }
 std::optional<double> JobPlots::playhead() const { return m_impl->playhead; }

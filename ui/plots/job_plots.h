@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Loss and tokens per second over one time axis, with changes as bands and events as marks.
+/// Numbers of the samples over one time axis, each with an axis of its own, with changes as bands
+/// and events as marks. Loss and tokens per second, unless others are chosen.
 
 #include <QByteArray>
 #include <QWidget>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "ui/plots/bands.h"
+#include "ui/plots/plot_curve.h"
 #include "ui/plots/sample_series.h"
 
 namespace tessera::ui {
@@ -21,7 +23,8 @@ namespace tessera::ui {
 ///
 /// Keys: left and right go to the previous and next event or band, with Shift by a second, with
 /// Ctrl they pan; Home goes to the first sample, End to the newest and follows it; + and − zoom, 0
-/// shows everything; Space requests to play or pause, period and comma to play faster or slower.
+/// shows everything; Space requests to play or pause, period and comma to play faster or slower, C
+/// to compare with the playhead.
 class JobPlots : public QWidget {
   Q_OBJECT
 
@@ -31,6 +34,10 @@ class JobPlots : public QWidget {
 
   /// Adds the new samples of `series`. Gaps and pauses of bands stay empty.
   void setSeries(const SampleSeries& series);
+  /// Draws these curves, from above.
+  /// \pre curves is not empty
+  void setCurves(std::vector<PlotCurve> curves);
+  const std::vector<PlotCurve>& curves() const;
   void setBands(std::vector<PlotBand> bands);
   void setMarks(std::vector<PlotMark> marks);
   /// Sets the wall clock of the cluster; nothing if unknown.
@@ -51,12 +58,14 @@ class JobPlots : public QWidget {
   void setPlayhead(std::optional<double> time);
   /// Sets the playhead; moves the view only if the time is not visible.
   void goTo(double time);
+  /// Marks another time, with which the playhead is compared; nothing: none.
+  void setPinned(std::optional<double> time);
   /// Goes to the next (1) or previous (-1) event or band; selects a band.
   void goToStop(int direction);
   /// The last sample at or before the playhead, and the event at it.
   QString playheadText() const;
   bool isFollowing() const;
-  /// The readout at this time: step, clock, loss, tokens per second; empty in a gap.
+  /// The readout at this time: step, clock, and the value of each curve; empty in a gap.
   QString readout(double time) const;
   /// The horizontal position of a time in this widget.
   double pixelOf(double time) const;
@@ -69,8 +78,9 @@ class JobPlots : public QWidget {
   QByteArray toPng(QSize size, double scale) const;
   QByteArray toSvg(QSize size) const;
 
-  QSize sizeHint() const override { return {820, 150}; }
-  QSize minimumSizeHint() const override { return {260, 84}; }
+  QSize sizeHint() const override;
+  /// So high that each of more than two plots can be read.
+  QSize minimumSizeHint() const override;
 
  signals:
   /// The user selected a band.
@@ -78,6 +88,7 @@ class JobPlots : public QWidget {
   void rangeChanged();
   void playheadChanged();
   void playRequested();
+  void compareRequested();
   /// 1: faster, -1: slower.
   void speedRequested(int direction);
 

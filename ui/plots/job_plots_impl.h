@@ -25,11 +25,12 @@ struct JobPlots::Impl {
   void build();
   void style() { canvas.setStyle(stale, dense); }
   void take(const DrawnSamples::Change& change);
+  void nameCurves();
   TimeView::Known known() const;
   /// Shows the newest samples if the view follows them.
   void follow();
   void show(const PlotRange& range);
-  /// Fits the value axes to the visible values; tokens start at zero.
+  /// Fits the value axes to the visible values; tokens start at zero. Few values get dots.
   void fitValues();
   void userMoved();
 
@@ -50,8 +51,10 @@ struct JobPlots::Impl {
   void paintPointer(QPainter& painter);
 
   // job_plots_text.cpp
-  /// "step 460 · 14:02:31 · loss 2.3495 · 3.8 k tokens/s"; empty without a point.
-  QString textOf(const SampleSeries::Point* point) const;
+  /// "step 460 · 14:02:31 · loss 2.3495 · 3.8 k tokens/s", with `first` before the other curves;
+  /// empty without a point.
+  QString textOf(const SampleSeries::Point* point, const PlotCurve* first = nullptr) const;
+  QString textOf(const PlotCurve& curve, const SampleSeries::Point& point) const;
   QString textAt(QPointF position) const;
   /// Sets the description for screen readers.
   void describe();
@@ -59,12 +62,14 @@ struct JobPlots::Impl {
   JobPlots& widget;
   PlotCanvas canvas;
   DrawnSamples samples;
+  std::vector<PlotCurve> curves = usualCurves();
   TimeView view;
   std::vector<PlotBand> bands;
   std::vector<PlotMark> marks;
   std::optional<double> now;
   std::optional<std::int64_t> selected;
   std::optional<double> playhead;
+  std::optional<double> pinned;
   std::optional<QPointF> pointer;  // over the plots
   QPoint pressed;
   bool dragging = false;  // the playhead

@@ -135,6 +135,11 @@ void JobPlots::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Space:
       if (!event->isAutoRepeat()) emit playRequested();
       return;
+    case Qt::Key_C:
+      if (event->modifiers() != Qt::NoModifier || event->isAutoRepeat())
+        return QWidget::keyPressEvent(event);
+      emit compareRequested();
+      return;
     case Qt::Key_Period:
       emit speedRequested(1);
       return;

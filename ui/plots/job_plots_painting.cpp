@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Overlays of the lines: axis titles, the clock of the cluster, playhead and pointer.
 #include <QFontMetricsF>
+#include <algorithm>
 #include <cmath>
 
 #include "ui/plots/band_painter.h"
@@ -13,6 +14,9 @@
 namespace tessera::ui {
 namespace {
 
+constexpr double kTitleEnd = 68;   // the numbers of the axis begin here
+constexpr double kTitleInset = 6;  // of a longer title, which stands in its plot
+
 /// Aligns a hairline to a pixel centre.
 double sharp(double x) { return std::round(x) + 0.5; }
 
@@ -23,18 +27,33 @@ void drawUpright(QPainter& painter, double at, const QRect& area) {
 void drawAxes(QPainter& painter, const PlotGeometry& geometry) {
   const Theme& theme = Theme::current();
   const QFont font = uiFont(11.5);
-  const double ascent = QFontMetricsF(font).ascent();
-  const auto draw = [&](const QRect& rect, const QString& word) {
+  const QFontMetricsF metrics(font);
+  const double ascent = metrics.ascent();
+  const QRect area = geometry.area();
+  for (const PlotStrip& strip : geometry.strips) {
+    const QString title = strip.curve.title();
+    const double baseline = strip.rect.top() + ascent - 3;
     painter.setFont(font);
     painter.setPen(theme.dim);
-    painter.drawText(QPointF(PlotGeometry::kLabelColumn, rect.top() + ascent - 3), word);
+    const bool isUsual = std::ranges::find(usualCurves(), strip.curve) != usualCurves().end();
+    const double end = PlotGeometry::kLabelColumn + metrics.horizontalAdvance(title);
+    if (isUsual || end < kTitleEnd) {
+      painter.drawText(QPointF(PlotGeometry::kLabelColumn, baseline), title);
+    } else {
+      // Over the line: the column of numbers is too narrow.
+      const QString words =
+          metrics.elidedText(title, Qt::ElideMiddle, strip.rect.width() - 2 * kTitleInset);
+      const QPointF at(strip.rect.left() + kTitleInset, baseline + 3);
+      const QRectF box = metrics.boundingRect(words).translated(at).adjusted(-3, -1, 3, 1);
+      QColor backdrop = theme.panel;
+      backdrop.setAlphaF(0.8F);
+      painter.fillRect(box, backdrop);
+      painter.drawText(at, words);
+    }
     painter.setPen(hairline(theme.line));
-    const QRect area = geometry.area();
-    painter.drawLine(QPointF(area.left(), rect.bottom() + 0.5),
-                     QPointF(area.right(), rect.bottom() + 0.5));
-  };
-  draw(geometry.loss, JobPlots::tr("loss"));
-  draw(geometry.tokens, JobPlots::tr("tokens/s"));
+    painter.drawLine(QPointF(area.left(), strip.rect.bottom() + 0.5),
+                     QPointF(area.right(), strip.rect.bottom() + 0.5));
+  }
 }
 
 void drawNow(QPainter& painter, const PlotGeometry& geometry, double now) {
@@ -46,6 +65,23 @@ void drawNow(QPainter& painter, const PlotGeometry& geometry, double now) {
   painter.setPen(pen);
   drawUpright(painter, sharp(geometry.x(now)), geometry.area());
   painter.restore();
+}
+
+void drawPinned(QPainter& painter, const PlotGeometry& geometry, double time) {
+  const Theme& theme = Theme::current();
+  const QRect area = geometry.area();
+  const double at = sharp(geometry.x(time));
+  QPen pen(theme.text, 1, Qt::CustomDashLine, Qt::FlatCap);
+  pen.setDashPattern({5, 3});
+  painter.setPen(pen);
+  drawUpright(painter, at, area);
+  const QFont font = uiFont(11, QFont::DemiBold);
+  const QString letter = JobPlots::tr("A", "the first of two moments");
+  const QRectF box(at + 1, area.top(), QFontMetricsF(font).horizontalAdvance(letter) + 8, 15);
+  painter.fillRect(box, theme.panel);
+  painter.setFont(font);
+  painter.setPen(theme.text);
+  painter.drawText(box, Qt::AlignCenter, letter);
 }
 
 }  // namespace
@@ -65,6 +101,7 @@ void JobPlots::Impl::paintOverlay(QPainter& painter) {
   drawAxes(painter, geometry);
   const bool moving = !bands.empty() && bands.back().outcome == PlotBand::Outcome::Running;
   if (now && !stale && !moving) drawNow(painter, geometry, *now);
+  if (pinned && geometry.time.contains(*pinned)) drawPinned(painter, geometry, *pinned);
   drawMarks(painter, geometry, marks);
   if (!widget.hasFocus() || exporting) return;
   painter.setPen(QPen(Theme::current().accent, 1));
@@ -80,7 +117,7 @@ void JobPlots::Impl::paintPlayhead(QPainter& painter) {
   const double at = sharp(geometry.x(*playhead));
   if (at < area.left() - 1 || at > area.right() + 1) return;
   drawPlayhead(painter, geometry, *playhead);
-  if (const auto* point = samples.before(*playhead)) drawDots(painter, geometry, *point);
+  if (const auto* point = samples.before(*playhead)) drawDots(painter, geometry, samples, *point);
   const QString text = widget.playheadText();
   drawReadout(painter, readoutBox(geometry, text, at, area.top() + 2), text);
 }
@@ -94,7 +131,7 @@ void JobPlots::Impl::paintPointer(QPainter& painter) {
   drawUpright(painter, at, area);
   const double time = geometry.timeAt(pointer->x());
   const SampleSeries::Point* point = samples.at(time);
-  if (point != nullptr && point->time >= time) drawDots(painter, geometry, *point);
+  if (point != nullptr && point->time >= time) drawDots(painter, geometry, samples, *point);
   const QString text = textAt(*pointer);
   QRectF box = readoutBox(geometry, text, at, pointer->y() - 30);
   // Keep the readout of the playhead readable.

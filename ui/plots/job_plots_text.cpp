@@ -13,15 +13,33 @@
 
 namespace tessera::ui {
 
-QString JobPlots::Impl::textOf(const SampleSeries::Point* point) const {
+QString JobPlots::Impl::textOf(const PlotCurve& curve, const SampleSeries::Point& point) const {
+  const auto shown = samples.valueAt(curve, point);
+  switch (curve.kind) {
+    case PlotCurve::Kind::Loss:
+      return JobPlots::tr("loss %1").arg(std::isfinite(point.loss)
+                                             ? QLocale().toString(point.loss, 'f', 4)
+                                             : format::orUnknown(std::nullopt));
+    case PlotCurve::Kind::Tokens:
+      if (!std::isfinite(point.tokensPerSecond)) return {};
+      return JobPlots::tr("%1 tokens/s").arg(format::shortCount(point.tokensPerSecond));
+    case PlotCurve::Kind::GradNorm:
+    case PlotCurve::Kind::Metric:
+      return curve.title() + QLatin1Char(' ') +
+             (shown ? format::quantity(shown->value) : format::unknown());
+  }
+  return {};
+}
+
+QString JobPlots::Impl::textOf(const SampleSeries::Point* point, const PlotCurve* first) const {
   if (point == nullptr) return {};
   QStringList parts{JobPlots::tr("step %1").arg(format::count(point->step)),
                     clockText(point->time)};
-  parts << JobPlots::tr("loss %1").arg(std::isfinite(point->loss)
-                                           ? QLocale().toString(point->loss, 'f', 4)
-                                           : format::orUnknown(std::nullopt));
-  if (std::isfinite(point->tokensPerSecond))
-    parts << JobPlots::tr("%1 tokens/s").arg(format::shortCount(point->tokensPerSecond));
+  if (first != nullptr) parts << textOf(*first, *point);
+  for (const PlotCurve& curve : curves) {
+    if (first == nullptr || curve != *first) parts << textOf(curve, *point);
+  }
+  parts.removeAll(QString());
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -43,11 +61,17 @@ QString JobPlots::Impl::textAt(QPointF position) const {
   const PlotGeometry geometry = canvas.geometry();
   if (const PlotMark* mark = markAt(marks, geometry, position))
     return clockText(mark->time) + QLatin1String("  ") + mark->text;
+  const PlotCurve* below =
+      nullptr;  // the curve at the position stands first, if it is no usual one
+  for (const PlotStrip& strip : geometry.strips) {
+    const bool isUsual = std::ranges::find(usualCurves(), strip.curve) != usualCurves().end();
+    if (!isUsual && strip.rect.contains(position.toPoint())) below = &strip.curve;
+  }
   QString text;
   if (const PlotBand* band = bandAt(bands, geometry, position))
     text = band->tooltip;
   else
-    text = widget.readout(geometry.timeAt(position.x()));
+    text = textOf(samples.at(geometry.timeAt(position.x())), below);
   return text.isEmpty() ? JobPlots::tr("no data") : text;
 }
 

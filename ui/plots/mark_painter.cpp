@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "ui/theme.h"
 
@@ -56,11 +57,14 @@ void drawMarks(QPainter& painter, const PlotGeometry& geometry,
   painter.save();
   painter.setClipRect(geometry.clip());
   double last = -std::numeric_limits<double>::infinity();
+  std::map<PlotMark::Shape, double> drawn;  // where the last one of each shape is
   for (const PlotMark& mark : marks) {
     const double at = geometry.x(mark.time);
     if (at < area.left() - 4 || at > area.right() + 4) continue;
     if (mark.shape == PlotMark::Shape::Dot && at - last < 5) continue;
-    last = at;
+    const auto [same, first] = drawn.try_emplace(mark.shape, at);
+    if (!first && at - same->second < 1) continue;
+    same->second = last = at;
     drawMark(painter, mark.shape, at, geometry.markY());
   }
   painter.restore();

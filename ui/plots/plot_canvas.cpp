@@ -53,21 +53,7 @@ PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   m_plot->plotLayout()->setRowSpacing(0);
   m_plot->plotLayout()->setMargins({});
   m_plot->setNoAntialiasingOnDrag(false);
-  m_lossRect = addRect(0, PlotGeometry::kTopMargin, PlotGeometry::kMarkStrip / 2);
-  m_tokenRect = addRect(1, PlotGeometry::kMarkStrip / 2, PlotGeometry::kTimeStrip);
-  m_plot->plotLayout()->setRowStretchFactors({1.35, 1.0});
-  m_loss = m_plot->addGraph(times(m_lossRect), values(m_lossRect));
-  m_tokens = m_plot->addGraph(times(m_tokenRect), values(m_tokenRect));
-  for (QCPGraph* graph : {m_loss, m_tokens}) graph->setAdaptiveSampling(true);
-
-  times(m_lossRect)->setTickLabels(false);
-  times(m_lossRect)->setTicks(false);
-  const auto clock = clockTicker();
-  times(m_lossRect)->setTicker(clock);
-  times(m_tokenRect)->setTicker(clock);
-  values(m_lossRect)->setTicker(valueTicker(3));
-  values(m_tokenRect)->setTicker(rateTicker(2));
-  linkTimes();
+  setCurves(usualCurves());
 
   m_plot->addLayer(layerName(Layer::Bands), m_plot->layer(QStringLiteral("grid")),
                    QCustomPlot::limBelow);
@@ -82,7 +68,46 @@ PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   connect(m_plot, &QCustomPlot::mouseDoubleClick, this, &PlotCanvas::mouseDoubleClicked);
 }
 
-QCPAxisRect* PlotCanvas::addRect(int row, int top, int bottom) {
+void PlotCanvas::setCurves(const std::vector<PlotCurve>& curves) {
+  const std::optional<PlotRange> time =
+      m_strips.empty() ? std::nullopt : std::optional(rangeOf(times(m_strips.front().rect)));
+  m_plot->clearGraphs();
+  m_plot->plotLayout()->clear();
+  m_strips.clear();
+  const auto clock = clockTicker();
+  QList<double> heights;
+  for (const PlotCurve& curve : curves) {
+    Strip strip{curve, addRect(static_cast<int>(m_strips.size()), static_cast<int>(curves.size()))};
+    strip.line = m_plot->addGraph(times(strip.rect), values(strip.rect));
+    strip.line->setAdaptiveSampling(true);
+    const bool isLast = m_strips.size() + 1 == curves.size();
+    times(strip.rect)->setTickLabels(isLast);
+    times(strip.rect)->setTicks(isLast);
+    times(strip.rect)->setTicker(clock);
+    values(strip.rect)
+        ->setTicker(curve.kind == PlotCurve::Kind::Loss     ? valueTicker(3)
+                    : curve.kind == PlotCurve::Kind::Tokens ? rateTicker(2)
+                                                            : quantityTicker(2));
+    heights << (m_strips.empty() ? 1.35 : 1.0);
+    m_strips.push_back(strip);
+  }
+  m_plot->plotLayout()->setRowStretchFactors(heights);
+  linkTimes();
+  if (time) show(*time);
+}
+
+QCPAxisRect* PlotCanvas::addRect(int row, int numRows) {
+  const bool isFirst = row == 0, isLast = row + 1 == numRows;
+  const int marks = PlotGeometry::kMarkStrip / 2;  // half above the border of two plots
+  int top = row == 1 ? marks : PlotGeometry::kGap / 2;
+  int bottom = PlotGeometry::kGap / 2;
+  if (isFirst) {
+    top = PlotGeometry::kTopMargin;
+    bottom = isLast ? 2 * marks : marks;
+  } else if (isLast) {
+    bottom = 0;
+  }
+  if (isLast) bottom += PlotGeometry::kTimeStrip;
   auto* rect = new QCPAxisRect(m_plot);
   rect->setAutoMargins(QCP::msNone);
   rect->setMargins(QMargins(PlotGeometry::kLeftMargin, top, PlotGeometry::kRightMargin, bottom));
@@ -95,13 +120,16 @@ QCPAxisRect* PlotCanvas::addRect(int row, int top, int bottom) {
   return rect;
 }
 
-// Both time axes follow each other. Only the upper one emits a change, so that it is emitted once.
+// All time axes follow each other. Only the first one emits a change, so that it is emitted once.
 void PlotCanvas::linkTimes() {
   const auto changed = qOverload<const QCPRange&>(&QCPAxis::rangeChanged);
-  connect(times(m_tokenRect), changed, this,
-          [this](const QCPRange& range) { times(m_lossRect)->setRange(range); });
-  connect(times(m_lossRect), changed, this, [this](const QCPRange& range) {
-    times(m_tokenRect)->setRange(range);
+  QCPAxis* const first = times(m_strips.front().rect);
+  for (std::size_t i = 1; i < m_strips.size(); ++i) {
+    QCPAxis* const other = times(m_strips[i].rect);
+    connect(other, changed, first, [first](const QCPRange& range) { first->setRange(range); });
+    connect(first, changed, other, [other](const QCPRange& range) { other->setRange(range); });
+  }
+  connect(first, changed, this, [this] {
     if (!m_showing) emit rangeMoved();
   });
 }
@@ -110,11 +138,9 @@ QWidget* PlotCanvas::widget() const { return m_plot; }
 
 PlotGeometry PlotCanvas::geometry() const {
   PlotGeometry geometry;
-  geometry.loss = m_lossRect->rect();
-  geometry.tokens = m_tokenRect->rect();
-  geometry.time = rangeOf(times(m_lossRect));
-  geometry.lossValues = rangeOf(values(m_lossRect));
-  geometry.tokenValues = rangeOf(values(m_tokenRect));
+  geometry.time = rangeOf(times(m_strips.front().rect));
+  for (const Strip& strip : m_strips)
+    geometry.strips.push_back({strip.curve, strip.rect->rect(), rangeOf(values(strip.rect))});
   return geometry;
 }
 
@@ -128,30 +154,40 @@ void PlotCanvas::show(const PlotRange& range) {
   m_showing = false;
 }
 
-void PlotCanvas::move(const PlotRange& range) { times(m_lossRect)->setRange(range.from, range.to); }
+void PlotCanvas::move(const PlotRange& range) {
+  times(m_strips.front().rect)->setRange(range.from, range.to);
+}
 
-void PlotCanvas::showValues(const PlotRange& loss, const PlotRange& tokensPerSecond) {
-  values(m_lossRect)->setRange(loss.from, loss.to);
-  values(m_tokenRect)->setRange(tokensPerSecond.from, tokensPerSecond.to);
+void PlotCanvas::showValues(std::size_t strip, const PlotRange& range) {
+  values(m_strips[strip].rect)->setRange(range.from, range.to);
 }
 
 void PlotCanvas::setPanning(bool pans) { m_plot->setInteraction(QCP::iRangeDrag, pans); }
 
-void PlotCanvas::clearLines() {
-  m_loss->data()->clear();
-  m_tokens->data()->clear();
+void PlotCanvas::setLine(std::size_t strip, std::optional<double> after,
+                         std::span<const DrawnSamples::Value> values) {
+  QCPGraphDataContainer& data = *m_strips[strip].line->data();
+  if (after) {
+    data.removeAfter(*after);
+  } else {
+    data.clear();
+  }
+  QVector<QCPGraphData> added;
+  added.reserve(std::ssize(values));
+  for (const DrawnSamples::Value& each : values) added.push_back({each.time, each.value});
+  data.add(added, true);
 }
 
-void PlotCanvas::appendLines(std::span<const SampleSeries::Point> points) {
-  QVector<QCPGraphData> losses, rates;
-  losses.reserve(std::ssize(points));
-  rates.reserve(std::ssize(points));
-  for (const SampleSeries::Point& point : points) {
-    losses.push_back({point.time, point.loss});
-    rates.push_back({point.time, point.tokensPerSecond});
-  }
-  m_loss->data()->add(losses, true);
-  m_tokens->data()->add(rates, true);
+void PlotCanvas::setDots(std::size_t strip, bool dots) {
+  if (m_strips[strip].dots == dots) return;
+  m_strips[strip].dots = dots;
+  applyDots(m_strips[strip]);
+}
+
+void PlotCanvas::applyDots(const Strip& strip) {
+  const QColor color = strip.line->pen().color();
+  strip.line->setScatterStyle(
+      strip.dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, color, color, 3.5) : QCPScatterStyle());
 }
 
 void PlotCanvas::setStyle(bool stale, bool dense) {
@@ -160,7 +196,8 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
   const auto shown = [&](const QColor& color) { return blend(color, theme.panel, strength); };
   m_plot->setBackground(theme.panel);
   const QFont small = uiFont(10.5);
-  for (const QCPAxisRect* rect : {m_lossRect, m_tokenRect}) {
+  for (const Strip& strip : m_strips) {
+    const QCPAxisRect* rect = strip.rect;
     for (QCPAxis* axis : {values(rect), times(rect)}) {
       axis->setBasePen(Qt::NoPen);
       axis->setTickPen(Qt::NoPen);
@@ -179,10 +216,17 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
   const auto line = [dense](const QColor& color, double wide) {
     return dense ? hairline(color) : QPen(color, wide, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
   };
-  for (QCPGraph* graph : {m_loss, m_tokens}) graph->setAntialiased(!dense);
-  m_loss->setPen(line(shown(theme.accent), 1.6));
-  m_tokens->setPen(line(shown(blend(theme.faint, theme.panel, theme.isDark ? 1.0 : 0.9)), 1.2));
-  m_tokens->setBrush(blend(theme.faint, theme.panel, stale ? 0.14 : 0.30));
+  for (const Strip& strip : m_strips) {
+    strip.line->setAntialiased(!dense);
+    if (strip.curve.kind == PlotCurve::Kind::Tokens) {
+      strip.line->setPen(
+          line(shown(blend(theme.faint, theme.panel, theme.isDark ? 1.0 : 0.9)), 1.2));
+      strip.line->setBrush(blend(theme.faint, theme.panel, stale ? 0.14 : 0.30));
+    } else {
+      strip.line->setPen(line(shown(theme.accent), 1.6));
+    }
+    applyDots(strip);
+  }
 }
 
 void PlotCanvas::replot() { m_plot->replot(QCustomPlot::rpQueuedReplot); }

@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// The two plots drawn by QCustomPlot: axes, lines, and layers for overlays. Only this file,
+/// The plots drawn by QCustomPlot: axes, lines, and layers for overlays. Only this file,
 /// plot_tickers, plot_picture and curve_plot use QCustomPlot.
 
 #include <QObject>
 #include <QPixmap>
 #include <functional>
 #include <span>
+#include <vector>
 
+#include "ui/plots/drawn_samples.h"
 #include "ui/plots/plot_geometry.h"
-#include "ui/plots/sample_series.h"
 
 class QCPAxisRect;
 class QCPGraph;
@@ -34,7 +35,8 @@ class PlotCanvas : public QObject {
     Pointer,  // above everything; repainted separately
   };
 
-  /// The plot widget becomes a child of `parent`, which must outlive this object.
+  /// The plot widget becomes a child of `parent`, which must outlive this object. Draws the usual
+  /// curves.
   explicit PlotCanvas(QWidget* parent);
 
   QWidget* widget() const;
@@ -48,13 +50,20 @@ class PlotCanvas : public QObject {
   void show(const PlotRange& range);
   /// Like show(), and emits rangeMoved().
   void move(const PlotRange& range);
-  void showValues(const PlotRange& loss, const PlotRange& tokensPerSecond);
+  void showValues(std::size_t strip, const PlotRange& values);
   /// Sets whether dragging moves the visible time.
   void setPanning(bool pans);
 
-  void clearLines();
-  /// Appends points, ascending in time and after the present ones. NaN interrupts a line.
-  void appendLines(std::span<const SampleSeries::Point> points);
+  /// Replaces the plots by one for each of these, without lines; the visible time stays. setStyle()
+  /// must follow.
+  /// \pre curves is not empty
+  void setCurves(const std::vector<PlotCurve>& curves);
+  /// Replaces the part of a line after a time, all of it without one. Times ascend; NaN interrupts
+  /// the line.
+  void setLine(std::size_t strip, std::optional<double> after,
+               std::span<const DrawnSamples::Value> values);
+  /// Whether to draw each value as a dot, because there are few.
+  void setDots(std::size_t strip, bool dots);
   /// Sets colours and pens of the current theme.
   /// \param stale whether to dim the lines
   /// \param dense whether there are many points per pixel
@@ -81,13 +90,20 @@ class PlotCanvas : public QObject {
   void mouseDoubleClicked(QMouseEvent* event);
 
  private:
-  QCPAxisRect* addRect(int row, int top, int bottom);
+  struct Strip {
+    PlotCurve curve;
+    QCPAxisRect* rect = nullptr;
+    QCPGraph* line = nullptr;
+    bool dots = false;
+  };
+
+  QCPAxisRect* addRect(int row, int numRows);
   void linkTimes();
+  void applyDots(const Strip& strip);
 
   QCustomPlot* m_plot;
-  QCPAxisRect *m_lossRect = nullptr, *m_tokenRect = nullptr;
-  QCPGraph *m_loss = nullptr, *m_tokens = nullptr;
-  bool m_showing = false;  // the range changes by the program, not by the user
+  std::vector<Strip> m_strips;  // from above
+  bool m_showing = false;       // the range changes by the program, not by the user
 };
 
 }  // namespace tessera::ui

@@ -8,6 +8,9 @@
 #include <QColor>
 #include <QPen>
 #include <QRect>
+#include <vector>
+
+#include "ui/plots/plot_curve.h"
 
 namespace tessera::ui {
 
@@ -19,41 +22,48 @@ struct PlotRange {
   bool contains(double value) const { return value >= from && value <= to; }
 };
 
-/// Two plots, one above the other, over one axis of time.
+/// The plot of one curve.
+struct PlotStrip {
+  PlotCurve curve = {};
+  QRect rect = {};
+  PlotRange values = {};
+
+  double y(double value) const {
+    return (values.from - value) / values.size() * rect.height() + rect.bottom();
+  }
+};
+
+/// Plots, one above the other, over one axis of time.
 struct PlotGeometry {
   static constexpr int kLabelColumn = 14;  // where "loss" and "tokens/s" begin
   static constexpr int kLeftMargin = 104;  // for the axis numbers
   static constexpr int kRightMargin = 20;
   static constexpr int kTopMargin = 16;  // of band labels
-  static constexpr int kMarkStrip = 14;  // between both plots
+  static constexpr int kMarkStrip = 14;  // below the first plot
+  static constexpr int kGap = 8;         // between the others
   static constexpr int kTimeStrip = 20;  // clock times below
+  static constexpr int kLeastStrip = 34;
 
-  QRect loss = {}, tokens = {};
-  PlotRange time = {};  // visible, seconds since 1970
-  PlotRange lossValues = {}, tokenValues = {};
+  std::vector<PlotStrip> strips = {};  // at least one, from above
+  PlotRange time = {};                 // visible, seconds since 1970
 
   double x(double seconds) const {
-    return (seconds - time.from) / time.size() * loss.width() + loss.left();
+    const QRect& rect = strips.front().rect;
+    return (seconds - time.from) / time.size() * rect.width() + rect.left();
   }
   double timeAt(double pixel) const {
-    return (pixel - loss.left()) / loss.width() * time.size() + time.from;
+    const QRect& rect = strips.front().rect;
+    return (pixel - rect.left()) / rect.width() * time.size() + time.from;
   }
-  double lossY(double value) const { return y(loss, lossValues, value); }
-  double tokensY(double value) const { return y(tokens, tokenValues, value); }
   /// The middle of the strip of events.
-  double markY() const { return loss.bottom() + kMarkStrip / 2.0 + 1; }
+  double markY() const { return strips.front().rect.bottom() + kMarkStrip / 2.0 + 1; }
 
-  /// Both plots and the strip between them.
-  QRect area() const { return loss | tokens; }
+  /// All plots and what is between them.
+  QRect area() const { return strips.front().rect | strips.back().rect; }
   /// The area and the band labels above it.
   QRect labelled() const { return area().adjusted(0, -kTopMargin, 0, 0); }
   /// Where bands, marks and labels may be drawn.
   QRect clip() const { return area().adjusted(0, -kTopMargin, kRightMargin, 0); }
-
- private:
-  static double y(const QRect& rect, const PlotRange& values, double value) {
-    return (values.from - value) / values.size() * rect.height() + rect.bottom();
-  }
 };
 
 /// Returns a pen that is one pixel wide at every scale.

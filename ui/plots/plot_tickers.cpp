@@ -3,6 +3,7 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/format.h"
@@ -38,6 +39,16 @@ class ClockTicker : public QCPAxisTicker {
   QString m_format;
 };
 
+/// 0.025 needs three decimals.
+int decimalsOf(double step) {
+  int decimals = 0;
+  while (decimals < 6 && std::abs(step - std::round(step)) > 1e-6 * step) {
+    step *= 10;
+    ++decimals;
+  }
+  return decimals;
+}
+
 class ValueTicker : public QCPAxisTicker {
  protected:
   double getTickStep(const QCPRange& range) override {
@@ -45,13 +56,7 @@ class ValueTicker : public QCPAxisTicker {
     return m_step;
   }
   QString getTickLabel(double tick, const QLocale& locale, QChar, int) override {
-    int decimals = 0;
-    double rest = m_step;  // 0.025 needs three decimals
-    while (decimals < 6 && std::abs(rest - std::round(rest)) > 1e-6 * rest) {
-      rest *= 10;
-      ++decimals;
-    }
-    return locale.toString(tick, 'f', decimals);
+    return locale.toString(tick, 'f', decimalsOf(m_step));
   }
 
  private:
@@ -63,6 +68,28 @@ class RateTicker : public QCPAxisTicker {
   QString getTickLabel(double tick, const QLocale&, QChar, int) override {
     return format::shortCount(tick);
   }
+};
+
+// One unit for the whole axis, and as many decimals as distinguish its ticks.
+class QuantityTicker : public QCPAxisTicker {
+ protected:
+  double getTickStep(const QCPRange& range) override {
+    m_step = QCPAxisTicker::getTickStep(range);
+    const double largest = std::max(std::abs(range.lower), std::abs(range.upper));
+    m_unit = largest < 1e4 ? 1 : largest < 1e6 ? 1e3 : largest < 1e9 ? 1e6 : 1e9;
+    m_isPower = largest < 1e-3 || largest >= 1e13;
+    return m_step;
+  }
+  QString getTickLabel(double tick, const QLocale& locale, QChar, int) override {
+    if (std::abs(tick) < 1e-9 * m_step) return locale.toString(0);
+    if (m_isPower) return locale.toString(tick, 'e', 1);
+    const QString number = locale.toString(tick / m_unit, 'f', decimalsOf(m_step / m_unit));
+    return m_unit == 1 ? number : number + QLatin1Char(' ') + format::unitOf(m_unit);
+  }
+
+ private:
+  double m_step = 1, m_unit = 1;
+  bool m_isPower = false;
 };
 
 }  // namespace
@@ -77,6 +104,12 @@ QSharedPointer<QCPAxisTicker> clockTicker() { return QSharedPointer<ClockTicker>
 
 QSharedPointer<QCPAxisTicker> valueTicker(int count) {
   auto ticker = QSharedPointer<ValueTicker>::create();
+  ticker->setTickCount(count);
+  return ticker;
+}
+
+QSharedPointer<QCPAxisTicker> quantityTicker(int count) {
+  auto ticker = QSharedPointer<QuantityTicker>::create();
   ticker->setTickCount(count);
   return ticker;
 }

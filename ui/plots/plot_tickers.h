@@ -23,5 +23,7 @@ QSharedPointer<QCPAxisTicker> clockTicker();
 QSharedPointer<QCPAxisTicker> valueTicker(int count);
 /// About `count` ticks of tokens per second: "950", "5.8 k".
 QSharedPointer<QCPAxisTicker> rateTicker(int count);
+/// About `count` ticks of a number of unknown size: "0.25", "1.5 M", "3.0E-05".
+QSharedPointer<QCPAxisTicker> quantityTicker(int count);
 
 }  // namespace tessera::ui

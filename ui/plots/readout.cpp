@@ -16,7 +16,8 @@ QFont boxFont() { return uiFont(11, QFont::Medium); }
 
 QRectF readoutBox(const PlotGeometry& geometry, const QString& text, double at, double top) {
   const QRect area = geometry.area();
-  QRectF box(at + 8, top, QFontMetricsF(boxFont()).horizontalAdvance(text) + 16, 22);
+  const double wide = QFontMetricsF(boxFont()).horizontalAdvance(text) + 16;
+  QRectF box(at + 8, top, std::min<double>(wide, area.right()), 22);
   if (box.right() > area.right() + PlotGeometry::kRightMargin - 4) box.moveRight(at - 8);
   box.moveLeft(std::max(box.left(), 4.0));
   box.moveTop(std::clamp(box.top(), 1.0, std::max(1.0, area.bottom() - 24.0)));
@@ -30,19 +31,23 @@ void drawReadout(QPainter& painter, const QRectF& box, const QString& text) {
   painter.drawRoundedRect(box, 5, 5);
   painter.setFont(boxFont());
   painter.setPen(theme.text);
-  painter.drawText(box, Qt::AlignCenter, text);
+  const double room = box.width() - 15;
+  painter.drawText(box, Qt::AlignCenter,
+                   QFontMetricsF(boxFont()).elidedText(text, Qt::ElideRight, room));
 }
 
-void drawDots(QPainter& painter, const PlotGeometry& geometry, const SampleSeries::Point& point) {
+void drawDots(QPainter& painter, const PlotGeometry& geometry, const DrawnSamples& samples,
+              const SampleSeries::Point& point) {
   const Theme& theme = Theme::current();
-  const auto dot = [&](double y, const QColor& color) {
-    if (!std::isfinite(y)) return;
+  for (const PlotStrip& strip : geometry.strips) {
+    const auto shown = samples.valueAt(strip.curve, point);
+    if (!shown || !std::isfinite(shown->value)) continue;
+    const double at = geometry.x(shown->time);
+    if (at < strip.rect.left()) continue;
     painter.setPen(QPen(theme.panel, 1.5));
-    painter.setBrush(color);
-    painter.drawEllipse(QPointF(geometry.x(point.time), y), 3.5, 3.5);
-  };
-  dot(geometry.lossY(point.loss), theme.accent);
-  dot(geometry.tokensY(point.tokensPerSecond), theme.dim);
+    painter.setBrush(strip.curve.kind == PlotCurve::Kind::Tokens ? theme.dim : theme.accent);
+    painter.drawEllipse(QPointF(at, strip.y(shown->value)), 3.5, 3.5);
+  }
 }
 
 }  // namespace tessera::ui

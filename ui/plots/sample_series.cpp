@@ -2,6 +2,7 @@
 #include "ui/plots/sample_series.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::ui {
 namespace {
@@ -9,16 +10,25 @@ namespace {
 // Samples arrive with every step, at least 0.1 s apart. Shorter waits are not gaps.
 constexpr double kShortestGap = 0.25;
 
+bool isSameNumber(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 }  // namespace
 
 void SampleSeries::clear() {
   m_points.clear();
+  m_metrics.clear();
   m_interval = 0;
   ++m_revision;
 }
 
 bool SampleSeries::add(const engine::Sample& sample) {
-  if (!m_points.empty() && sample.time <= m_points.back().time) return false;
+  if (!m_points.empty() && sample.time <= m_points.back().time) {
+    const Point& last = m_points.back();
+    const bool again = sample.time == last.time && sample.step == last.step;
+    if (!again || !setMetrics(sample.metrics)) return false;
+    ++m_amendments;
+    return true;
+  }
   bool wentBack = false;
   while (!m_points.empty() && m_points.back().step >= sample.step) {
     m_points.pop_back();
@@ -26,7 +36,8 @@ bool SampleSeries::add(const engine::Sample& sample) {
   }
   if (wentBack) ++m_revision;
 
-  Point point{sample.time, sample.step, sample.loss, sample.tokens_per_second, wentBack};
+  Point point{sample.time, sample.step,     sample.loss, sample.tokens_per_second,
+              wentBack,    sample.grad_norm};
   if (!m_points.empty()) {
     const double wait = point.time - m_points.back().time;
     if (m_interval == 0) m_interval = wait;
@@ -38,26 +49,100 @@ bool SampleSeries::add(const engine::Sample& sample) {
     }
   }
   m_points.push_back(point);
+  for (Metric& metric : m_metrics) {
+    metric.values.resize(m_points.size() - 1);
+    metric.logged.resize(m_points.size() - 1);
+    metric.values.push_back(0);
+    metric.logged.push_back(false);
+  }
+  setMetrics(sample.metrics);
   if (m_points.size() > m_capacity) thin();
   return true;
+}
+
+SampleSeries::Metric* SampleSeries::metricNamed(const std::string& name) {
+  const auto at = std::ranges::lower_bound(m_metrics, name, {}, &Metric::name);
+  if (at != m_metrics.end() && at->name == name) return &*at;
+  if (m_metrics.size() >= kMaxNames) return nullptr;
+  const std::size_t size = m_points.size();
+  return &*m_metrics.insert(at,
+                            {name, std::vector<double>(size, 0), std::vector<bool>(size, false)});
+}
+
+bool SampleSeries::setMetrics(const engine::Metrics& metrics) {
+  bool differs = false;
+  for (const auto& [name, value] : metrics) {
+    Metric* metric = metricNamed(name);
+    if (metric == nullptr) continue;
+    if (metric->logged.back() && isSameNumber(metric->values.back(), value)) continue;
+    metric->values.back() = value;
+    metric->logged.back() = true;
+    differs = true;
+  }
+  return differs;
+}
+
+engine::Metrics SampleSeries::metricsAt(const Point& point) const {
+  engine::Metrics metrics;
+  const auto last = static_cast<std::size_t>(&point - m_points.data());
+  for (const Metric& metric : m_metrics) {
+    std::size_t i = last + 1;
+    while (i > 0 && !metric.logged[i - 1]) --i;
+    if (i > 0) metrics[metric.name] = metric.values[i - 1];
+  }
+  return metrics;
+}
+
+engine::Sample SampleSeries::sampleOf(const std::string& job, std::size_t index) const {
+  const Point& point = m_points[index];
+  engine::Sample sample;
+  sample.job = job;
+  sample.step = point.step;
+  sample.time = point.time;
+  sample.loss = point.loss;
+  sample.grad_norm = point.gradNorm;
+  sample.tokens_per_second = point.tokensPerSecond;
+  for (const Metric& metric : m_metrics) {
+    if (metric.logged[index]) sample.metrics[metric.name] = metric.values[index];
+  }
+  return sample;
 }
 
 void SampleSeries::thin() {
   const std::size_t half = m_points.size() / 2;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < half;) {
-    Point point = m_points[i++];
-    if (i < half && !m_points[i].afterGap) {
+    const std::size_t first = i++;
+    Point point = m_points[first];
+    const bool isPair = i < half && !m_points[i].afterGap;
+    if (isPair) {
       const Point& next = m_points[i++];
       point.time = (point.time + next.time) / 2;
       point.loss = (point.loss + next.loss) / 2;
+      point.gradNorm = (point.gradNorm + next.gradNorm) / 2;
       point.tokensPerSecond = (point.tokensPerSecond + next.tokensPerSecond) / 2;
       point.step = next.step;
     }
+    for (Metric& metric : m_metrics) {
+      const bool second = isPair && metric.logged[first + 1];
+      double value = metric.values[first];
+      if (second)
+        value = metric.logged[first] ? (value + metric.values[first + 1]) / 2
+                                     : metric.values[first + 1];
+      metric.values[kept] = value;
+      metric.logged[kept] = metric.logged[first] || second;
+    }
     m_points[kept++] = point;
   }
-  m_points.erase(m_points.begin() + static_cast<std::ptrdiff_t>(kept),
-                 m_points.begin() + static_cast<std::ptrdiff_t>(half));
+  const auto gone = [&](auto& values) {
+    values.erase(values.begin() + static_cast<std::ptrdiff_t>(kept),
+                 values.begin() + static_cast<std::ptrdiff_t>(half));
+  };
+  gone(m_points);
+  for (Metric& metric : m_metrics) {
+    gone(metric.values);
+    gone(metric.logged);
+  }
   ++m_revision;
 }
 
