@@ -167,7 +167,8 @@ void applyTheme(QApplication& application, ThemeMode mode) {
   if (isShown && !application.styleSheet().isEmpty()) return;
   static const bool styled = QApplication::setStyle(QStringLiteral("Fusion")) != nullptr;
   Q_UNUSED(styled)  // without Fusion the platform style is used
-  QApplication::setFont(uiFont(12.5));
+  // Every widget measures its text again for a font, also for the same one.
+  if (const QFont font = uiFont(12.5); QApplication::font() != font) QApplication::setFont(font);
   QApplication::setPalette(paletteOf(*g_current));
   application.setStyleSheet(styleSheet(*g_current));
 }

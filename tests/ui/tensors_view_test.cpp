@@ -122,6 +122,48 @@ class TensorsViewTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void theMapFadesWhatTheHighlightedDevicesDoNotHold() {
+    test::Panel panel;
+    panel.window->resize(1400, 900);
+    TensorsView* view = openView(panel);
+    QVERIFY(view != nullptr);
+    ui::ModelMap* map = view->map();
+    const auto faded = [&](const std::set<ptc::DeviceId>& devices) {
+      map->setHighlighted(devices);
+      const QImage picture = map->viewport()->grab().toImage();
+      int full = 0, pale = 0, wrong = 0;
+      for (int t = 0; t < static_cast<int>(view->layouts()->now().collection().tensors().size());
+           ++t) {
+        const QRectF rect = map->rectOf(t, false);
+        if (rect.width() < 6 || rect.height() < 3) continue;
+        // Away from the borders of halves and quarters.
+        const QPoint at(static_cast<int>(rect.left() + rect.width() * 0.4),
+                        static_cast<int>(rect.top() + rect.height() * 0.4));
+        const auto hit = map->hitAt(at);
+        if (!hit || !map->viewport()->rect().contains(at)) continue;
+        const ui::DeviceLook look = ui::lookOfShard(map->content().before, hit->holders);
+        if (look.pattern != ui::Pattern::Solid) continue;
+        const bool isHeld =
+            devices.empty() || std::ranges::any_of(hit->holders, [&](ptc::DeviceId device) {
+              return devices.contains(device);
+            });
+        (isHeld ? full : pale) += 1;
+        const QColor wanted = ui::fillOfShard(look, isHeld ? 1 : ui::kFadedShard);
+        wrong += QColor(picture.pixel(at)) != wanted;
+      }
+      QTest::qVerify(wrong == 0, "colours", qPrintable(QString::number(wrong)), __FILE__, __LINE__);
+      return std::pair(full, pale);
+    };
+    const auto [all, none] = faded({});
+    QVERIFY(all > 10 && none == 0);
+    const auto [held, others] = faded({{0, 1}});
+    QVERIFY2(held > 0 && others > 0, qPrintable(QStringLiteral("%1 %2").arg(held).arg(others)));
+    QCOMPARE(held + others, all);
+    const auto [strange, pale] = faded({{77, 0}});
+    QVERIFY(strange == 0 && pale == all);
+    QCOMPARE(faded({}).first, all);
+  }
+
   void shardsAreThoseOfTheLayout() {
     const auto from = everyKindOn(kTwoByTwo), to = everyKindOn(kOneByTwo);
     const auto layouts = *ui::TensorLayouts::make(from, to);

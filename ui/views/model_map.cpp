@@ -10,6 +10,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "ui/canvas/paint_tools.h"
@@ -101,6 +102,10 @@ const ModelMap::Parts& ModelMap::partsOf(bool after, int tensor) const {
     out.parts.push_back({QRectF(QPointF(left, top), QPointF(right, bottom)), *holders[i]});
   }
   out.rows = std::max<std::size_t>(1, starts.size());
+  for (std::size_t i = 0; i < out.parts.size(); ++i) {
+    for (const ptc::DeviceId device : out.parts[i].holders) out.held.emplace_back(device, i);
+  }
+  std::ranges::sort(out.held);
   return out;
 }
 
@@ -110,6 +115,7 @@ void ModelMap::relayout() {
   m_places.clear();
   m_columns.clear();
   m_rows.clear();
+  m_stamps.clear();
   m_dirty = true;
   m_height = 0;
   viewport()->update();
@@ -241,17 +247,20 @@ void ModelMap::relayout() {
   verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(m_height) - viewport()->height()));
 }
 
-double ModelMap::strengthOf(const std::vector<ptc::DeviceId>& holders) const {
-  if (m_highlighted.empty()) return 1;
-  const bool held = std::ranges::any_of(
-      holders, [this](ptc::DeviceId device) { return m_highlighted.contains(device); });
-  return held ? 1 : kFadedShard;
+QRect ModelMap::pixelsOf(const Place& place, bool after) const {
+  const qreal ratio = devicePixelRatioF();
+  const QRectF area = place.rect.translated(shift(after), -verticalScrollBar()->value());
+  const auto pixel = [ratio](double at) { return static_cast<int>(std::lround(at * ratio)); };
+  const int left = pixel(area.left()), top = pixel(area.top());
+  return {left, top, std::max(1, pixel(area.right()) - left),
+          std::max(1, pixel(area.bottom()) - top)};
 }
 
-void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
-  const QRectF& area = place.rect;
+void ModelMap::drawParts(QPainter& p, const QRectF& area, bool after, const Parts& parts,
+                         std::span<const std::size_t> chosen, double strength) const {
   QPoint last(-1, -1);
-  for (const Part& part : partsOf(after, place.tensor).parts) {
+  for (const std::size_t index : chosen) {
+    const Part& part = parts.parts[index];
     QRectF rect(area.left() + part.at.left() * area.width(),
                 area.top() + part.at.top() * area.height(), part.at.width() * area.width(),
                 part.at.height() * area.height());
@@ -266,13 +275,61 @@ void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
     const double y = rect.height() > 4 && part.at.height() < 1 ? 0.5 : 0;
     rect.adjust(x, y, -x, -y);
     paintShard(p, rect, lookOfShard(after ? m_content.after : m_content.before, part.holders),
-               strengthOf(part.holders));
+               strength);
   }
+}
+
+const QImage& ModelMap::stampOf(const Stamp& stamp, int tensor) const {
+  const auto [at, added] = m_stamps.try_emplace(stamp);
+  QImage& image = at->second;
+  if (!added) return image;
+  const qreal ratio = devicePixelRatioF();
+  image = QImage(stamp.width, stamp.height, QImage::Format_RGB32);
+  image.setDevicePixelRatio(ratio);
+  image.fill(Theme::current().canvas);
+  const Parts& parts = partsOf(stamp.after, tensor);
+  std::vector<std::size_t> all(parts.parts.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  QPainter p(&image);
+  drawParts(p, QRectF(QPointF(0, 0), QSizeF(image.size()) / ratio), stamp.after, parts, all,
+            stamp.faded ? kFadedShard : 1);
+  return image;
+}
+
+std::vector<std::size_t> ModelMap::heldOf(const Parts& parts) const {
+  std::vector<std::size_t> held;
+  if (m_highlighted.size() < parts.held.size()) {
+    for (const ptc::DeviceId device : m_highlighted) {
+      auto at = std::ranges::lower_bound(parts.held, std::pair(device, std::size_t{0}));
+      for (; at != parts.held.end() && at->first == device; ++at) held.push_back(at->second);
+    }
+  } else {
+    for (const auto& [device, part] : parts.held) {
+      if (m_highlighted.contains(device)) held.push_back(part);
+    }
+  }
+  std::ranges::sort(held);
+  held.erase(std::ranges::unique(held).begin(), held.end());
+  return held;
+}
+
+void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
+  const qreal ratio = devicePixelRatioF();
+  const QRect pixels = pixelsOf(place, after);
+  const QRectF area(QPointF(pixels.topLeft()) / ratio, QSizeF(pixels.size()) / ratio);
+  const Parts& parts = partsOf(after, place.tensor);
+  const std::vector<std::size_t> held =
+      m_highlighted.empty() ? std::vector<std::size_t>() : heldOf(parts);
+  const bool faded = !m_highlighted.empty() && held.size() < parts.parts.size();
+  const Stamp stamp{after, m_content.layouts->lookAlike(after, place.tensor), pixels.width(),
+                    pixels.height(), faded};
+  p.drawImage(area.topLeft(), stampOf(stamp, place.tensor));
+  if (faded) drawParts(p, area, after, parts, held, 1);
 }
 
 void ModelMap::drawNames(QPainter& p) const {
   const Theme& theme = Theme::current();
-  const QFont small = uiFont(11), strong = uiFont(11, QFont::DemiBold);
+  const QFont small = canvasFont(11), strong = canvasFont(11, QFont::DemiBold);
   for (const RowName& row : m_rows) {
     const QFont& font = row.strong ? strong : small;
     const QString text = QFontMetricsF(font).elidedText(row.text, Qt::ElideMiddle, kMapNames);
@@ -287,7 +344,7 @@ void ModelMap::drawNames(QPainter& p) const {
     const QString title = !comparing() ? tr("mesh %1").arg(shape)
                           : after      ? tr("after, %1").arg(shape)
                                        : tr("now, %1").arg(shape);
-    textLeft(p, left, 18, title, uiFont(12, QFont::DemiBold), theme.text);
+    textLeft(p, left, 18, title, canvasFont(12, QFont::DemiBold), theme.text);
     double free = left;
     for (const auto& [name, middle] : m_columns) {
       const double width = widthOf(small, name);
@@ -305,22 +362,20 @@ void ModelMap::draw() {
   const qreal ratio = devicePixelRatioF();
   const QSize pixels = (QSizeF(viewport()->size()) * ratio).toSize();
   if (m_picture.size() != pixels) m_picture = QImage(pixels, QImage::Format_RGB32);
+  if (m_picture.devicePixelRatio() != ratio) m_stamps.clear();
   m_picture.setDevicePixelRatio(ratio);
   m_picture.fill(Theme::current().canvas);
   QPainter p(&m_picture);
   const int scrolled = verticalScrollBar()->value();
-  p.translate(0, -scrolled);
   const double top = scrolled, bottom = scrolled + viewport()->height();
   for (const bool after : {false, true}) {
     if (after && !comparing()) break;
-    p.save();
-    p.translate(shift(after), 0);
     for (const Place& place : m_places) {
       if (place.rect.bottom() < top || place.rect.top() > bottom) continue;
       drawTensor(p, after, place);
     }
-    p.restore();
   }
+  p.translate(0, -scrolled);
   p.setRenderHint(QPainter::Antialiasing);
   if (m_content.layouts && m_height > 0) drawNames(p);
   m_dirty = false;
@@ -385,6 +440,7 @@ void ModelMap::scrollContentsBy(int, int) {
 
 void ModelMap::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+    m_stamps.clear();
     m_dirty = true;
     viewport()->update();
   }

@@ -8,9 +8,12 @@
 
 #include <QAbstractScrollArea>
 #include <QImage>
+#include <compare>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "ui/canvas/device_looks.h"
@@ -86,7 +89,16 @@ class ModelMap : public QAbstractScrollArea {
   /// Tensors that look alike have the same parts.
   struct Parts {
     std::vector<Part> parts;
-    std::size_t rows = 1;  // cuts along the height
+    std::size_t rows = 1;                                     // cuts along the height
+    std::vector<std::pair<ptc::DeviceId, std::size_t>> held;  // device and part, ascending
+  };
+  /// Tensors that look alike and have the same size in pixels have the same picture.
+  struct Stamp {
+    bool after = false;
+    int lookAlike = 0;
+    int width = 0, height = 0;  // of the device
+    bool faded = false;
+    friend auto operator<=>(const Stamp&, const Stamp&) = default;
   };
   struct Place {
     std::size_t group = 0;
@@ -105,14 +117,20 @@ class ModelMap : public QAbstractScrollArea {
   double shift(bool after) const;  // of a side, to the right
   void draw();
   void drawTensor(QPainter& painter, bool after, const Place& place) const;
+  const QImage& stampOf(const Stamp& stamp, int tensor) const;
+  /// The parts that the highlighted devices hold, ascending.
+  std::vector<std::size_t> heldOf(const Parts& parts) const;
+  void drawParts(QPainter& painter, const QRectF& area, bool after, const Parts& parts,
+                 std::span<const std::size_t> chosen, double strength) const;
+  /// The place of a tensor on a side in the viewport, on whole pixels of the device.
+  QRect pixelsOf(const Place& place, bool after) const;
   void drawNames(QPainter& painter) const;
   std::optional<int> neighbour(int tensor, int key) const;
-  double strengthOf(const std::vector<ptc::DeviceId>& holders) const;
-
   Content m_content;
   std::set<ptc::DeviceId> m_highlighted;
   bool m_stale = false;
   mutable std::map<std::pair<bool, int>, Parts> m_parts;  // by side and TensorLayouts::lookAlike
+  mutable std::map<Stamp, QImage> m_stamps;
   std::vector<Place> m_places;
   std::vector<std::pair<QString, double>> m_columns;  // name, middle
   std::vector<RowName> m_rows;
