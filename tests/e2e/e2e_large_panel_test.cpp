@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest simulated cluster in the panel: a picture in which each GPU of its job is to be seen.
+// Cells of the pool that are smaller than kLeastCell are drawn as one block per node.
+#include <QImage>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/support/home_guard.h"
+#include "tests/support/program.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+constexpr int kLeastCell = 5;       // pixels
+constexpr std::size_t kJob = 2048;  // GPUs of the job with which the simulation begins
+}  // namespace
+
+class E2eLargePanelTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyGpuIsDrawn() {
+    const QString file = m_home.path() + QStringLiteral("/large.png");
+    QStringList environment = EnvironmentWithHome(m_home.path());
+    environment << QStringLiteral("QT_QPA_PLATFORM=offscreen")
+                << QStringLiteral("XDG_RUNTIME_DIR=") + m_home.path();
+    const Outcome outcome = RunProgram("tessera",
+                                       {"--simulate", "512x8", "--screenshot", file, "--quit",
+                                        "--print-geometry", "--size", "1600x1000"},
+                                       environment, 240);
+    QVERIFY2(outcome.code == 0, outcome.Text());
+    const Json geometry = outcome.LastJson();
+    QVERIFY(geometry.is_object());
+    const QImage picture(file);
+    QCOMPARE(picture.size(), QSize(1600, 1000));
+    QCOMPARE(geometry["cells"].size(), std::size_t{4096});
+    QImage seen(picture.size(), QImage::Format_RGB32);  // no pixel is of two cells
+    seen.fill(Qt::white);
+    std::vector<QRect> cells;
+    for (const auto& [gpu, at] : geometry["cells"].items()) {
+      const QRect rect(at[0], at[1], at[2], at[3]);
+      QVERIFY2(picture.rect().contains(rect.adjusted(-1, -1, 1, 1)), gpu.c_str());
+      for (int y = rect.top(); y <= rect.bottom(); ++y) {
+        for (int x = rect.left(); x <= rect.right(); ++x) {
+          QVERIFY2(seen.pixelColor(x, y) == QColor(Qt::white), gpu.c_str());
+          seen.setPixelColor(x, y, Qt::black);
+        }
+      }
+      if (rect.width() >= kLeastCell) cells.push_back(rect);
+    }
+    QVERIFY2(cells.size() >= kJob, std::to_string(cells.size()).c_str());
+    // The platform without a screen puts the window some pixels beside the corner of the screen.
+    std::size_t best = 0;
+    for (int offset = 0; offset < 5; ++offset) {
+      const auto stands = [&](const QRect& cell) {
+        const QPoint middle = cell.center() - QPoint(offset, offset);
+        const QPoint gap(cell.left() - 1 - offset, middle.y());
+        return picture.pixel(middle) != picture.pixel(gap);
+      };
+      best = std::max(best, static_cast<std::size_t>(std::ranges::count_if(cells, stands)));
+    }
+    QCOMPARE(best, cells.size());
+  }
+
+ private:
+  const QTemporaryDir m_home{QStringLiteral("/tmp/tsr.XXXXXX")};
+  const HomeGuard m_guard{m_home.path()};
+};
+
+TESSERA_TEST(E2eLargePanelTest)
+#include "e2e_large_panel_test.moc"
