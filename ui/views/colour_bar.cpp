@@ -15,6 +15,7 @@ ColourBar::ColourBar(QWidget* parent)
     : QWidget(parent),
       m_groupCaption(new QLabel(tr("group by"), this)),
       m_groupBox(new QComboBox(this)),
+      m_caption(new QLabel(tr("colour by"), this)),
       m_box(new QComboBox(this)),
       m_legend(new Legend(this)) {
   setRole(m_groupCaption, QStringLiteral("hint"));
@@ -26,20 +27,19 @@ ColourBar::ColourBar(QWidget* parent)
   m_groupBox->setStatusTip(tr("What a frame of the mesh contains"));
   m_groupBox->view()->setAccessibleName(m_groupBox->accessibleName());
   m_groupCaption->setBuddy(m_groupBox);
-  auto* caption = new QLabel(tr("colour by"), this);
-  setRole(caption, QStringLiteral("hint"));
+  setRole(m_caption, QStringLiteral("hint"));
   m_box->setProperty("flat", true);
   for (int i = 0; i < kNumColourings; ++i) m_box->addItem(text(static_cast<ColourBy>(i)), i);
   m_box->setAccessibleName(tr("Meaning of the colours"));
   m_box->setStatusTip(tr("Meaning of the colours in all views"));
   m_box->view()->setAccessibleName(m_box->accessibleName());
-  caption->setBuddy(m_box);
+  m_caption->setBuddy(m_box);
   auto* row = new QHBoxLayout(this);
   row->setSizeConstraint(QLayout::SetNoConstraint);  // minimumSizeHint() says what is needed
   row->setContentsMargins(16, 0, 0, 0);
   row->addWidget(m_groupCaption);
   row->addWidget(m_groupBox);
-  row->addWidget(caption);
+  row->addWidget(m_caption);
   row->addWidget(m_box);
   row->addStretch();
   row->addWidget(m_legend);
@@ -69,38 +69,39 @@ void ColourBar::resizeEvent(QResizeEvent* event) {
   fit();
 }
 
-int ColourBar::groupingWidth() const {
-  return m_groupCaption->sizeHint().width() + m_groupBox->sizeHint().width() +
-         2 * layout()->spacing();
-}
-
-// Without the choice of frames.
-int ColourBar::othersWidth(QSize (QWidget::*hint)() const) const {
-  const QMargins margins = layout()->contentsMargins();
-  int width = margins.left() + margins.right() - layout()->spacing();
-  for (int i = 0; i < layout()->count(); ++i) {
-    const QWidget* widget = layout()->itemAt(i)->widget();
-    if (widget == nullptr || widget == m_groupCaption || widget == m_groupBox) continue;
-    width += (widget->*hint)().width() + layout()->spacing();
+// What the choice of frames, or the caption of the colours, takes.
+int ColourBar::widthOf(std::initializer_list<const QWidget*> widgets) const {
+  int width = 0;
+  for (const QWidget* widget : widgets) {
+    width += widget->sizeHint().width() + layout()->spacing();
   }
   return width;
 }
 
-// With the choice also while it is hidden, so that it comes back with the room for it.
-QSize ColourBar::sizeHint() const {
-  return {othersWidth(&QWidget::sizeHint) + (m_groupingShown ? groupingWidth() : 0),
-          QWidget::sizeHint().height()};
+// Without captions and the choice of frames.
+int ColourBar::leastWidth() const {
+  const QMargins margins = layout()->contentsMargins();
+  return margins.left() + margins.right() + m_box->minimumSizeHint().width() + layout()->spacing() +
+         m_legend->minimumSizeHint().width();
 }
 
-// Without it, so that the bar can become too narrow for it.
+// With all of them also while they are hidden, so that they come back with the room for them.
+QSize ColourBar::sizeHint() const {
+  const int legend = m_legend->sizeHint().width() - m_legend->minimumSizeHint().width();
+  const int grouping = m_groupingShown ? widthOf({m_groupCaption, m_groupBox}) : 0;
+  return {leastWidth() + widthOf({m_caption}) + grouping + legend, QWidget::sizeHint().height()};
+}
+
+// Without them, so that the bar can become too narrow for them.
 QSize ColourBar::minimumSizeHint() const {
-  return {othersWidth(&QWidget::minimumSizeHint), QWidget::minimumSizeHint().height()};
+  return {leastWidth(), QWidget::minimumSizeHint().height()};
 }
 
 void ColourBar::fit() {
-  const int least = othersWidth(&QWidget::sizeHint) - m_legend->sizeHint().width() +
-                    m_legend->minimumSizeHint().width();
-  const bool fits = m_groupingShown && width() >= least + groupingWidth();
+  const int withCaption = leastWidth() + widthOf({m_caption});
+  m_caption->setVisible(width() >= withCaption);
+  const bool fits =
+      m_groupingShown && width() >= withCaption + widthOf({m_groupCaption, m_groupBox});
   m_groupCaption->setVisible(fits);
   m_groupBox->setVisible(fits);
 }

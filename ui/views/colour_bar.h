@@ -6,6 +6,7 @@
 /// frames contain.
 
 #include <QWidget>
+#include <initializer_list>
 #include <optional>
 
 #include "ui/canvas/mesh_scene.h"
@@ -26,7 +27,8 @@ class ColourBar : public QWidget {
   void setColouring(ColourBy by);
   GroupBy grouping() const;
   void setGrouping(GroupBy by);
-  /// Whether the shown view has frames. A narrow bar hides their choice; the View menu has it, too.
+  /// Whether the shown view has frames. A narrow bar hides their choice, which the View menu
+  /// has, too.
   void setGroupingShown(bool shown);
   /// The swatch that is shown in full; the others are faded.
   std::optional<int> isolated() const { return m_isolated; }
@@ -46,12 +48,13 @@ class ColourBar : public QWidget {
 
  private:
   void fit();
-  int groupingWidth() const;
-  int othersWidth(QSize (QWidget::*hint)() const) const;
+  int widthOf(std::initializer_list<const QWidget*> widgets) const;
+  int leastWidth() const;
 
   QLabel* m_groupCaption;
   QComboBox* m_groupBox;
   bool m_groupingShown = true;
+  QLabel* m_caption;
   QComboBox* m_box;
   Legend* m_legend;
   std::optional<int> m_isolated;
