@@ -16,7 +16,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kMostCached = 4096;
-constexpr int kMostNested = 4;  // reasons inside of reasons
+constexpr int kMostNested = 6;  // reasons inside of reasons
 
 /// A known sentence: the text between its placeholders, and its translation.
 struct SentenceForm {
@@ -118,9 +118,21 @@ class SentenceBook {
       if (const auto parts = matched(form, text)) return filled(form, *parts, depth);
     }
     // "… (ana)": who requested it.
-    const qsizetype open = text.lastIndexOf(QLatin1String(" ("));
-    if (open <= 0 || !text.endsWith(u')')) return text;
-    return localize(text.left(open), depth + 1) + text.mid(open);
+    if (const qsizetype open = text.lastIndexOf(QLatin1String(" ("));
+        open > 0 && text.endsWith(u')')) {
+      const QString words = text.left(open);
+      if (QString done = localize(words, depth + 1); done != words) return done + text.mid(open);
+    }
+    // "This; that."
+    if (text.endsWith(u'.')) {
+      const QString words = text.chopped(1);
+      const QString done = localize(words, depth + 1);
+      return done == words ? text : done + u'.';
+    }
+    const qsizetype end = text.indexOf(QLatin1String("; "));
+    if (end <= 0) return text;
+    return localize(text.left(end), depth + 1) + QLatin1String("; ") +
+           localize(text.mid(end + 2), depth + 1);
   }
 
   QString filled(const SentenceForm& form, const QStringList& parts, int depth) const {

@@ -121,6 +121,10 @@ class SentencesTest : public QObject {
         "nach Schritt 9 ausgesetzt: n1 ging verloren; sein Zustand bleibt erhalten");
     row("it continues on 2 GPUs as dp=1,tp=2, without losing a step",
         "er läuft auf 2 GPUs als dp=1,tp=2 weiter, ohne einen Schritt zu verlieren");
+    row("dp=4,tp=2 is estimated 7 % faster than now and moves 18.7 MiB; next is dp=8, 3 % slower; "
+        "n1g2 and n1g3 stay idle.",
+        "dp=4,tp=2 ist geschätzt 7 % schneller als jetzt und bewegt 18,7 MiB; als Nächstes dp=8, "
+        "3 % langsamer; n1g2 und n1g3 bleiben frei.");
     row("replicas_live: no step lost: n2g1 failed",
         "Replikate leben: kein Schritt verloren: n2g1 ist ausgefallen");
     row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");
