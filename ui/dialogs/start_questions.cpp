@@ -161,10 +161,10 @@ void StartQuestions::makeProgramRows() {
   newRow({Script, Files, Exec, Program::Stored});
   m_checkpointRow = m_row->parentWidget();
   m_checkpointPlace = m_column->indexOf(m_checkpointRow);
-  LabelledField* checkpoint = place(kCheckpoint, tr("Begin with the checkpoint"), 2, 3);
+  LabelledField* checkpoint = place(kCheckpoint, tr("Begin with the checkpoint"), 3, 5);
   QPushButton* choose = checkpoint->addButton(tr("…"), tr("Choose a checkpoint"));
   connect(choose, &QPushButton::clicked, this, &StartQuestions::showCheckpoints);
-  LabelledField* takes = place(kTakes, tr("Take over"), 1, 3);
+  LabelledField* takes = place(kTakes, tr("Take over"), 2, 5);
   takes->addChoice(QStringLiteral("all"), tr("everything"));
   takes->addChoice(QStringLiteral("parameters"), tr("parameters only"));
   takes->setHelp(tr("Parameters only: moments, step and position in the data begin anew."));
