@@ -27,6 +27,7 @@ namespace {
 QStringList dataTexts() {
   QStringList texts{
       QStringLiteral("GPU GPUs GiB MiB KiB tok"),
+      QStringLiteral("Jun"),  // dates are those of the locale
       QStringLiteral("Ctrl Shift Alt Space Esc Enter Return Del Home End Tab PgUp PgDown"),
       QStringLiteral("Tessera tessera tesseractl Debian bookworm offscreen Qt English Deutsch"),
       QStringLiteral("Close Cancel"),  // standard buttons

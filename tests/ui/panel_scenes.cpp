@@ -306,16 +306,23 @@ void addMesh(std::vector<Scene>* scenes) {
   add(windowScene("mesh-teach", {}, live, [](Play& p) { p.trigger("view.layoutTeach"); }));
 }
 
+engine::PlanSummary withoutBound(engine::PlanSummary plan) {
+  plan.certificate = {};
+  return plan;
+}
+
 void addPlans(std::vector<Scene>* scenes) {
   const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
   // The numbers of the last plan are struck through.
   add(windowScene("plan-planning", kArmed, PanelCluster, [](Play& p) {
+    p.panel->commands.adjustPlan = withoutBound;
     p.draftN1();
     p.panel->commands.holdPlans = true;
     emit p.window().meshView()->toggleRequested({{1, 3}});
     QTest::qWait(100);
   }));
   add(windowScene("plan-stale", kArmed, PanelCluster, [](Play& p) {
+    p.panel->commands.adjustPlan = withoutBound;
     p.draftN1();
     p.panel->commands.holdPlans = true;
     auto cluster = PanelCluster();

@@ -115,7 +115,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   setRole(m_planTitle, QStringLiteral("heading"));
   setRole(m_why, QStringLiteral("hint"));
   setRole(m_recommendation, QStringLiteral("hint"));
-  for (QLabel* label : {m_problem, m_batch, m_why, m_recommendation}) label->setWordWrap(true);
+  for (QLabel* label : {m_problem, m_batch, m_planTitle, m_why, m_recommendation})
+    label->setWordWrap(true);
 
   m_copy->setFlat(true);
   m_copy->setAccessibleName(tr("Copy the plan as a command"));
