@@ -28,7 +28,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kClockMs = 250;  // of the "now" line, while the page is visible
-constexpr int kSpeedWidth = 36;
+constexpr int kSpeedWidth = 44;
 constexpr QSize kLeastPicture(960, 320);
 constexpr double kPlotPictureScale = 2;
 constexpr double kLatency = 2;  // seconds that a sample may be late although the clocks are equal
