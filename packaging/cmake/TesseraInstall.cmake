@@ -19,7 +19,7 @@ if(TESSERA_WITH_UI)
   set(icon_sizes 16 24 32 48 64 128 256 512)
   set(icon_folder ${CMAKE_BINARY_DIR}/generated/icons)
   list(TRANSFORM icon_sizes REPLACE "(.+)" "${icon_folder}/\\1.png" OUTPUT_VARIABLE icon_files)
-  add_executable(tessera_draw_icons packaging/desktop/draw_icons.cpp)
+  add_executable(tessera_draw_icons app/draw_icons.cpp)
   target_link_libraries(tessera_draw_icons PRIVATE Qt6::Gui Qt6::Svg)
   set_target_properties(tessera_draw_icons PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
   add_custom_command(

@@ -40,7 +40,7 @@ class Reader {
 
   /// Runs a line in a shell without a terminal; what would ask gets --yes.
   Outcome run(QString line) const {
-    static const QRegularExpression asks(QStringLiteral("^tesseractl (job stop|node kill) "));
+    static const QRegularExpression asks(QStringLiteral("^tesseractl (apply|job stop|node kill) "));
     if (line.contains(asks)) line += QStringLiteral(" --yes");
     QProcess shell;
     QStringList environment = EnvironmentWithHome(m_home.path());
@@ -102,16 +102,14 @@ class E2eGuideTest : public QObject {
     QCOMPARE(list.output, QStringLiteral("mine\n"));
 
     // A mesh alone, on the same GPUs; the job's name completes as the scripts ask for it.
-    const Outcome mesh =
-        reader.run(QStringLiteral("tesseractl apply mine --mesh tp=2 --yes --json"));
+    const Outcome mesh = reader.run(QStringLiteral("tesseractl apply mine --mesh tp=2 --json"));
     QVERIFY2(mesh.code == 0, mesh.Text());
     QCOMPARE(mesh.LastJson()["result"].get<std::string>(), std::string("committed"));
     const Json job = reader.run(QStringLiteral("tesseractl job list --json")).LastJson()["jobs"][0];
     QCOMPARE(job["mesh"]["tp"].get<int>(), 2);
     QCOMPARE(job["devices"].dump(), std::string(R"(["n0g0","n0g1"])"));
     // Another number of GPUs: its own and idle ones, or the first of its own.
-    const Outcome more =
-        reader.run(QStringLiteral("tesseractl apply mine --mesh dp=3 --yes --json"));
+    const Outcome more = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=3 --json"));
     QVERIFY2(more.code == 0, more.Text());
     const auto devices = [&] {
       return reader.run(QStringLiteral("tesseractl job list --json"))
@@ -120,8 +118,7 @@ class E2eGuideTest : public QObject {
     };
     QVERIFY2(devices().find("n0g0") != std::string::npos, devices().c_str());
     QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{2});
-    const Outcome fewer =
-        reader.run(QStringLiteral("tesseractl apply mine --mesh dp=1 --yes --json"));
+    const Outcome fewer = reader.run(QStringLiteral("tesseractl apply mine --mesh dp=1 --json"));
     QVERIFY2(fewer.code == 0, fewer.Text());
     QCOMPARE(std::ranges::count(devices(), ','), std::ptrdiff_t{0});
     const Outcome odd = reader.run(QStringLiteral("tesseractl plan mine --mesh dp=64"));

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// draw_icons SVG FOLDER SIZE...: an icon as FOLDER/SIZE.png, for desktops that do not draw SVG.
 /// A part of the build; it is not installed.
