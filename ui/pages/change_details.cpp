@@ -148,7 +148,7 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   scroll->setAccessibleName(tr("Details of the change"));
 
   auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(10);
+  buttons->setSpacing(7);
   buttons->addWidget(m_close);
   buttons->addWidget(m_reverse, 1);
 
