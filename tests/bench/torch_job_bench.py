@@ -30,7 +30,8 @@ LIGHTHOUSE = """import sys
 from torchft.coordination import LighthouseServer
 server = LighthouseServer(
     bind="127.0.0.1:0", min_replicas=2, join_timeout_ms=10000, quorum_tick_ms=100)
-print(server.address(), file=sys.stderr, flush=True)
+with open(sys.argv[1], "w") as file:
+    print(server.address(), file=file)
 sys.stdin.read()
 server.shutdown()
 """
@@ -102,9 +103,15 @@ def run_torchft(folder):
     if importlib.util.find_spec("torchft") is None:
         return None
     said = open(folder + "/torchft", "wb")
-    lighthouse = subprocess.Popen([sys.executable, "-c", LIGHTHOUSE], stdin=subprocess.PIPE, stdout=said,
-                                  stderr=subprocess.PIPE, text=True)
-    address = "http://127.0.0.1:" + lighthouse.stderr.readline().strip().rpartition(":")[2]
+    at = folder + "/lighthouse"
+    lighthouse = subprocess.Popen([sys.executable, "-c", LIGHTHOUSE, at], stdin=subprocess.PIPE,
+                                  stdout=said, stderr=said)
+    while not os.path.exists(at) or not os.path.getsize(at):
+        if lighthouse.poll() is not None:
+            sys.exit("the lighthouse of torchft does not start")
+        time.sleep(0.05)
+    with open(at, encoding="ascii") as file:
+        address = "http://127.0.0.1:" + file.read().strip().rpartition(":")[2]
     log = folder + "/replica-0"
     replicas, out = [], {}
 
