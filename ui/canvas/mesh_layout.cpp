@@ -21,6 +21,8 @@ constexpr std::array kWidths = {148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 7
 // The largest shares of the viewport's height for other jobs and pool.
 constexpr double kRestShare = 0.26;         // among tiles
 constexpr double kRestShareOfCards = 0.42;  // whose chips have names
+constexpr int kLeastApart = 5;              // the width of cells that can still be told apart
+constexpr double kApartRestShare = 0.42;    // of such cells, rather than a block per node
 constexpr int kLeastRest = 110;
 constexpr int kTrayInset = 14;
 constexpr int kJobHeader = 24;
@@ -251,7 +253,9 @@ int MeshLayout::arrangeRest(const MeshScene& scene, int top, int width, int limi
     m_rows.resize(rows);
     m_jobsArea = m_pool = QRect();
     bottom = placeSmall(scene, small, top, width, withTray);
-    if (bottom - top <= limit) break;
+    const bool barelyApart = small.cell.width() == kLeastApart;
+    if (bottom - top <= (barelyApart ? scaledBy(kApartRestShare / kRestShare, limit) : limit))
+      break;
   }
   return bottom;
 }
@@ -259,7 +263,8 @@ int MeshLayout::arrangeRest(const MeshScene& scene, int top, int width, int limi
 int MeshLayout::placeSmall(const MeshScene& scene, const Small& small, int top, int width,
                            bool withTray) {
   const QSize pitch = small.cell + QSize(small.gap, small.gap);
-  const int between = small.chips ? 10 : small.header > 0 ? 6 : 4;
+  const bool tight = small.cell.width() <= kLeastApart;
+  const int between = small.chips ? 10 : small.header > 0 ? 6 : tight ? 3 : 4;
   int left = m_metrics.margin, right = m_metrics.margin + width;  // exclusive
   int x = left, y = top;
   std::size_t first = m_boxes.size();
@@ -326,7 +331,7 @@ int MeshLayout::placeSmall(const MeshScene& scene, const Small& small, int top, 
       box.frame = QRect(0, 0, label + box.columns * pitch.width() + 2,
                         small.gap + 4 + rowsOf(box.numCells, box.columns) * pitch.height());
     } else {
-      const int edge = small.gap + 2;
+      const int edge = tight ? 2 : small.gap + 2;
       box.columns = std::min(box.numCells, columnsFor(box.numCells));
       box.origin = QPoint(edge, small.header > 0 ? small.header : edge);
       box.frame = QRect(

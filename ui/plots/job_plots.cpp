@@ -15,8 +15,9 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kDense = 4;       // samples per pixel
-constexpr int kFewValues = 60;  // are drawn as dots, too
+constexpr int kDense = 4;           // samples per pixel
+constexpr double kTimeStep = 0.05;  // of the shown time
+constexpr int kFewValues = 60;      // are drawn as dots, too
 constexpr QSize kUsualSize(820, 150), kLeastSize(260, 84);
 
 int heightFor(std::size_t numStrips) {
@@ -176,10 +177,16 @@ void JobPlots::setMarks(std::vector<PlotMark> marks) {
 }
 
 void JobPlots::setNow(std::optional<double> now) {
-  if (now == m_impl->now) return;
-  m_impl->now = now;
-  m_impl->follow();
-  m_impl->canvas.replot();
+  Impl& impl = *m_impl;
+  if (now == impl.now) return;
+  // Samples bring the plot up to date. Without any, time alone moves it in few steps.
+  const double step = kTimeStep * impl.canvas.geometry().time.size();
+  const bool isSmall = now && impl.drawnNow && std::abs(*now - *impl.drawnNow) < step;
+  impl.now = now;
+  if (isSmall) return;
+  impl.drawnNow = now;
+  impl.follow();
+  impl.canvas.replot();
 }
 
 void JobPlots::setSelectedBand(std::optional<std::int64_t> txn) {

@@ -66,7 +66,7 @@ struct JobPlots::Impl {
   TimeView view;
   std::vector<PlotBand> bands;
   std::vector<PlotMark> marks;
-  std::optional<double> now;
+  std::optional<double> now, drawnNow;
   std::optional<std::int64_t> selected;
   std::optional<double> playhead;
   std::optional<double> pinned;
