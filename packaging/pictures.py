@@ -11,13 +11,14 @@ from PIL import Image
 
 # Of a window of 1200 x 750: left, top, right, bottom.
 WINDOW = (0, 0, 1200, 750)
-CENTRE = (172, 75, 1200, 562)  # views and the right side, without navigator, header and timeline
+CENTRE = (202, 75, 1200, 562)  # views and the right side, without navigator, header and timeline
+TALL = (202, 75, 1200, 614)  # the same, once a change has made the timeline lower
 
 PICTURES = {
     "draft": ("mesh-grow/1-grow-draft.png", CENTRE),
-    "moving": ("mesh-grow/1-grow-moving.png", CENTRE),
-    "tensors": ("tensors-shrink/1-shrink-draft.png", CENTRE),
-    "links": ("links-grow/1-grow-draft.png", CENTRE),
+    "moving": ("mesh-grow/1-grow-moving.png", TALL),
+    "tensors": ("tensors-shrink/1-shrink-draft.png", TALL),
+    "links": ("links-grow/1-grow-draft.png", (202, 75, 1200, 584)),
     "files": ("files.png", CENTRE),
     "lesson": ("lesson.png", CENTRE),
     "simulator": ("simulator.png", WINDOW),
