@@ -62,7 +62,7 @@ class Loop:
         )
         for step in job.steps(until=self._max_steps):
             if self._mesh is not job.mesh:
-                self._adopt(step)
+                self._adopt()
             if not self._is_begun:
                 self._begin(step, ignore_keys_for_eval)
             self._make(step, batches)
@@ -185,28 +185,12 @@ class Loop:
         self._call("on_train_end")
         self._is_begun = False
 
-    def _adopt(self, step: int) -> None:
+    def _adopt(self) -> None:
         """Gives the Trainer what has changed with the mesh."""
         trainer, job = self._trainer, self._job
         self._mesh = job.mesh
         trainer.optimizer = trainer.callback_handler.optimizer = job.optimizer
         rank.show(trainer)
-        if step == 1:
-            self._compare_beginnings()
-
-    def _compare_beginnings(self) -> None:
-        """Each rank has made the model itself. Raises TesseraError if the values differ."""
-        named = list(self._trainer.model.named_parameters())
-        sums = torch.stack([value.detach().double().sum() for _, value in named])
-        bounds = torch.cat([sums, -sums])
-        dist.all_reduce(bounds, op=dist.ReduceOp.MAX)
-        highest, lowest = bounds.chunk(2)
-        for (name, _), high, low in zip(named, highest.tolist(), (-lowest).tolist()):
-            if high != low:
-                raise TesseraError(
-                    f"'{name}' begins with other values on other ranks: call "
-                    "transformers.set_seed() before the model is made"
-                )
 
     def _call(self, event: str) -> Any:
         trainer = self._trainer
