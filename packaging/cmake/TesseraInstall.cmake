@@ -40,16 +40,18 @@ endif()
 set(generated ${CMAKE_BINARY_DIR}/generated)
 add_custom_command(
   OUTPUT ${generated}/completion/tesseractl ${generated}/completion/_tesseractl
-         ${generated}/completion/tesseractl.fish ${generated}/man/tesseractl.1
+         ${generated}/completion/tesseractl.fish ${generated}/man/tesseractl.1.gz
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${generated}/man  # pages of verbs that are no more
   COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}/completion ${generated}/man
   COMMAND tesseractl completion bash > ${generated}/completion/tesseractl
   COMMAND tesseractl completion zsh > ${generated}/completion/_tesseractl
   COMMAND tesseractl completion fish > ${generated}/completion/tesseractl.fish
   COMMAND tesseractl manual ${generated}/man --quiet
+  COMMAND sh -c "gzip -9n ${generated}/man/*.1"
   DEPENDS tesseractl
   COMMENT "Writing man pages and shell completions"
   VERBATIM)
-add_custom_target(manual ALL DEPENDS ${generated}/man/tesseractl.1)
+add_custom_target(manual ALL DEPENDS ${generated}/man/tesseractl.1.gz)
 set(data ${CMAKE_INSTALL_DATADIR})
 install(DIRECTORY ${generated}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tessera)
 install(FILES ${generated}/completion/tesseractl
@@ -72,7 +74,21 @@ install(FILES packaging/systemd/tessera.conf DESTINATION lib/sysusers.d COMPONEN
 # ---- documents
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
-install(FILES packaging/debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
+add_custom_command(
+  OUTPUT ${generated}/changelog.gz
+  COMMAND sh -c "gzip -9nc ${CMAKE_SOURCE_DIR}/packaging/debian/tessera.changelog > ${generated}/changelog.gz"
+  DEPENDS packaging/debian/tessera.changelog
+  VERBATIM)
+add_custom_target(changelog ALL DEPENDS ${generated}/changelog.gz)
+foreach(component tessera dev)
+  set(package tessera)
+  if(component STREQUAL dev)
+    set(package tessera-dev)
+  endif()
+  install(FILES packaging/debian/copyright ${generated}/changelog.gz DESTINATION ${data}/doc/${package} COMPONENT ${component})
+  install(FILES packaging/debian/${package}.lintian-overrides DESTINATION ${data}/lintian/overrides
+          RENAME ${package} COMPONENT ${component})
+endforeach()
 install(DIRECTORY resources/guide DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera FILES_MATCHING
         PATTERN "*.md" PATTERN "*.png")
 # The example includes the header as it is installed.
@@ -123,17 +139,21 @@ set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 set(CPACK_DEBIAN_TESSERA_PACKAGE_NAME tessera)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME tessera-dev)
 set(CPACK_COMPONENT_DEV_DEPENDS tessera)
-set(CPACK_COMPONENT_TESSERA_DESCRIPTION "${PROJECT_DESCRIPTION}
- Control panel, command line, node agent and built-in training job.")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "Rank library of Tessera: headers
- For programs that keep their state in Tessera.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "moves training jobs between GPUs while they run")
+set(CPACK_COMPONENT_TESSERA_DESCRIPTION "Tessera keeps the state of a training job outside the job, and moves it to
+other GPUs and another parallel configuration without a restart. This
+package has the control panel, the command line, the node agent and the
+built-in training job.")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "This package has the header of the rank library, for programs that keep
+their state in Tessera.")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # Plugins and programs that no library dependency names.
 set(CPACK_DEBIAN_TESSERA_PACKAGE_DEPENDS "libqt6svg6, fonts-inter, libopenblas0-pthread, python3")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_RECOMMENDS "fuse3, qt6-translations-l10n")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_SUGGESTS "openssh-client")
 set(CPACK_DEBIAN_TESSERA_PACKAGE_CONTROL_EXTRA
-    "${CMAKE_SOURCE_DIR}/packaging/debian/postinst;${CMAKE_SOURCE_DIR}/packaging/debian/prerm;${CMAKE_SOURCE_DIR}/packaging/debian/postrm")
+    "${CMAKE_SOURCE_DIR}/packaging/debian/postinst;${CMAKE_SOURCE_DIR}/packaging/debian/prerm;${CMAKE_SOURCE_DIR}/packaging/debian/postrm;${CMAKE_SOURCE_DIR}/packaging/debian/triggers")
 include(CPack)

@@ -831,7 +831,8 @@ class PastTest : public QObject {
       return bar->isVisible() &&
              bar->text().startsWith(QStringLiteral("After change #3, against #2: 2 GPUs joined"));
     }));
-    const QAbstractItemModelTester tester(page->model());
+    const QAbstractItemModelTester tester(page->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
     // Both stay when the history is read again.
     history->reload();
     QSignalSpy loaded(history, &ui::HistoryPage::loaded);
