@@ -438,6 +438,7 @@ class E2eTorchTest : public QObject {
         "import torch, tessera.torch\n"
         "job = tessera.torch.attach()\n"
         "def build(mesh):\n"
+        "    torch.manual_seed(1)\n"
         "    stage, stages = mesh['pp'].get_local_rank(), mesh['pp'].size()\n"
         "    held = {str(i): torch.nn.Linear(2, 2) for i in range(6) if i * stages // 6 == stage}\n"
         "    model = torch.nn.ModuleDict(held)\n"
