@@ -18,6 +18,7 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/main_window.h"
+#include "ui/models/draft.h"
 #include "ui/models/history_table_model.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/history_page.h"
@@ -83,12 +84,14 @@ class E2ePanelChangeTest : public QObject {
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     Front front(true);
     QVERIFY(front.isOpen);
-    QTRY_VERIFY_WITH_TIMEOUT(front.model.job() != nullptr && front.window.isOperating(), 20'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!front.window.draft()->job().isEmpty() && front.window.isOperating(),
+                             20'000);
 
     // The draft, and what its copied command prints.
     emit front.window.meshView()->devicesDropped(kN1, true);
     const ui::PlanPanel* panel = front.window.planPanel();
-    QTRY_VERIFY_WITH_TIMEOUT(panel->applyButton()->isEnabled(), 20'000);
+    QTRY_VERIFY2_WITH_TIMEOUT(panel->applyButton()->isEnabled(),
+                              qPrintable(panel->applyButton()->toolTip()), 20'000);
     const engine::PlanSummary plan = front.commands.planned()->summary;
     QStringList copied = panel->command().split(u' ');
     QCOMPARE(copied.takeFirst(), QStringLiteral("tesseractl"));

@@ -465,8 +465,8 @@ bool MeshView::track(QDropEvent* event) {
     const auto& box = m_layout.boxes()[static_cast<std::size_t>(*other)];
     drag.hint = tr("%1 runs there: its GPUs cannot be taken")
                     .arg(m_scene.groups[static_cast<std::size_t>(box.group)].name);
-  } else if (only && only->inMesh && onto && *onto != only->id && canMove(only->id) &&
-             canMove(*onto)) {
+  } else if (only && only->inMesh && drag.intoMesh && onto && *onto != only->id &&
+             canMove(only->id) && canMove(*onto)) {
     drag.swap = onto;
     drag.hint = tr("swap %1 and %2").arg(format::device(only->id), format::device(*onto));
   } else {
