@@ -13,6 +13,7 @@
 #include <QTextBlock>
 #include <QTreeWidget>
 #include <QUrl>
+#include <algorithm>
 #include <map>
 
 #include "tests/support/widget_test_main.h"
@@ -103,7 +104,8 @@ class GuideTest : public QObject {
       const QImage dense = ui::guidePicture(QStringLiteral("pictures/") + file, 1.5);
       QVERIFY(plain.width() <= window.browser()->viewport()->width() - 56);
       QCOMPARE(qRound(dense.width() / dense.devicePixelRatio()), plain.width());
-      QCOMPARE(dense.width(), qRound(plain.width() * 1.5));
+      const int whole = QImage(folder.filePath(file)).width();
+      QCOMPARE(dense.width(), std::min(whole, qRound(plain.width() * 1.5)));
     }
     window.showPage(QStringLiteral("tensors.md"));
     int drawn = 0;
