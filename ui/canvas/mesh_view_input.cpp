@@ -196,7 +196,8 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
 void MeshView::activate(ptc::DeviceId device) {
   const MeshScene::Cell* cell = cellAt(device);
   if (cell && cell->taken) {
-    emit jobRequested(cell->owner);
+    const QString owner = cell->owner;  // showing the job replaces the scene
+    emit jobRequested(owner);
   } else {
     emit activated(device);
   }
