@@ -27,7 +27,6 @@
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 #include "app/simulation.h"
-#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -102,8 +101,7 @@ Status AppConnections::open(const std::string& profile) {
   TESSERA_TRY(const auto found, findProfile(profile));
   m_file.reset();
   m_current = QString::fromStdString(found.name);
-  const bool byFile = profile.find('/') != std::string::npos || profile.ends_with(".json");
-  m_named = byFile ? QString::fromStdString(engine::AbsolutePath(profile)) : m_current;
+  m_named = QString::fromStdString(nameElsewhere(profile, found));
   m_profile = found;
   m_bridge.close();
   m_model.clear();

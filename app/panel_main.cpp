@@ -337,7 +337,6 @@ int run(int argc, char** argv) {
     if (changed == ui::Setting::Mirror || changed == ui::Setting::MirrorSize) mirror();
   });
   AppConnections connections(model, bridge);
-  // A profile or file that was given must exist. Without one the window shows what to do.
   // A scenario without a cluster of its own has nothing to end.
   std::optional<EndSignals> endSignals;
   if (options->script.isEmpty() || options->simulation) endSignals.emplace();
@@ -350,6 +349,7 @@ int run(int argc, char** argv) {
     profile = started->name;
     trace("the simulated cluster runs");
   }
+  // A profile or file that was given must exist. Without one the window shows what to do.
   const auto opened = options->history.isEmpty() ? connections.open(profile)
                                                  : connections.openHistory(options->history);
   if (!opened && (!options->profile.empty() || !options->history.isEmpty()))

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
+#include "engine/files/file_or_name.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::agents {
@@ -53,8 +54,7 @@ std::string ProfilePath(const std::string& name) {
 }
 
 Result<Profile> LoadProfile(const std::string& name_or_path) {
-  const bool is_path =
-      name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
+  const bool is_path = engine::IsPath(name_or_path);
   if (!is_path && !IsName(name_or_path)) {
     return InvalidArgument("profile name '" + name_or_path + "' is not [a-z0-9][a-z0-9-]{0,62}");
   }

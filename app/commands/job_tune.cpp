@@ -66,7 +66,7 @@ Command jobTuneCommand() {
                         .help = "configuration that the job runs afterwards",
                         .fallback = "best",
                         .choices = {"best", "original"}},
-                       reversibleYesOption()},
+                       yesOption("accepted but not needed: each change can be rolled back")},
            .notes = {"Each change is an ordinary transaction: training continues and no step is "
                      "lost. Ctrl-C moves the job back to the configuration that it had before."},
            .examples = {"tesseractl job tune gpt-mini",

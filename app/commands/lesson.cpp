@@ -16,6 +16,7 @@
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
 #include "app/commands/units.h"
+#include "engine/files/file_or_name.h"
 #include "engine/lesson/lesson_stage.h"
 #include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lessons.h"
@@ -23,13 +24,9 @@
 namespace tessera::app {
 namespace {
 
-/// A lesson by its name, or a file: text with a '/' or the ending ".json" is a path.
-bool isLessonPath(const std::string& nameOrFile) {
-  return nameOrFile.find('/') != std::string::npos || nameOrFile.ends_with(".json");
-}
-
+/// Of a lesson by its name, or of a file.
 Result<NamedText> readLessonText(const std::string& nameOrFile) {
-  if (isLessonPath(nameOrFile)) return readTextFile(nameOrFile);
+  if (engine::IsPath(nameOrFile)) return readTextFile(nameOrFile);
   return engine::FindLessonText(nameOrFile);
 }
 
@@ -58,7 +55,7 @@ int listLessons(const Invocation& call) {
 
 /// The translations of a lesson: those of the program, or the files beside it.
 Result<std::vector<NamedText>> readTranslations(const std::string& nameOrFile) {
-  if (!isLessonPath(nameOrFile)) return engine::LessonTranslations(nameOrFile);
+  if (!engine::IsPath(nameOrFile)) return engine::LessonTranslations(nameOrFile);
   const std::filesystem::path path(nameOrFile);
   std::vector<std::string> names;
   std::error_code error;

@@ -7,6 +7,7 @@
 
 #include "app/commands/placement.h"
 #include "engine/catalogue/catalogue.h"
+#include "engine/files/file_or_name.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -17,8 +18,7 @@ Result<ptc::NamedText> readTextFile(const std::string& path) {
 }
 
 Result<ptc::NamedText> readRules(const std::string& nameOrFile) {
-  if (nameOrFile.find('/') != std::string::npos || nameOrFile.ends_with(".json"))
-    return readTextFile(nameOrFile);
+  if (engine::IsPath(nameOrFile)) return readTextFile(nameOrFile);
   return engine::FindRuleSet(nameOrFile);
 }
 

@@ -171,11 +171,9 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
   const auto size = fs::file_size(*request.log, error);
   const std::size_t before = error ? 0 : static_cast<std::size_t>(size);
 
-  const bool byFile =
-      call.cluster.find('/') != std::string::npos || call.cluster.ends_with(".json");
   std::vector<std::string> command = {programFolder() + "/tesseractl",
                                       "--cluster",
-                                      byFile ? engine::AbsolutePath(call.cluster) : profile.name,
+                                      nameElsewhere(call.cluster, profile),
                                       "mount",
                                       request.path,
                                       "--foreground",

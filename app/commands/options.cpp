@@ -218,9 +218,6 @@ OptionSpec followOption(std::string help) {
 OptionSpec namesOption() {
   return {.name = "names", .value = "", .help = "print the names only, one per line"};
 }
-OptionSpec reversibleYesOption() {
-  return yesOption("accepted but not needed: a change can be rolled back, so it never asks");
-}
 
 bool Arguments::has(std::string_view option) const {
   return m_options.find(option) != m_options.end();

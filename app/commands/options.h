@@ -74,8 +74,6 @@ OptionSpec outputOption(std::string help, std::string fallback);
 OptionSpec followOption(std::string help);
 /// `--names` of a list, for shell completion.
 OptionSpec namesOption();
-/// `--yes` of a verb that can be rolled back and never asks. Scripts may give it to every verb.
-OptionSpec reversibleYesOption();
 
 /// A command line after parsing.
 class Arguments {

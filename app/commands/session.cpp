@@ -9,6 +9,8 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/local_cluster.h"
+#include "engine/files/absolute_path.h"
+#include "engine/files/file_or_name.h"
 
 namespace tessera::app {
 
@@ -24,6 +26,10 @@ Result<agents::Profile> findProfile(const std::string& named) {
       "{} profiles are known and none is named local; choose one with --cluster or `tesseractl "
       "profile use`",
       names.size()));
+}
+
+std::string nameElsewhere(const std::string& named, const agents::Profile& found) {
+  return engine::IsPath(named) ? engine::AbsolutePath(named) : found.name;
 }
 
 Result<Session> openSession(const Invocation& call) {

@@ -24,6 +24,10 @@ inline constexpr std::chrono::seconds kJobTimeout{120};
 /// \error kNotFound with a remedy
 Result<agents::Profile> findProfile(const std::string& named);
 
+/// How another process names the profile that findProfile(named) has found: by its name, or by the
+/// whole path of its file.
+std::string nameElsewhere(const std::string& named, const agents::Profile& found);
+
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;

@@ -108,7 +108,7 @@ class Step {
 
   std::int64_t ShareOf(std::int64_t d) const { return ShareOfBatch(batch_, d, dp_).size(); }
 
-  /// Of a share of the batch: full ones, then the one that holds what is left.
+  /// The passes of a share of the batch: full micro-batches, then one with the remainder.
   std::array<Passes, 2> PassesOf(std::int64_t share) const {
     const std::int64_t rest = share % samples_;
     return {Passes{share / samples_, samples_}, Passes{rest > 0 ? 1 : 0, rest}};

@@ -190,7 +190,7 @@ class E2ePanelChangeTest : public QObject {
     QCOMPARE(history.size(), std::size_t{1});
     QCOMPARE(history[0]["result"].get<std::string>(), std::string("rolled_back"));
     QCOMPARE(history[0]["digest_before"].dump(), history[0]["digest_after"].dump());
-    // Who has begun it is told.
+    // The command that started the change reports that it was rolled back.
     QTRY_COMPARE_WITH_TIMEOUT(apply->state(), QProcess::NotRunning, 30'000);
     QCOMPARE(apply->exitCode(), 1);
     QVERIFY(m_cluster->GoesOn(kJob));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvases look as the pictures in golden/ do. Compared are the mean colours of blocks, so that
-// another way to draw the edges of letters is no difference. A difference leaves the picture as it
-// is now, and one that marks the blocks, in the folder of pictures. TESSERA_GOLDEN=write accepts
-// what is drawn.
+// The canvases look like the pictures in golden/. The test compares the mean colours of blocks, so
+// that another rasteriser of letters makes no difference. A test that fails saves the new picture,
+// and one that marks the blocks that differ, in the folder of pictures. TESSERA_GOLDEN=write
+// replaces the pictures in golden/.
 #include <QDir>
 #include <QImage>
 #include <QPainter>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a panel gets that cannot be: sizes that lie, clocks that jump, files that are damaged, and a
-// cluster that says nothing more. Nothing stands still, and what is wrong is said.
+// Impossible data: wrong sizes, clocks that jump, damaged files, a cluster that sends nothing more.
+// The panel never freezes, and shows what is wrong.
 #include <QAbstractItemView>
 #include <QFile>
 #include <QPushButton>

@@ -892,7 +892,7 @@ class PastTest : public QObject {
     const auto json = QJsonDocument::fromJson(ui::exportText(rows, later, ui::ExportFormat::Json));
     QCOMPARE(json[QStringLiteral("joined")].toArray().size(), 2);
     QCOMPARE(json[QStringLiteral("a")][QStringLiteral("time")].toDouble(), kNoon + 200);
-    // In the middle of the change its phase is told.
+    // In the middle of the change the comparison has its phase.
     window.plots()->setPlayhead(kNoon + 248.5);
     QVERIFY(page->moments()->b.running.has_value());
     window.plots()->setPlayhead(kNoon + 150);

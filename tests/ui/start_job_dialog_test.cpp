@@ -477,7 +477,7 @@ class StartJobDialogTest : public QObject {
                                       .arg(QString::fromStdString(known.front().path))),
              qPrintable(f.command()));
     QVERIFY(f.command().endsWith(QStringLiteral("--set learning_rate=1e-4")));
-    // Of one that the cluster has not saved, only it knows the name.
+    // The panel does not know the job of a checkpoint that this cluster has not saved.
     f.type(kCheckpoint, "s3://bucket/other");
     QVERIFY(f.waitForProposal());
     QCOMPARE(f.dialog->request().name, QString());

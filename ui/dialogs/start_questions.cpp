@@ -156,7 +156,7 @@ void StartQuestions::makeProgramRows() {
   every->setHelp(
       tr("The program saves its state for changes, pauses and digests. With a number it "
          "does so also every so many steps, and less is lost with a GPU."));
-  static_cast<QHBoxLayout*>(m_row)->addStretch(2 * kWidth / 3);
+  m_row->addStretch(2 * kWidth / 3);
 
   newRow({Script, Files, Exec, Program::Stored});
   m_checkpointRow = m_row->parentWidget();

@@ -3,6 +3,7 @@
 
 #include <QFile>
 
+#include "engine/files/file_or_name.h"
 #include "engine/files/whole_file.h"
 #include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lessons.h"
@@ -11,9 +12,7 @@
 namespace tessera::ui {
 namespace {
 
-bool isLessonPath(const QString& text) {
-  return text.contains(u'/') || text.endsWith(QLatin1String(".json"));
-}
+bool isLessonPath(const QString& text) { return engine::IsPath(text.toStdString()); }
 
 /// Empty if the language of the panel is that of the lesson's file.
 QString translationPath(const QString& path) {

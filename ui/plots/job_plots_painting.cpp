@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Overlays of the lines: axis titles, the clock of the cluster, playhead and pointer.
 #include <QFontMetricsF>
-#include <algorithm>
 #include <cmath>
 
 #include "ui/plots/band_painter.h"
@@ -35,9 +34,8 @@ void drawAxes(QPainter& painter, const PlotGeometry& geometry) {
     const double baseline = strip.rect.top() + ascent - 3;
     painter.setFont(font);
     painter.setPen(theme.dim);
-    const bool isUsual = std::ranges::find(usualCurves(), strip.curve) != usualCurves().end();
     const double end = PlotGeometry::kLabelColumn + metrics.horizontalAdvance(title);
-    if (isUsual || end < kTitleEnd) {
+    if (strip.curve.isUsual() || end < kTitleEnd) {
       painter.drawText(QPointF(PlotGeometry::kLabelColumn, baseline), title);
     } else {
       // Over the line: the column of numbers is too narrow.

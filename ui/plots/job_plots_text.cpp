@@ -61,11 +61,10 @@ QString JobPlots::Impl::textAt(QPointF position) const {
   const PlotGeometry geometry = canvas.geometry();
   if (const PlotMark* mark = markAt(marks, geometry, position))
     return clockText(mark->time) + QLatin1String("  ") + mark->text;
-  const PlotCurve* below =
-      nullptr;  // the curve at the position stands first, if it is no usual one
+  // The curve at the position is named first, unless it is a usual one.
+  const PlotCurve* below = nullptr;
   for (const PlotStrip& strip : geometry.strips) {
-    const bool isUsual = std::ranges::find(usualCurves(), strip.curve) != usualCurves().end();
-    if (!isUsual && strip.rect.contains(position.toPoint())) below = &strip.curve;
+    if (!strip.curve.isUsual() && strip.rect.contains(position.toPoint())) below = &strip.curve;
   }
   QString text;
   if (const PlotBand* band = bandAt(bands, geometry, position))

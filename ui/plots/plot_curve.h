@@ -20,6 +20,8 @@ struct PlotCurve {
   static PlotCurve ofMetric(const std::string& name) { return {Kind::Metric, name}; }
   /// The name in the settings: "loss", "tokens_per_second", "grad_norm", "metrics.NAME".
   QString key() const;
+  /// Whether it is one of usualCurves().
+  bool isUsual() const { return kind == Kind::Loss || kind == Kind::Tokens; }
   /// The name for the user: "tokens/s"; that of a metric is as the program gave it.
   QString title() const;
   friend bool operator==(const PlotCurve&, const PlotCurve&) = default;
