@@ -83,7 +83,9 @@ Result<agents::Profile> startSimulation(const WantedSimulation& wanted) {
   fs::create_directories(folder, failure);
   const std::string file = (folder / (options.name + ".json")).string();
   TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(file, sim::ToJson(scenario), 0600));
-  options.simulation = SimulationOptions{.hardware = scenario.hardware, .scenario = file};
+  // A step of a large model takes half a minute, in which there is nothing to be seen.
+  options.simulation =
+      SimulationOptions{.hardware = scenario.hardware, .scenario = file, .ahead = true};
   return startLocalCluster(options);
 }
 

@@ -17,7 +17,8 @@ struct WantedSimulation {
 };
 
 /// Starts a cluster named `simulated`, or `simulated-2` and so on while others run. Half of its
-/// nodes train a model of a size that suits them; the others are idle.
+/// nodes train a model of a size that suits them; the others are idle. Time passes as fast as it
+/// can until the model has made a step, and then as in the world.
 /// \error as startLocalCluster; kNotFound naming the hardware
 Result<agents::Profile> startSimulation(const WantedSimulation& wanted);
 

@@ -177,6 +177,7 @@ std::span<const char* const> knownSentences() {
                         "a checkpoint of %1 is saved in %2 every %3, and the newest %4 are kept"),
       // Simulated clusters.
       QT_TRANSLATE_NOOP("Sentences", "a simulated cluster: %1, seed %2"),
+      QT_TRANSLATE_NOOP("Sentences", "the simulated clock has run ahead by %1"),
       // Errors of the catalogue (resources/errors/catalogue.json).
       QT_TRANSLATE_NOOP("Sentences", "no cluster is known; %1"),
       QT_TRANSLATE_NOOP("Sentences", "%1 profiles are known and none is named local; %2"),

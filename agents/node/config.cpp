@@ -138,6 +138,8 @@ bool ReadSimulation(const Json& json, AgentConfig& config) {
       out.scenario = value.get<std::string>();
     } else if (key == "hardware" && value.is_string()) {
       out.hardware = value.get<std::string>();
+    } else if (key == "ahead" && value.is_boolean()) {
+      out.ahead = value.get<bool>();
     } else {
       return false;
     }
@@ -152,6 +154,7 @@ Json WriteSimulation(const AgentConfig& config) {
   const SimulationConfig& s = *config.simulation;
   Json json = {{"nodes", s.nodes}, {"hardware", s.hardware}, {"seed", s.seed}, {"speed", s.speed}};
   if (!s.scenario.empty()) json["scenario"] = s.scenario;
+  if (s.ahead) json["ahead"] = true;
   return json;
 }
 

@@ -31,6 +31,7 @@ struct SimulationConfig {
   std::int64_t seed = 1;
   double speed = 1;           // simulated seconds per second
   std::string scenario = {};  // file of what happens; empty: only what clients request
+  bool ahead = false;         // as fast as possible up to the first step of a job
   friend bool operator==(const SimulationConfig&, const SimulationConfig&) = default;
 };
 
@@ -65,7 +66,7 @@ struct AgentConfig {
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
   /// A job that has lost devices and asks continues after this time if no step is lost by that.
   std::int64_t decision_seconds = 60;
-  /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE}.
+  /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE, "ahead": true}.
   /// Present: the cluster is simulated.
   std::optional<SimulationConfig> simulation = {};
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/wall_clock.h"
 #include "engine/files/whole_file.h"
 
@@ -21,6 +22,7 @@ constexpr std::chrono::milliseconds kMostBehind{200};
 constexpr std::chrono::seconds kMeasure{2};
 constexpr std::chrono::milliseconds kFarewell{100};  // for the reply
 constexpr Time kJoined = 1000;                       // all nodes have joined by then
+constexpr Time kMostAhead = 600'000;                 // if no job makes a step
 
 }  // namespace
 
@@ -43,8 +45,9 @@ Result<std::unique_ptr<Simulator>> Simulator::Start(Loop& loop, NetContext& net,
   out->SetPace(1);
   out->fleet_.sim().clock.After(kJoined, [simulator = out.get()] {
     simulator->have_joined_ = true;
-    simulator->SetPace(simulator->speed_);
+    if (!simulator->runs_ahead_) simulator->SetPace(simulator->speed_);
   });
+  if (config.simulation->ahead) out->RunAhead();
   out->measured_ = Loop::Now();
   loop.Every(kMeasure, [simulator = out.get()] { simulator->MeasureReached(); });
   out->Advance();
@@ -70,8 +73,9 @@ Status Simulator::PlayScenario() {
                         registrar_->OnSimulated(ScenarioPlayer::kName,
                                                 {ScenarioPlayer::kName, Role::kOperator}, request);
                       },
-                      [](const Scenario::Act& act, const Status& status) {
+                      [this](const Scenario::Act& act, const Status& status) {
                         if (status) return;
+                        EndAhead();  // there may be no job
                         std::fprintf(stderr, "scenario, line %d: %s: %s\n", act.line,
                                      KindOf(act.what).c_str(), status.error().message.c_str());
                       }});
@@ -88,6 +92,7 @@ bool Simulator::OnReply(const std::string& identity, const wire::Reply& reply) {
 Fleet::World Simulator::FleetWorld() {
   return {[this](const std::string& identity, const wire::FromNode& message) {
             if (registrar_) registrar_->OnSimulated(identity, message);
+            if (runs_ahead_ && message.has_step()) EndAhead();
           },
           [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }};
 }
@@ -95,7 +100,8 @@ Fleet::World Simulator::FleetWorld() {
 SimulationFacts Simulator::MakeFacts(const AgentConfig& config, const Hardware& hardware) {
   return {.status =
               [this] {
-                return engine::SimulationStatus{config_.hardware, speed_, reached_, config_.seed};
+                return engine::SimulationStatus{config_.hardware, runs_ahead_ ? pace_ : speed_,
+                                                reached_, config_.seed};
               },
           .calibration = CalibrationOf(hardware, config.devices),
           .topology = SpeedsOf(hardware),
@@ -112,8 +118,31 @@ Status Simulator::Steer(const wire::SimulateRequest& request) {
     return InvalidArgument(fmt::format("speed {} is not in 0…{}", speed, kMostSimulationSpeed));
   }
   speed_ = reached_ = speed;
+  EndAhead();
   if (have_joined_) SetPace(speed);
   return OkStatus();
+}
+
+void Simulator::RunAhead() {
+  runs_ahead_ = true;
+  begun_ = Loop::Now();
+  reached_ = kMostSimulationSpeed;
+  SetPace(kMostSimulationSpeed);
+  fleet_.sim().clock.After(kMostAhead, [this] { EndAhead(); });
+}
+
+void Simulator::EndAhead() {
+  if (!runs_ahead_) return;
+  runs_ahead_ = false;
+  const auto now = Loop::Now();
+  const Time at = fleet_.sim().clock.now();
+  const double passed = std::chrono::duration<double>(now - begun_).count();
+  registrar_->Note(fmt::format("the simulated clock has run ahead by {:.0f} s",
+                               static_cast<double>(at) / 1000 - passed));
+  measured_ = now;
+  at_measured_ = at;
+  reached_ = speed_;
+  SetPace(have_joined_ ? speed_ : 1);
 }
 
 void Simulator::SetPace(double pace) {
@@ -127,13 +156,17 @@ void Simulator::Advance() {
   const auto begin = Loop::Now();
   const double passed = std::chrono::duration<double, std::milli>(begin - real_base_).count();
   const Time due = base_ + static_cast<Time>(passed * pace_);
+  const double pace = pace_;
   bool is_due = true;
-  while (is_due && Loop::Now() - begin < kLongest) is_due = clock.RunNext(due);
-  if (is_due && static_cast<double>(due - clock.now()) > kMostBehind.count() * pace_) {
+  // What is due changes with the pace.
+  while (is_due && pace_ == pace && Loop::Now() - begin < kLongest) is_due = clock.RunNext(due);
+  if (pace_ == pace && is_due &&
+      static_cast<double>(due - clock.now()) > kMostBehind.count() * pace_) {
     real_base_ = Loop::Now();
     base_ = clock.now();
   }
-  loop_.After(is_due ? std::chrono::milliseconds(0) : kTurn, [this] { Advance(); });
+  loop_.After(is_due && pace_ == pace ? std::chrono::milliseconds(0) : kTurn,
+              [this] { Advance(); });
 }
 
 void Simulator::MeasureReached() {
@@ -146,7 +179,8 @@ void Simulator::MeasureReached() {
   at_measured_ = at;
   // A difference that nobody sees would make every snapshot another one.
   constexpr double kEqual = 0.95;
-  reached_ = reached >= kEqual * speed_ ? speed_ : std::round(reached * 10) / 10;
+  const double wanted = runs_ahead_ ? pace_ : speed_;
+  reached_ = reached >= kEqual * wanted ? wanted : std::round(reached * 10) / 10;
 }
 
 }  // namespace tessera::agents::sim

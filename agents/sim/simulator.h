@@ -44,6 +44,9 @@ class Simulator final : public SimulatedNodes {
   Status Steer(const wire::SimulateRequest& request);
   /// Runs what is due, for a short while, and comes again.
   void Advance();
+  /// Time passes as fast as it can until EndAhead.
+  void RunAhead();
+  void EndAhead();
   /// From now on time passes at this speed.
   void SetPace(double pace);
   void MeasureReached();
@@ -54,6 +57,8 @@ class Simulator final : public SimulatedNodes {
   std::optional<Scenario> scenario_;
   std::optional<ScenarioPlayer> player_;  // of the scenario
   bool have_joined_ = false;              // the nodes; until then time passes as in the world
+  bool runs_ahead_ = false;               // between RunAhead and EndAhead
+  Clock::time_point begun_;               // of RunAhead
   double speed_ = 1;                      // as wanted
   double pace_ = 1;                       // as it is
   Clock::time_point real_base_;           // at which it was

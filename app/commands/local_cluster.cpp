@@ -247,8 +247,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.etcd = etcd;
     if (options.plainLanes) config.lane_security = agents::kPlainLanes;
     if (const auto& simulation = options.simulation)
-      config.simulation = {options.nodes, simulation->hardware, simulation->seed, simulation->speed,
-                           simulation->scenario};
+      config.simulation = {options.nodes,     simulation->hardware, simulation->seed,
+                           simulation->speed, simulation->scenario, simulation->ahead};
     config.agent_keys = (nodeFolder(directory, node) / "agent.key").string();
     config.log_file = agentLog(directory.string(), node);
     config.allowed_folder = allowed.string();

@@ -36,6 +36,7 @@ struct SimulationOptions {
   std::int64_t seed = 1;
   double speed = 1;           // simulated seconds per second
   std::string scenario = {};  // absolute path of a scenario; empty: none
+  bool ahead = false;         // as fast as possible up to the first step of a job
 };
 
 struct LocalClusterOptions {

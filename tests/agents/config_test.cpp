@@ -32,6 +32,15 @@ class ConfigTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".new")));
   }
 
+  void aSimulationRoundTrips() {
+    AgentConfig config = Sample();
+    config.simulation = {.nodes = 8, .speed = 2, .scenario = "/tmp/x.json", .ahead = true};
+    QVERIFY(SaveAgentConfig(config, Path("agent.json")));
+    const auto read = LoadAgentConfig(Path("agent.json"));
+    QVERIFY2(read, read ? "" : read.error().ToString().c_str());
+    QVERIFY(read->simulation == config.simulation);
+  }
+
   void refuses_data() {
     QTest::addColumn<QByteArray>("from");
     QTest::addColumn<QByteArray>("to");
