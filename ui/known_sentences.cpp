@@ -175,6 +175,9 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "a checkpoint of %1 is saved in %2 every %3"),
       QT_TRANSLATE_NOOP("Sentences",
                         "a checkpoint of %1 is saved in %2 every %3, and the newest %4 are kept"),
+      // Plans of lessons.
+      QT_TRANSLATE_NOOP("Sentences", "nothing would change"),
+      QT_TRANSLATE_NOOP("Sentences", "GPU %1 is lost"),
       // Simulated clusters.
       QT_TRANSLATE_NOOP("Sentences", "a simulated cluster: %1, seed %2"),
       QT_TRANSLATE_NOOP("Sentences", "the simulated clock has run ahead by %1"),

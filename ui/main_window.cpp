@@ -132,7 +132,9 @@ void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
 void MainWindow::Impl::swapByHand(const QList<ptc::DeviceId>& devices,
                                   const QList<ptc::DeviceId>& others) {
   if (source == LayoutSource::Lesson) {
-    return say(tr("In a lesson GPUs can be added and removed, but not swapped."));
+    const Status swapped = lessons.swap(toVector(devices), toVector(others));
+    if (!swapped) say(QString::fromStdString(swapped.error().message));
+    return;
   }
   if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) return say(reason);
   const Draft::Edits before = draft.edits();

@@ -54,6 +54,7 @@ struct LessonChange {
   std::optional<bool> zero = {};
   std::optional<std::int64_t> micro_batch = {};
   bool relay = true;  // whether bytes may be forwarded inside a node
+  bool pin = false;   // `devices` are in rank order; else their order is free
   friend bool operator==(const LessonChange&, const LessonChange&) = default;
 };
 
@@ -62,6 +63,12 @@ struct LessonChange {
 struct LessonPlanAction {
   LessonChange change;
   friend bool operator==(const LessonPlanAction&, const LessonPlanAction&) = default;
+};
+/// Shows the plan in which GPUs exchange their places, each of `some` with that of `others` at the
+/// same position. A GPU without a rank takes the other's place in the job. Nothing moves.
+struct LessonSwapAction {
+  std::vector<ptc::DeviceId> some, others;  // of equal length
+  friend bool operator==(const LessonSwapAction&, const LessonSwapAction&) = default;
 };
 /// Carries out the plan shown.
 struct LessonMoveAction {
@@ -109,9 +116,9 @@ struct LessonExperimentAction {
 };
 
 struct LessonAction {
-  std::variant<LessonSetup, LessonPlanAction, LessonMoveAction, LessonLoseAction, LessonResetAction,
-               LessonViewAction, LessonSelectAction, LessonTensorAction, LessonColourAction,
-               LessonFrameAction, LessonExperimentAction>
+  std::variant<LessonSetup, LessonPlanAction, LessonSwapAction, LessonMoveAction, LessonLoseAction,
+               LessonResetAction, LessonViewAction, LessonSelectAction, LessonTensorAction,
+               LessonColourAction, LessonFrameAction, LessonExperimentAction>
       what;
   int line = 1;  // in the file
 };

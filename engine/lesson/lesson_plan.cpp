@@ -104,7 +104,7 @@ Result<LessonTarget> TargetOf(const LessonState& state, const LessonChange& chan
   if (change.devices) {
     TESSERA_RETURN_IF_ERROR(CheckUsable(state, *change.devices));
   }
-  if (!change.mesh) {
+  if (!change.mesh && !change.pin) {
     std::vector<ptc::DeviceId> devices = change.devices.value_or(UsableDevices(state));
     if (!change.devices) {
       std::erase_if(devices, [&](ptc::DeviceId d) { return !state.layout.mesh().RankOf(d); });
@@ -122,7 +122,7 @@ Result<LessonTarget> TargetOf(const LessonState& state, const LessonChange& chan
     target.why = std::move(choice->why);
     return target;
   }
-  target.mesh = *change.mesh;
+  target.mesh = change.mesh.value_or(state.layout.mesh().shape());
   const auto ranks = static_cast<std::size_t>(target.mesh.num_ranks());
   target.devices = change.devices.value_or(UsableDevices(state));
   if (target.devices.size() < ranks) {
@@ -224,11 +224,16 @@ Result<std::shared_ptr<const LessonPlanned>> PlanLessonChange(const LessonState&
   TESSERA_TRY(LessonTarget target, TargetOf(state, change));
   const LessonWorld& world = *state.world;
   TESSERA_TRY(const auto tensors, TensorsOf(world.settings, target.options.zero));
-  std::ranges::sort(target.devices);
-  TESSERA_TRY(const auto stages, StagesOn(tensors.stages, target.mesh));
-  TESSERA_TRY(auto mesh, ptc::Place(state.layout, target.mesh, tensors.tensors, target.devices,
-                                    world.topology, stages, state.lost));
-  TESSERA_TRY(auto to, MakeLayout(tensors, std::move(mesh)));
+  std::optional<ptc::DeviceMesh> mesh;
+  if (change.pin) {
+    TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.mesh, target.devices));
+  } else {
+    std::ranges::sort(target.devices);
+    TESSERA_TRY(const auto stages, StagesOn(tensors.stages, target.mesh));
+    TESSERA_TRY(mesh, ptc::Place(state.layout, target.mesh, tensors.tensors, target.devices,
+                                 world.topology, stages, state.lost));
+  }
+  TESSERA_TRY(auto to, MakeLayout(tensors, *std::move(mesh)));
   const bool holds_lost = std::ranges::any_of(state.lost, [&](ptc::DeviceId device) {
     return state.layout.mesh().RankOf(device).has_value();
   });
@@ -241,6 +246,7 @@ Result<std::shared_ptr<const LessonPlanned>> PlanLessonChange(const LessonState&
                                                                        : ptc::Relaying::kNever}));
   auto planned = std::make_shared<LessonPlanned>(
       LessonPlanned{state.layout, std::move(to), target.options, std::move(outline), {}});
+  planned->relay = change.relay;
   AddSummary(state, *planned);
   planned->summary.idle = std::move(target.idle);
   planned->summary.why = std::move(target.why);

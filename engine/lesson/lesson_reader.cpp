@@ -22,9 +22,9 @@ constexpr std::array<std::string_view, 4> kLessonViews = {"mesh", "tensors", "li
 constexpr std::array<std::string_view, 6> kLessonColours = {"piece", "replica", "stage",
                                                             "slice", "host",    "memory"};
 constexpr std::array<std::string_view, 1> kLessonExperiments = {"consistency"};
-constexpr std::array<std::string_view, 11> kLessonActions = {
-    "start",  "plan",   "move",   "lose",  "reset",     "view",
-    "select", "tensor", "colour", "frame", "experiment"};
+constexpr std::array<std::string_view, 12> kLessonActions = {
+    "start", "plan",   "swap",   "move",   "lose",  "reset",
+    "view",  "select", "tensor", "colour", "frame", "experiment"};
 
 int CountWords(std::string_view text) {
   int words = 0;
@@ -187,7 +187,7 @@ class LessonReader {
   Result<LessonChange> ReadChange(const JsonValue& value) const {
     TESSERA_TRY(const auto reader,
                 JsonReader::Make(file_, value, "a change",
-                                 {"mesh", "devices", "zero", "micro_batch", "relay"}));
+                                 {"mesh", "devices", "zero", "micro_batch", "relay", "pin"}));
     LessonChange change;
     if (reader.Find("mesh") != nullptr) {
       TESSERA_TRY(change.mesh, Mesh(reader));
@@ -202,7 +202,45 @@ class LessonReader {
       TESSERA_TRY(change.micro_batch, reader.Integer("micro_batch", 0, 1 << 20));
     }
     TESSERA_RETURN_IF_ERROR(reader.Optional("relay", change.relay));
+    TESSERA_RETURN_IF_ERROR(reader.Optional("pin", change.pin));
+    if (change.pin && !change.devices) {
+      return reader.At(*reader.Find("pin"), "'pin' needs 'devices', whose order it fixes");
+    }
     return change;
+  }
+
+  /// ["n0g0,n0g1", "n1g0,n1g1"]: the first with the third, the second with the fourth.
+  Result<LessonSwapAction> ReadSwap(const JsonReader& reader) const {
+    TESSERA_TRY(const auto* sides, reader.List("swap"));
+    const JsonValue& at = *reader.Find("swap");
+    if (sides->size() != 2) {
+      return reader.At(at, fmt::format("'swap' has {} texts, it needs two with GPUs such as n0g0",
+                                       sides->size()));
+    }
+    LessonSwapAction swap;
+    for (std::vector<ptc::DeviceId>* side : {&swap.some, &swap.others}) {
+      const JsonValue& text = (*sides)[side == &swap.some ? 0 : 1];
+      if (text.kind != JsonValue::Kind::kText) {
+        return reader.At(
+            text, fmt::format("'swap' must have texts such as \"n0g0\", not {}", Describe(text)));
+      }
+      auto devices = ptc::ParseDevices(text.text);
+      if (!devices) {
+        return reader.At(text, fmt::format("'swap': {}", devices.error().ToString()));
+      }
+      *side = *std::move(devices);
+    }
+    if (swap.some.size() != swap.others.size()) {
+      return reader.At(at, fmt::format("'swap' has {} GPUs for {}: as many on both sides",
+                                       swap.some.size(), swap.others.size()));
+    }
+    std::vector<ptc::DeviceId> all = swap.some;
+    all.insert(all.end(), swap.others.begin(), swap.others.end());
+    std::ranges::sort(all);
+    if (const auto twice = std::ranges::adjacent_find(all); twice != all.end()) {
+      return reader.At(at, fmt::format("'swap' names GPU {} twice", ptc::ToString(*twice)));
+    }
+    return swap;
   }
 
   /// "n1,n0g2": nodes and devices that fail.
@@ -236,8 +274,8 @@ class LessonReader {
   Result<LessonAction> ReadAction(const JsonValue& value) const {
     TESSERA_TRY(const auto reader,
                 JsonReader::Make(file_, value, "an action",
-                                 {"start", "plan", "move", "lose", "reset", "view", "select",
-                                  "tensor", "colour", "frame", "experiment"}));
+                                 {"start", "plan", "swap", "move", "lose", "reset", "view",
+                                  "select", "tensor", "colour", "frame", "experiment"}));
     if (value.items.size() != 1) {
       return reader.At(fmt::format("an action has one key, this one has {}: use one of {}",
                                    value.items.size(), fmt::join(kLessonActions, ", ")));
@@ -251,6 +289,8 @@ class LessonReader {
     } else if (key == "plan") {
       TESSERA_TRY(LessonChange change, ReadChange(value.items.front()));
       action.what = LessonPlanAction{std::move(change)};
+    } else if (key == "swap") {
+      TESSERA_TRY(action.what, ReadSwap(reader));
     } else if (key == "lose") {
       TESSERA_TRY(action.what, ReadLoss(reader));
     } else if (key == "move" || key == "reset") {

@@ -68,6 +68,33 @@ Result<LessonState> Lose(LessonState next, const LessonLoseAction& lose) {
   return next;
 }
 
+/// The plan shown, or else the job as it is, with other devices in the places of these.
+Result<LessonState> Swap(LessonState next, const LessonSwapAction& swap) {
+  const LessonPlanned* shown = next.draft();
+  const ptc::DeviceMesh& mesh = shown != nullptr ? shown->to.mesh() : next.layout.mesh();
+  std::vector<ptc::DeviceId> order = mesh.devices();
+  for (std::size_t i = 0; i < swap.some.size(); ++i) {
+    const auto one = std::ranges::find(order, swap.some[i]);
+    const auto other = std::ranges::find(order, swap.others[i]);
+    if (one == order.end() && other == order.end()) {
+      return FailedPrecondition(fmt::format("'swap': neither {} nor {} is in the job",
+                                            ptc::ToString(swap.some[i]),
+                                            ptc::ToString(swap.others[i])));
+    }
+    if (one != order.end()) *one = swap.others[i];
+    if (other != order.end()) *other = swap.some[i];
+  }
+  LessonChange change{.mesh = mesh.shape(), .devices = std::move(order), .pin = true};
+  if (shown != nullptr) {
+    change.zero = shown->options.zero;
+    change.micro_batch = shown->options.micro_batch;
+    change.relay = shown->relay;
+  }
+  TESSERA_TRY(next.plan, PlanLessonChange(next, change));
+  next.is_moved = false;
+  return next;
+}
+
 NodeStatus AliveNode(std::int32_t node) {
   NodeStatus status{.node = node, .state = NodeState::kAlive, .devices = {}};
   status.host = fmt::format("lesson-n{}", node);
@@ -99,6 +126,7 @@ Result<LessonState> ActLesson(const LessonState& state, const LessonAction& acti
             next.is_moved = false;
             return next;
           },
+          [&](const LessonSwapAction& swap) { return Swap(next, swap); },
           [&](const LessonMoveAction&) -> Result<LessonState> {
             const LessonPlanned* plan = state.draft();
             if (plan == nullptr) return FailedPrecondition("'move' needs a 'plan' before it");

@@ -37,7 +37,8 @@ struct LessonPlanned {
   StepOptions options;
   ptc::Outline outline;
   PlanSummary summary;
-  bool fits = true;  // in the memory of each GPU
+  bool fits = true;   // in the memory of each GPU
+  bool relay = true;  // as the change allows it
 };
 
 /// What is shown after the actions of a step.
@@ -71,8 +72,8 @@ Result<std::shared_ptr<const LessonPlanned>> PlanLessonChange(const LessonState&
                                                               const LessonChange& change);
 
 /// The state after an action.
-/// \error as PlanLessonChange; kFailedPrecondition for a move without a plan; kInvalidArgument for
-///     an unknown device or tensor
+/// \error as PlanLessonChange; kFailedPrecondition for a move without a plan and for a swap of
+///     devices without ranks; kInvalidArgument for an unknown device or tensor
 Result<LessonState> ActLesson(const LessonState& state, const LessonAction& action,
                               const LessonSetup& setup);
 

@@ -114,6 +114,28 @@ class LessonReaderTest : public QObject {
         "l.json:6:5: the cluster has no GPU n7g0");
     row("a move without a plan", {.step = R"({"text": "A.", "actions": [{"move": true}]})"},
         "l.json:6:33: 'move' needs a 'plan' before it");
+    row("a swap of one GPU", {.step = R"({"text": "A.", "actions": [{"swap": ["n0g0"]}]})"},
+        "l.json:6:33: 'swap' has 1 texts, it needs two with GPUs such as n0g0");
+    row("a swap of numbers", {.step = R"({"text": "A.", "actions": [{"swap": [0, 1]}]})"},
+        "l.json:6:33: 'swap' must have texts such as \"n0g0\", not 0");
+    row("a swap of what is no GPU",
+        {.step = R"({"text": "A.", "actions": [{"swap": ["n0g0", "gpu"]}]})"},
+        "l.json:6:33: 'swap': ");
+    row("a swap of two for one",
+        {.step = R"({"text": "A.", "actions": [{"swap": ["n0g0,n0g1", "n1g0"]}]})"},
+        "l.json:6:33: 'swap' has 2 GPUs for 1: as many on both sides");
+    row("a swap with itself",
+        {.step = R"({"text": "A.", "actions": [{"swap": ["n0g0", "n0g0"]}]})"},
+        "l.json:6:33: 'swap' names GPU n0g0 twice");
+    row("a swap of idle GPUs",
+        {.step = R"({"text": "A.", "actions": [{"swap": ["n1g0", "n1g1"]}]})"},
+        "l.json:6:33: 'swap': neither n1g0 nor n1g1 is in the job");
+    row("a swap with a GPU that does not exist",
+        {.step = R"({"text": "A.", "actions": [{"swap": ["n0g0", "n9g0"]}]})"},
+        "l.json:6:5: the cluster has no GPU n9g0");
+    row("a fixed order of unknown GPUs",
+        {.step = R"({"text": "A.", "actions": [{"plan": {"mesh": "dp=4", "pin": true}}]})"},
+        "l.json:6:58: 'pin' needs 'devices', whose order it fixes");
     row("an answer without a plan",
         {.step = R"({"text": "A.", "predict": {"ask": "How many?", "answer": "moved_bytes"}})"},
         "l.json:6:20: 'predict': 'moved_bytes' needs a plan, and there is none");

@@ -163,6 +163,40 @@ class LessonStageTest : public QObject {
     QCOMPARE(ValueOf(state, "bubble"), 3.0 / 11.0);
   }
 
+  void aSwapExchangesThePlacesOfGpus() {
+    const engine::LessonState start = StartOf(SmallSetup());  // n0g0 and n0g2 hold the same
+    const auto swap = [](std::vector<ptc::DeviceId> some, std::vector<ptc::DeviceId> others) {
+      return engine::LessonAction{engine::LessonSwapAction{std::move(some), std::move(others)}, 1};
+    };
+    const engine::LessonState swapped = After(start, swap({{0, 1}}, {{0, 2}}));
+    QCOMPARE(swapped.layout, start.layout);  // nothing has moved
+    QVERIFY(swapped.draft() != nullptr);
+    QCOMPARE(swapped.plan->to.mesh().shape(), start.layout.mesh().shape());
+    QCOMPARE(swapped.plan->to.mesh().devices(), *ptc::ParseDevices("n0g0,n0g2,n0g1,n0g3"));
+    // The two need what they are to hold but for the tensors that no slice divides; the others
+    // keep everything.
+    const double exchanged =
+        ValueOf(start, "held_bytes(n0g1)") + ValueOf(start, "held_bytes(n0g2)");
+    const double held =
+        exchanged + ValueOf(start, "held_bytes(n0g0)") + ValueOf(start, "held_bytes(n0g3)");
+    QCOMPARE(ValueOf(swapped, "moved_bytes") + ValueOf(swapped, "kept_bytes"), held);
+    QVERIFY(ValueOf(swapped, "moved_bytes") < exchanged);
+    QVERIFY(ValueOf(swapped, "moved_bytes") > 0.9 * exchanged);
+    // As the same change with a fixed order.
+    const auto pinned = engine::PlanLessonChange(
+        start, {.devices = *ptc::ParseDevices("n0g0,n0g2,n0g1,n0g3"), .pin = true});
+    QVERIFY2(pinned.has_value(), pinned ? "" : pinned.error().message.c_str());
+    QCOMPARE((*pinned)->outline.hash, swapped.plan->outline.hash);
+    // Two swaps are one plan: a second one changes the plan that is shown.
+    const engine::LessonState twice = After(swapped, swap({{0, 1}}, {{1, 0}}));
+    QCOMPARE(twice.plan->to.mesh().devices(), *ptc::ParseDevices("n0g0,n0g2,n1g0,n0g3"));
+    const engine::LessonState once = After(start, swap({{0, 0}, {0, 1}}, {{1, 0}, {1, 1}}));
+    QCOMPARE(once.plan->to.mesh().devices(), *ptc::ParseDevices("n1g0,n1g1,n0g2,n0g3"));
+    const engine::LessonState moved = After(twice, {engine::LessonMoveAction{}, 1});
+    QCOMPARE(moved.layout, twice.plan->to);
+    QVERIFY(!engine::ActLesson(swapped, swap({{0, 1}}, {{0, 2}}), SmallSetup()));  // back again
+  }
+
   void wrongChangesAreRefused_data() {
     QTest::addColumn<QString>("mesh");
     QTest::addColumn<QString>("devices");

@@ -299,6 +299,50 @@ class LessonSessionTest : public QObject {
     QVERIFY(window.draft()->isEmpty());
   }
 
+  // As in the draft of a cluster: by drag, and by Ctrl+X and Ctrl+V, without a cluster too.
+  void gpusAreSwapped() {
+    test::Panel panel;
+    panel.setSnapshot({});  // no job runs
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(QStringLiteral("replicas"), 5));
+    test::settle();
+    const auto* mesh = window.meshView();
+    const auto rankOf = [&](ptc::DeviceId device) { return mesh->scene().find(device)->rank; };
+    QCOMPARE(rankOf({0, 1}), std::optional(2));
+    emit window.meshView()->swapRequested({{0, 1}}, {{1, 0}});
+    test::settle();
+    QCOMPARE(rankOf({0, 1}), std::optional(1));
+    QCOMPARE(rankOf({1, 0}), std::optional(2));
+    const auto plan = window.lessons().planSummary();
+    QVERIFY2(plan != nullptr, qPrintable(window.lessons().draftProblem()));
+    const std::vector<ptc::DeviceId> wanted = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+    QCOMPARE(plan->to_devices, wanted);
+    window.actions()->refresh();
+    window.actions()->find(QStringLiteral("edit.undo"))->trigger();
+    QVERIFY(window.lessons().draft().isEmpty());
+    // The next step shows the plan of this swap.
+    window.lessons().next();
+    test::settle();
+    QCOMPARE(window.lessons().planSummary()->to_devices, wanted);
+    QCOMPARE(window.lessons().planSummary()->moved(), plan->moved());
+    window.meshView()->setSelection({{0, 0}});
+    window.actions()->refresh();
+    window.actions()->find(QStringLiteral("edit.cut"))->trigger();
+    window.meshView()->setSelection({{2, 0}});  // idle: it takes the place
+    window.actions()->refresh();
+    window.actions()->find(QStringLiteral("edit.paste"))->trigger();
+    test::settle();
+    QCOMPARE(rankOf({2, 0}), std::optional(0));
+    QVERIFY(!rankOf({0, 0}));
+    QVERIFY(panel.window->draft()->isEmpty());  // that of the cluster
+    // Nothing is edited while the answer is open.
+    window.lessons().showStep(1);
+    window.actions()->refresh();
+    QAction* cut = window.actions()->find(QStringLiteral("edit.cut"));
+    QVERIFY(!cut->isEnabled());
+    QVERIFY(cut->toolTip().contains(QStringLiteral("Answer the question first.")));
+  }
+
   void aTransferIsShownInMotion() {
     ui::LessonRecords records;
     ui::LessonSession session(records);

@@ -13,7 +13,10 @@ void MainWindow::Impl::addEditActions() {
   using Keys = QList<QKeySequence>;
   const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
   const auto id = [](const char* text) { return QString::fromLatin1(text); };
-  const auto editBlocked = [this] { return control.editBlockedReason(); };
+  const auto editBlocked = [this] {
+    return source == LayoutSource::Lesson ? lessons.editBlockedReason()
+                                          : control.editBlockedReason();
+  };
   const auto noSelection = [this] {
     return selection.devices().empty() && !mesh->current() ? tr("Select a GPU first.") : QString();
   };

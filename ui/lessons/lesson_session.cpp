@@ -198,6 +198,18 @@ void LessonSession::edit(const std::vector<ptc::DeviceId>& devices, std::optiona
   }
 }
 
+Status LessonSession::swap(const std::vector<ptc::DeviceId>& some,
+                           const std::vector<ptc::DeviceId>& others) {
+  if (!canEdit()) return OkStatus();
+  return m_draft.swap(some, others, m_plan ? &m_plan->summary : nullptr);
+}
+
+QString LessonSession::editBlockedReason() const {
+  if (canEdit()) return {};
+  return isMoving() ? tr("The bytes of the lesson are still moving.")
+                    : tr("Answer the question first.");
+}
+
 engine::LessonChange LessonSession::drafted() const {
   const engine::LessonState& now = state();
   engine::LessonChange change;
@@ -205,7 +217,11 @@ engine::LessonChange LessonSession::drafted() const {
   std::erase_if(devices,
                 [&](ptc::DeviceId device) { return std::ranges::binary_search(now.lost, device); });
   const Draft::Edits& edits = m_draft.edits();
-  if (!edits.pins.none()) {
+  if (!edits.order.empty()) {
+    devices = edits.order;
+    change.mesh = edits.orderMesh;
+    change.pin = true;
+  } else if (!edits.pins.none()) {
     ptc::MeshShape mesh = now.layout.mesh().shape();
     std::int64_t others = 1;
     for (const ptc::Axis axis : ptc::kAxes) {

@@ -78,9 +78,13 @@ class LessonSession : public QObject {
   bool canEdit() const {
     return isOpen() && !isMoving() && (!script().predict.has_value() || given().has_value());
   }
+  /// Why not, as one sentence; empty if it can be.
+  QString editBlockedReason() const;
   Draft& draft() { return m_draft; }
   /// As MainWindow does for the draft of Live.
   void edit(const std::vector<ptc::DeviceId>& devices, std::optional<bool> intoMesh);
+  /// \error as Draft::swap
+  Status swap(const std::vector<ptc::DeviceId>& some, const std::vector<ptc::DeviceId>& others);
   /// The mesh and the options that the controls show: of the draft, else of its plan, else of now.
   ptc::MeshShape drawnMesh() const;
   engine::StepOptions drawnOptions() const;
