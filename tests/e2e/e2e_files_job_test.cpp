@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/e2e/losses.h"
+#include "tests/e2e/shell_job.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -170,38 +171,12 @@ class E2eFilesJobTest : public QObject {
 
   // No Python in the program: its state is a number, which is to be equal to the step.
   void aShellScriptIsAJob() {
-    QVERIFY(Write("own.sh", R"sh(
-cd "$TESSERA_FOLDER"
-init() {  # the header has 53 bytes
-  printf '\065\0\0\0\0\0\0\0{"n":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}\0'
-}
-train_step() {
-  { head -c -1 mine; printf "\\$(printf %03o "$1")"; } > next && mv next mine && echo 1.5
-}
-if [ -n "$TESSERA_STATE" ]; then
-  cp "$TESSERA_STATE" mine; answer=go
-  found=$(tail -c 1 mine | od -An -tu1 | tr -d ' ')
-  [ "$found" = "$TESSERA_STEP" ] || { echo "the state is after step $found" >&2; exit 9; }
-else
-  init > mine; answer=save
-fi
-step=$TESSERA_STEP
-while [ "$answer" = go ]; do
-  sleep 0.1
-  step=$((step + 1)); loss=$(train_step "$step")
-  echo "$step $loss" > steps; read -r answer < answer
-  [ ! -e state.safetensors ] || { echo "two copies of the state" >&2; exit 8; }
-done
-mv mine "$TESSERA_SAVE"
-)sh"));
-    QVERIFY(Write("own.tensors.json", R"({"layers": 0,
-      "tensors": [{"name": "n", "dtype": "u8", "shape": [1], "role": "buffer"}]})"));
-    QVERIFY(Write("own.rules.json", R"({"rules": [{"match": "n", "cut": "replicate"}]})"));
-    const Outcome start =
-        m_cluster->Run(StartOf("own", m_files.filePath("own.sh"), m_python, "own.tensors.json",
-                               "own.rules.json", {"dp=2", "n0g0,n1g0"}) +
-                           QStringList{"--save-every", "4"},
-                       kFilesPatience);
+    const ShellJob job = WriteShellJob(m_files.path());
+    QVERIFY(!job.script.isEmpty() && !job.tensors.isEmpty() && !job.rules.isEmpty());
+    const Outcome start = m_cluster->Run(StartOf("own", job.script, m_python, "own.tensors.json",
+                                                 "own.rules.json", {"dp=2", "n0g0,n1g0"}) +
+                                             QStringList{"--save-every", "4"},
+                                         kFilesPatience);
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->GoesOn("own", 3));
     const Json moved = m_cluster->Apply("own", "dp=3", "n1g0,n0g0,n0g1");
@@ -216,7 +191,7 @@ mv mine "$TESSERA_SAVE"
     QCOMPARE(static_cast<std::int64_t>(arena->header().end.load()), step);
     QVERIFY(m_cluster->Run({"job", "resume", "own"}).code == 0);
     QVERIFY(m_cluster->GoesOn("own", 9));  // with two saves
-    const auto programs = ProgramsOf(m_files.filePath("own.sh"));
+    const auto programs = ProgramsOf(job.script);
     QCOMPARE(programs.size(), std::size_t{3});
     QVERIFY(SendSignal(programs.front(), SIGKILL));
     QVERIFY(m_cluster->GoesOn("own", 9));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that are started from the panel's dialog, on real clusters: a built-in model, a checkpoint,
-// a program of the user, and a large model on a simulated cluster.
+// programs of the user with each kind of state, and a large model on a simulated cluster.
 #include <QComboBox>
 #include <QPushButton>
 #include <QTemporaryDir>
@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "app/bridge.h"
+#include "tests/e2e/shell_job.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/program.h"
@@ -165,6 +166,34 @@ class E2ePanelStartTest : public QObject {
     QVERIFY(m_cluster->WaitStep(QStringLiteral("own"), 5));
   }
 
+  // A shell script, whose state is files that it loads and saves.
+  void aProgramThatUsesFilesIsStarted() {
+    const test::ShellJob files = test::WriteShellJob(m_folder.path());
+    QVERIFY(!files.script.isEmpty() && !files.tensors.isEmpty() && !files.rules.isEmpty());
+    OpenDialog f(*m_cluster);
+    f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
+    f.set(ui::StartQuestions::kKind, QStringLiteral("files"));
+    f.set(kScript, files.script);
+    f.set(kTensors, files.tensors);
+    f.set(kRules, files.rules);
+    f.set(kSaveEvery, QStringLiteral("1000"));
+    f.set(kName, QStringLiteral("files"));
+    f.set(kGpus, QStringLiteral("n0g2,n1g2"));
+    QVERIFY2(f.start("files"), f.why());
+    const engine::JobStatus job = *f.model.findJob("files");
+    QCOMPARE(job.mesh, *ptc::ParseMeshShape("dp=2"));  // its state cannot be cut
+    QVERIFY(m_cluster->WaitStep(QStringLiteral("files"), 2));
+    // What it holds is the number of the step, in all replicas.
+    QVERIFY(m_cluster->Run({"job", "pause", "files"}).code == 0);
+    const std::int64_t step = m_cluster->Step(QStringLiteral("files"));
+    for (const char* device : {"n0g2", "n1g2"}) {
+      const auto arena = m_cluster->ArenaOf(device);
+      QVERIFY(arena);
+      QCOMPARE(static_cast<std::int64_t>(arena->header().end.load()), step);
+    }
+    QVERIFY(m_cluster->Run({"job", "stop", "files", "--yes"}).code == 0);
+  }
+
   // The panel runs it up to the point where it says what it has, and shows the configurations.
   void aTorchProgramIsDescribedAndStarted() {
     const test::Python python = test::FindPython({QStringLiteral("torch")});
@@ -186,7 +215,7 @@ class E2ePanelStartTest : public QObject {
   void aLargeModelStartsOnASimulatedCluster() {
     test::LocalCluster::Options options;
     options.simulate = QStringLiteral("64x8");
-    options.more = {QStringLiteral("--hardware"), QStringLiteral("h100")};
+    options.more = QStringLiteral("--hardware h100 --speed 100").split(QLatin1Char(' '));
     const test::LocalCluster cluster(options);
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
     OpenDialog f(cluster);
