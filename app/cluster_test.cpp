@@ -11,6 +11,7 @@
 #include "app/commands/when.h"
 #include "app/version.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::app {
 namespace {
@@ -62,6 +63,7 @@ AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
                   "firewall blocks it.")
                   .arg(endpoint);
   }
+  row.found = ui::localized(row.found);
   return row;
 }
 
@@ -103,11 +105,12 @@ AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engine::C
         ClusterTest::tr("Synchronise the clocks: systemctl enable --now systemd-timesyncd")};
   if (worst != nullptr && worst->verdict == engine::Check::Verdict::kFailed &&
       worst->name.find("key") != std::string::npos)
-    return {name, Verdict::KeyRefused, QString::fromStdString(worst->value),
-            QString::fromStdString(worst->remedy)};
+    return {name, Verdict::KeyRefused, ui::localized(worst->value), ui::localized(worst->remedy)};
   if (worst != nullptr)
-    return {name, Verdict::Warning, QString::fromStdString(worst->name + ": " + worst->value),
-            QString::fromStdString(worst->remedy)};
+    return {name, Verdict::Warning,
+            QString(ui::localizedCheck(worst->name) + QLatin1String(": ") +
+                    ui::localized(worst->value)),
+            ui::localized(worst->remedy)};
   if (skew)
     found << ClusterTest::tr("clock within %1")
                  .arg(ui::format::seconds(std::max(std::abs(skew->seconds), 1e-3)));
@@ -147,7 +150,7 @@ void ClusterTest::start() {
   };
   auto client = agents::ClusterClient::Open(m_profile, std::move(handlers));
   if (!client) {
-    m_row({tr("registrar"), Verdict::KeyRefused, QString::fromStdString(client.error().ToString()),
+    m_row({tr("registrar"), Verdict::KeyRefused, ui::localized(client.error().ToString()),
            tr("Choose the key file that was created for this cluster.")});
     QMetaObject::invokeMethod(
         this, [this] { end(OkStatus()); }, Qt::QueuedConnection);

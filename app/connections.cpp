@@ -27,6 +27,7 @@
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 #include "app/simulation.h"
+#include "ui/sentences.h"
 
 namespace tessera::app {
 namespace {
@@ -340,7 +341,7 @@ Result<QList<ui::KeyInfo>> AppConnections::keys() {
   }
   for (const Error& error : list.unreadable) {
     ui::KeyInfo info;
-    info.note = QString::fromStdString(error.message);
+    info.note = ui::localized(error.message);
     infos << info;
   }
   return infos;

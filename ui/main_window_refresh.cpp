@@ -205,7 +205,7 @@ std::optional<MainWindow::Impl::Compared> MainWindow::Impl::comparedChanges() co
 
 void MainWindow::Impl::refreshNotices() {
   const bool shown = model.hasSnapshot() && !model.isFile();
-  const QString detail = model.linkDetail();
+  const QString detail = localized(model.linkDetail());
   const bool past = source == LayoutSource::Past && moment;
   const bool inLesson = source == LayoutSource::Lesson;
   const auto compared = comparedChanges();
@@ -242,7 +242,7 @@ void MainWindow::Impl::refreshNotices() {
     tuningNotice->hide();
   }
   refreshJobNotice(shown && !past && !inLesson);
-  const QString unrecorded = model.recordProblem();
+  const QString unrecorded = localized(model.recordProblem());
   if (unrecorded.isEmpty()) {
     recordNotice->hide();
   } else {

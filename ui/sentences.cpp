@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ui/format.h"
@@ -170,6 +171,10 @@ QString localizedText(const engine::Event& event) {
   const QString source = QString::fromStdString(event.source);
   if (source.contains(output)) return QString::fromStdString(event.text);
   return localized(event.text);
+}
+
+QString localizedCheck(std::string_view name) {
+  return QCoreApplication::translate("Checks", std::string(name).c_str());
 }
 
 }  // namespace tessera::ui

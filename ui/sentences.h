@@ -21,7 +21,12 @@ QString localized(std::string_view sentence);
 /// The text of an event. Output of programs stays as it is.
 QString localizedText(const engine::Event& event);
 
+/// The name of what the doctor of a node checks, such as "key file".
+QString localizedCheck(std::string_view name);
+
 /// The known sentences in English. %1, %2, … stand for what differs.
 std::span<const char* const> knownSentences();
+/// The names of checks in English. They are whole texts only: a job may have the same name.
+std::span<const char* const> knownChecks();
 
 }  // namespace tessera::ui

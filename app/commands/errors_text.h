@@ -2,10 +2,11 @@
 #pragma once
 
 /// \file
-/// The text of resources/errors/catalogue.json, embedded by the build.
+/// The texts of resources/errors/catalogue.json and catalogue.de.json, embedded by the build.
 
 namespace tessera::app {
 
 extern const char* const kErrorsText;
+extern const char* const kGermanErrorsText;
 
 }  // namespace tessera::app

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/commands/command.h"
 #include "app/commands/errors.h"
@@ -19,12 +20,13 @@ Json knownErrorToJson(const KnownError& error) {
 }
 
 int runAll(const Invocation& call) {
+  const std::string language = call.arguments.valueOr("language", "en");
   if (call.json) {
     Json all = Json::array();
-    for (const KnownError& error : knownErrors()) all.push_back(knownErrorToJson(error));
+    for (const KnownError& error : knownErrors(language)) all.push_back(knownErrorToJson(error));
     printLine({{"errors", std::move(all)}});
   } else {
-    fmt::print("{}", errorsPage());
+    fmt::print("{}", errorsPage(language));
   }
   return kDone;
 }
@@ -32,14 +34,18 @@ int runAll(const Invocation& call) {
 int runExplain(const Invocation& call) {
   const std::string text = call.arguments.word(0);
   if (text.empty()) return runAll(call);
-  const auto error = explain(text);
+  const std::string language = call.arguments.valueOr("language", "");
+  std::optional<KnownError> error;
+  // A message of a German panel is explained in German.
+  for (const std::string& each : errorLanguages())
+    if (!error && (language.empty() || language == each)) error = explain(text, each);
   if (!error)
     return failed(
         NotFound(fmt::format("no known error matches '{}'; `tesseractl explain` lists all", text)));
   if (call.json) {
     printLine(knownErrorToJson(*error));
   } else {
-    fmt::print("{}\nWhat to do: {}\n", error->means, error->remedy);
+    fmt::print("{}\n→ {}\n", error->means, error->remedy);
   }
   return kDone;
 }
@@ -51,6 +57,11 @@ Command explainCommand() {
            .summary = "Explain an error message and what to do about it",
            .words = {{"MESSAGE",
                       "the message, in quotes; lists all known messages if it is missing", false}},
+           .options = {{.name = "language",
+                        .value = "CODE",
+                        .help = "the language of the explanation",
+                        .fallback = "that of the message",
+                        .choices = errorLanguages()}},
            .examples = {"tesseractl explain \"port in use: tcp://127.0.0.1:40001\"",
                         "tesseractl explain"}},
           runExplain};

@@ -2,6 +2,73 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="de" sourcelanguage="en">
 <context>
+    <name>Checks</name>
+    <message>
+        <source>agent</source>
+        <translation>Agent</translation>
+    </message>
+    <message>
+        <source>version</source>
+        <translation>Version</translation>
+    </message>
+    <message>
+        <source>clock</source>
+        <translation>Uhr</translation>
+    </message>
+    <message>
+        <source>key file</source>
+        <translation>Schlüsseldatei</translation>
+    </message>
+    <message>
+        <source>allowed keys</source>
+        <translation>zugelassene Schlüssel</translation>
+    </message>
+    <message>
+        <source>jobs</source>
+        <translation>Jobs</translation>
+    </message>
+    <message>
+        <source>ports</source>
+        <translation>Ports</translation>
+    </message>
+    <message>
+        <source>lanes</source>
+        <translation>Lanes</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <source>disk</source>
+        <translation>Festplatte</translation>
+    </message>
+    <message>
+        <source>huge pages</source>
+        <translation>Huge Pages</translation>
+    </message>
+    <message>
+        <source>/dev/fuse</source>
+        <translation>/dev/fuse</translation>
+    </message>
+    <message>
+        <source>congestion control</source>
+        <translation>Staukontrolle</translation>
+    </message>
+    <message>
+        <source>open files</source>
+        <translation>offene Dateien</translation>
+    </message>
+    <message>
+        <source>BLAS</source>
+        <translation>BLAS</translation>
+    </message>
+    <message>
+        <source>trainer</source>
+        <translation>Trainer</translation>
+    </message>
+</context>
+<context>
     <name>Sentences</name>
     <message>
         <source>joined with %1</source>
@@ -1278,6 +1345,306 @@
     <message>
         <source>%1 and %2 stay idle</source>
         <translation>%1 und %2 bleiben frei</translation>
+    </message>
+    <message>
+        <source>nothing would change</source>
+        <translation>nichts würde sich ändern</translation>
+    </message>
+    <message>
+        <source>GPU %1 is lost</source>
+        <translation>GPU %1 ist verloren</translation>
+    </message>
+    <message>
+        <source>the simulated clock has run ahead by %1</source>
+        <translation>Die simulierte Uhr ist um %1 vorgelaufen</translation>
+    </message>
+    <message>
+        <source>nothing has arrived for %1</source>
+        <translation>seit %1 ist nichts angekommen</translation>
+    </message>
+    <message>
+        <source>requested again, %1 of %2: %3</source>
+        <translation>erneut angefordert, %1 von %2: %3</translation>
+    </message>
+    <message>
+        <source>from %1 instead of %2: %3</source>
+        <translation>von %1 an Stelle von %2: %3</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos;: %3 fetches cells from %4 instead of %5: %6</source>
+        <translation>Änderung %1 von „%2“: %3 holt Zellen von %4 an Stelle von %5: %6</translation>
+    </message>
+    <message>
+        <source>was lost</source>
+        <translation>ging verloren</translation>
+    </message>
+    <message>
+        <source>came with another size</source>
+        <translation>kam in anderer Größe an</translation>
+    </message>
+    <message>
+        <source>came without its digests</source>
+        <translation>kam ohne seine Digests an</translation>
+    </message>
+    <message>
+        <source>came with a wrong checksum</source>
+        <translation>kam mit falscher Prüfsumme an</translation>
+    </message>
+    <message>
+        <source>came with digest %1, at the source %2</source>
+        <translation>kam mit Digest %1 an, an der Quelle %2</translation>
+    </message>
+    <message>
+        <source>source %1 silent for %2</source>
+        <translation>Quelle %1 still seit %2</translation>
+    </message>
+    <message>
+        <source>source %1: %2</source>
+        <translation>Quelle %1: %2</translation>
+    </message>
+    <message>
+        <source>key refused by %1: this agent&apos;s key is not in the source&apos;s allow-list</source>
+        <translation>Schlüssel abgelehnt von %1: Der Schlüssel dieses Agenten ist an der Quelle nicht zugelassen</translation>
+    </message>
+    <message>
+        <source>%1: No such file or directory</source>
+        <translation>%1: Datei oder Ordner nicht gefunden</translation>
+    </message>
+    <message>
+        <source>%1: Permission denied</source>
+        <translation>%1: keine Berechtigung</translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <translation>Datei oder Ordner nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <translation>keine Berechtigung</translation>
+    </message>
+    <message>
+        <source>Operation not permitted</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>restore the file: the agent cannot restart without it</source>
+        <translation>die Datei wiederherstellen: Der Agent kann ohne sie nicht neu starten</translation>
+    </message>
+    <message>
+        <source>%1 is readable by others</source>
+        <translation>%1 ist für andere lesbar</translation>
+    </message>
+    <message>
+        <source>%1, readable by its owner alone</source>
+        <translation>%1, nur für den Besitzer lesbar</translation>
+    </message>
+    <message>
+        <source>%1 public keys are admitted</source>
+        <translation>%1 öffentliche Schlüssel sind zugelassen</translation>
+    </message>
+    <message>
+        <source>a .pub file contains the lines &apos;public KEY&apos; and &apos;role viewer&apos;, &apos;role operator&apos; or &apos;role node N&apos;</source>
+        <translation>eine .pub-Datei enthält die Zeilen „public KEY“ und „role viewer“, „role operator“ oder „role node N“</translation>
+    </message>
+    <message>
+        <source>cannot list %1: %2</source>
+        <translation>%1 lässt sich nicht auflisten: %2</translation>
+    </message>
+    <message>
+        <source>%1: no role, so it is a viewer&apos;s; add `role operator` or `role node N`</source>
+        <translation>%1: keine Rolle, also die eines Beobachters; `role operator` oder `role node N` hinzufügen</translation>
+    </message>
+    <message>
+        <source>%1: the same key as %2.pub, which decides: %3</source>
+        <translation>%1: derselbe Schlüssel wie in %2.pub, und jene gilt: %3</translation>
+    </message>
+    <message>
+        <source>%1: no public key</source>
+        <translation>%1: kein öffentlicher Schlüssel</translation>
+    </message>
+    <message>
+        <source>%1: second role</source>
+        <translation>%1: eine zweite Rolle</translation>
+    </message>
+    <message>
+        <source>%1: role &apos;%2&apos; is not viewer, operator or node NUMBER</source>
+        <translation>%1: Die Rolle „%2“ ist nicht viewer, operator oder node NUMBER</translation>
+    </message>
+    <message>
+        <source>%1: line is none of &apos;public KEY&apos;, &apos;secret KEY&apos; and &apos;role ROLE&apos;</source>
+        <translation>%1: Die Zeile ist weder „public KEY“ noch „secret KEY“ noch „role ROLE“</translation>
+    </message>
+    <message>
+        <source>%1: second %2 key</source>
+        <translation>%1: ein zweiter Schlüssel (%2)</translation>
+    </message>
+    <message>
+        <source>%1: %2 key of %3 characters is not 40 characters of Z85</source>
+        <translation>%1: Der Schlüssel (%2) mit %3 Zeichen hat nicht 40 Zeichen in Z85</translation>
+    </message>
+    <message>
+        <source>programs of operators, data %1, checkpoints %2</source>
+        <translation>Programme von Bedienern, Daten %1, Checkpoints %2</translation>
+    </message>
+    <message>
+        <source>no programs of operators, data %1, checkpoints %2</source>
+        <translation>keine Programme von Bedienern, Daten %1, Checkpoints %2</translation>
+    </message>
+    <message>
+        <source>anywhere</source>
+        <translation>überall</translation>
+    </message>
+    <message>
+        <source>nowhere</source>
+        <translation>nirgends</translation>
+    </message>
+    <message>
+        <source>only where the machine has text</source>
+        <translation>nur dort, wo der Rechner Text hat</translation>
+    </message>
+    <message>
+        <source>below %1</source>
+        <translation>unterhalb von %1</translation>
+    </message>
+    <message>
+        <source>nothing accepts connections at %1</source>
+        <translation>nichts nimmt Verbindungen an: %1</translation>
+    </message>
+    <message>
+        <source>free the port, or open it in the firewall; `ss -ltnp` shows which process listens</source>
+        <translation>den Port freigeben oder in der Firewall öffnen; `ss -ltnp` zeigt, welcher Prozess lauscht</translation>
+    </message>
+    <message>
+        <source>%1 endpoints accept connections, %2 to %3</source>
+        <translation>%1 Endpunkte nehmen Verbindungen an, %2 bis %3</translation>
+    </message>
+    <message>
+        <source>encrypted (CurveZMQ)</source>
+        <translation>verschlüsselt (CurveZMQ)</translation>
+    </message>
+    <message>
+        <source>plain: bulk data of this node is not encrypted, requests need a ticket</source>
+        <translation>unverschlüsselt: Die Massendaten dieses Knotens sind nicht verschlüsselt, Anfragen brauchen ein Ticket</translation>
+    </message>
+    <message>
+        <source>use plain lanes only on a network that you trust; else set &quot;lane_security&quot; to &quot;curve&quot; in the node&apos;s configuration and restart its agent</source>
+        <translation>unverschlüsselte Lanes nur in einem vertrauenswürdigen Netzwerk nutzen; sonst &quot;lane_security&quot; in der Konfiguration des Knotens auf &quot;curve&quot; setzen und seinen Agenten neu starten</translation>
+    </message>
+    <message>
+        <source>%1 of arenas, %2 of memory are free</source>
+        <translation>%1 Arenen, %2 Speicher sind frei</translation>
+    </message>
+    <message>
+        <source>use fewer devices or less memory per device: ranks need memory beside the arenas</source>
+        <translation>weniger GPUs oder weniger Speicher pro GPU nehmen: Ranks brauchen Speicher neben den Arenen</translation>
+    </message>
+    <message>
+        <source>create the directory and give it to the user of the agent</source>
+        <translation>den Ordner anlegen und dem Nutzer des Agenten geben</translation>
+    </message>
+    <message>
+        <source>%1 are free in %2</source>
+        <translation>%1 sind frei in %2</translation>
+    </message>
+    <message>
+        <source>free disk space: a transaction that cannot be recorded does not start</source>
+        <translation>Platz auf der Festplatte schaffen: Eine Änderung, die nicht aufgezeichnet werden kann, beginnt nicht</translation>
+    </message>
+    <message>
+        <source>not supported by this kernel</source>
+        <translation>dieser Kernel unterstützt es nicht</translation>
+    </message>
+    <message>
+        <source>shared memory uses 4 KiB pages: slower start, same training speed</source>
+        <translation>gemeinsamer Speicher nutzt Seiten von 4 KiB: langsamerer Start, gleich schnelles Training</translation>
+    </message>
+    <message>
+        <source>shared memory: %1</source>
+        <translation>gemeinsamer Speicher: %1</translation>
+    </message>
+    <message>
+        <source>can be opened</source>
+        <translation>lässt sich öffnen</translation>
+    </message>
+    <message>
+        <source>modprobe fuse; in a container: --device /dev/fuse</source>
+        <translation>modprobe fuse; in einem Container: --device /dev/fuse</translation>
+    </message>
+    <message>
+        <source>to mount, give this user read and write access to /dev/fuse</source>
+        <translation>zum Mounten diesem Nutzer Lese- und Schreibrechte an /dev/fuse geben</translation>
+    </message>
+    <message>
+        <source>bbr paces connections: a quarter of the bandwidth on loopback</source>
+        <translation>bbr bremst Verbindungen: auf dem Loopback ein Viertel der Bandbreite</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>keine Grenze</translation>
+    </message>
+    <message>
+        <source>limit of %1</source>
+        <translation>Grenze von %1</translation>
+    </message>
+    <message>
+        <source>ulimit -n 4096, or LimitNOFILE=4096 in the unit</source>
+        <translation>ulimit -n 4096 oder LimitNOFILE=4096 in der Unit</translation>
+    </message>
+    <message>
+        <source>%1, with OPENBLAS_CORETYPE=%2</source>
+        <translation>%1, mit OPENBLAS_CORETYPE=%2</translation>
+    </message>
+    <message>
+        <source>%1 is the reference implementation, about 16 times slower</source>
+        <translation>%1 ist die Referenzimplementierung, etwa 16-mal langsamer</translation>
+    </message>
+    <message>
+        <source>this system has no alternatives for BLAS</source>
+        <translation>dieses System hat keine Alternativen für BLAS</translation>
+    </message>
+    <message>
+        <source>%1 is missing</source>
+        <translation>%1 fehlt</translation>
+    </message>
+    <message>
+        <source>install it for built-in models; programs of users (job start --exec) do not need it</source>
+        <translation>für eingebaute Modelle installieren; eigene Programme (job start --exec) brauchen ihn nicht</translation>
+    </message>
+    <message>
+        <source>%1 is joining: silent for %2</source>
+        <translation>%1 tritt bei: still seit %2</translation>
+    </message>
+    <message>
+        <source>%1 is suspect: silent for %2</source>
+        <translation>%1 ist verdächtig: still seit %2</translation>
+    </message>
+    <message>
+        <source>%1 is unmanaged: silent for %2</source>
+        <translation>%1 ist unverwaltet: still seit %2</translation>
+    </message>
+    <message>
+        <source>%1 is dead: silent for %2</source>
+        <translation>%1 ist tot: still seit %2</translation>
+    </message>
+    <message>
+        <source>%1 is left: silent for %2</source>
+        <translation>%1 ist ausgetreten: still seit %2</translation>
+    </message>
+    <message>
+        <source>on %1, check that tessera-agent runs, and read its log</source>
+        <translation>auf %1 prüfen, ob tessera-agent läuft, und sein Protokoll lesen</translation>
+    </message>
+    <message>
+        <source>look at `tesseractl logs %1`</source>
+        <translation>`tesseractl logs %1` ansehen</translation>
+    </message>
+    <message>
+        <source>paused before the update of step %1; transferring its gradients</source>
+        <translation>vor dem Update von Schritt %1 angehalten; seine Gradienten werden übertragen</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos;: the state after step %3 is copied in the pause: %4</source>
+        <translation>Änderung %1 von „%2“: Der Zustand nach Schritt %3 wird in der Pause kopiert: %4</translation>
     </message>
 </context>
 <context>
@@ -3277,6 +3644,10 @@
         <source>What a frame of the mesh contains</source>
         <translation>Was ein Rahmen des Meshs enthält</translation>
     </message>
+    <message>
+        <source>No node of this cluster names its rack.</source>
+        <translation>Kein Knoten dieses Clusters nennt sein Rack.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::CommandContext</name>
@@ -4919,8 +5290,8 @@
         <translation>Seite des Handbuchs</translation>
     </message>
     <message>
-        <source>The guide is in English.</source>
-        <translation>Das Handbuch ist englisch.</translation>
+        <source>This page is in English.</source>
+        <translation>Diese Seite ist englisch.</translation>
     </message>
 </context>
 <context>
@@ -5357,6 +5728,10 @@
         <source>others</source>
         <translation>andere</translation>
     </message>
+    <message>
+        <source>rack</source>
+        <translation>Rack</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::JobPlots</name>
@@ -5404,6 +5779,27 @@
         <source>A</source>
         <comment>the first of two moments</comment>
         <translation>A</translation>
+    </message>
+    <message>
+        <source>%1 per step</source>
+        <translation>%1 pro Schritt</translation>
+    </message>
+    <message>
+        <source>%1 computes %2</source>
+        <comment>n0g1 computes 0.25 s</comment>
+        <translation>%1 rechnet %2</translation>
+    </message>
+    <message>
+        <source>selected GPUs show what they compute</source>
+        <translation>ausgewählte GPUs zeigen, wie lange sie rechnen</translation>
+    </message>
+    <message>
+        <source>what GPUs compute is seen only while the panel is connected</source>
+        <translation>wie lange GPUs rechnen, ist nur zu sehen, solange das Panel verbunden ist</translation>
+    </message>
+    <message>
+        <source>step time, s</source>
+        <translation>Schrittzeit, s</translation>
     </message>
 </context>
 <context>
@@ -5564,6 +5960,10 @@
         <source>%1 out</source>
         <comment>a port</comment>
         <translation>Ausgang von %1</translation>
+    </message>
+    <message>
+        <source>The bytes of the lesson are still moving.</source>
+        <translation>Die Bytes der Lektion bewegen sich noch.</translation>
     </message>
 </context>
 <context>
@@ -7114,10 +7514,6 @@
         <translation>Wählen, was ein Rahmen des Meshs enthält</translation>
     </message>
     <message>
-        <source>In a lesson GPUs can be added and removed, but not swapped.</source>
-        <translation>In einer Lektion lassen sich GPUs hinzufügen und entfernen, aber nicht tauschen.</translation>
-    </message>
-    <message>
         <source>A lesson has no history</source>
         <translation>Eine Lektion hat keinen Verlauf</translation>
     </message>
@@ -7164,6 +7560,10 @@
     <message>
         <source>Enlarge texts and lines of the views, mark the pointer with a ring, and show the keys that are pressed</source>
         <translation>Texte und Linien der Ansichten vergrößern, den Zeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
+    </message>
+    <message>
+        <source>Group by Rack</source>
+        <translation>Rahmen nach Rack</translation>
     </message>
 </context>
 <context>
@@ -7434,6 +7834,14 @@
     <message>
         <source>slower than its peers</source>
         <translation>langsamer als die anderen</translation>
+    </message>
+    <message>
+        <source>no rack</source>
+        <translation>kein Rack</translation>
+    </message>
+    <message>
+        <source>rack</source>
+        <translation>Rack</translation>
     </message>
 </context>
 <context>
@@ -8864,8 +9272,8 @@ Bytes %2 bis %3, %4
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Also the format of numbers and dates. The guide is in English, and some of what clusters report is.</source>
-        <translation>Gilt auch für Zahlen und Datumsangaben. Das Handbuch ist englisch, manche Meldungen der Cluster auch.</translation>
+        <source>Also the format of numbers and dates. Some of what clusters report is in English.</source>
+        <translation>Gilt auch für Zahlen und Datumsangaben. Manche Meldungen der Cluster sind englisch.</translation>
     </message>
 </context>
 <context>
@@ -10419,6 +10827,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>A program adds its own with job.log(accuracy=0.9)</source>
         <translation>Ein Programm ergänzt eigene mit job.log(accuracy=0.9)</translation>
+    </message>
+    <message>
+        <source>Seconds of each step, and what the selected GPUs compute of them, at most eight: this is not recorded, but seen while the panel is connected</source>
+        <translation>Sekunden jedes Schritts, und wie lange die ausgewählten GPUs davon rechnen, höchstens acht: Das wird nicht aufgezeichnet, sondern ist zu sehen, solange das Panel verbunden ist</translation>
     </message>
 </context>
 <context>

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The catalogue of errors speaks of messages that the programs print, and the guide's page is the
-/// catalogue.
+/// The catalogue of errors speaks of messages that the programs print, its German texts fit it, and
+/// the guide's pages are the catalogue.
 
 #include "app/commands/errors.h"
 
+#include <QCryptographicHash>
 #include <QDirIterator>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMap>
 #include <QRegularExpression>
 #include <QTest>
 #include <set>
@@ -33,6 +38,80 @@ QString Sources() {
   static const QRegularExpression joint(QStringLiteral("\"\\s*\\n\\s*\""));
   return all.replace(joint, QString());
 }
+
+const QString kCatalogue = QStringLiteral(TESSERA_SOURCE_DIR "/resources/errors/catalogue.json");
+const QString kGermanCatalogue =
+    QStringLiteral(TESSERA_SOURCE_DIR "/resources/errors/catalogue.de.json");
+
+/// What packaging/guide-hash prints of a file.
+QString HashOf(const QString& path) {
+  return QString::fromLatin1(
+      QCryptographicHash::hash(Read(path).toUtf8(), QCryptographicHash::Sha256).toHex().left(12));
+}
+
+/// Names of options, commands and files: what a translation keeps, sorted.
+QStringList CodeOf(const QString& text) {
+  static const QRegularExpression code(QStringLiteral("`[^`]+`"));
+  QStringList found;
+  for (auto it = code.globalMatch(text); it.hasNext();) found << it.next().captured();
+  found.sort();
+  return found;
+}
+
+/// What is wrong with the German texts of a catalogue; empty: nothing.
+QStringList GermanProblems(const QJsonArray& english, const QJsonArray& german,
+                           const QString& hash) {
+  QStringList problems;
+  QMap<QString, QJsonObject> texts;
+  for (const QJsonValue& value : german) {
+    const QJsonObject entry = value.toObject();
+    const QString key =
+        entry.contains(QStringLiteral("of"))
+            ? QStringLiteral("of")
+            : entry[entry.contains(QStringLiteral("topic")) ? QStringLiteral("topic")
+                                                            : QStringLiteral("match")]
+                  .toString();
+    if (texts.contains(key)) problems << QStringLiteral("twice: ") + key;
+    texts[key] = entry;
+  }
+  if (texts.take(QStringLiteral("of"))[QStringLiteral("of")].toString() !=
+      QStringLiteral("catalogue.json ") + hash) {
+    problems << QStringLiteral(
+        "catalogue.json has changed: when its German texts fit, run "
+        "packaging/guide-hash --write catalogue.json");
+  }
+  for (const QJsonValue& value : english) {
+    const QJsonObject entry = value.toObject();
+    const bool isTopic = entry.contains(QStringLiteral("topic"));
+    const QString key =
+        entry[isTopic ? QStringLiteral("topic") : QStringLiteral("match")].toString();
+    if (!texts.contains(key)) {
+      problems << QStringLiteral("no German text: ") + key;
+      continue;
+    }
+    const QJsonObject text = texts.take(key);
+    const auto both = [](const QJsonObject& each) {
+      return QString(each[QStringLiteral("means")].toString() + u' ' +
+                     each[QStringLiteral("do")].toString());
+    };
+    if (isTopic) {
+      if (text[QStringLiteral("text")].toString().isEmpty())
+        problems << QStringLiteral("empty: ") + key;
+    } else if (!text[QStringLiteral("means")].toString().endsWith(u'.') ||
+               !text[QStringLiteral("do")].toString().endsWith(u'.')) {
+      problems << QStringLiteral("no sentence: ") + key;
+    } else if (CodeOf(both(entry)) != CodeOf(both(text))) {
+      problems << QStringLiteral("other names in `…`: ") + key;
+    } else if (const QString says = text[QStringLiteral("says")].toString();
+               !says.isEmpty() && says.count(u'…') != key.count(QStringLiteral("{}"))) {
+      problems << QStringLiteral("other placeholders: ") + key;
+    }
+  }
+  for (const QString& key : texts.keys()) problems << QStringLiteral("no such entry: ") + key;
+  return problems;
+}
+
+QJsonArray ParseArray(const QByteArray& text) { return QJsonDocument::fromJson(text).array(); }
 
 }  // namespace
 
@@ -64,13 +143,17 @@ class ErrorsTest : public QObject {
         << "device {} does not exist: {}";
     QTest::newRow("heads") << "8 heads of gpt-mini are not divisible by tp = 3"
                            << "{} are not divisible by tp = {}";
+    QTest::newRow("of a German panel")
+        << "GPU n0g1 braucht während der Änderung 812 MiB, sie hat 512 MiB"
+        << "device {} needs {} during the move, it has {}";
     QTest::newRow("unknown") << "the moon is full"
                              << "";
   }
   void messagesFindTheirEntry() {
     QFETCH(QString, message);
     QFETCH(QString, match);
-    const auto error = app::explain(message.toStdString());
+    const auto english = app::explain(message.toStdString());
+    const auto error = english ? english : app::explain(message.toStdString(), "de");
     QCOMPARE(error ? QString::fromStdString(error->match) : QString(), match);
   }
 
@@ -85,6 +168,58 @@ class ErrorsTest : public QObject {
   void pageOfTheGuideIsTheCatalogue() {
     QCOMPARE(Read(QStringLiteral(TESSERA_SOURCE_DIR "/resources/guide/errors.md")),
              QString::fromStdString(app::errorsPage()));
+  }
+
+  void theJudgeFindsWhatIsNotGerman_data() {
+    QTest::addColumn<QByteArray>("german");
+    QTest::addColumn<QString>("problem");
+    const QByteArray head =
+        R"([{"of": "catalogue.json 0123"}, {"topic": "Files", "text": "Dateien"})";
+    const QByteArray entry =
+        R"(, {"match": "no {}", "says": "kein …", "means": "Fehlt.", "do": "`ls` hilft."})";
+    const QByteArray right = head + entry + ']';
+    const auto with = [&](const char* before, const char* after) {
+      QByteArray text = right;
+      return text.replace(before, after);
+    };
+    QTest::newRow("right") << right << QString();
+    QTest::newRow("an entry less") << QByteArray(head + ']') << "no German text: no {}";
+    QTest::newRow("an entry more")
+        << with("}]", R"(}, {"match": "old", "means": "A.", "do": "B."}])") << "no such entry: old";
+    QTest::newRow("an entry twice") << QByteArray(head + entry + entry + ']') << "twice: no {}";
+    QTest::newRow("no remedy") << with("`ls` hilft.", "") << "no sentence: no {}";
+    QTest::newRow("another name") << with("`ls`", "`cd`") << "other names in `…`: no {}";
+    QTest::newRow("a placeholder less") << with(" …", "") << "other placeholders: no {}";
+    QTest::newRow("of an older text") << with("0123", "4567")
+                                      << "catalogue.json has changed: when its German texts fit, "
+                                         "run packaging/guide-hash --write "
+                                         "catalogue.json";
+  }
+  void theJudgeFindsWhatIsNotGerman() {
+    QFETCH(QByteArray, german);
+    QFETCH(QString, problem);
+    const QJsonArray english = ParseArray(
+        R"([{"topic": "Files"}, {"match": "no {}", "means": "It is missing.", "do": "Try `ls`."}])");
+    QCOMPARE(GermanProblems(english, ParseArray(german), QStringLiteral("0123")).join(u'\n'),
+             problem);
+  }
+
+  // A new or changed entry needs its German text in resources/errors/catalogue.de.json.
+  void theGermanTextsFitTheCatalogue() {
+    const QStringList problems =
+        GermanProblems(ParseArray(Read(kCatalogue).toUtf8()),
+                       ParseArray(Read(kGermanCatalogue).toUtf8()), HashOf(kCatalogue));
+    QVERIFY2(problems.isEmpty(), qPrintable(problems.join(u'\n')));
+  }
+
+  // (packaging/guide-hash errors.md; echo; tesseractl explain --language de) >
+  // resources/guide/de/errors.md makes it again.
+  void germanPageOfTheGuideIsTheGermanCatalogue() {
+    const QString guide = QStringLiteral(TESSERA_SOURCE_DIR "/resources/guide/");
+    QCOMPARE(Read(guide + QStringLiteral("de/errors.md")),
+             QStringLiteral("<!-- of errors.md %1 -->\n\n%2")
+                 .arg(HashOf(guide + QStringLiteral("errors.md")),
+                      QString::fromStdString(app::errorsPage("de"))));
   }
 };
 TESSERA_TEST_APPLESS(ErrorsTest)

@@ -9,6 +9,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 #include <algorithm>
 
@@ -53,22 +54,40 @@ QStringList literalsIn(const QString& code) {
   return texts;
 }
 
-/// The formats of the events that a source file writes: literals with more than one word.
+/// The formats of the sentences in an expression: literals with more than one word.
+QStringList sentenceFormats(const QString& code) {
+  static const QRegularExpression field(QStringLiteral("\\{[^}]*\\}"));
+  static const QRegularExpression sentence(QStringLiteral("[a-z]+[ :;,]+[a-z]{2,}|[a-z]+: "));
+  QStringList formats;
+  for (QString text : literalsIn(code)) {
+    text.replace(QLatin1String("\\\""), QLatin1String("\""));
+    text.replace(field, QStringLiteral("{}"));
+    if (text.contains(sentence)) formats << text;
+  }
+  return formats;
+}
+
+/// The formats that a source file gives to functions; `call` ends behind the opening bracket.
+QStringList formatsOfCalls(const QString& source, const QRegularExpression& call) {
+  QStringList formats;
+  for (auto each = call.globalMatch(source); each.hasNext();) {
+    const qsizetype begin = each.next().capturedEnd();
+    formats << sentenceFormats(source.mid(begin, endOfCall(source, begin) - begin));
+  }
+  return formats;
+}
+
+/// The formats of the events that a source file writes.
 QStringList eventFormats(const QString& source) {
   static const QRegularExpression call(
       QStringLiteral("(?:AddEvent|ReportEvent|ReportNodeEvent|world_\\.note|world_\\.warn|"
                      "registrar_->Note)\\("));
-  static const QRegularExpression field(QStringLiteral("\\{[^}]*\\}"));
-  static const QRegularExpression sentence(QStringLiteral("[a-z]+[ :;,]+[a-z]{2,}|[a-z]+: "));
-  QStringList formats;
-  for (auto each = call.globalMatch(source); each.hasNext();) {
-    const qsizetype begin = each.next().capturedEnd();
-    for (QString text : literalsIn(source.mid(begin, endOfCall(source, begin) - begin))) {
-      text.replace(field, QStringLiteral("{}"));
-      if (text.contains(sentence)) formats << text;
-    }
-  }
-  return formats;
+  return formatsOfCalls(source, call);
+}
+
+QString sourceOf(const char* path) {
+  QFile file(QStringLiteral(TESSERA_SOURCE_DIR "/") + QString::fromUtf8(path));
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
 /// Whether a known sentence has this format, or all of its words in their order, because the rest
@@ -130,6 +149,13 @@ class SentencesTest : public QObject {
     row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");
     row("dp=9,tp=1,pp=1 needs 9 GPUs, the cluster has 8",
         "dp=9,tp=1,pp=1 braucht 9 GPUs, der Cluster hat 8");
+    row("nothing has arrived for 4 s", "seit 4 s ist nichts angekommen");
+    row("from n2 instead of n1: source tcp://10.0.0.1:7000 silent for 10 s",
+        "von n2 an Stelle von n1: Quelle tcp://10.0.0.1:7000 still seit 10 s");
+    row("2.0 GiB of arenas, 0.4 GiB of memory are free",
+        "2,0 GiB Arenen, 0,4 GiB Speicher sind frei");
+    row("programs of operators, data below /srv, checkpoints anywhere",
+        "Programme von Bedienern, Daten unterhalb von /srv, Checkpoints überall");
     // Of unknown ones nothing changes, not even what could be a number.
     row("something else, in 1.5 s", "something else, in 1.5 s");
     row("", "");
@@ -188,6 +214,81 @@ class SentencesTest : public QObject {
     }
     QVERIFY2(events > 60, qPrintable(QString::number(events)));
     QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
+  }
+
+  // A new reason needs a line in ui/known_sentences.cpp and its translation.
+  void everyReasonOfAFlowIsKnown() {
+    const ui::Language language{QLocale(QLocale::German)};
+    static const QRegularExpression call(
+        QStringLiteral("(?:note\\.Retry|note\\.Replace|notes_\\.push_back|reason = fmt::format|"
+                       "is_corrupt|AskAgain|LeaveAll|Error why = FailedPrecondition)\\("));
+    QStringList formats;
+    for (const char* path : {"agents/move/mover_receive.cpp", "agents/net/lane_client.cpp",
+                             "agents/registrar/transfer_count.cpp"}) {
+      const QStringList found = formatsOfCalls(sourceOf(path), call);
+      QVERIFY2(!found.isEmpty(), path);
+      formats << found;
+    }
+    QVERIFY(formats.size() > 8);
+    for (const QString& format : formats) QVERIFY2(isKnownFormat(format), qPrintable(format));
+  }
+
+  // So does a new check of `doctor`, and its name; what a shell runs stays.
+  void everyFindingOfADoctorIsKnown() {
+    const ui::Language language{QLocale(QLocale::German)};
+    static const QRegularExpression lineOfComment(QStringLiteral("^ *//.*$"),
+                                                  QRegularExpression::MultilineOption);
+    static const QRegularExpression command(
+        QStringLiteral("^(?:chmod|sysctl|apt-get|timedatectl) "));
+    static const QRegularExpression name(QStringLiteral(
+        "(?:\\bOk\\(|Finding\\(\\s*Verdict::k\\w+,\\s*|check\\.name = )\"([^\"]+)\""));
+    static const QRegularExpression assigned(QStringLiteral("check\\.(?:value|remedy) =([^;]*);"));
+    QString doctor = sourceOf("agents/node/doctor.cpp").remove(lineOfComment);
+    const QString silent = sourceOf("agents/registrar/inquiries.cpp");
+    QStringList formats = sentenceFormats(doctor);
+    formats << sentenceFormats(sourceOf("agents/node/allow_list.cpp").remove(lineOfComment));
+    for (auto each = assigned.globalMatch(silent); each.hasNext();)
+      formats << sentenceFormats(each.next().captured(1));
+    QVERIFY2(formats.size() > 40, qPrintable(QString::number(formats.size())));
+
+    QSet<QString> names, known;
+    for (const QString& source : {doctor, silent})
+      for (auto each = name.globalMatch(source); each.hasNext();) names << each.next().captured(1);
+    for (const char* each : ui::knownChecks()) known << QString::fromUtf8(each);
+    QVERIFY(names.size() > 12);
+    QStringList unknown;
+    for (const QString& each : names)
+      if (!known.contains(each)) unknown << each;
+    for (QString format : formats) {
+      // The list has a sentence for each state of a node.
+      format.replace(QLatin1String("is {}: silent"), QLatin1String("is dead: silent"));
+      if (!known.contains(format) && !format.contains(command) && !isKnownFormat(format))
+        unknown << format;
+    }
+    QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
+    QCOMPARE(ui::localizedCheck("key file"), QStringLiteral("Schlüsseldatei"));
+  }
+
+  // The German catalogue shows each error as the panel does.
+  void errorsOfTheGermanCatalogueAreThoseOfThePanel() {
+    const ui::Language language{QLocale(QLocale::German)};
+    const auto entries =
+        QJsonDocument::fromJson(sourceOf("resources/errors/catalogue.de.json").toUtf8()).array();
+    QStringList wrong;
+    int shown = 0;
+    for (const QJsonValue& entry : entries) {
+      const QString match = entry[QLatin1String("match")].toString();
+      if (match.isEmpty()) continue;
+      const QString english = QString(match).replace(QLatin1String("{}"), QStringLiteral("…"));
+      const QString german = ui::localized(english);
+      const QString wanted = german == english ? QString() : german;
+      shown += !wanted.isEmpty();
+      if (entry[QLatin1String("says")].toString() == wanted) continue;
+      wrong << match;
+      qInfo("{\"match\": \"%s\", \"says\": \"%s\"}", qPrintable(match), qPrintable(wanted));
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
+    QVERIFY(shown > 60);
   }
 
   // Errors that a panel can show; the others are of commands without a cluster.

@@ -44,8 +44,8 @@ class GeneralPage : public SettingsPage {
     // Each language by its own name, for those who cannot read the present one.
     addRow(
         SettingsDialog::tr("Language"),
-        SettingsDialog::tr("Also the format of numbers and dates. The guide is in English, and some "
-                           "of what clusters report is."),
+        SettingsDialog::tr("Also the format of numbers and dates. Some of what clusters report is "
+                           "in English."),
         makeChoice(Setting::Language, {SettingsDialog::tr("System"), QStringLiteral("English"),
                                        QStringLiteral("Deutsch")}));
     addRow(SettingsDialog::tr("Colours"), SettingsDialog::tr("System follows the desktop."),

@@ -12,6 +12,7 @@
 #include <QTextTable>
 #include <algorithm>
 
+#include "ui/language.h"
 #include "ui/theme.h"
 
 // Q_INIT_RESOURCE must be outside of namespaces. Without it the linker drops the resources of a
@@ -24,6 +25,12 @@ namespace {
 const QString kFolder = QStringLiteral(":/tessera/guide/");
 const QString kIndex = QStringLiteral("index.md");
 constexpr int kPictureWidth = 680;
+
+/// The file of a page or picture in a language; where there is none, the English one.
+QString fileOf(const QString& name, const QString& language) {
+  const QString own = kFolder + language + QLatin1Char('/') + name;
+  return !language.isEmpty() && QFile::exists(own) ? own : QString(kFolder + name);
+}
 
 QString titleOf(const QString& markdown) {
   static const QRegularExpression first(QStringLiteral("^#\\s+(.+)$"),
@@ -133,15 +140,30 @@ void styleTables(QTextFrame* frame) {
 
 }  // namespace
 
-QString guideText(const QString& name) {
+QString guideText(const QString& name) { return guideText(name, panelLanguage()); }
+
+QString guideText(const QString& name, const QString& language) {
   loadGuide();
-  QFile file(kFolder + name);
-  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  QFile file(fileOf(name, language));
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  QString text = QString::fromUtf8(file.readAll());
+  // The first line of a translation names the English text that it is of.
+  if (text.startsWith(QLatin1String("<!--"))) {
+    text.remove(0, text.indexOf(QLatin1String("-->")) + 3);
+    text = text.trimmed() + QLatin1Char('\n');
+  }
+  // Pictures that a translation shares with the English page are in the folder above its own.
+  return text.replace(QLatin1String("](../pictures/"), QLatin1String("](pictures/"));
+}
+
+bool isGuideTranslated(const QString& name, const QString& language) {
+  loadGuide();
+  return language.isEmpty() || fileOf(name, language) != QString(kFolder + name);
 }
 
 QImage guidePicture(const QString& name, qreal pixelRatio) {
   loadGuide();
-  QImage picture(kFolder + name);
+  QImage picture(fileOf(name, panelLanguage()));
   // Text scales a picture without smoothing, so it gets one of the size that it shows.
   const int width = std::min(picture.width(), qRound(kPictureWidth * pixelRatio));
   if (!picture.isNull()) picture = picture.scaledToWidth(width, Qt::SmoothTransformation);

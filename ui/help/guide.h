@@ -3,7 +3,8 @@
 
 /// \file
 /// The pages of the guide: Markdown files compiled into the program, in the order of the links of
-/// index.md.
+/// index.md. Pages and pictures are those of the language of the panel; where there is none, the
+/// English one is shown. Names are the same in all languages, anchors are not.
 
 #include <QImage>
 #include <QList>
@@ -23,6 +24,10 @@ struct GuidePage {
 QList<GuidePage> guidePages();
 /// Returns the Markdown of a page; empty for an unknown name.
 QString guideText(const QString& name);
+/// The same in a language of panelLanguage().
+QString guideText(const QString& name, const QString& language);
+/// Whether the guide has the page in that language; all pages are in English, which is empty.
+bool isGuideTranslated(const QString& name, const QString& language);
 /// Returns a picture of the guide, such as "pictures/draft.png", as it is shown: scaled down to the
 /// width of a page, for a screen with that many device pixels per pixel. Null for an unknown name.
 QImage guidePicture(const QString& name, qreal pixelRatio);

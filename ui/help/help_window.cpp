@@ -50,7 +50,8 @@ HelpWindow::HelpWindow(QWidget* parent)
       m_browser(new GuideBrowser(this)),
       m_search(new QLineEdit(this)),
       m_back(new QToolButton(this)),
-      m_forward(new QToolButton(this)) {
+      m_forward(new QToolButton(this)),
+      m_languageNote(new QLabel(tr("This page is in English."), this)) {
   setWindowTitle(tr("Tessera guide"));
   auto* side = new Surface(Surface::Tone::Panel, this);
   side->setEdge(Qt::RightEdge);
@@ -83,13 +84,10 @@ HelpWindow::HelpWindow(QWidget* parent)
   column->addLayout(history);
   column->addWidget(m_search);
   column->addWidget(m_contents, 1);
-  if (!panelLanguage().isEmpty()) {
-    auto* note = new QLabel(tr("The guide is in English."), side);
-    note->setObjectName(QStringLiteral("languageNote"));
-    note->setWordWrap(true);
-    setRole(note, QStringLiteral("hint"));
-    column->addWidget(note);
-  }
+  m_languageNote->setObjectName(QStringLiteral("languageNote"));
+  m_languageNote->setWordWrap(true);
+  setRole(m_languageNote, QStringLiteral("hint"));
+  column->addWidget(m_languageNote);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
@@ -152,6 +150,7 @@ QString HelpWindow::page() const { return m_browser->source().path(); }
 
 void HelpWindow::markCurrent(const QUrl& shown) {
   m_silent = true;
+  m_languageNote->setVisible(!isGuideTranslated(shown.path(), panelLanguage()));
   const QString whole = shown.toString();
   for (int i = 0; i < m_contents->topLevelItemCount(); ++i) {
     QTreeWidgetItem* item = m_contents->topLevelItem(i);

@@ -7,6 +7,7 @@
 #include <QTextBrowser>
 #include <QWidget>
 
+class QLabel;
 class QLineEdit;
 class QToolButton;
 class QTreeWidget;
@@ -52,6 +53,7 @@ class HelpWindow : public QWidget {
   GuideBrowser* m_browser;
   QLineEdit* m_search;
   QToolButton *m_back, *m_forward;
+  QLabel* m_languageNote;  // of a page that is not in the language of the panel
   bool m_silent = false;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -50,9 +51,9 @@ CheckTableModel::CheckTableModel(QObject* parent) : ColumnTable(parent) {
       {tr("Severity"), [](const Check& check) { return severityText(check.verdict); }},
       {tr("Where"),
        [](const Check& check) { return check.node ? format::node(*check.node) : tr("here"); }},
-      {tr("Finding"), [](const Check& check) { return QString::fromStdString(check.name); }},
-      {tr("Value"), [](const Check& check) { return QString::fromStdString(check.value); }},
-      {tr("Remedy"), [](const Check& check) { return QString::fromStdString(check.remedy); }},
+      {tr("Finding"), [](const Check& check) { return localizedCheck(check.name); }},
+      {tr("Value"), [](const Check& check) { return localized(check.value); }},
+      {tr("Remedy"), [](const Check& check) { return localized(check.remedy); }},
   });
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -79,7 +80,7 @@ LinkTableModel::LinkTableModel(QObject* parent) : ColumnTable(parent) {
       {tr("left"), [](const LinkRow& row) { return leftText(row); }, Qt::AlignRight,
        tr("time until the flow is done, at the rates of the last seconds")},
       {tr("state"), [](const LinkRow& row) { return ui::text(row.state); }},
-      {tr("reason"), [](const LinkRow& row) { return row.reason; }, Qt::AlignLeft,
+      {tr("reason"), [](const LinkRow& row) { return localized(row.reason); }, Qt::AlignLeft,
        tr("why the flow stalls, is sent again or comes from another GPU")},
   });
 }

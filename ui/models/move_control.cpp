@@ -8,6 +8,7 @@
 
 #include "ui/format.h"
 #include "ui/models/device_names.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -155,7 +156,8 @@ QString MoveControl::applyBlockedReason() const {
 
 QString MoveControl::unrecordedReason() const {
   const QString problem = m_model.recordProblem();
-  return problem.isEmpty() ? QString() : tr("The change cannot be recorded: %1.").arg(problem);
+  return problem.isEmpty() ? QString()
+                           : tr("The change cannot be recorded: %1.").arg(localized(problem));
 }
 
 void MoveControl::draftEditedByHand() {

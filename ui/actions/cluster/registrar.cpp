@@ -6,6 +6,7 @@
 #include "ui/commands.h"
 #include "ui/dialogs/answer_dialog.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -22,7 +23,7 @@ AnswerDialog::Shown showRegistrar(const RegistrarAnswer& answer) {
                                           .arg(format::count(answer.generation - 1));
   if (!answer.problem.empty()) {
     shown.words = ClusterMenu::tr("Nothing can be decided now: %1. Changes wait; nothing is lost.")
-                      .arg(QString::fromStdString(answer.problem));
+                      .arg(localized(answer.problem));
     shown.role = QStringLiteral("bad");
   }
   shown.table.titles = {{ClusterMenu::tr("Register"), false, true},
@@ -33,7 +34,7 @@ AnswerDialog::Shown showRegistrar(const RegistrarAnswer& answer) {
     shown.table.rows.push_back(
         {QString::fromStdString(member.place),
          member.version.empty() ? format::unknown() : QString::fromStdString(member.version),
-         !member.problem.empty() ? QString::fromStdString(member.problem)
+         !member.problem.empty() ? localized(member.problem)
          : member.leads          ? ClusterMenu::tr("leads")
                                  : ClusterMenu::tr("answers"),
          member.problem.empty() ? format::seconds(member.seconds) : format::unknown()});
