@@ -10,6 +10,7 @@
 #include "agents/client/cluster.h"
 #include "engine/files/file_or_name.h"
 #include "engine/files/whole_file.h"
+#include "ptc/base/short_name.h"
 
 namespace tessera::agents {
 namespace {
@@ -31,12 +32,6 @@ constexpr Field kFields[] = {
 /// The only key that is not a string. It is stored unchanged for its readers.
 constexpr const char* kCalibration = "calibration";
 
-bool IsName(const std::string& name) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= 63 && plain(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '-'; });
-}
-
 Result<nlohmann::json> Parse(const std::string& text, const std::string& path) {
   try {
     return nlohmann::json::parse(text);
@@ -55,7 +50,7 @@ std::string ProfilePath(const std::string& name) {
 
 Result<Profile> LoadProfile(const std::string& name_or_path) {
   const bool is_path = engine::IsPath(name_or_path);
-  if (!is_path && !IsName(name_or_path)) {
+  if (!is_path && !IsShortName(name_or_path)) {
     return InvalidArgument("profile name '" + name_or_path + "' is not [a-z0-9][a-z0-9-]{0,62}");
   }
   const std::string path = is_path ? name_or_path : ProfilePath(name_or_path);
@@ -93,7 +88,7 @@ Result<Profile> LoadProfile(const std::string& name_or_path) {
 }
 
 Status SaveProfile(const Profile& profile) {
-  if (!IsName(profile.name)) {
+  if (!IsShortName(profile.name)) {
     return InvalidArgument("profile name '" + profile.name + "' is not [a-z0-9][a-z0-9-]{0,62}");
   }
   nlohmann::ordered_json json;

@@ -10,6 +10,7 @@
 
 #include "engine/data/is_url.h"
 #include "engine/files/whole_file.h"
+#include "ptc/base/short_name.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::agents {
@@ -140,13 +141,15 @@ bool ReadSimulation(const Json& json, AgentConfig& config) {
       out.hardware = value.get<std::string>();
     } else if (key == "ahead" && value.is_boolean()) {
       out.ahead = value.get<bool>();
+    } else if (key == "racks" && value.is_number_integer()) {
+      out.racks = value.get<std::int64_t>();
     } else {
       return false;
     }
   }
   config.simulation = out;
   return out.nodes >= 1 && out.nodes <= kMostSimulatedNodes && out.speed >= 0 &&
-         out.speed <= kMostSimulationSpeed;
+         out.speed <= kMostSimulationSpeed && out.racks >= 0 && out.racks <= out.nodes;
 }
 
 Json WriteSimulation(const AgentConfig& config) {
@@ -155,6 +158,7 @@ Json WriteSimulation(const AgentConfig& config) {
   Json json = {{"nodes", s.nodes}, {"hardware", s.hardware}, {"seed", s.seed}, {"speed", s.speed}};
   if (!s.scenario.empty()) json["scenario"] = s.scenario;
   if (s.ahead) json["ahead"] = true;
+  if (s.racks > 0) json["racks"] = s.racks;
   return json;
 }
 
@@ -176,6 +180,7 @@ const std::map<std::string, Field>& Fields() {
       {"registrar_key", Of(&AgentConfig::registrar_key, false)},
       {"allowed_folder", Of(&AgentConfig::allowed_folder)},
       {"log_file", Of(&AgentConfig::log_file, false)},
+      {"rack", Of(&AgentConfig::rack, false)},
       {"history_bytes", Of(&AgentConfig::history_bytes, false)},
       {"history_days", Of(&AgentConfig::history_days, false)},
       {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
@@ -204,6 +209,9 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   if (c.lane_security != kCurveLanes && c.lane_security != kPlainLanes) {
     return refuse("lane_security", c.lane_security, "is not curve or plain");
   }
+  if (!c.rack.empty() && !IsShortName(c.rack)) {
+    return refuse("rack", c.rack, "does not match [a-z0-9][a-z0-9-]{0,62}");
+  }
   if (!c.etcd.endpoints.empty()) TESSERA_RETURN_IF_ERROR(CheckEtcdPlace(c.etcd).Context(path));
   if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
   const std::pair<const char*, std::int64_t> waits[] = {
@@ -221,6 +229,10 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
 }
 
 }  // namespace
+
+std::string RackOf(std::int64_t node, std::int64_t nodes, std::int64_t racks) {
+  return fmt::format("r{}", node * racks / nodes);
+}
 
 Result<AgentConfig> LoadAgentConfig(const std::string& path) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(path).Context("config file"));

@@ -32,6 +32,7 @@ struct SimulationConfig {
   double speed = 1;           // simulated seconds per second
   std::string scenario = {};  // file of what happens; empty: only what clients request
   bool ahead = false;         // as fast as possible up to the first step of a job
+  std::int64_t racks = 0;     // of the nodes, in equal shares; 0: as the hardware has them
   friend bool operator==(const SimulationConfig&, const SimulationConfig&) = default;
 };
 
@@ -58,6 +59,7 @@ struct AgentConfig {
   JobLimits jobs = {};        // {"exec": false, "data": ["/srv/data"]}
   std::string registrar_key;  // public key of the registrar's agent; empty: this agent's key
   std::string log_file;       // receives stdout and stderr, rotated; empty: as inherited
+  std::string rack = {};      // [a-z0-9][a-z0-9-]{0,62}; empty: not known
   /// Limit of the registrar's history. Above it, the oldest rows are thinned, then deleted.
   std::int64_t history_bytes = 256LL << 20;
   std::int64_t history_days = 90;          // older rows of the history are deleted
@@ -66,10 +68,15 @@ struct AgentConfig {
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
   /// A job that has lost devices and asks continues after this time if no step is lost by that.
   std::int64_t decision_seconds = 60;
-  /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE, "ahead": true}.
-  /// Present: the cluster is simulated.
+  /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE, "ahead": true,
+  /// "racks": 128}. Present: the cluster is simulated.
   std::optional<SimulationConfig> simulation = {};
 };
+
+/// The name of the rack of a node, if `nodes` nodes are in `racks` racks in equal shares: "r0", …
+/// Nodes that join later are in further racks.
+/// \pre nodes >= racks >= 1
+std::string RackOf(std::int64_t node, std::int64_t nodes, std::int64_t racks);
 
 /// \error kNotFound naming the file; kInvalidArgument `FILE:LINE: unknown key 'x'` and the like.
 Result<AgentConfig> LoadAgentConfig(const std::string& path);

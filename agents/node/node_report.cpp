@@ -16,6 +16,7 @@ void NodeReport::FillRegister(const std::vector<std::string>& lanes, wire::Regis
   out->set_node(config.node);
   out->set_host(config.host);
   out->set_address(facts.address);
+  out->set_rack(config.rack);
   out->set_public_key(Utf8(facts.public_key));
   for (const std::string& lane : lanes) out->add_lanes(lane);
   if (facts.lane_secret) out->set_lane_secret(ToBytes(*facts.lane_secret));

@@ -78,6 +78,7 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.machine = m.machine();
   node.version = m.version();
+  node.rack = m.rack();
   node.link_mark = LinkMarkOf(m);
   node.snapshots = SharesById(m.snapshots());
   node.awaited_order = 0;

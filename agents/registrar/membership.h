@@ -37,6 +37,7 @@ class Membership {
     bool killed = false;    // or given up, on request: dead as soon as it is silent
     std::string machine;    // nodes with equal machines share cores
     std::string version;    // of the agent
+    std::string rack;       // empty: not known
     std::string link_mark;  // machine, address and emulated port, for measured bandwidths
     wire::Peer peer;
     std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted

@@ -104,7 +104,7 @@ Status Check(const Snapshots& snapshots) {
 }
 
 Status Check(const wire::Register& m) {
-  for (const std::string* text : {&m.host(), &m.address(), &m.version(), &m.machine(),
+  for (const std::string* text : {&m.host(), &m.rack(), &m.address(), &m.version(), &m.machine(),
                                   &m.public_key(), &m.transaction_job()}) {
     TESSERA_RETURN_IF_ERROR(CheckText("a name", *text));
   }

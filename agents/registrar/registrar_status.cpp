@@ -94,6 +94,7 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
   row.host = node.peer.host();
   row.address = node.peer.address();
   row.version = node.version;
+  row.rack = node.rack;
   row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
   row.network = node.network;
   if (node.state != engine::NodeState::kAlive) {

@@ -57,10 +57,17 @@ Fleet::~Fleet() = default;
 
 std::unique_ptr<DataOpener> Fleet::MakeData() { return std::make_unique<ModelledData>(registrar_); }
 
+std::string Fleet::RackOfNode(std::int32_t number) const {
+  const SimulationConfig& wanted = *config_.simulation;
+  if (wanted.racks > 0) return RackOf(number, wanted.nodes, wanted.racks);
+  return RackOf(number, hardware_.nodes_per_rack, 1);
+}
+
 void Fleet::Add(std::int32_t number) {
   AgentConfig config = config_;
   config.node = number;
   config.host = fmt::format("{}-n{}", config_.cluster, number);
+  config.rack = RackOfNode(number);
   config.directory = "/none";
   config.endpoint = fmt::format("tcp://n{}:1", number);
   config.registrar_endpoint = "tcp://n0:1";

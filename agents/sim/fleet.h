@@ -70,6 +70,7 @@ class Fleet {
     std::deque<std::string> lines;
   };
   void Add(std::int32_t number);
+  std::string RackOfNode(std::int32_t number) const;
   SimNode& At(std::int32_t n) { return *nodes_[static_cast<std::size_t>(n)]; }
   /// \error naming the node and how many there are
   Result<SimNode*> Find(std::int32_t number);

@@ -17,7 +17,8 @@ constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr double kReachedShare = 0.5;
 
 // Peaks of dense bf16, memory and NVLink: NVIDIA's data sheets of A100 and H100 SXM. The network is
-// that of a DGX: eight adapters per node, of 200 and 400 Gb/s.
+// that of a DGX: eight adapters per node, of 200 and 400 Gb/s. NVIDIA's reference architecture of
+// the DGX SuperPOD has four of them in a rack.
 const std::vector<Hardware>& All() {
   static const std::vector<Hardware> all = {
       {"demo", "small and slow machines on which moves can be watched", 512 << 20, 2e11, 5e10, 2e9,

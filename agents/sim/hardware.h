@@ -27,6 +27,7 @@ struct Hardware {
   double memory_bytes_per_second = 0;   // of a device
   double device_bytes_per_second = 0;   // the port of a device inside its node
   double network_bytes_per_second = 0;  // the port of a node
+  int nodes_per_rack = 4;               // if the cluster says nothing else
 };
 
 /// The names of the known hardware.

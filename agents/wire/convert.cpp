@@ -253,6 +253,7 @@ struct Fields<wire::NodeInfo> {
     TESSERA_FIELD(Any, version);
     TESSERA_FIELD(NotNegative, view_bytes);
     TESSERA_MESSAGE(network);
+    TESSERA_FIELD(Any, rack);
     return OkStatus();
   }
 };

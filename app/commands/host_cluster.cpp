@@ -202,6 +202,7 @@ Result<std::pair<agents::Profile, std::vector<HostFiles>>> makeFiles(
     config.cluster = options.name;
     config.node = host.node;
     config.host = host.machine;
+    config.rack = host.spec.rack;
     config.directory = host.folder;
     config.endpoint = "tcp://" + host.place();
     config.events = "tcp://" + host.place(1);
@@ -379,15 +380,20 @@ Result<std::vector<HostSpec>> parseHosts(const std::string& text, int devices) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string entry = text.substr(begin, end - begin);
     begin = end + 1;
-    HostSpec host{entry.substr(0, entry.find(':')), devices};
+    const std::string place = entry.substr(0, entry.find('/'));
+    HostSpec host{place.substr(0, place.find(':')), devices};
     const std::string& name = host.target;
     // A word that begins with a dash would be an option of ssh.
     if (name.empty() || name.front() == '-' || name.find_first_of(" \t\n/") != std::string::npos)
       return InvalidArgument(fmt::format("'{}' is not HOST or USER@HOST", entry));
-    if (name.size() < entry.size()) {
-      const char* const last = entry.data() + entry.size();
+    if (place.size() < entry.size()) {
+      host.rack = entry.substr(place.size() + 1);
+      TESSERA_RETURN_IF_ERROR(checkName("rack", host.rack));
+    }
+    if (name.size() < place.size()) {
+      const char* const last = place.data() + place.size();
       const auto [stop, failure] =
-          std::from_chars(entry.data() + name.size() + 1, last, host.devices);
+          std::from_chars(place.data() + name.size() + 1, last, host.devices);
       if (failure != std::errc() || stop != last || host.devices < 1 || host.devices > 64)
         return InvalidArgument(
             fmt::format("'{}': behind the colon is a number of GPUs from 1 to 64", entry));

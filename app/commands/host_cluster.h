@@ -25,8 +25,9 @@ namespace tessera::app {
 struct HostSpec {
   std::string target;  // for ssh: "b", "lena@b"
   int devices = 0;
+  std::string rack = {};  // empty: not known
 };
-/// "a,lena@b:2": hosts with `devices` each, or as many as they name.
+/// "a,lena@b:2/r1": hosts with `devices` each, or as many as they name, and their racks.
 /// \error kInvalidArgument naming the entry
 Result<std::vector<HostSpec>> parseHosts(const std::string& text, int devices);
 

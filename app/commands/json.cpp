@@ -235,6 +235,7 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"devices", std::move(devices)},
                      {"last_seen_seconds", node.last_seen},
                      {"host", node.host},
+                     {"rack", node.rack.empty() ? Json(nullptr) : Json(node.rack)},
                      {"address", node.address},
                      {"version", node.version},
                      {"view_bytes", node.view_bytes},

@@ -249,6 +249,10 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     if (const auto& simulation = options.simulation)
       config.simulation = {options.nodes,     simulation->hardware, simulation->seed,
                            simulation->speed, simulation->scenario, simulation->ahead};
+    if (config.simulation)
+      config.simulation->racks = options.racks;
+    else if (options.racks > 0)
+      config.rack = agents::RackOf(node, options.nodes, options.racks);
     config.agent_keys = (nodeFolder(directory, node) / "agent.key").string();
     config.log_file = agentLog(directory.string(), node);
     config.allowed_folder = allowed.string();

@@ -50,6 +50,9 @@ struct LocalClusterOptions {
                                            // empty prefix is replaced by a unique one
   bool plainLanes = false;                 // bulk data between nodes is not encrypted
   std::optional<SimulationOptions> simulation = {};  // without: the nodes are real
+  /// Nodes are in this many racks, in equal shares. 0: in none, and simulated ones as their
+  /// hardware has them.
+  int racks = 0;
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // a folder given here; no profile is saved for it
   MemoryProgress progress = {};

@@ -99,6 +99,10 @@ Result<Setup> readSetup(const Arguments& arguments) {
   config.jobs.data = foldersOf(arguments, "data");
   config.jobs.checkpoints = foldersOf(arguments, "checkpoints");
   config.host = arguments.valueOr("host", hostName());
+  if (const auto rack = arguments.value("rack")) {
+    TESSERA_RETURN_IF_ERROR(checkName("rack", *rack).Context("--rack"));
+    config.rack = *rack;
+  }
   config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
   setup.file = engine::AbsolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
@@ -226,6 +230,9 @@ Command nodeSetupCommand() {
              .value = "ID",
              .help = "nodes with equal ids share memory",
              .fallback = "the machine's host name"},
+            {.name = "rack",
+             .value = "NAME",
+             .help = "the rack of the machine, such as r12; the panel can group nodes by it"},
             outputOption("file for the configuration", "/etc/tessera/agent.json"),
             {.name = "key",
              .value = "FILE",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -31,8 +32,11 @@ std::string describeStatus(const engine::DeviceStatus& device) {
 std::string orDash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
 std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
+  const bool hasRacks = std::ranges::any_of(
+      snapshot.nodes, [](const engine::NodeStatus& node) { return !node.rack.empty(); });
   std::vector<std::vector<std::string>> rows = {
       {"node", "state", "device", "used", "total", "job", "rank", "busy"}};
+  if (hasRacks) rows[0].push_back("rack");
   for (const engine::NodeStatus& node : snapshot.nodes) {
     bool first = true;
     for (const engine::DeviceStatus& device : node.devices) {
@@ -42,6 +46,7 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
                       formatBytes(device.total_bytes), describeStatus(device),
                       device.rank ? std::to_string(*device.rank) : "",
                       device.busy_seconds > 0 ? formatSeconds(device.busy_seconds) : ""});
+      if (hasRacks) rows.back().push_back(first ? orDash(node.rack) : "");
       first = false;
     }
     if (node.devices.empty())
@@ -87,10 +92,10 @@ std::string describeCheckpoints(const engine::CheckpointStatus& checkpoints) {
     add(fmt::format("saved every {}{} in {}", engine::ToString(schedule.every),
                     schedule.every.steps > 0 ? " steps" : "", schedule.folder));
   if (checkpoints.is_saving)
-    add(checkpoints.total == 0 ? std::string("one is being saved")
-                               : fmt::format("one is being saved, {} of {}",
-                                             formatBytes(checkpoints.done),
-                                             formatBytes(checkpoints.total)));
+    add(checkpoints.total == 0
+            ? std::string("one is being saved")
+            : fmt::format("one is being saved, {} of {}", formatBytes(checkpoints.done),
+                          formatBytes(checkpoints.total)));
   if (!checkpoints.problem.empty()) add("the last was not saved: " + checkpoints.problem);
   return text;
 }

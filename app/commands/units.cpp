@@ -14,6 +14,7 @@
 
 #include "app/commands/terminal.h"
 #include "engine/search/fit.h"
+#include "ptc/base/short_name.h"
 
 namespace tessera::app {
 namespace {
@@ -62,10 +63,7 @@ Result<std::int64_t> parseRate(std::string_view text) {
 }
 
 Status checkName(std::string_view what, std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  const bool good = !name.empty() && name.size() <= 63 && letter(name[0]) &&
-                    std::ranges::all_of(name, [&](char c) { return letter(c) || c == '-'; });
-  if (!good)
+  if (!IsShortName(name))
     return InvalidArgument(
         fmt::format("{} '{}' does not match [a-z0-9][a-z0-9-]{{0,62}}", what, name));
   return OkStatus();

@@ -19,7 +19,7 @@ Result<std::int64_t> parseMemory(std::string_view text);
 /// "100MB/s", "1GB/s", "500KB/s": decimal multiples of bytes per second.
 /// \error kInvalidArgument naming the text
 Result<std::int64_t> parseRate(std::string_view text);
-/// Checks the name of a cluster or job: `[a-z0-9][a-z0-9-]{0,62}`.
+/// Checks the name of a cluster, job or rack: `[a-z0-9][a-z0-9-]{0,62}`.
 /// \error kInvalidArgument naming `what` and the text
 Status checkName(std::string_view what, std::string_view name);
 

@@ -75,6 +75,8 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
     options.nodes = static_cast<int>(nodes);
     options.devices = static_cast<int>(devices);
   }
+  TESSERA_TRY(const auto racks, arguments.integer("racks", 0, 1, options.nodes));
+  options.racks = static_cast<int>(racks);
   if (const auto text = arguments.value("gpu-memory")) {
     TESSERA_TRY(options.deviceBytes, parseMemory(*text).Context("--gpu-memory"));
   }
@@ -91,7 +93,7 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
 }
 
 Result<HostClusterOptions> readHostOptions(const Arguments& arguments) {
-  for (const char* other : {"nodes", "one-host"})
+  for (const char* other : {"nodes", "one-host", "racks"})
     if (arguments.has(other))
       return InvalidArgument(fmt::format("--hosts and --{} exclude each other", other));
   TESSERA_TRY(const LocalClusterOptions common, readUpOptions(arguments));
@@ -216,12 +218,17 @@ Command upCommand() {
             {.name = "one-host",
              .value = "",
              .help = "let all nodes share memory instead of sending over the network"},
+            {.name = "racks",
+             .value = "N",
+             .help = "put the nodes in N racks, r0, r1 and so on, in equal shares",
+             .fallback = fmt::format("none; with --simulate {} nodes in each",
+                                     agents::sim::Hardware().nodes_per_rack)},
             lanesOption(),
             {.name = "hosts",
              .value = "HOSTS",
              .help =
-                 "start a node on each of these machines over ssh, such as a,lena@b,c:2 (2 GPUs "
-                 "on c); the registrar runs on the first"},
+                 "start a node on each of these machines over ssh, such as a,lena@b/r1,c:2 (b in "
+                 "rack r1, 2 GPUs on c); the registrar runs on the first"},
             {.name = "ssh",
              .value = "COMMAND",
              .help = "with --hosts: OpenSSH's ssh with its options, such as \"ssh -J gate\"",

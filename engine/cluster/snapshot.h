@@ -107,6 +107,7 @@ struct NodeStatus {
   std::int64_t view_bytes = 0;  // memory of its views
   NetworkFaults network = {};
   bool is_state_known = true;  // false: at an earlier moment of which the history does not tell it
+  std::string rack = {};       // as its configuration names it; empty: it names none
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <map>
 
 #include "tests/support/test_main.h"
 
@@ -28,6 +29,8 @@ class ConfigTest : public QObject {
     QVERIFY(read->jobs == config.jobs);
     QCOMPARE(read->view_lease_seconds, config.view_lease_seconds);
     QCOMPARE(read->lane_security, config.lane_security);
+    QCOMPARE(read->rack, config.rack);
+    QCOMPARE(AgentConfig().rack, std::string());
     QCOMPARE(AgentConfig().lane_security, std::string("curve"));
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".new")));
   }
@@ -68,6 +71,9 @@ class ConfigTest : public QObject {
     QTest::newRow("a folder that is not absolute")
         << QByteArray("\"/srv/data\"") << QByteArray("\"srv/data\"")
         << QByteArray("key 'jobs' has the wrong type");
+    QTest::newRow("a rack that is no name")
+        << QByteArray("\"rack\": \"r12\"") << QByteArray("\"rack\": \"Row 12\"")
+        << QByteArray(": rack = Row 12 does not match [a-z0-9][a-z0-9-]{0,62}");
     QTest::newRow("an unknown encryption of lanes")
         << QByteArray("\"lane_security\": \"plain\"") << QByteArray("\"lane_security\": \"tls\"")
         << QByteArray(": lane_security = tls is not curve or plain");
@@ -93,6 +99,26 @@ class ConfigTest : public QObject {
     QVERIFY2(said.startsWith(QByteArray::fromStdString(path)), said.constData());
     QVERIFY2(said.contains(message), said.constData());
     QVERIFY(!said.contains('\n'));
+  }
+
+  // A file of an earlier version has no rack.
+  void theRackMayBeLeftOut() {
+    AgentConfig config = Sample();
+    config.rack.clear();
+    QVERIFY(SaveAgentConfig(config, Path("agent.json")));
+    QFile file(QString::fromStdString(Path("agent.json")));
+    QVERIFY(file.open(QIODevice::ReadOnly) && !file.readAll().contains("rack"));
+    const auto read = LoadAgentConfig(Path("agent.json"));
+    QVERIFY(read && read->rack.empty());
+  }
+
+  void racksHaveEqualShares() {
+    QCOMPARE(RackOf(0, 4, 1), std::string("r0"));
+    QCOMPARE(RackOf(3, 4, 1), std::string("r0"));
+    QCOMPARE(RackOf(4, 4, 1), std::string("r1"));  // it joined later
+    std::map<std::string, int> nodes;
+    for (int node = 0; node < 10; ++node) ++nodes[RackOf(node, 10, 4)];
+    QCOMPARE(nodes, (std::map<std::string, int>{{"r0", 3}, {"r1", 2}, {"r2", 3}, {"r3", 2}}));
   }
 
   void namesAMissingFile() {
@@ -122,6 +148,7 @@ class ConfigTest : public QObject {
     c.allowed_folder = "/tmp/x/allowed";
     c.view_lease_seconds = 7;
     c.lane_security = "plain";
+    c.rack = "r12";
     c.jobs = {.exec = false,
               .data = {{"/srv/data", "https://data.lab/text"}},
               .checkpoints = {{"/srv/checkpoints"}}};

@@ -43,6 +43,21 @@ class MembershipTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // A node whose agent restarts may be in another rack, or name none any more.
+  void theRackIsThatOfTheLastRegistration() {
+    Membership members(seconds(10));
+    wire::Register message = RegisterOf(1);
+    message.set_rack("r3");
+    members.Register("a", message, at(0));
+    members.Register("b", RegisterOf(2), at(0));
+    QCOMPARE(members.Find(1)->rack, std::string("r3"));
+    QCOMPARE(members.Find(2)->rack, std::string());
+    static_cast<void>(members.TakeChanged());
+    members.Register("c", RegisterOf(1, 2), at(1));
+    QCOMPARE(members.Find(1)->rack, std::string());
+    QCOMPARE(members.TakeChanged(), std::set<std::int32_t>{1});
+  }
+
   // What is published costs in proportion to what has changed.
   void onlyWhatIsShownCountsAsAChange() {
     Membership members(seconds(10));

@@ -47,6 +47,13 @@ class CliTest : public QObject {
     row("no host", {"up", "--hosts", "a,,b"}, "--hosts: '' is not HOST or USER@HOST");
     row("a host that is an option", {"up", "--hosts", "-oX=y"}, "'-oX=y' is not HOST");
     row("a host without GPUs", {"up", "--hosts", "a:0"}, "a number of GPUs from 1 to 64");
+    row("a host in no rack", {"up", "--hosts", "a/"}, "--hosts: rack '' does not match");
+    row("a rack that is no name", {"up", "--hosts", "a:2/Row 1"}, "rack 'Row 1' does not match");
+    row("hosts and racks", {"up", "--hosts", "a", "--racks", "2"}, "exclude each other");
+    row("more racks than nodes", {"up", "--racks", "3"}, "from 1 to 2");
+    row("a node in a rack that is no name",
+        {"node", "setup", "--cluster", "lab", "--address", "10.0.0.1", "--rack", "R1"},
+        "--rack: rack 'R1' does not match [a-z0-9][a-z0-9-]{0,62}");
     row("hosts and nodes", {"up", "--hosts", "a", "--nodes", "2"}, "exclude each other");
     row("a port without hosts", {"up", "--port", "7400"}, "--port is of use only with --hosts");
     row("missing job", {"plan"}, "`plan` needs JOB");

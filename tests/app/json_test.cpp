@@ -61,6 +61,9 @@ class JsonTest : public QObject {
     QCOMPARE(node["state"].get<std::string>(), std::string("alive"));
     QCOMPARE(node["host"].get<std::string>(), std::string("lab3"));
     QCOMPARE(node["address"].get<std::string>(), std::string("10.0.0.3"));
+    QVERIFY(node["rack"].is_null());
+    snapshot.nodes[0].rack = "r12";
+    QCOMPARE(app::toJson(snapshot)["nodes"][0]["rack"].get<std::string>(), std::string("r12"));
     QCOMPARE(node["version"].get<std::string>(), std::string("0.1.0"));
     QVERIFY(HasKeys(node["devices"][0], {"name", "used_bytes", "total_bytes", "job", "rank"}));
     QCOMPARE(node["devices"][0]["rank"].get<int>(), 3);

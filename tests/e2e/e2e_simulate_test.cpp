@@ -22,7 +22,7 @@ class E2eSimulateTest : public QObject {
   void initTestCase() {
     LocalCluster::Options options;
     options.simulate = QStringLiteral("4x4");
-    options.more = Words("--hardware demo --speed 4");
+    options.more = Words("--hardware demo --speed 4 --racks 2");
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
@@ -36,6 +36,11 @@ class E2eSimulateTest : public QObject {
     const Outcome shown = m_cluster->Run({QStringLiteral("status")});
     QVERIFY2(shown.output.contains(QStringLiteral("simulated: demo, 4 s per second")),
              shown.Text());
+    QVERIFY2(shown.output.contains(QStringLiteral("rack")), shown.Text());
+    QStringList racks;
+    for (const Json& node : status["nodes"])
+      racks << QString::fromStdString(node["rack"].get<std::string>());
+    QCOMPARE(racks.join(u' '), QStringLiteral("r0 r0 r1 r1"));
   }
 
   void aJobTrainsAndGrows() {
@@ -124,6 +129,7 @@ class E2eSimulateTest : public QObject {
     row("up --cluster u --simulate 600x8", "is 4800 GPUs, at most 4096 are simulated");
     row("up --cluster u --simulate 4x80", "a node has 80 GPUs, at most 64");
     row("up --cluster u --simulate 4x4 --nodes 2", "--simulate and --nodes exclude each other");
+    row("up --cluster u --simulate 4x4 --racks 5", "from 1 to 4");
     row("up --cluster u --speed 2", "--speed is of use only with --simulate");
     row("up --cluster u --simulate 4x4 --hardware h999", "no hardware 'h999'");
   }

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -40,6 +41,7 @@
 #include "ui/pages/shortcut_sheet.h"
 #include "ui/pages/state_page.h"
 #include "ui/theme.h"
+#include "ui/views/colour_bar.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/toggle_switch.h"
@@ -971,6 +973,30 @@ class MainWindowTest : public QObject {
       if (bar->isVisible()) bar->actionButton()->click();
     }
     QCOMPARE(panel.window->draft()->removed(), (std::vector<ptc::DeviceId>{{0, 1}}));
+  }
+
+  // Racks are offered only while a node names its own.
+  void framesAreRacksWhereNodesNameThem() {
+    auto cluster = test::PanelCluster();
+    Panel panel({}, cluster);
+    QAction* action = panel.window->actions()->find(QStringLiteral("view.groupRack"));
+    const QStandardItem* choice = nullptr;
+    for (const auto* box : child<ui::ColourBar>(panel)->findChildren<QComboBox*>()) {
+      const int rack = box->findText(QStringLiteral("rack"));
+      if (rack >= 0) choice = qobject_cast<QStandardItemModel*>(box->model())->item(rack);
+    }
+    QVERIFY(choice != nullptr);
+    QVERIFY(!action->isEnabled() && !choice->isEnabled());
+    QCOMPARE(action->toolTip(), QStringLiteral("No node of this cluster names its rack."));
+    QCOMPARE(choice->toolTip(), action->toolTip());
+    cluster.nodes[0].rack = "r12";
+    panel.setSnapshot(cluster);
+    QVERIFY(action->isEnabled() && choice->isEnabled());
+    action->trigger();
+    QCOMPARE(panel.window->meshView()->scene().groups.front().name, QStringLiteral("r12"));
+    panel.window->meshView()->setSelection({{0, 0}});
+    QCOMPARE(child<ui::Inspector>(panel)->facts()->value(QStringLiteral("rack")),
+             QStringLiteral("r12"));
   }
 
   void withoutAClusterThePanelSaysHowToStart() {

@@ -247,7 +247,7 @@ class MeshSceneTest : public QObject {
     return lines;
   }
 
-  void framesAreNodesHostsOrStages() {
+  void framesAreNodesHostsRacksOrStages() {
     auto scene = makeScene(twoJobs(), kJob);
     const QStringList rest{QStringLiteral("[other: 2] paused · 2 GPUs on 1 node"),
                            QStringLiteral("(n2: 2)"), QStringLiteral("(n3: 4)")};
@@ -256,6 +256,8 @@ class MeshSceneTest : public QObject {
     ui::groupScene(&scene, ui::GroupBy::Host);
     QCOMPARE(framesOf(scene),
              (QStringList{QStringLiteral("left: 4"), QStringLiteral("right: 4")} + rest));
+    ui::groupScene(&scene, ui::GroupBy::Rack);
+    QCOMPARE(framesOf(scene), QStringList{QStringLiteral("no rack: 8")} + rest);
     ui::groupScene(&scene, ui::GroupBy::Stage);
     QCOMPARE(framesOf(scene),
              (QStringList{QStringLiteral("pp 0: 4"), QStringLiteral("pp 1: 4")} + rest));
@@ -268,6 +270,21 @@ class MeshSceneTest : public QObject {
         QCOMPARE(group.name, QStringLiteral("pp %1").arg(scene.at(place).pp));
       }
     }
+  }
+
+  // In the order of their first node, those without a rack last.
+  void framesAreRacks() {
+    auto cluster = test::LargeCluster(8, 2, 0, 0);
+    QVERIFY(!makeScene(cluster, kJob).hasRacks());
+    const char* racks[] = {"", "r7", "r7", "r1", "", "r1", "r10", "r10"};
+    for (std::size_t n = 0; n < 8; ++n) cluster.nodes[n].rack = racks[n];
+    auto scene = makeScene(cluster, kJob);
+    QVERIFY(scene.hasRacks());
+    ui::groupScene(&scene, ui::GroupBy::Rack);
+    QCOMPARE(framesOf(scene),
+             (QStringList{QStringLiteral("r7: 4"), QStringLiteral("r1: 4"),
+                          QStringLiteral("r10: 4"), QStringLiteral("no rack: 4")}));
+    QCOMPARE(scene.groups[1].subtitle, QStringLiteral("4 GPUs on 2 nodes"));
   }
 
   // In each grouping, and in a draft whose joining GPUs have no stage yet, every cell is in one

@@ -318,7 +318,10 @@ class MeshViewTest : public QObject {
     QFETCH(int, nodes);
     QFETCH(QSize, size);
     auto cluster = test::IdleCluster(nodes, 8);
-    for (auto& node : cluster.nodes) node.host = "host " + std::to_string(node.node / 4);
+    for (auto& node : cluster.nodes) {
+      node.host = "host " + std::to_string(node.node / 4);
+      if (node.node > 0) node.rack = "r" + std::to_string(node.node / 16);
+    }
     test::AddJob(&cluster, test::Shape(nodes, 2, 2));  // half of them
     for (int n = nodes - nodes / 4; n < nodes; ++n) {
       for (auto& device : cluster.nodes[static_cast<std::size_t>(n)].devices) device.job = "other";

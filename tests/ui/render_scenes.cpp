@@ -220,6 +220,7 @@ int main(int argc, char** argv) {
     other.state = engine::JobState::kRunning;
     for (auto& node : cluster.nodes) {
       node.host = "host-" + std::to_string(node.node / (nodes == 4 ? 2 : 4));
+      node.rack = "r" + std::to_string(node.node / (nodes == 4 ? 2 : 8));
       if (node.node < 2 * quarter || node.node >= 3 * quarter) continue;
       for (auto& device : node.devices) {
         if (nodes == 4 && device.id.index > 1) continue;

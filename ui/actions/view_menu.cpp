@@ -72,6 +72,7 @@ void MainWindow::Impl::addViewActions() {
   const std::pair<const char*, std::pair<QString, GroupBy>> groupings[] = {
       {"view.groupNode", {tr("Group by Node"), GroupBy::Node}},
       {"view.groupHost", {tr("Group by Host"), GroupBy::Host}},
+      {"view.groupRack", {tr("Group by Rack"), GroupBy::Rack}},
       {"view.groupStage", {tr("Group by Pipeline Stage"), GroupBy::Stage}}};
   for (const auto& [name, grouping] : groupings) {
     const GroupBy by = grouping.second;
@@ -81,6 +82,7 @@ void MainWindow::Impl::addViewActions() {
                   .statusTip = tr("Choose what a frame of the mesh contains"),
                   .checkable = true,
                   .separatorBefore = by == GroupBy::Node,
+                  .blocked = [this, by] { return colours->groupingBlockedReason(by); },
                   .checked = [this, by] { return colours->grouping() == by; }},
                  [this, by] { colours->setGrouping(by); });
   }

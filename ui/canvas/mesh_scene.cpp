@@ -557,6 +557,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
     node.name = format::node(status.node);
     node.state = status.state;
     node.host = status.host;
+    node.rack = status.rack;
     // Whole seconds, and only if they are shown: an idle scene must compare equal.
     node.lastSeen = status.state == NodeState::kAlive ? 0 : std::floor(status.last_seen);
     for (const auto& device : status.devices) {

@@ -33,9 +33,10 @@ inline constexpr int kNumColourings = 6;
 enum class GroupBy {
   Node,
   Host,  // the nodes that share the memory of a machine
+  Rack,  // the nodes of a rack
   Stage  // the devices of a pipeline stage
 };
-inline constexpr int kNumGroupings = 3;
+inline constexpr int kNumGroupings = 4;
 
 struct MeshScene {
   struct Cell {
@@ -81,6 +82,7 @@ struct MeshScene {
     QString name;      // "n1"
     QString subtitle;  // "4 GPUs · 12.1 GB/s", "+4 GPUs"
     std::string host = {};
+    std::string rack = {};  // empty: not known
     engine::NodeState state = engine::NodeState::kAlive;
     double lastSeen = 0;       // seconds ago
     bool highlighted = false;  // some of its GPUs join or receive
@@ -143,13 +145,15 @@ struct MeshScene {
   }
   /// Returns whether a flow is transferring bytes.
   bool moving() const;
+  /// Returns whether the rack of any node is known.
+  bool hasRacks() const;
 };
 
 /// Colours the cells of the mesh and the legend by `by`. Resets an isolated swatch that the new
 /// colouring does not have.
 void colourScene(MeshScene* scene, ColourBy by);
 /// Collects the cells in groups. Devices of the mesh are grouped by `by`, other jobs have a group
-/// each, and idle devices one per node. By stage, devices whose stage is not known are last.
+/// each, and idle devices one per node. Devices whose stage or rack is not known are last.
 void groupScene(MeshScene* scene, GroupBy by);
 /// Marks the devices that differ from an earlier layout.
 void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
@@ -158,7 +162,7 @@ void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
 void hideProgress(MeshScene* scene);
 /// Returns "shard (tp × pp)", "replica (dp)", …
 QString text(ColourBy by);
-/// Returns "node", "host", "pipeline stage (pp)".
+/// Returns "node", "host", "rack", "pipeline stage (pp)".
 QString text(GroupBy by);
 
 /// Describes a cell completely, for tooltips and screen readers: "n1 GPU 3, rank 11, DP 1 TP 1

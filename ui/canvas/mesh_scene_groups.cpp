@@ -94,6 +94,29 @@ std::vector<Group> hostGroups(const MeshScene& scene, const std::vector<Place>& 
   return groups;
 }
 
+// Racks in the order of their first node; then the nodes without one.
+std::vector<Group> rackGroups(const MeshScene& scene, const std::vector<Place>& cells) {
+  std::vector<Group> groups;
+  std::unordered_map<std::string, std::size_t> known;
+  std::vector<Place> others;
+  for (const Place place : cells) {
+    const std::string& rack = scene.nodes[static_cast<std::size_t>(place.node)].rack;
+    if (rack.empty()) {
+      others.push_back(place);
+      continue;
+    }
+    const auto [found, isNew] = known.try_emplace(rack, groups.size());
+    if (isNew) groups.emplace_back().name = QString::fromStdString(rack);
+    groups[found->second].cells.push_back(place);
+  }
+  if (!others.empty()) {
+    Group& group = groups.emplace_back();
+    group.name = GroupWords::tr("no rack");
+    group.cells = std::move(others);
+  }
+  return groups;
+}
+
 // Stages in their order, each by rank; then the cells without a stage.
 std::vector<Group> stageGroups(const MeshScene& scene, const std::vector<Place>& cells) {
   std::map<int, std::vector<Place>> stages;
@@ -122,12 +145,18 @@ std::vector<Group> stageGroups(const MeshScene& scene, const std::vector<Place>&
 
 }  // namespace
 
+bool MeshScene::hasRacks() const {
+  return std::ranges::any_of(nodes, [](const Node& node) { return !node.rack.empty(); });
+}
+
 QString text(GroupBy by) {
   switch (by) {
     case GroupBy::Node:
       return GroupWords::tr("node");
     case GroupBy::Host:
       return GroupWords::tr("host");
+    case GroupBy::Rack:
+      return GroupWords::tr("rack");
     case GroupBy::Stage:
       return GroupWords::tr("pipeline stage (pp)");
   }
@@ -163,7 +192,9 @@ void groupScene(MeshScene* scene, GroupBy by) {
     if (!idle.cells.empty() || idle.skeleton) pool.push_back(std::move(idle));
   }
   if (by != GroupBy::Node) {
-    scene->groups = by == GroupBy::Host ? hostGroups(*scene, inMesh) : stageGroups(*scene, inMesh);
+    scene->groups = by == GroupBy::Host   ? hostGroups(*scene, inMesh)
+                    : by == GroupBy::Rack ? rackGroups(*scene, inMesh)
+                                          : stageGroups(*scene, inMesh);
     for (Group& group : scene->groups) finish(*scene, &group);
   }
   for (auto& [name, group] : jobs) {

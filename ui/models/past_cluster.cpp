@@ -183,6 +183,7 @@ std::vector<engine::NodeStatus> bareNodes(const engine::ClusterSnapshot& now,
   for (const engine::NodeStatus& node : now.nodes) {
     engine::NodeStatus& bare = nodes[node.node];
     bare.host = node.host;
+    bare.rack = node.rack;
     bare.address = node.address;
     bare.version = node.version;
     for (const engine::DeviceStatus& device : node.devices)

@@ -189,6 +189,9 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   if (node != nullptr && !node->address.empty()) {
     rows.push_back({tr("address"), QString::fromStdString(node->address)});
   }
+  if (node != nullptr && !node->rack.empty()) {
+    rows.push_back({tr("rack"), QString::fromStdString(node->rack)});
+  }
   if (device->failed) {
     rows.push_back({tr("state"), tr("failed"), QStringLiteral("bad")});
   }
@@ -308,6 +311,10 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
       {tr("jobs"), jobs.empty() ? tr("none")
                                 : QStringList(jobs.begin(), jobs.end()).join(QStringLiteral(", "))},
       {tr("memory"), memory.text()}};
+  if (!node.rack.empty()) {
+    const auto host = std::ranges::find(rows, tr("host"), &KeyValues::Row::key);
+    rows.insert(host + 1, {tr("rack"), QString::fromStdString(node.rack)});
+  }
   addDeviceRows(node, &rows);
   if (const std::string faults = ToText(node.network); !faults.empty()) {
     rows.push_back({tr("network"), QString::fromStdString(faults), QStringLiteral("warn"),

@@ -100,7 +100,7 @@ const std::vector<SettingSpec>& settingTable() {
        key("node"),
        0,
        0,
-       {key("node"), key("host"), key("stage")}},
+       {key("node"), key("host"), key("rack"), key("stage")}},
       {Setting::Notify, key("general/notify"), true},
       {Setting::Language,
        key("general/language"),

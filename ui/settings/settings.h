@@ -30,7 +30,7 @@ enum class Setting {
   MirrorSize,    // maximum size of a copy in MiB
   Source,        // last source: "live", "draft"
   Colouring,     // meaning of the colours in the mesh: "piece", "memory", …
-  Grouping,      // what a frame of the mesh contains: "node", "host", "stage"
+  Grouping,      // what a frame of the mesh contains: "node", "host", "rack", "stage"
   Notify,        // desktop notices while another window is active
   Language,      // "system", "en", "de"; takes effect after a restart
 };

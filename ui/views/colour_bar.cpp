@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QStandardItemModel>
 
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/legend.h"
@@ -34,6 +35,7 @@ ColourBar::ColourBar(QWidget* parent)
   m_box->setStatusTip(tr("Meaning of the colours in all views"));
   m_box->view()->setAccessibleName(m_box->accessibleName());
   m_caption->setBuddy(m_box);
+  offerRacks(false);
   auto* row = new QHBoxLayout(this);
   row->setSizeConstraint(QLayout::SetNoConstraint);  // minimumSizeHint() says what is needed
   row->setContentsMargins(16, 0, 0, 0);
@@ -57,6 +59,20 @@ ColourBar::ColourBar(QWidget* parent)
 GroupBy ColourBar::grouping() const { return static_cast<GroupBy>(m_groupBox->currentIndex()); }
 
 void ColourBar::setGrouping(GroupBy by) { m_groupBox->setCurrentIndex(static_cast<int>(by)); }
+
+QString ColourBar::groupingBlockedReason(GroupBy by) const {
+  if (by != GroupBy::Rack || m_hasRacks) return {};
+  return tr("No node of this cluster names its rack.");
+}
+
+void ColourBar::offerRacks(bool offered) {
+  if (m_hasRacks == offered) return;
+  m_hasRacks = offered;
+  auto* items = qobject_cast<QStandardItemModel*>(m_groupBox->model());
+  QStandardItem* item = items->item(static_cast<int>(GroupBy::Rack));
+  item->setEnabled(offered);
+  item->setToolTip(groupingBlockedReason(GroupBy::Rack));
+}
 
 void ColourBar::setGroupingShown(bool shown) {
   m_groupingShown = shown;
@@ -112,6 +128,7 @@ void ColourBar::setColouring(ColourBy by) { m_box->setCurrentIndex(static_cast<i
 
 void ColourBar::setScene(const MeshScene& scene) {
   m_isolated = scene.isolated;
+  offerRacks(scene.hasRacks());
   m_legend->setEntries(scene.legend, scene.colourBy == ColourBy::Memory);
   m_legend->setIsolated(m_isolated);
 }

@@ -27,12 +27,14 @@ class ColourBar : public QWidget {
   void setColouring(ColourBy by);
   GroupBy grouping() const;
   void setGrouping(GroupBy by);
+  /// Returns why the frames cannot have this content, as one sentence; empty if they can.
+  QString groupingBlockedReason(GroupBy by) const;
   /// Whether the shown view has frames. A narrow bar hides their choice, which the View menu
   /// has, too.
   void setGroupingShown(bool shown);
   /// The swatch that is shown in full; the others are faded.
   std::optional<int> isolated() const { return m_isolated; }
-  /// Shows the legend of a coloured scene, and what it isolates.
+  /// Shows the legend of a coloured scene, and what it isolates. Offers racks if it has any.
   void setScene(const MeshScene& scene);
   Legend* legend() const { return m_legend; }
 
@@ -48,12 +50,14 @@ class ColourBar : public QWidget {
 
  private:
   void fit();
+  void offerRacks(bool offered);
   int widthOf(std::initializer_list<const QWidget*> widgets) const;
   int leastWidth() const;
 
   QLabel* m_groupCaption;
   QComboBox* m_groupBox;
   bool m_groupingShown = true;
+  bool m_hasRacks = true;
   QLabel* m_caption;
   QComboBox* m_box;
   Legend* m_legend;
