@@ -141,6 +141,8 @@ void MainWindow::Impl::connectAll() {
     actions->refresh();
   });
   connect(timeline, &TimelinePage::failed, this, &Impl::showError);
+  connect(&selection, &SelectionModel::devicesChanged, timeline,
+          [this] { timeline->setDevices(selection.devices()); });
   const QString curves = QStringLiteral("plots/curves");
   if (const QString keys = settings.entry(curves); !keys.isEmpty())
     timeline->chooseCurves(parseCurves(keys));

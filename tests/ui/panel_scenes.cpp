@@ -31,6 +31,7 @@
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/state_page.h"
 #include "ui/palette/command_palette.h"
+#include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/settings.h"
 #include "ui/views/files_page.h"
@@ -415,6 +416,32 @@ void addViews(std::vector<Scene>* scenes) {
     auto* history = p.child<ui::HistoryPage>();
     p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
     history->choose(3);
+  }));
+  add(windowScene("timeline-step-time", {}, PanelCluster, [](Play& p) {
+    auto* timeline = p.child<ui::TimelinePage>();
+    timeline->chooseCurves({{ui::PlotCurve::Kind::Loss}, {ui::PlotCurve::Kind::StepTime}});
+    const auto follows = [&] {
+      return timeline->samples().state() == ui::SampleHistory::State::Following;
+    };
+    if (!QTest::qWaitFor(follows, 1000)) return;
+    const ui::SampleSeries& series = timeline->samples().series();
+    engine::Sample sample = series.sampleOf(kJob, series.points().size() - 1);
+    auto cluster = PanelCluster();
+    for (int i = 0; i < 60; ++i) {
+      // n0g1 becomes slow, and all wait for it.
+      const double slowest = i < 30 ? 0.21 : 0.34;
+      for (engine::DeviceStatus& device : cluster.nodes[0].devices)
+        device.busy_seconds = device.id.index == 1 ? slowest : 0.2 + 0.002 * (i % 5);
+      ++sample.step;
+      sample.time += slowest + 0.05;
+      ++cluster.sequence;
+      p.panel->setSnapshot(cluster);
+      p.panel->model.addSample(sample);
+      p.panel->model.flush();
+    }
+    p.window().meshView()->setSelection({{0, 0}, {0, 1}});
+    timeline->plots()->setRange(sample.time - 15, sample.time + 1);
+    settle();
   }));
   add(windowScene("history-compare", {}, PanelCluster, [](Play& p) {
     auto* history = p.child<ui::HistoryPage>();

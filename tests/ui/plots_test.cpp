@@ -12,10 +12,12 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
+#include "ui/plots/busy_series.h"
 #include "ui/plots/drawn_samples.h"
 #include "ui/plots/job_plots.h"
 #include "ui/plots/pareto_front.h"
 #include "ui/plots/pareto_scatter.h"
+#include "ui/plots/plot_canvas.h"
 #include "ui/plots/plot_curve.h"
 #include "ui/plots/sample_series.h"
 #include "ui/plots/time_view.h"
@@ -221,14 +223,128 @@ class PlotsTest : public QObject {
 
   void namesOfCurvesSurviveTheirText() {
     const std::vector<ui::PlotCurve> curves{{ui::PlotCurve::Kind::Tokens},
+                                            {ui::PlotCurve::Kind::StepTime},
                                             {ui::PlotCurve::Kind::GradNorm},
                                             ui::PlotCurve::ofMetric("val/loss"),
                                             ui::PlotCurve::ofMetric("loss")};
-    QCOMPARE(ui::printCurves(curves),
-             QStringLiteral("tokens_per_second,grad_norm,metrics.val/loss,metrics.loss"));
+    QCOMPARE(
+        ui::printCurves(curves),
+        QStringLiteral("tokens_per_second,step_seconds,grad_norm,metrics.val/loss,metrics.loss"));
     QVERIFY(ui::parseCurves(ui::printCurves(curves)) == curves);
     QVERIFY(ui::parseCurves(QStringLiteral("loss,nonsense,metrics.,metrics.a b,loss,")) ==
             std::vector<ui::PlotCurve>{{ui::PlotCurve::Kind::Loss}});
+  }
+
+  // Nothing is said of a step in which the job paused or was not seen, and thinning changes no
+  // mean.
+  void theStepTimeIsThatOfEachStep() {
+    const ui::PlotCurve stepTime{ui::PlotCurve::Kind::StepTime};
+    SampleSeries series;
+    double time = 1000;
+    for (int step = 1; step <= 40; ++step) {
+      time += step == 21 ? 100 : step == 31 ? 1.5 : 0.5;
+      if (step != 6) series.add(Sample(step, time));  // its sample was lost
+    }
+    ui::DrawnSamples drawn;
+    drawn.setSeries(series);
+    PlotBand pause;
+    pause.pauseStart = series.points()[28].time + 0.25;  // between steps 30 and 31
+    pause.pauseEnd = pause.pauseStart + 1;
+    pause.outcome = PlotBand::Outcome::Committed;
+    drawn.setBands({pause});
+    const auto line = drawn.line(stepTime, 0);
+    QCOMPARE(line.size(), std::size_t{36 + 2});  // 39 samples, of which three begin a run
+    QCOMPARE(std::ranges::count_if(line, [](const auto& v) { return std::isnan(v.value); }),
+             std::ptrdiff_t{2});
+    for (const auto& each : line)
+      QVERIFY(std::isnan(each.value) || std::abs(each.value - 0.5) < 1e-9);
+    QVERIFY(!drawn.valueAt(stepTime, drawn.points()[0]));
+
+    SampleSeries thinned(16);
+    for (int step = 1; step <= 1000; ++step) thinned.add(Sample(step, 1000 + 0.25 * step));
+    ui::DrawnSamples few;
+    few.setSeries(thinned);
+    for (const auto& each : few.line(stepTime, 0)) QVERIFY(std::abs(each.value - 0.25) < 1e-9);
+  }
+
+  void whatGpusComputeIsKeptInBounds() {
+    auto cluster = test::LargeCluster(512, 8, 0, 0);
+    for (auto& node : cluster.nodes) {
+      for (auto& device : node.devices) device.busy_seconds = 0.25;
+    }
+    ui::BusySeries many;
+    const auto at = [](int step) {
+      ui::SampleSeries::Point point;
+      point.step = step;
+      point.time = 1000 + step;
+      return point;
+    };
+    for (int step = 1; step <= 2000; ++step) QVERIFY(many.add(at(step), cluster, test::kJob));
+    QVERIFY(many.size() <= ui::BusySeries::kMostValues / 4096);
+    QVERIFY(many.size() >= ui::BusySeries::kMostValues / 4096 / 2);
+    const auto values = many.of({511, 7});
+    QCOMPARE(values.size(), many.size());
+    QVERIFY(values.front().time < 1020 && values.back().time == 3000);
+    double longest = 0;
+    for (std::size_t i = 1; i < values.size(); ++i)
+      longest = std::max(longest, values[i].time - values[i - 1].time);
+    QVERIFY2(longest <= 32, qPrintable(QString::number(longest)));
+    QVERIFY(std::ranges::all_of(values, [](const auto& value) { return value.seconds == 0.25; }));
+    QVERIFY(many.of({600, 0}).empty());
+
+    // Before anything is known there is nothing; a GPU that joins later has no values before.
+    auto small = test::SmallCluster();
+    ui::BusySeries series;
+    QVERIFY(!series.add(at(1), small, test::kJob));
+    small.nodes[0].devices[1].busy_seconds = 0.5;
+    QVERIFY(series.add(at(2), small, test::kJob));
+    QVERIFY(!series.add(at(2), small, test::kJob));
+    small.nodes[0].devices[2].busy_seconds = 0.75;
+    QVERIFY(series.add(at(3), small, test::kJob));
+    QVERIFY(std::isnan(series.of({0, 2}).front().seconds));
+    QCOMPARE(series.of({0, 2}).back().seconds, 0.75);
+    // The job returned to an earlier step.
+    auto back = at(2);
+    back.time = 1010;
+    QVERIFY(series.add(back, small, test::kJob));
+    QCOMPARE(series.size(), std::size_t{1});
+    series.clear();
+    QVERIFY(series.of({0, 1}).empty());
+  }
+
+  // A line for each selected GPU, which ends at gaps like the others, and is read at the pointer.
+  void whatGpusComputeIsDrawnWithTheStepTime() {
+    JobPlots plots;
+    plots.resize(800, 240);
+    plots.setCurves({{ui::PlotCurve::Kind::Loss}, {ui::PlotCurve::Kind::StepTime}});
+    SampleSeries series;
+    std::vector<ui::BusySeries::Value> values;
+    for (int step = 1; step <= 40; ++step) {
+      const double time = step * 0.5 + (step > 20 ? 1100 : 1000);
+      series.add(Sample(step, time));
+      if (step > 10) values.push_back({time, step == 30 ? std::nan("") : 0.25});
+    }
+    plots.setSeries(series);
+    QVERIFY2(plots.readout(1005).contains(QStringLiteral("0.50 s per step")),
+             qPrintable(plots.readout(1005)));
+    QVERIFY(!plots.readout(1005).contains(QStringLiteral("computes")));
+    plots.setComputing({{{0, 1}, values}});
+    QVERIFY2(plots.readout(1008).contains(QStringLiteral("n0g1 computes 0.25 s")),
+             qPrintable(plots.readout(1008)));
+    QVERIFY(!plots.readout(1002).contains(QStringLiteral("computes")));  // it was not seen yet
+    QVERIFY(!plots.readout(1115).contains(QStringLiteral("computes")));  // nor then
+    QVERIFY(plots.readout(1120).contains(QStringLiteral("computes")));
+    QVERIFY(plots.toSvg({800, 320}).contains("n0g1"));
+    ui::DrawnSamples drawn;
+    drawn.setSeries(series);
+    const auto line = drawn.line(values);
+    QCOMPARE(line.size(), values.size() + 1);
+    QVERIFY(std::isnan(line[10].value));
+    plots.setComputing(std::vector(12, JobPlots::Computing{{0, 1}, values}));
+    QCOMPARE(plots.computing().size(), ui::kMostFurtherLines);
+    plots.setCurves(ui::usualCurves());
+    QVERIFY(!plots.readout(1008).contains(QStringLiteral("computes")));
+    QVERIFY(!plots.toSvg({800, 320}).contains("n0g1"));
   }
 
   void chosenCurvesHaveAnAxisEachAndAreReadAtThePointer() {

@@ -123,6 +123,32 @@ class RecordsTest : public QObject {
     QVERIFY(!action->isEnabled() && action->toolTip().contains(QStringLiteral("no samples")));
   }
 
+  // The selection chooses the GPUs whose computing is drawn.
+  void selectedGpusShowWhatTheyCompute() {
+    auto cluster = test::PanelCluster();
+    for (auto& device : cluster.nodes[0].devices) device.busy_seconds = 0.2;
+    test::Panel panel({}, cluster);
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_VERIFY(timeline->samples().state() == ui::SampleHistory::State::Following);
+    panel.window->meshView()->setSelection({{0, 1}, {1, 0}});
+    QVERIFY(timeline->plots()->computing().empty());  // that plot is not drawn
+    timeline->chooseCurves({{ui::PlotCurve::Kind::StepTime}});
+    QCOMPARE(timeline->plots()->computing().size(), std::size_t{1});  // n1g0 has no rank
+    const auto before = timeline->plots()->computing().front().values.size();
+    const ui::SampleSeries& series = timeline->samples().series();
+    engine::Sample sample = series.sampleOf(test::kJob, series.points().size() - 1);
+    ++sample.step;
+    sample.time += 0.3;
+    panel.model.addSample(sample);
+    panel.model.flush();
+    QCOMPARE(timeline->plots()->computing().front().device, (ptc::DeviceId{0, 1}));
+    QCOMPARE(timeline->plots()->computing().front().values.size(), before + 1);
+    const QString text = timeline->plots()->readout(sample.time);
+    QVERIFY2(text.contains(QStringLiteral("n0g1 computes 0.20 s")), qPrintable(text));
+    panel.window->meshView()->setSelection({});
+    QVERIFY(timeline->plots()->computing().empty());
+  }
+
   void metricsOfAProgramAreDrawnOnRequestAndExported() {
     ui::Settings settings;
     test::Panel panel({.settings = &settings});

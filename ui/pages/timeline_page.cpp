@@ -19,6 +19,7 @@
 #include "ui/icons.h"
 #include "ui/models/export_text.h"
 #include "ui/plots/job_plots.h"
+#include "ui/plots/plot_canvas.h"
 #include "ui/theme.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/key_values.h"
@@ -76,6 +77,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
       tr("Choose what is drawn over time: loss, speed, and what the program logs"));
   m_curves->setMenu(m_curvesMenu);
   m_curvesMenu->setAccessibleName(tr("Curves"));
+  m_curvesMenu->setToolTipsVisible(true);
   m_export->setFlat(true);
   m_export->setAccessibleName(tr("Export the plots"));
   m_export->setStatusTip(tr("Save the plots as PNG or SVG, or their samples as CSV or JSON"));
@@ -237,6 +239,7 @@ void TimelinePage::refresh() {
   m_words->setText(words);
   m_stack->setCurrentIndex(words.isEmpty() ? 0 : 1);
   m_plots->setSeries(m_samples.series());
+  noteComputing();
   refreshCurves();
   if (!points.empty()) m_playback.setEnd(points.back().time);
   refreshPlayer();
@@ -251,6 +254,7 @@ void TimelinePage::chooseCurves(std::vector<PlotCurve> curves) {
 std::vector<PlotCurve> TimelinePage::availableCurves() const {
   std::vector<PlotCurve> curves = usualCurves();
   curves.push_back({PlotCurve::Kind::GradNorm});
+  curves.push_back({PlotCurve::Kind::StepTime});
   std::set<std::string> names;
   for (const SampleSeries::Metric& metric : m_samples.series().metrics()) names.insert(metric.name);
   if (const engine::JobStatus* job = m_model.job()) {
@@ -267,6 +271,38 @@ void TimelinePage::refreshCurves() {
   });
   if (drawn.empty()) drawn = {usualCurves().front()};
   m_plots->setCurves(std::move(drawn));
+  refreshComputing();
+}
+
+void TimelinePage::setDevices(const std::set<ptc::DeviceId>& devices) {
+  if (devices == m_devices) return;
+  m_devices = devices;
+  refreshComputing();
+}
+
+void TimelinePage::noteComputing() {
+  if (m_samples.job() != m_busyJob) {
+    m_busyJob = m_samples.job();
+    m_busy.clear();
+  }
+  const auto& points = m_samples.series().points();
+  if (points.empty() || m_samples.state() != SampleHistory::State::Following) return;
+  m_busy.add(points.back(), m_model.snapshot(), m_busyJob.toStdString());
+}
+
+void TimelinePage::refreshComputing() {
+  std::vector<JobPlots::Computing> lines;
+  const auto isStepTime = [](const PlotCurve& curve) {
+    return curve.kind == PlotCurve::Kind::StepTime;
+  };
+  if (std::ranges::any_of(m_plots->curves(), isStepTime)) {
+    for (const ptc::DeviceId device : m_devices) {
+      if (lines.size() == kMostFurtherLines) break;
+      if (auto values = m_busy.of(device); !values.empty())
+        lines.push_back({device, std::move(values)});
+    }
+  }
+  m_plots->setComputing(std::move(lines));
 }
 
 void TimelinePage::fillCurvesMenu() {
@@ -279,6 +315,10 @@ void TimelinePage::fillCurvesMenu() {
     if (isMetric && !std::exchange(anyMetric, true)) m_curvesMenu->addSeparator();
     QAction* action = m_curvesMenu->addAction(curve.title());
     const bool isDrawn = std::ranges::find(drawn, curve) != drawn.end();
+    if (curve.kind == PlotCurve::Kind::StepTime)
+      action->setToolTip(
+          tr("Seconds of each step, and what the selected GPUs compute of them, at most eight: "
+             "this is not recorded, but seen while the panel is connected"));
     action->setCheckable(true);
     action->setChecked(isDrawn);
     action->setEnabled(!isDrawn || drawn.size() > 1);  // one of them is always drawn

@@ -7,11 +7,13 @@
 #include <QTimer>
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "ui/models/history_table_model.h"
 #include "ui/models/playback.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
+#include "ui/plots/busy_series.h"
 #include "ui/plots/plot_curve.h"
 #include "ui/widgets/surface.h"
 
@@ -40,6 +42,8 @@ class TimelinePage : public Surface {
   void setSelected(std::optional<std::int64_t> txn);
   JobPlots* plots() const { return m_plots; }
   const SampleHistory& samples() const { return m_samples; }
+  /// The plot of the step time shows what these GPUs compute.
+  void setDevices(const std::set<ptc::DeviceId>& devices);
   /// Chooses the curves to draw. One that the job does not have appears as soon as it has it.
   void chooseCurves(std::vector<PlotCurve> curves);
   /// What can be drawn: what each job has, and the metrics of this one.
@@ -88,6 +92,9 @@ class TimelinePage : public Surface {
   /// Draws those of the chosen curves that are available.
   void refreshCurves();
   void fillCurvesMenu();
+  /// Adds what the ranks of the job compute now, with its newest sample.
+  void noteComputing();
+  void refreshComputing();
   /// The wall clock of the cluster, from the newest sample and the time since its arrival.
   std::optional<double> clusterNow() const;
 
@@ -96,6 +103,9 @@ class TimelinePage : public Surface {
   SampleHistory m_samples;
   JobPlots* m_plots;
   std::vector<PlotCurve> m_chosenCurves = usualCurves();
+  BusySeries m_busy;  // of m_busyJob
+  QString m_busyJob;
+  std::set<ptc::DeviceId> m_devices;
   QLabel* m_words;
   QStackedLayout* m_stack;
   QWidget* m_corner;

@@ -98,6 +98,9 @@ std::optional<double> DrawnSamples::valueOf(const PlotCurve& curve,
       return m_points[point].tokensPerSecond;
     case PlotCurve::Kind::GradNorm:
       return m_points[point].gradNorm;
+    case PlotCurve::Kind::StepTime:
+      if (m_starts[point] || m_points[point].stepSeconds <= 0) return std::nullopt;
+      return m_points[point].stepSeconds;
     case PlotCurve::Kind::Metric:
       if (metric == nullptr || !metric->logged[point]) return std::nullopt;
       return metric->values[point];
@@ -126,6 +129,27 @@ std::vector<DrawnSamples::Value> DrawnSamples::line(const PlotCurve& curve,
     gap = false;
   }
   return values;
+}
+
+std::vector<DrawnSamples::Value> DrawnSamples::line(
+    const std::vector<BusySeries::Value>& values) const {
+  std::vector<Value> line;
+  line.reserve(values.size());
+  for (const BusySeries::Value& each : values) {
+    if (!line.empty() && isBroken(line.back().time, each.time))
+      line.push_back({(line.back().time + each.time) / 2, kNaN});
+    line.push_back({each.time, each.seconds});
+  }
+  return line;
+}
+
+bool DrawnSamples::isBroken(double after, double until) const {
+  const auto first = std::ranges::upper_bound(m_points, after, {}, &Point::time);
+  for (auto i = static_cast<std::size_t>(first - m_points.begin());
+       i < m_points.size() && m_points[i].time <= until; ++i) {
+    if (m_starts[i]) return true;
+  }
+  return false;
 }
 
 std::optional<DrawnSamples::Value> DrawnSamples::valueAt(const PlotCurve& curve,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ui/plots/bands.h"
+#include "ui/plots/busy_series.h"
 #include "ui/plots/plot_curve.h"
 #include "ui/plots/plot_geometry.h"
 #include "ui/plots/sample_series.h"
@@ -51,6 +52,10 @@ class DrawnSamples {
   std::vector<Value> line(const PlotCurve& curve, std::size_t from) const;
   /// The value of a curve at a point; of a metric the last one up to it, unless a gap lies between.
   std::optional<Value> valueAt(const PlotCurve& curve, const Point& point) const;
+  /// The line of what a GPU computes, with one NaN per gap of the samples.
+  std::vector<Value> line(const std::vector<BusySeries::Value>& values) const;
+  /// Whether a gap begins after the first time, up to the second.
+  bool isBroken(double after, double until) const;
   /// Returns the point shown at this time: the next one, or the last one for up to a second after
   /// it. Null in a gap.
   const Point* at(double time) const;
@@ -70,7 +75,7 @@ class DrawnSamples {
   void takeMetrics(const SampleSeries& series, std::size_t from);
   bool isPaused(double after, double until);
   const SampleSeries::Metric* metricOf(const PlotCurve& curve) const;
-  /// The value at a point; nothing if the metric was not reported with it.
+  /// The value at a point; nothing if it is not known there.
   std::optional<double> valueOf(const PlotCurve& curve, const SampleSeries::Metric* metric,
                                 std::size_t point) const;
 

@@ -28,9 +28,10 @@ int heightFor(std::size_t numStrips) {
 
 PlotRange shownValues(const PlotCurve& curve, const DrawnSamples::Extent& extent,
                       const PlotRange& now) {
-  if (curve.kind == PlotCurve::Kind::Tokens) {
+  const bool isStepTime = curve.kind == PlotCurve::Kind::StepTime;
+  if (curve.kind == PlotCurve::Kind::Tokens || isStepTime) {
     const double most = extent.range ? extent.range->to : 0;
-    return {0, most > 0 ? most * 1.18 : 1};
+    return {0, most > 0 ? most * (isStepTime ? 1.6 : 1.18) : 1};  // the key of lines is above
   }
   if (!extent.range) return now;
   double least = 1e-3 * std::max(1.0, std::abs(extent.range->to));
@@ -63,6 +64,24 @@ void JobPlots::Impl::take(const DrawnSamples::Change& change) {
   if (change.from > 0) after = samples.points()[change.from - 1].time;
   for (std::size_t i = 0; i < curves.size(); ++i)
     canvas.setLine(i, after, samples.line(curves[i], change.from));
+  drawComputing();
+}
+
+void JobPlots::Impl::drawComputing() {
+  std::vector<std::vector<DrawnSamples::Value>> lines;
+  for (const Computing& each : computing) lines.push_back(samples.line(each.values));
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (curves[i].kind == PlotCurve::Kind::StepTime) canvas.setFurtherLines(i, lines);
+  }
+}
+
+std::optional<double> JobPlots::Impl::computingAt(const Computing& line,
+                                                  const SampleSeries::Point& point) const {
+  const auto next = std::ranges::upper_bound(line.values, point.time, {}, &BusySeries::Value::time);
+  if (next == line.values.begin()) return std::nullopt;
+  const BusySeries::Value& last = *(next - 1);
+  if (std::isnan(last.seconds) || samples.isBroken(last.time, point.time)) return std::nullopt;
+  return last.seconds;
 }
 
 TimeView::Known JobPlots::Impl::known() const {
@@ -87,7 +106,16 @@ void JobPlots::Impl::fitValues() {
   const PlotGeometry geometry = canvas.geometry();
   std::ptrdiff_t most = 0;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const DrawnSamples::Extent extent = samples.extentOf(curves[i], geometry.time);
+    DrawnSamples::Extent extent = samples.extentOf(curves[i], geometry.time);
+    if (curves[i].kind == PlotCurve::Kind::StepTime) {
+      for (const Computing& line : computing) {
+        for (const BusySeries::Value& value : line.values) {
+          if (!geometry.time.contains(value.time) || std::isnan(value.seconds)) continue;
+          if (!extent.range) extent.range = PlotRange{0, 0};
+          extent.range->to = std::max(extent.range->to, value.seconds);
+        }
+      }
+    }
     most = std::max(most, extent.values);
     canvas.showValues(i, shownValues(curves[i], extent, geometry.strips[i].values));
     canvas.setDots(i, curves[i].kind == PlotCurve::Kind::Metric && extent.values <= kFewValues);
@@ -149,6 +177,19 @@ void JobPlots::setCurves(std::vector<PlotCurve> curves) {
   updateGeometry();
   impl.canvas.replot();
 }
+
+void JobPlots::setComputing(std::vector<Computing> lines) {
+  Impl& impl = *m_impl;
+  if (lines.empty() && impl.computing.empty()) return;
+  if (lines.size() > kMostFurtherLines) lines.resize(kMostFurtherLines);
+  impl.computing = std::move(lines);
+  impl.drawComputing();
+  impl.fitValues();
+  impl.describe();
+  impl.canvas.replot();
+}
+
+const std::vector<JobPlots::Computing>& JobPlots::computing() const { return m_impl->computing; }
 
 QSize JobPlots::sizeHint() const {
   const auto more = static_cast<int>(std::max<std::size_t>(m_impl->curves.size(), 2) - 2);

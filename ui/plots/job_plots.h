@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ui/plots/bands.h"
+#include "ui/plots/busy_series.h"
 #include "ui/plots/plot_curve.h"
 #include "ui/plots/sample_series.h"
 
@@ -29,6 +30,12 @@ class JobPlots : public QWidget {
   Q_OBJECT
 
  public:
+  /// What the rank on a GPU computes in a step.
+  struct Computing {
+    ptc::DeviceId device;
+    std::vector<BusySeries::Value> values = {};
+  };
+
   explicit JobPlots(QWidget* parent = nullptr);
   ~JobPlots() override;
 
@@ -38,6 +45,9 @@ class JobPlots : public QWidget {
   /// \pre curves is not empty
   void setCurves(std::vector<PlotCurve> curves);
   const std::vector<PlotCurve>& curves() const;
+  /// Draws these lines in the plot of the step time, the first kMostFurtherLines of them.
+  void setComputing(std::vector<Computing> lines);
+  const std::vector<Computing>& computing() const;
   void setBands(std::vector<PlotBand> bands);
   void setMarks(std::vector<PlotMark> marks);
   /// Sets the wall clock of the cluster; nothing if unknown.

@@ -26,6 +26,10 @@ struct JobPlots::Impl {
   void style() { canvas.setStyle(stale, dense); }
   void take(const DrawnSamples::Change& change);
   void nameCurves();
+  /// Draws what GPUs compute, with the gaps of the samples.
+  void drawComputing();
+  /// What a GPU computes at a point; nothing if it was not seen then.
+  std::optional<double> computingAt(const Computing& line, const SampleSeries::Point& point) const;
   TimeView::Known known() const;
   /// Shows the newest samples if the view follows them.
   void follow();
@@ -47,6 +51,7 @@ struct JobPlots::Impl {
   // job_plots_painting.cpp
   void addPaintings();
   void paintOverlay(QPainter& painter);
+  void paintKey(QPainter& painter, const PlotStrip& strip);
   void paintPlayhead(QPainter& painter);
   void paintPointer(QPainter& painter);
 
@@ -55,6 +60,8 @@ struct JobPlots::Impl {
   /// empty without a point.
   QString textOf(const SampleSeries::Point* point, const PlotCurve* first = nullptr) const;
   QString textOf(const PlotCurve& curve, const SampleSeries::Point& point) const;
+  /// Why what GPUs compute is not said at a point; empty if it is.
+  QString computingHint(const SampleSeries::Point& point) const;
   QString textAt(QPointF position) const;
   /// Sets the description for screen readers.
   void describe();
@@ -64,6 +71,7 @@ struct JobPlots::Impl {
   DrawnSamples samples;
   std::vector<PlotCurve> curves = usualCurves();
   TimeView view;
+  std::vector<Computing> computing;
   std::vector<PlotBand> bands;
   std::vector<PlotMark> marks;
   std::optional<double> now, drawnNow;

@@ -3,6 +3,7 @@
 #include <QFontMetricsF>
 #include <cmath>
 
+#include "ui/format.h"
 #include "ui/plots/band_painter.h"
 #include "ui/plots/job_plots_impl.h"
 #include "ui/plots/mark_painter.h"
@@ -94,6 +95,31 @@ void JobPlots::Impl::addPaintings() {
   canvas.addPainting(Layer::Pointer, [this](QPainter& painter) { paintPointer(painter); });
 }
 
+// "— n0g0  — n0g1", from the right.
+void JobPlots::Impl::paintKey(QPainter& painter, const PlotStrip& strip) {
+  constexpr double kStroke = 14, kSpace = 10;
+  const Theme& theme = Theme::current();
+  const QFont font = uiFont(10.5);
+  const QFontMetricsF metrics(font);
+  double right = strip.rect.right() - 2;
+  const double y = strip.rect.top() + metrics.ascent();
+  for (std::size_t i = computing.size(); i-- > 0;) {
+    const QString name = format::device(computing[i].device);
+    const double left = right - metrics.horizontalAdvance(name) - kStroke - 4;
+    if (left < strip.rect.center().x()) return;  // the title is there
+    QColor backdrop = theme.panel;
+    backdrop.setAlphaF(0.8F);
+    painter.fillRect(QRectF(left - 3, strip.rect.top(), right - left + 6, metrics.height()),
+                     backdrop);
+    painter.setPen(furtherPen(i));
+    painter.drawLine(QPointF(left, y - 4), QPointF(left + kStroke, y - 4));
+    painter.setFont(font);
+    painter.setPen(theme.dim);
+    painter.drawText(QPointF(left + kStroke + 4, y), name);
+    right = left - kSpace;
+  }
+}
+
 void JobPlots::Impl::paintOverlay(QPainter& painter) {
   const PlotGeometry geometry = canvas.geometry();
   drawAxes(painter, geometry);
@@ -101,6 +127,9 @@ void JobPlots::Impl::paintOverlay(QPainter& painter) {
   if (now && !stale && !moving) drawNow(painter, geometry, *now);
   if (pinned && geometry.time.contains(*pinned)) drawPinned(painter, geometry, *pinned);
   drawMarks(painter, geometry, marks);
+  for (const PlotStrip& strip : geometry.strips) {
+    if (strip.curve.kind == PlotCurve::Kind::StepTime) paintKey(painter, strip);
+  }
   if (!widget.hasFocus() || exporting) return;
   painter.setPen(QPen(Theme::current().accent, 1));
   painter.setBrush(Qt::NoBrush);

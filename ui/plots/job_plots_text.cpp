@@ -23,6 +23,16 @@ QString JobPlots::Impl::textOf(const PlotCurve& curve, const SampleSeries::Point
     case PlotCurve::Kind::Tokens:
       if (!std::isfinite(point.tokensPerSecond)) return {};
       return JobPlots::tr("%1 tokens/s").arg(format::shortCount(point.tokensPerSecond));
+    case PlotCurve::Kind::StepTime: {
+      QStringList parts{JobPlots::tr("%1 per step")
+                            .arg(shown ? format::seconds(shown->value) : format::unknown())};
+      for (const Computing& line : computing) {
+        if (const auto seconds = computingAt(line, point))
+          parts << JobPlots::tr("%1 computes %2", "n0g1 computes 0.25 s")
+                       .arg(format::device(line.device), format::seconds(*seconds));
+      }
+      return parts.join(QStringLiteral(" · "));
+    }
     case PlotCurve::Kind::GradNorm:
     case PlotCurve::Kind::Metric:
       return curve.title() + QLatin1Char(' ') +
@@ -41,6 +51,14 @@ QString JobPlots::Impl::textOf(const SampleSeries::Point* point, const PlotCurve
   }
   parts.removeAll(QString());
   return parts.join(QStringLiteral(" · "));
+}
+
+QString JobPlots::Impl::computingHint(const SampleSeries::Point& point) const {
+  if (computing.empty()) return JobPlots::tr("selected GPUs show what they compute");
+  const bool any = std::ranges::any_of(
+      computing, [&](const Computing& line) { return computingAt(line, point).has_value(); });
+  return any ? QString()
+             : JobPlots::tr("what GPUs compute is seen only while the panel is connected");
 }
 
 QString JobPlots::readout(double time) const { return m_impl->textOf(m_impl->samples.at(time)); }
@@ -69,8 +87,13 @@ QString JobPlots::Impl::textAt(QPointF position) const {
   QString text;
   if (const PlotBand* band = bandAt(bands, geometry, position))
     text = band->tooltip;
-  else
-    text = textOf(samples.at(geometry.timeAt(position.x())), below);
+  else if (const SampleSeries::Point* point = samples.at(geometry.timeAt(position.x()))) {
+    QStringList parts{textOf(point, below)};
+    if (below != nullptr && below->kind == PlotCurve::Kind::StepTime)
+      parts << computingHint(*point);
+    parts.removeAll(QString());
+    text = parts.join(QStringLiteral(" · "));
+  }
   return text.isEmpty() ? JobPlots::tr("no data") : text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <qcustomplot.h>
 
+#include <array>
 #include <utility>
 
 #include "ui/plots/plot_picture.h"
@@ -11,6 +12,8 @@
 
 namespace tessera::ui {
 namespace {
+
+constexpr double kStale = 0.45;  // of the strength of a line
 
 /// Draws its part of a layer with a function.
 class Painting : public QCPLayerable {
@@ -46,6 +49,15 @@ QString layerName(PlotCanvas::Layer layer) {
 }
 
 }  // namespace
+
+QPen furtherPen(std::size_t line) {
+  const Theme& theme = Theme::current();
+  const std::array colours = {theme.ok, theme.warn, theme.bad, theme.dim};
+  static_assert(2 * colours.size() == kMostFurtherLines);
+  QPen pen(colours[line % colours.size()], 1.3, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+  if (line >= colours.size()) pen.setDashPattern({4, 3});
+  return pen;
+}
 
 PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   m_plot->setFocusPolicy(Qt::NoFocus);
@@ -178,6 +190,35 @@ void PlotCanvas::setLine(std::size_t strip, std::optional<double> after,
   data.add(added, true);
 }
 
+void PlotCanvas::setFurtherLines(std::size_t index,
+                                 const std::vector<std::vector<DrawnSamples::Value>>& lines) {
+  Strip& strip = m_strips[index];
+  while (strip.further.size() > lines.size()) {
+    m_plot->removeGraph(strip.further.back());
+    strip.further.pop_back();
+  }
+  while (strip.further.size() < lines.size()) {
+    QCPGraph* const added = m_plot->addGraph(times(strip.rect), values(strip.rect));
+    added->setAdaptiveSampling(true);
+    strip.further.push_back(added);
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    QVector<QCPGraphData> data;
+    data.reserve(std::ssize(lines[i]));
+    for (const DrawnSamples::Value& each : lines[i]) data.push_back({each.time, each.value});
+    strip.further[i]->data()->set(data, true);
+  }
+  styleFurther(strip);
+}
+
+void PlotCanvas::styleFurther(const Strip& strip) {
+  for (std::size_t i = 0; i < strip.further.size(); ++i) {
+    QPen pen = furtherPen(i);
+    if (m_stale) pen.setColor(blend(pen.color(), Theme::current().panel, kStale));
+    strip.further[i]->setPen(pen);
+  }
+}
+
 void PlotCanvas::setDots(std::size_t strip, bool dots) {
   if (m_strips[strip].dots == dots) return;
   m_strips[strip].dots = dots;
@@ -192,7 +233,8 @@ void PlotCanvas::applyDots(const Strip& strip) {
 
 void PlotCanvas::setStyle(bool stale, bool dense) {
   const Theme& theme = Theme::current();
-  const double strength = stale ? 0.45 : 1.0;
+  const double strength = stale ? kStale : 1.0;
+  m_stale = stale;
   const auto shown = [&](const QColor& color) { return blend(color, theme.panel, strength); };
   m_plot->setBackground(theme.panel);
   const QFont small = uiFont(10.5);
@@ -226,6 +268,7 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
       strip.line->setPen(line(shown(theme.accent), 1.6));
     }
     applyDots(strip);
+    styleFurther(strip);
   }
 }
 

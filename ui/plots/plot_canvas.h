@@ -23,6 +23,11 @@ class QPainter;
 
 namespace tessera::ui {
 
+/// The most further lines of a strip, and the pen of each in the current theme: four colours, solid
+/// and dashed.
+inline constexpr std::size_t kMostFurtherLines = 8;
+QPen furtherPen(std::size_t line);
+
 /// Lives on the GUI thread. Wheel and drag change the visible time; other mouse events are emitted.
 class PlotCanvas : public QObject {
   Q_OBJECT
@@ -62,6 +67,9 @@ class PlotCanvas : public QObject {
   /// the line.
   void setLine(std::size_t strip, std::optional<double> after,
                std::span<const DrawnSamples::Value> values);
+  /// Replaces the further lines of a strip, drawn with pens of furtherPen().
+  void setFurtherLines(std::size_t strip,
+                       const std::vector<std::vector<DrawnSamples::Value>>& lines);
   /// Whether to draw each value as a dot, because there are few.
   void setDots(std::size_t strip, bool dots);
   /// Sets colours and pens of the current theme.
@@ -94,16 +102,19 @@ class PlotCanvas : public QObject {
     PlotCurve curve;
     QCPAxisRect* rect = nullptr;
     QCPGraph* line = nullptr;
+    std::vector<QCPGraph*> further = {};
     bool dots = false;
   };
 
   QCPAxisRect* addRect(int row, int numRows);
   void linkTimes();
   void applyDots(const Strip& strip);
+  void styleFurther(const Strip& strip);
 
   QCustomPlot* m_plot;
   std::vector<Strip> m_strips;  // from above
-  bool m_showing = false;       // the range changes by the program, not by the user
+  bool m_stale = false;
+  bool m_showing = false;  // the range changes by the program, not by the user
 };
 
 }  // namespace tessera::ui

@@ -25,6 +25,8 @@ QString PlotCurve::key() const {
       return QStringLiteral("tokens_per_second");
     case Kind::GradNorm:
       return QStringLiteral("grad_norm");
+    case Kind::StepTime:
+      return QStringLiteral("step_seconds");
     case Kind::Metric:
       return metricPrefix() + QString::fromStdString(metric);
   }
@@ -39,6 +41,8 @@ QString PlotCurve::title() const {
       return JobPlots::tr("tokens/s");
     case Kind::GradNorm:
       return JobPlots::tr("gradient norm");
+    case Kind::StepTime:
+      return JobPlots::tr("step time, s");
     case Kind::Metric:
       return format::word(metric);
   }
@@ -57,7 +61,7 @@ std::vector<PlotCurve> parseCurves(const QString& keys) {
   };
   for (const QString& key : keys.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
     using Kind = PlotCurve::Kind;
-    for (const Kind kind : {Kind::Loss, Kind::Tokens, Kind::GradNorm}) {
+    for (const Kind kind : {Kind::Loss, Kind::Tokens, Kind::GradNorm, Kind::StepTime}) {
       if (PlotCurve{kind}.key() == key) add({kind});
     }
     if (!key.startsWith(metricPrefix())) continue;

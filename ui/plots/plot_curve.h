@@ -13,12 +13,13 @@
 namespace tessera::ui {
 
 struct PlotCurve {
-  enum class Kind { Loss, Tokens, GradNorm, Metric };
+  enum class Kind { Loss, Tokens, GradNorm, StepTime, Metric };
   Kind kind = Kind::Loss;
   std::string metric = {};  // the name of a Metric
 
   static PlotCurve ofMetric(const std::string& name) { return {Kind::Metric, name}; }
-  /// The name in the settings: "loss", "tokens_per_second", "grad_norm", "metrics.NAME".
+  /// The name in the settings: "loss", "tokens_per_second", "grad_norm", "step_seconds",
+  /// "metrics.NAME".
   QString key() const;
   /// Whether it is one of usualCurves().
   bool isUsual() const { return kind == Kind::Loss || kind == Kind::Tokens; }

@@ -47,6 +47,8 @@ bool SampleSeries::add(const engine::Sample& sample) {
     } else {
       m_interval = wait < m_interval / 4 ? wait : 0.9 * m_interval + 0.1 * wait;
     }
+    if (!point.afterGap)
+      point.stepSeconds = wait / static_cast<double>(point.step - m_points.back().step);
   }
   m_points.push_back(point);
   for (Metric& metric : m_metrics) {
@@ -121,6 +123,8 @@ void SampleSeries::thin() {
       point.loss = (point.loss + next.loss) / 2;
       point.gradNorm = (point.gradNorm + next.gradNorm) / 2;
       point.tokensPerSecond = (point.tokensPerSecond + next.tokensPerSecond) / 2;
+      point.stepSeconds =
+          point.stepSeconds > 0 ? (point.stepSeconds + next.stepSeconds) / 2 : next.stepSeconds;
       point.step = next.step;
     }
     for (Metric& metric : m_metrics) {

@@ -24,6 +24,7 @@ class SampleSeries {
     double tokensPerSecond = 0;
     bool afterGap = false;  // there is a gap before this point
     double gradNorm = 0;
+    double stepSeconds = 0;  // of each step since the point before; 0: not known
     friend bool operator==(const Point&, const Point&) = default;
   };
   /// A number that the program of the job has reported, one value for each point.
