@@ -7,17 +7,11 @@
 
 #include "engine/store/arena_format.h"
 #include "ptc/base/median.h"
+#include "ptc/base/short_name.h"
 
 namespace tessera::agents {
 
-bool IsJobName(const std::string& name) {
-  constexpr std::size_t kMaxLength = 63;
-  const auto is_letter_or_digit = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
-         std::ranges::all_of(name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
-}
+bool IsJobName(const std::string& name) { return IsShortName(name); }
 
 std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
                                const std::vector<ptc::DeviceId>& lost) {

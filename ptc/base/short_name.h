@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The names that users give to clusters, profiles and racks.
+/// The names that users give to clusters, profiles, jobs and racks.
 
 #include <algorithm>
 #include <cstddef>

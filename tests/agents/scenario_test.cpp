@@ -4,6 +4,8 @@
 
 #include <QTest>
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "agents/sim/hardware.h"
 #include "agents/sim/hardware_model.h"
@@ -146,6 +148,19 @@ class ScenarioTest : public QObject {
     QVERIFY(result.cluster.simulation.has_value());
     // The loss falls.
     QVERIFY(result.cluster.jobs.front().loss < 5.5);
+  }
+
+  // As many as the hardware has in a rack, also for nodes that join.
+  void nodesAreInTheRacksOfTheirHardware() {
+    const ScenarioResult result = RunOf(R"({
+      "cluster": {"nodes": 7, "devices": 1, "hardware": "demo", "seed": 1},
+      "acts": [{"at": 3, "add_nodes": 2}],
+      "end": 8
+    })");
+    QVERIFY(result.failures.empty());
+    std::map<std::string, int> nodes;
+    for (const engine::NodeStatus& node : result.cluster.nodes) ++nodes[node.rack];
+    QCOMPARE(nodes, (std::map<std::string, int>{{"r0", 4}, {"r1", 4}, {"r2", 1}}));
   }
 
   void theSameSeedGivesTheSameRun() {
