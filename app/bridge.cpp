@@ -9,6 +9,7 @@
 #include "agents/client/cluster_view.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/clock_skew.h"
 #include "app/commands/command.h"
 #include "app/commands/when.h"
 #include "app/requests.h"
@@ -439,7 +440,14 @@ void Bridge::doctor(Done<std::vector<engine::Check>> done) {
   message.mutable_doctor();
   call<std::vector<engine::Check>>(
       std::move(message), kDoctorTimeout, std::move(done),
-      [](const wire::Reply& reply) { return agents::Decode(reply.doctor()); });
+      [asked = std::chrono::steady_clock::now()](const wire::Reply& reply) {
+        const double now = wallClock();
+        const std::chrono::duration<double> latency = std::chrono::steady_clock::now() - asked;
+        auto checks = agents::Decode(reply.doctor());
+        if (checks)
+          for (engine::Check& check : *checks) readClock(check, now, latency.count());
+        return checks;
+      });
 }
 
 void Bridge::states(Done<engine::vfs::Jobs> done) {

@@ -26,4 +26,8 @@ struct ClockSkew {
 /// \return nullopt for another check, or for a value that is not a time
 std::optional<ClockSkew> clockSkewOf(const engine::Check& check, double now, double latency);
 
+/// Replaces the time of the check "clock" by what it means: how far that clock is from the clock of
+/// this machine. A skew that is not tolerable is a warning with a remedy. Other checks stay.
+void readClock(engine::Check& check, double now, double latency);
+
 }  // namespace tessera::app

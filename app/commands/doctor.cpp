@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
@@ -75,21 +74,6 @@ std::string remedyOf(const Error& error) {
   }
 }
 
-/// Compares the node's clock with this machine's.
-void readClock(Check& check, double now, double latency) {
-  const auto skew = clockSkewOf(check, now, latency);
-  if (!skew) return;
-  const double apart = std::abs(skew->seconds);
-  if (skew->isTolerable) {
-    check.value = fmt::format("within {:.1f} s of this machine", std::max(0.1, apart));
-    return;
-  }
-  check.verdict = Verdict::kWarning;
-  check.value =
-      fmt::format("{:.1f} s {} this machine", apart, skew->seconds > 0 ? "ahead of" : "behind");
-  check.remedy = "timedatectl set-ntp true, on both";
-}
-
 std::vector<Check> examine(const Invocation& call) {
   std::vector<Check> checks = {
       found(Verdict::kOk, "version", fmt::format("tesseractl {}", kVersion)), home()};
@@ -126,7 +110,7 @@ std::vector<Check> examine(const Invocation& call) {
     return checks;
   }
   for (Check& check : *rows) {
-    if (check.verdict == Verdict::kOk) readClock(check, now, latency.count());
+    readClock(check, now, latency.count());
     checks.push_back(std::move(check));
   }
   return checks;

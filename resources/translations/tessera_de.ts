@@ -1646,6 +1646,22 @@
         <source>transaction %1 of &apos;%2&apos;: the state after step %3 is copied in the pause: %4</source>
         <translation>Änderung %1 von „%2“: Der Zustand nach Schritt %3 wird in der Pause kopiert: %4</translation>
     </message>
+    <message>
+        <source>within %1 of this machine</source>
+        <translation>um höchstens %1 anders als auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>%1 ahead of this machine</source>
+        <translation>geht %1 vor, verglichen mit diesem Rechner</translation>
+    </message>
+    <message>
+        <source>%1 behind this machine</source>
+        <translation>geht %1 nach, verglichen mit diesem Rechner</translation>
+    </message>
+    <message>
+        <source>timedatectl set-ntp true, on both</source>
+        <translation>timedatectl set-ntp true, auf beiden</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -46,6 +46,28 @@ class ClockSkewTest : public QObject {
     QTEST(read->isTolerable, "isTolerable");
   }
 
+  void aTimeBecomesADistance_data() {
+    QTest::addColumn<double>("ahead");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<bool>("isWarning");
+    QTest::newRow("equal") << 0.0 << "within 0.1 s of this machine" << false;
+    QTest::newRow("tolerable") << -0.84 << "within 0.8 s of this machine" << false;
+    QTest::newRow("ahead") << 4.2 << "4.2 s ahead of this machine" << true;
+    QTest::newRow("behind") << -60.0 << "60.0 s behind this machine" << true;
+  }
+  void aTimeBecomesADistance() {
+    QFETCH(double, ahead);
+    Check check = clockCheck(fmt::format("{:.3f}", kNow + ahead));
+    tessera::app::readClock(check, kNow, 0);
+    QTEST(QString::fromStdString(check.value), "value");
+    QTEST(check.verdict == Check::Verdict::kWarning, "isWarning");
+    QTEST(!check.remedy.empty(), "isWarning");
+    // Other checks stay.
+    Check other{1, "memory", Check::Verdict::kOk, "1800000000", ""};
+    tessera::app::readClock(other, kNow, 0);
+    QCOMPARE(other.value, std::string("1800000000"));
+  }
+
   void noClock_data() {
     QTest::addColumn<QString>("value");
     for (const char* value : {"", "soon", "12 o'clock", "nan", "inf", "0x10"})

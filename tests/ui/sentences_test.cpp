@@ -152,6 +152,7 @@ class SentencesTest : public QObject {
     row("nothing has arrived for 4 s", "seit 4 s ist nichts angekommen");
     row("from n2 instead of n1: source tcp://10.0.0.1:7000 silent for 10 s",
         "von n2 an Stelle von n1: Quelle tcp://10.0.0.1:7000 still seit 10 s");
+    row("4.2 s ahead of this machine", "geht 4,2 s vor, verglichen mit diesem Rechner");
     row("2.0 GiB of arenas, 0.4 GiB of memory are free",
         "2,0 GiB Arenen, 0,4 GiB Speicher sind frei");
     row("programs of operators, data below /srv, checkpoints anywhere",
@@ -247,8 +248,9 @@ class SentencesTest : public QObject {
     const QString silent = sourceOf("agents/registrar/inquiries.cpp");
     QStringList formats = sentenceFormats(doctor);
     formats << sentenceFormats(sourceOf("agents/node/allow_list.cpp").remove(lineOfComment));
-    for (auto each = assigned.globalMatch(silent); each.hasNext();)
-      formats << sentenceFormats(each.next().captured(1));
+    for (const QString& source : {silent, sourceOf("app/commands/clock_skew.cpp")})
+      for (auto each = assigned.globalMatch(source); each.hasNext();)
+        formats << sentenceFormats(each.next().captured(1));
     QVERIFY2(formats.size() > 40, qPrintable(QString::number(formats.size())));
 
     QSet<QString> names, known;
@@ -260,8 +262,9 @@ class SentencesTest : public QObject {
     for (const QString& each : names)
       if (!known.contains(each)) unknown << each;
     for (QString format : formats) {
-      // The list has a sentence for each state of a node.
+      // The list has a sentence for each state of a node, and for both directions.
       format.replace(QLatin1String("is {}: silent"), QLatin1String("is dead: silent"));
+      format.replace(QLatin1String("{} s {} this"), QLatin1String("{} s behind this"));
       if (!known.contains(format) && !format.contains(command) && !isKnownFormat(format))
         unknown << format;
     }

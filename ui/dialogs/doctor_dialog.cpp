@@ -104,13 +104,12 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
   QHeaderView* header = m_table->horizontalHeader();
   header->setHighlightSections(false);
   header->setSectionsClickable(false);
-  header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(CheckTableModel::ValueColumn, QHeaderView::Stretch);
   header->setSectionResizeMode(CheckTableModel::RemedyColumn, QHeaderView::Stretch);
-  for (const auto& [column, width] :
-       {std::pair(CheckTableModel::SeverityColumn, 92), std::pair(CheckTableModel::WhereColumn, 60),
-        std::pair(CheckTableModel::FindingColumn, 150)}) {
-    setColumnRoom(*m_table, column, width);
+  // Their words are longer in some languages.
+  for (const auto column : {CheckTableModel::SeverityColumn, CheckTableModel::WhereColumn,
+                            CheckTableModel::FindingColumn}) {
+    header->setSectionResizeMode(column, QHeaderView::ResizeToContents);
   }
 
   m_copy->setAccessibleName(tr("Copy the selected findings, or all"));
