@@ -3,14 +3,14 @@
 /// Creates the parts of the window and their layout.
 #include <QCoreApplication>
 #include <QDockWidget>
-#include <QLabel>
 #include <QLayout>
 #include <QMenuBar>
-#include <QProgressBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTableView>
 #include <QToolBar>
+#include <QTreeView>
 #include <QVBoxLayout>
 
 #include "ui/canvas/mesh_view.h"
@@ -30,20 +30,44 @@
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/palette/window_items.h"
+#include "ui/plots/job_plots.h"
+#include "ui/settings/layout_keeper.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/views/views.h"
-#include "ui/widgets/key_values.h"
 #include "ui/widgets/tabbed_pane.h"
+#include "ui/window/applied_settings.h"
+#include "ui/window/change_reports.h"
+#include "ui/window/cluster_chooser.h"
+#include "ui/window/desktop_notices.h"
+#include "ui/window/dock_sizes.h"
+#include "ui/window/draft_desk.h"
+#include "ui/window/lesson_desk.h"
+#include "ui/window/notices.h"
+#include "ui/window/presenter.h"
+#include "ui/window/projector.h"
+#include "ui/window/status_line.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 namespace {
 
 constexpr int kToolBarHeight = 48;
-constexpr int kNavigatorDockWidth = 216;
-constexpr int kDockWidth = 332;
 constexpr int kViewsRow = 38;
 constexpr int kRecordsRow = 34;
+constexpr int kLayoutVersion = 1;
+
+QDockWidget* addDock(QMainWindow* window, const char* name, const QString& title, QWidget* content,
+                     Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, window);
+  dock->setObjectName(QString::fromLatin1(name));
+  dock->setFeatures(QDockWidget::NoDockWidgetFeatures);
+  dock->setTitleBarWidget(new QWidget(dock));
+  dock->setWidget(content);
+  window->addDockWidget(area, dock);
+  return dock;
+}
 
 }  // namespace
 
@@ -66,7 +90,8 @@ void MainWindow::Impl::build() {
 
   buildCentre();
   buildDocks();
-  buildStatusBar();
+  status = std::make_unique<StatusLine>(window.statusBar());
+  buildDesks();
   addActions();
   actions->refreshIcons();
   actions->fillMenuBar(window.menuBar());
@@ -74,7 +99,7 @@ void MainWindow::Impl::build() {
 
   QCoreApplication::instance()->installEventFilter(this);
 
-  initialLayout = window.saveState();
+  docks->keepInitialState();
   adoptSettings();
   ageTimer.start(1000);
   refresh();
@@ -83,15 +108,13 @@ void MainWindow::Impl::build() {
 
 void MainWindow::Impl::buildCentre() {
   centre = new Surface(Surface::Tone::Canvas, &window);
-  linkNotice = new NoticeBar(centre);
-  jobNotice = new NoticeBar(centre);
-  errorNotice = new NoticeBar(centre);
-  recordNotice = new NoticeBar(centre);
-  draftNotice = new NoticeBar(centre);
-  pastNotice = new NoticeBar(centre);
-  lessonNotice = new NoticeBar(centre);
-  operatorNotice = new NoticeBar(centre);
-  tuningNotice = new NoticeBar(centre);
+  notices = std::make_unique<Notices>(
+      Notices::Parts{
+          .model = model,
+          .control = control,
+          .seat = seat,
+          .commandLine = [this](const QStringList& words) { return context.commandLine(words); }},
+      centre);
   countdown = new CountdownBar(control, centre);
   decision = new DecisionPanel(model, control, centre);
   progress = new ProgressPanel(model, control, centre);
@@ -99,14 +122,8 @@ void MainWindow::Impl::buildCentre() {
   tabs = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
   tabs->setObjectName(QStringLiteral("views"));
   tabs->addNotice(new Rule(tabs));
-  for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(operatorNotice),
-                          static_cast<QWidget*>(jobNotice), static_cast<QWidget*>(tuningNotice),
-                          static_cast<QWidget*>(recordNotice),
-                          static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
-                          static_cast<QWidget*>(pastNotice), static_cast<QWidget*>(lessonNotice),
-                          static_cast<QWidget*>(countdown)}) {
-    tabs->addNotice(notice);
-  }
+  for (NoticeBar* notice : notices->bars()) tabs->addNotice(notice);
+  tabs->addNotice(countdown);
 
   auto* card = new QVBoxLayout;
   card->setContentsMargins(14, 0, 14, 8);
@@ -136,42 +153,37 @@ void MainWindow::Impl::buildViews() {
   for (View* view : views) tabs->addPage(view->title(), view->widget(), view->corner());
   meshPage = tabs->findChild<MeshPage*>();
   mesh = meshPage->mesh();
-  state = meshPage->state();
 }
 
 void MainWindow::Impl::buildDocks() {
-  const auto dock = [this](const QString& name, const QString& title, QWidget* content,
-                           Qt::DockWidgetArea area) {
-    auto* widget = new QDockWidget(title, &window);
-    widget->setObjectName(name);
-    widget->setFeatures(QDockWidget::NoDockWidgetFeatures);
-    widget->setTitleBarWidget(new QWidget(widget));
-    widget->setWidget(content);
-    window.addDockWidget(area, widget);
-    return widget;
-  };
   window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
 
   navigator = new Navigator(model, &window);
-  navigatorDock =
-      dock(QStringLiteral("navigator"), tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
+  navigatorDock = addDock(&window, "navigator", tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
 
   inspector = new Inspector(model, &window);
   planPanel = new PlanPanel(model, draft, plan, proposal, control, &window);
-  right = new QStackedWidget(&window);
-  right->addWidget(inspector);
-  right->addWidget(planPanel);
   details = new ChangeDetails(&window);
-  right->addWidget(details);
   comparison = new ComparePage(&window);
-  right->addWidget(comparison);
   lessonPane = new LessonPane(lessons, lessonRecords, &window);
-  right->addWidget(lessonPane);
+  right = new QStackedWidget(&window);
+  for (QWidget* page :
+       std::initializer_list<QWidget*>{inspector, planPanel, details, comparison, lessonPane}) {
+    right->addWidget(page);
+  }
   right->setMinimumWidth(290);
-  rightDock =
-      dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
+  rightDock = addDock(&window, "side", tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
 
+  buildRecords();
+  bottomDock =
+      addDock(&window, "records", tr("History and events"), bottom, Qt::BottomDockWidgetArea);
+  docks =
+      std::make_unique<DockSizes>(window, DockSizes::Docks{navigatorDock, rightDock, bottomDock},
+                                  QList<QWidget*>{decision, progress});
+}
+
+void MainWindow::Impl::buildRecords() {
   records = new TabbedPane(Surface::Tone::Panel, tr("Timeline and history"), kRecordsRow, &window);
   records->setObjectName(QStringLiteral("recordsPane"));
   records->layout()->setContentsMargins(0, 0, 0, 4);
@@ -194,37 +206,126 @@ void MainWindow::Impl::buildDocks() {
   splitter->setSizes({880, 560});
   bottom = new QStackedWidget(&window);
   bottom->addWidget(splitter);
-  bottom->addWidget(makeNoRecords());
+  bottom->addWidget(LessonDesk::makeNoRecords(&window));
   bottom->setMinimumHeight(110);
-  bottomDock =
-      dock(QStringLiteral("records"), tr("History and events"), bottom, Qt::BottomDockWidgetArea);
-
-  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorDockWidth, kDockWidth}, Qt::Horizontal);
-  recordsHeight = kBottomHeight;
-  window.resizeDocks({bottomDock}, {recordsHeight}, Qt::Vertical);
 }
 
-void MainWindow::Impl::buildStatusBar() {
-  QStatusBar* bar = window.statusBar();
-  bar->setSizeGripEnabled(false);
-  statusDot = new StateDot(bar);
-  statusLeft = new QLabel(bar);
-  statusRight = new QLabel(bar);
-  statusBar = new QProgressBar(bar);
-  statusBar->setTextVisible(false);
-  statusBar->setRange(0, 1000);
-  statusBar->setFixedWidth(160);
-  statusBar->setAccessibleName(tr("Progress of the change"));
-  auto* left = new QWidget(bar);
-  auto* row = new QHBoxLayout(left);
-  row->setContentsMargins(10, 0, 0, 0);
-  row->setSpacing(7);
-  row->addWidget(statusDot);
-  row->addWidget(statusLeft);
-  bar->addWidget(left);
-  bar->addPermanentWidget(statusBar);
-  bar->addPermanentWidget(statusRight);
-  statusRight->setContentsMargins(8, 0, 10, 0);
+void MainWindow::Impl::buildDesks() {
+  const auto says = [this](const QString& text) { say(text); };
+  const auto shows = [this](const QString& text) { showError(text); };
+  const auto isLesson = [this] { return presenter->isLesson(); };
+  presenter = std::make_unique<Presenter>(
+      Presenter::Parts{.model = model,
+                       .draft = draft,
+                       .plan = plan,
+                       .states = states,
+                       .lessons = lessons,
+                       .samples = timeline->samples(),
+                       .changes = *history->model(),
+                       .chosen = [this] { return history->chosen(); },
+                       .compared = [this] { return history->compared(); },
+                       .playhead = [this] { return timeline->plots()->playhead(); }});
+  draftDesk = std::make_unique<DraftDesk>(
+      DraftDesk::Parts{model, draft, plan, control, lessons, settings},
+      DraftDesk::Window{.widget = &window,
+                        .isLesson = isLesson,
+                        .setSource = [this](LayoutSource next) { setSource(next); },
+                        .say = says,
+                        .showError = shows});
+  lessonDesk = std::make_unique<LessonDesk>(
+      LessonDesk::Parts{lessons, lessonRecords, selection, *colours, *mesh, *tabs, views},
+      LessonDesk::Window{.isShown = isLesson,
+                         .show =
+                             [this] {
+                               if (!presenter->isLesson()) setSource(LayoutSource::Lesson);
+                               lessonPane->setFocus();
+                             },
+                         .refresh = [this] { refreshParts(); },
+                         .showError = shows});
+  desktop = std::make_unique<DesktopNotices>(&window, settings, start.notify);
+  reports = std::make_unique<ChangeReports>(
+      ChangeReports::Parts{model, commands, *history, says, shows}, &window);
+  clusters = std::make_unique<ClusterChooser>(
+      connections, settings, start.places.mirrors, &window,
+      ClusterChooser::Reactions{.rulesChanged = [this] { actions->refresh(); },
+                                .stateChanged = [this] { refreshNotices(); },
+                                .profilesChanged = [this] { followProfile(); },
+                                .showError = shows});
+  items = std::make_unique<WindowItems>(
+      WindowItems::Parts{*actions, *history->model(), *events->model()},
+      WindowItems::Reactions{
+          .chooseDevices =
+              [this](const std::set<ptc::DeviceId>& devices) {
+                selection.setDevices(devices);
+                mesh->setFocus();
+              },
+          .showJob = [this](const QString& name) { showJob(name); },
+          .showChange =
+              [this](std::int64_t txn) {
+                bottomDock->show();
+                if (history->choose(txn)) leaveDraft();
+              },
+          .showEvent =
+              [this](const QModelIndex& row, double time, const QString& source) {
+                bottomDock->show();
+                events->reveal(row);
+                showMoment(time);
+                chooseNamed(source);
+              }});
+  dialogs = std::make_unique<WindowDialogs>(
+      WindowDialogs::Parts{.settings = settings,
+                           .actions = *actions,
+                           .places = start.places,
+                           .version = start.version,
+                           .experiment = start.experiment,
+                           .items = [this] { return items->items(model.snapshot()); },
+                           .restart =
+                               [this] {
+                                 if (window.close()) emit window.restartRequested();
+                               }},
+      &window);
+  projector = std::make_unique<Projector>(&window, views);
+}
+
+void MainWindow::Impl::addActions() {
+  addFileActions();
+  addEditActions();
+  addViewActions();
+  for (const ClusterCommand& command : clusterMenu(context)) {
+    actions->add(command.spec, command.run);
+  }
+  addPlanActions();
+  addHistoryActions();
+  addLearnActions();
+  addHelpActions();
+}
+
+void MainWindow::Impl::adoptSettings() {
+  applied = std::make_unique<AppliedSettings>(
+      AppliedSettings::Parts{.settings = settings,
+                             .actions = *actions,
+                             .control = control,
+                             .lessons = lessons,
+                             .mesh = *mesh,
+                             .colours = *colours,
+                             .countdownSeconds = start.liveCountdownSeconds,
+                             .showError = [this](const QString& text) { showError(text); }});
+  followProfile();
+  navigator->tree()->setObjectName(QStringLiteral("navigator"));
+  history->table()->setObjectName(QStringLiteral("history"));
+  events->table()->setObjectName(QStringLiteral("events"));
+  if (!start.keepLayout) return;
+  keeper = new LayoutKeeper(window, settings, kLayoutVersion);
+  placed = keeper->restore();
+  // Docks emit no signal when hidden before the window is shown.
+  const std::pair<const char*, QDockWidget*> panes[] = {
+      {"view.navigator", navigatorDock}, {"view.side", rightDock}, {"view.records", bottomDock}};
+  for (const auto& [id, pane] : panes)
+    actions->find(QString::fromLatin1(id))->setChecked(!pane->isHidden());
+  if (placed) docks->adoptHeight();
+  keeper->watch();
+  if (settings.text(Setting::Source) == QLatin1String("draft")) wantedSource = LayoutSource::Draft;
+  applied->adoptLooks();
 }
 
 }  // namespace tessera::ui

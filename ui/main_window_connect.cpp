@@ -3,17 +3,17 @@
 /// Connects the signals of the parts with the reactions of the window.
 #include <QApplication>
 #include <QMenu>
-#include <QStatusBar>
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/connections.h"
-#include "ui/format.h"
+#include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/flows_page.h"
+#include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -26,18 +26,40 @@
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/widgets/tabbed_pane.h"
+#include "ui/window/applied_settings.h"
+#include "ui/window/change_reports.h"
+#include "ui/window/cluster_chooser.h"
+#include "ui/window/desktop_notices.h"
+#include "ui/window/draft_desk.h"
+#include "ui/window/lesson_desk.h"
+#include "ui/window/notices.h"
+#include "ui/window/presenter.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 
 void MainWindow::Impl::connectAll() {
+  connectModels();
+  connectMesh();
+  connectViews();
+  connectRecords();
+  connectNotices();
+  connectChange();
+}
+
+void MainWindow::Impl::connectModels() {
   connect(&model, &ClusterModel::changed, this, &Impl::refresh);
   connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
   connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
   connect(&model, &ClusterModel::eventsAdded, this, &Impl::noteStates);
   connect(&model, &ClusterModel::cleared, this, [this] {
-    nodeStates.clear();
-    pinned.reset();
+    presenter->forgetCluster();
     timeline->plots()->setPinned({});
+    events->clear();
+    flows->clear();
+    historyLoaded = false;
+    if (presenter->source() == LayoutSource::Past) setSource(LayoutSource::Live);
+    followProfile();
   });
   connect(&draft, &Draft::changed, this, &Impl::refresh);
   connect(&plan, &DraftPlan::changed, this, &Impl::refreshViews);
@@ -45,21 +67,18 @@ void MainWindow::Impl::connectAll() {
     actions->refresh();
     refreshStatus();
     refreshNotices();
-    mesh->setReadOnly(!isMeshEditable());
+    refreshEditable();
   });
   // Others may then operate the cluster at once.
   connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });
   connect(&control, &MoveControl::failed, this, &Impl::showError);
   connect(&control, &MoveControl::applied, this, [this] { setSource(LayoutSource::Live); });
+  connect(&seat, &OperatorSeat::changed, this, [this] {
+    refreshNotices();
+    refreshStatus();
+  });
+  connect(&states, &JobStates::changed, this, &Impl::refreshViews);
   connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
-  errorTimer.setSingleShot(true);
-  connect(&errorTimer, &QTimer::timeout, errorNotice, &QWidget::hide);
-
-  connect(header, &HeaderBar::sourceChosen, this, &Impl::setSource);
-  connect(mesh, &MeshView::devicesDropped, this,
-          [this](const QList<ptc::DeviceId>& devices, bool into) { editByHand(devices, into); });
-  connect(mesh, &MeshView::toggleRequested, this,
-          [this](const QList<ptc::DeviceId>& devices) { editByHand(devices, std::nullopt); });
   connect(&selection, &SelectionModel::devicesChanged, this, [this] {
     navigator->setSelection(selection.devices());
     inspector->setSelection(selection.devices());
@@ -72,13 +91,24 @@ void MainWindow::Impl::connectAll() {
     if (title != std::exchange(linkTitle, title) && !title.isEmpty()) selection.setDevices({});
     showLink();
   });
+}
+
+void MainWindow::Impl::connectMesh() {
+  connect(
+      mesh, &MeshView::devicesDropped, this,
+      [this](const QList<ptc::DeviceId>& devices, bool into) { draftDesk->edit(devices, into); });
+  connect(mesh, &MeshView::toggleRequested, this,
+          [this](const QList<ptc::DeviceId>& devices) { draftDesk->edit(devices, std::nullopt); });
+  connect(mesh, &MeshView::swapRequested, draftDesk.get(), &DraftDesk::swap);
+  mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
+    return draftDesk->dropHint(devices, intoMesh);
+  });
   connect(mesh, &MeshView::activated, this, &Impl::leaveDraft);
-  connect(mesh, &MeshView::swapRequested, this, &Impl::swapByHand);
   connect(mesh, &MeshView::jobRequested, this, &Impl::showJob);
   connect(mesh, &MeshView::refused, this, &Impl::say);
   connect(mesh, &MeshView::contextMenuRequested, this,
           [this](ptc::DeviceId device, const QPoint& at) {
-            if (!selection.devices().contains(device)) chooseSelection({device});
+            if (!selection.devices().contains(device)) selection.setDevices({device});
             auto* menu = new QMenu(&window);
             menu->setAttribute(Qt::WA_DeleteOnClose);
             menu->setToolTipsVisible(true);
@@ -88,33 +118,17 @@ void MainWindow::Impl::connectAll() {
             }
             menu->popup(at);
           });
-  mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
-    Draft& edited = shownDraft();
-    std::set<ptc::DeviceId> set = edited.deviceSet();
-    for (const ptc::DeviceId device : devices) {
-      if (intoMesh) {
-        set.insert(device);
-      } else {
-        set.erase(device);
-      }
-    }
-    return tr("%1 in %2 after the drop")
-        .arg(format::gpus(static_cast<std::int64_t>(set.size())), edited.job());
-  });
+}
 
+void MainWindow::Impl::connectViews() {
+  connect(header, &HeaderBar::sourceChosen, this, &Impl::setSource);
+  connect(header, &HeaderBar::jobChosen, this, &Impl::showJob);
+  connect(header, &HeaderBar::goToRequested, dialogs.get(), &WindowDialogs::openPalette);
   connect(colours, &ColourBar::changed, this, [this] {
-    if (start.keepLayout) {
-      settings.set(
-          Setting::Colouring,
-          Settings::specOf(Setting::Colouring).choices[static_cast<int>(colours->colouring())]);
-      settings.set(
-          Setting::Grouping,
-          Settings::specOf(Setting::Grouping).choices[static_cast<int>(colours->grouping())]);
-    }
+    if (start.keepLayout) applied->storeLooks();
     refreshViews();
     actions->refresh();
   });
-  connect(&states, &JobStates::changed, this, &Impl::refreshViews);
   connect(tabs, &TabbedPane::currentChanged, this, [this] {
     for (View* view : views) {
       if (view->widget() == tabs->current()) colours->setVisible(view->usesColours());
@@ -124,10 +138,28 @@ void MainWindow::Impl::connectAll() {
     refreshViews();
     actions->refresh();
   });
-  connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
-  connect(planPanel, &PlanPanel::applyRequested, this, &Impl::requestApply);
-  connect(planPanel, &PlanPanel::discardRequested, this, &Impl::discard);
-  connect(history, &HistoryPage::reverseRequested, this, &Impl::planReverse);
+  connect(navigator, &Navigator::selectionChosen, this,
+          [this](const Devices& devices) { selection.setDevices(devices); });
+  connect(planPanel, &PlanPanel::applyRequested, draftDesk.get(), &DraftDesk::requestApply);
+  connect(planPanel, &PlanPanel::discardRequested, draftDesk.get(), &DraftDesk::discard);
+  connect(lessonPane, &LessonPane::lessonChosen, this,
+          [this](const QString& name) { lessonDesk->open(name); });
+  connect(lessonPane, &LessonPane::experimentRequested, dialogs.get(),
+          [this] { dialogs->openExperiment(); });
+  connect(lessonPane, &LessonPane::devicesHovered, &selection, &SelectionModel::setHovered);
+  lessonPane->setExperimentBlocked(start.experiment == nullptr
+                                       ? tr("This panel cannot start programs on this machine.")
+                                       : QString());
+  const StatePage* state = meshPage->state();
+  connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
+  connect(state, &StatePage::startRequested, clusters.get(), &ClusterChooser::startLocal);
+  connect(state, &StatePage::simulateRequested, clusters.get(), &ClusterChooser::openSimulate);
+  connect(state, &StatePage::connectRequested, clusters.get(), &ClusterChooser::openDialog);
+  connect(state, &StatePage::openRequested, clusters.get(), &ClusterChooser::chooseHistoryFile);
+}
+
+void MainWindow::Impl::connectRecords() {
+  connect(history, &HistoryPage::reverseRequested, draftDesk.get(), &DraftDesk::reverse);
   connect(history, &HistoryPage::loaded, actions, &ActionRegistry::refresh);
   connect(history, &HistoryPage::failed, this, &Impl::showError);
   connect(history, &HistoryPage::chosenChanged, this, [this] {
@@ -140,18 +172,7 @@ void MainWindow::Impl::connectAll() {
     refreshSide();
     actions->refresh();
   });
-  connect(timeline, &TimelinePage::failed, this, &Impl::showError);
-  connect(&selection, &SelectionModel::devicesChanged, timeline,
-          [this] { timeline->setDevices(selection.devices()); });
-  const QString curves = QStringLiteral("plots/curves");
-  if (const QString keys = settings.entry(curves); !keys.isEmpty())
-    timeline->chooseCurves(parseCurves(keys));
-  connect(timeline, &TimelinePage::curvesChosen, this,
-          [this, curves](const QString& keys) { settings.setEntry(curves, keys); });
-  connect(timeline->plots(), &JobPlots::playheadChanged, this, &Impl::followPlayhead);
   connect(history->model(), &QAbstractItemModel::modelReset, this, &Impl::indexChanges);
-  connect(timeline, &TimelinePage::changeChosen, this,
-          [this](qint64 txn) { selection.setChange(txn); });
   // Another view than the history chose a change.
   connect(&selection, &SelectionModel::changeChanged, this, [this] {
     const engine::HistoryEntry* entry = history->chosen();
@@ -163,96 +184,88 @@ void MainWindow::Impl::connectAll() {
       selection.setChange(known);
     }
   });
-  connect(details, &ChangeDetails::reverseRequested, this, &Impl::planReverse);
+  connect(timeline, &TimelinePage::failed, this, &Impl::showError);
+  connect(&selection, &SelectionModel::devicesChanged, timeline,
+          [this] { timeline->setDevices(selection.devices()); });
+  const QString curves = QStringLiteral("plots/curves");
+  if (const QString keys = settings.entry(curves); !keys.isEmpty())
+    timeline->chooseCurves(parseCurves(keys));
+  connect(timeline, &TimelinePage::curvesChosen, this,
+          [this, curves](const QString& keys) { settings.setEntry(curves, keys); });
+  connect(timeline->plots(), &JobPlots::playheadChanged, this, &Impl::followPlayhead);
+  connect(timeline, &TimelinePage::changeChosen, this,
+          [this](qint64 txn) { selection.setChange(txn); });
+  connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
+  connect(timeline->plots(), &JobPlots::compareRequested, this, [this] {
+    if (presenter->compareBlockedReason().isEmpty()) setComparing(!presenter->pinned());
+  });
   connect(comparison, &ComparePage::closeRequested, this, [this] {
     if (comparison->moments()) return setComparing(false);
     history->choose({});
   });
-  connect(timeline->plots(), &JobPlots::compareRequested, this, [this] {
-    if (compareBlockedReason().isEmpty()) setComparing(!pinned);
-  });
   connect(comparison, &ComparePage::failed, this, &Impl::showError);
-  connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
+  connect(details, &ChangeDetails::reverseRequested, draftDesk.get(), &DraftDesk::reverse);
   connect(details, &ChangeDetails::momentRequested, this, &Impl::showMomentOf);
+  connect(details, &ChangeDetails::reportRequested, reports.get(), &ChangeReports::save);
   connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
   connect(flows, &FlowsPage::hasFlowsChanged, this, [this](bool has) {
     records->setTabVisible(flows, has);
     actions->refresh();
   });
   connect(events, &EventsPage::failed, this, &Impl::showError);
-  connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
+  connect(events, &EventsPage::sourceChosen, this, &Impl::chooseNamed);
   connect(events, &EventsPage::momentChosen, this, &Impl::showMoment);
-  connect(&model, &ClusterModel::cleared, this, [this] {
-    events->clear();
-    flows->clear();
-    historyLoaded = false;
-    if (source == LayoutSource::Past) setSource(LayoutSource::Live);
-    followProfile();
-  });
-  connect(header, &HeaderBar::jobChosen, this, &Impl::showJob);
-  connect(header, &HeaderBar::goToRequested, this, &Impl::openPalette);
-  connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
-  connect(state, &StatePage::startRequested, this, &Impl::startLocal);
-  connect(state, &StatePage::simulateRequested, this, &Impl::openSimulate);
-  connect(state, &StatePage::connectRequested, this, &Impl::openConnect);
-  connect(state, &StatePage::openRequested, this, &Impl::chooseHistoryFile);
-  connect(linkNotice, &NoticeBar::actionTriggered, this, [this] {
+}
+
+void MainWindow::Impl::connectNotices() {
+  const auto on = [this](Notice which, auto reaction) {
+    connect(notices->bar(which), &NoticeBar::actionTriggered, this, std::move(reaction));
+  };
+  on(Notice::Link, [this] {
     if (model.isFile()) {
       connections->closeHistory();
     } else {
       commands.reconnect();
     }
   });
-  connect(jobNotice, &NoticeBar::actionTriggered, this, [this] {
+  on(Notice::Job, [this] {
     const engine::JobStatus* job = model.job();
     if (job == nullptr || job->state == engine::JobState::kStopped)
       return actions->find(QStringLiteral("cluster.startJob"))->trigger();
     if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
   });
-  connect(tuningNotice, &NoticeBar::actionTriggered, this, [this] { control.stopTuning(); });
-  connect(operatorNotice, &NoticeBar::actionTriggered, this, [this] { seat.takeOver(); });
-  connect(&seat, &OperatorSeat::changed, this, [this] {
-    refreshNotices();
-    refreshStatus();
-  });
-  connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
-  connect(recordNotice, &NoticeBar::actionTriggered, this,
-          [this] { openSettings(SettingsDialog::Data); });
-  for (NoticeBar* notice : {draftNotice, pastNotice, lessonNotice}) {
-    connect(notice, &NoticeBar::actionTriggered, this, [this] {
-      if (comparedChanges()) history->choose({});
+  on(Notice::Tuning, [this] { control.stopTuning(); });
+  on(Notice::Operator, [this] { seat.takeOver(); });
+  on(Notice::Record, [this] { dialogs->openSettings(SettingsDialog::Data); });
+  for (const Notice which : {Notice::Draft, Notice::Past, Notice::Lesson}) {
+    on(which, [this] {
+      if (presenter->comparedChanges() != nullptr) history->choose({});
       setSource(LayoutSource::Live);
     });
   }
+}
+
+void MainWindow::Impl::connectChange() {
   connect(progress, &ProgressPanel::viewChanged, this, [this] {
     refreshTitle();
     refreshStatus();
   });
   connect(progress, &ProgressPanel::ended, this, [this] {
     history->reload();
-    notifyOutcome();
+    if (const auto& view = progress->view()) desktop->tellOutcome(*view);
     if (std::exchange(closeWhenRolledBack, false)) window.close();
   });
-  connect(progress, &ProgressPanel::reportRequested, this, [this](qint64 txn) {
-    const int row = history->model()->rowOf(txn);
-    if (row >= 0) {
-      saveReport(*history->model()->entry(row));
-    } else {
-      showError(tr("Change %1 is not in the history yet.").arg(txn));
-    }
-  });
-  connect(details, &ChangeDetails::reportRequested, this, &Impl::saveReport);
+  connect(progress, &ProgressPanel::reportRequested, reports.get(), &ChangeReports::saveOf);
   connect(progress, &ProgressPanel::reverseRequested, this, [this] {
-    const auto& txn = model.snapshot().transaction;
-    if (txn)
-      draftLayout(txn->from_devices, txn->from_mesh, txn->from_options, tr("undo the last change"));
+    if (const auto& txn = model.snapshot().transaction)
+      draftDesk->replace(txn->from_devices, txn->from_mesh, txn->from_options,
+                         tr("undo the last change"));
   });
   connect(progress, &ProgressPanel::againRequested, this, [this] {
-    const auto& txn = model.snapshot().transaction;
-    if (txn)
-      draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("repeat the last change"));
+    if (const auto& txn = model.snapshot().transaction)
+      draftDesk->replace(txn->to_devices, txn->to_mesh, txn->to_options,
+                         tr("repeat the last change"));
   });
-  connectLessons();
 }
 
 }  // namespace tessera::ui

@@ -5,6 +5,9 @@
 #include "ui/actions/menus.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window_impl.h"
+#include "ui/window/draft_desk.h"
+#include "ui/window/presenter.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 
@@ -13,10 +16,7 @@ void MainWindow::Impl::addEditActions() {
   using Keys = QList<QKeySequence>;
   const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
   const auto id = [](const char* text) { return QString::fromLatin1(text); };
-  const auto editBlocked = [this] {
-    return source == LayoutSource::Lesson ? lessons.editBlockedReason()
-                                          : control.editBlockedReason();
-  };
+  const auto editBlocked = [this] { return draftDesk->editBlockedReason(); };
   const auto noSelection = [this] {
     return selection.devices().empty() && !mesh->current() ? tr("Select a GPU first.") : QString();
   };
@@ -28,16 +28,12 @@ void MainWindow::Impl::addEditActions() {
                 .shortcuts = Keys{keys("Ctrl+Z")},
                 .blocked =
                     [this] {
-                      if (!shownDraft().undoStack()->canUndo()) {
+                      if (!draftDesk->shown().undoStack()->canUndo()) {
                         return tr("There is nothing to undo.");
                       }
-                      return source == LayoutSource::Lesson ? QString()
-                                                            : control.editBlockedReason();
+                      return presenter->isLesson() ? QString() : control.editBlockedReason();
                     }},
-               [this] {
-                 shownDraft().undoStack()->undo();
-                 if (source != LayoutSource::Lesson) setSource(LayoutSource::Draft);
-               });
+               [this] { draftDesk->undo(); });
   actions->add({.id = id("edit.redo"),
                 .menu = edit,
                 .text = tr("&Redo"),
@@ -46,16 +42,12 @@ void MainWindow::Impl::addEditActions() {
                 .shortcuts = Keys{keys("Ctrl+Y"), keys("Ctrl+Shift+Z")},
                 .blocked =
                     [this] {
-                      if (!shownDraft().undoStack()->canRedo()) {
+                      if (!draftDesk->shown().undoStack()->canRedo()) {
                         return tr("There is nothing to redo.");
                       }
-                      return source == LayoutSource::Lesson ? QString()
-                                                            : control.editBlockedReason();
+                      return presenter->isLesson() ? QString() : control.editBlockedReason();
                     }},
-               [this] {
-                 shownDraft().undoStack()->redo();
-                 if (source != LayoutSource::Lesson) setSource(LayoutSource::Draft);
-               });
+               [this] { draftDesk->redo(); });
   actions->add({.id = id("edit.toggle"),
                 .menu = edit,
                 .text = tr("&Add or Remove"),
@@ -73,7 +65,7 @@ void MainWindow::Impl::addEditActions() {
                  const Devices& selected = selection.devices();
                  QList<ptc::DeviceId> devices(selected.begin(), selected.end());
                  if (devices.isEmpty() && mesh->current()) devices << *mesh->current();
-                 editByHand(devices, std::nullopt);
+                 draftDesk->edit(devices, std::nullopt);
                });
   actions->add(
       {.id = id("edit.cut"),
@@ -113,11 +105,11 @@ void MainWindow::Impl::addEditActions() {
                [this] {
                  std::set<ptc::DeviceId> devices;
                  const auto current = mesh->current();
-                 const auto* node = shownModel().findNode(
+                 const auto* node = presenter->shownModel().findNode(
                      current ? current->node : selection.devices().begin()->node);
                  if (node == nullptr) return;
                  for (const auto& device : node->devices) devices.insert(device.id);
-                 chooseSelection(devices);
+                 selection.setDevices(devices);
                });
   actions->add({.id = id("edit.back"),
                 .menu = edit,
@@ -134,7 +126,7 @@ void MainWindow::Impl::addEditActions() {
                 .statusTip = tr("Find an action, a GPU, a node, a job, a change or an event"),
                 .shortcuts = Keys{keys("Ctrl+K")},
                 .separatorBefore = true},
-               [this] { openPalette(); });
+               [this] { dialogs->openPalette(); });
 }
 
 }  // namespace tessera::ui

@@ -6,6 +6,8 @@
 
 #include "ui/actions/menus.h"
 #include "ui/main_window_impl.h"
+#include "ui/window/cluster_chooser.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 
@@ -24,30 +26,30 @@ void MainWindow::Impl::addFileActions() {
                 .icon = id("live"),
                 .shortcuts = Keys{keys("Ctrl+O")},
                 .blocked = noConnections},
-               [this] { openConnect(); });
-  actions->add(
-      {.id = id("file.startLocal"),
-       .menu = file,
-       .text = tr("Start &Local Cluster"),
-       .statusTip =
-           tr("Start 2 nodes with 4 emulated GPUs each on this machine and connect to them"),
-       .icon = id("play"),
-       .blocked =
-           [this, noConnections] {
-             return starting ? tr("A local cluster is already starting.") : noConnections();
-           }},
-      [this] { startLocal(); });
-  actions->add(
-      {.id = id("file.simulate"),
-       .menu = file,
-       .text = tr("Simulate a Clus&ter…"),
-       .statusTip = tr("Start a simulated cluster of up to 4,096 GPUs and connect to it"),
-       .icon = id("play"),
-       .blocked =
-           [this, noConnections] {
-             return starting ? tr("A cluster is already starting.") : noConnections();
-           }},
-      [this] { openSimulate(); });
+               [this] { clusters->openDialog(); });
+  actions->add({.id = id("file.startLocal"),
+                .menu = file,
+                .text = tr("Start &Local Cluster"),
+                .statusTip = tr(
+                    "Start 2 nodes with 4 emulated GPUs each on this machine and connect to them"),
+                .icon = id("play"),
+                .blocked =
+                    [this, noConnections] {
+                      return clusters->starting() ? tr("A local cluster is already starting.")
+                                                  : noConnections();
+                    }},
+               [this] { clusters->startLocal(); });
+  actions->add({.id = id("file.simulate"),
+                .menu = file,
+                .text = tr("Simulate a Clus&ter…"),
+                .statusTip = tr("Start a simulated cluster of up to 4,096 GPUs and connect to it"),
+                .icon = id("play"),
+                .blocked =
+                    [this, noConnections] {
+                      return clusters->starting() ? tr("A cluster is already starting.")
+                                                  : noConnections();
+                    }},
+               [this] { clusters->openSimulate(); });
   actions->add({.id = id("file.openHistory"),
                 .menu = file,
                 .text = tr("Open &History File…"),
@@ -55,14 +57,14 @@ void MainWindow::Impl::addFileActions() {
                 .icon = id("reverse"),
                 .shortcuts = Keys{keys("Ctrl+Shift+H")},
                 .blocked = noConnections},
-               [this] { chooseHistoryFile(); });
+               [this] { clusters->chooseHistoryFile(); });
   actions->add({.id = id("file.settings"),
                 .menu = file,
                 .text = tr("&Settings…"),
                 .statusTip = tr("Change colours, size, safety, data and shortcuts"),
                 .shortcuts = Keys{keys("Ctrl+,")},
                 .separatorBefore = true},
-               [this] { openSettings(); });
+               [this] { dialogs->openSettings(); });
   actions->add({.id = id("file.picture"),
                 .menu = file,
                 .text = tr("Save &Picture…"),

@@ -5,6 +5,7 @@
 #include "ui/actions/menus.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/shortcut_sheet.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 
@@ -20,12 +21,12 @@ void MainWindow::Impl::addHelpActions() {
                     "Read about the first hour, the mesh, changes, your own job and real clusters"),
                 .icon = id("info"),
                 .shortcuts = Keys{keys("F1")}},
-               [this] { openHelp({}); });
+               [this] { dialogs->openHelp({}); });
   actions->add({.id = id("help.errors"),
                 .menu = helpMenu,
                 .text = tr("&Troubleshooting"),
                 .statusTip = tr("Look up error messages and what to do about them")},
-               [this] { openHelp(QStringLiteral("troubleshooting.md")); });
+               [this] { dialogs->openHelp(QStringLiteral("troubleshooting.md")); });
   actions->add({.id = id("help.shortcuts"),
                 .menu = helpMenu,
                 .text = tr("&Shortcuts"),
@@ -42,7 +43,7 @@ void MainWindow::Impl::addHelpActions() {
                 .text = tr("&About Tessera"),
                 .statusTip = tr("Show the version and the licences"),
                 .icon = id("info")},
-               [this] { openAbout(); });
+               [this] { dialogs->openAbout(); });
 }
 
 }  // namespace tessera::ui

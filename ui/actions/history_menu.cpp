@@ -9,6 +9,9 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/widgets/tabbed_pane.h"
+#include "ui/window/change_reports.h"
+#include "ui/window/draft_desk.h"
+#include "ui/window/presenter.h"
 
 namespace tessera::ui {
 
@@ -33,7 +36,7 @@ void MainWindow::Impl::addHistoryActions() {
                                                               : editBlocked();
                     }},
                [this] {
-                 if (const auto* entry = history->reversible()) planReverse(*entry);
+                 if (const auto* entry = history->reversible()) draftDesk->reverse(*entry);
                });
   actions->add({.id = id("history.reload"),
                 .menu = historyMenu,
@@ -60,9 +63,9 @@ void MainWindow::Impl::addHistoryActions() {
        .text = tr("Compare &Moments"),
        .statusTip = tr("Keep the moment shown, and compare it with those shown from now on"),
        .checkable = true,
-       .blocked = [this] { return compareBlockedReason(); },
-       .checked = [this] { return pinned.has_value(); }},
-      [this](bool) { setComparing(!pinned); });
+       .blocked = [this] { return presenter->compareBlockedReason(); },
+       .checked = [this] { return presenter->pinned().has_value(); }},
+      [this](bool) { setComparing(!presenter->pinned()); });
   actions->add({.id = id("history.exportPlots"),
                 .menu = historyMenu,
                 .text = tr("E&xport Plots…"),
@@ -78,11 +81,11 @@ void MainWindow::Impl::addHistoryActions() {
                 .shortcuts = Keys{keys("Ctrl+S")},
                 .blocked =
                     [this] {
-                      return reportable() == nullptr ? tr("There is no finished change.")
-                                                     : QString();
+                      return reports->reportable() == nullptr ? tr("There is no finished change.")
+                                                              : QString();
                     }},
                [this] {
-                 if (const auto* entry = reportable()) saveReport(*entry);
+                 if (const auto* entry = reports->reportable()) reports->save(*entry);
                });
   actions->add({.id = id("history.saveScenario"),
                 .menu = historyMenu,
@@ -93,10 +96,10 @@ void MainWindow::Impl::addHistoryActions() {
                     [this] {
                       if (model.isFile()) return tr("This is a history file, not a live cluster.");
                       if (model.job() == nullptr) return tr("There is no job.");
-                      return reportable() == nullptr ? tr("There is no finished change.")
-                                                     : QString();
+                      return reports->reportable() == nullptr ? tr("There is no finished change.")
+                                                              : QString();
                     }},
-               [this] { saveScenario(); });
+               [this] { reports->saveScenario(); });
 }
 
 }  // namespace tessera::ui

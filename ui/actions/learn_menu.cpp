@@ -6,6 +6,9 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
+#include "ui/window/lesson_desk.h"
+#include "ui/window/presenter.h"
+#include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
 
@@ -15,7 +18,7 @@ void MainWindow::Impl::addLearnActions() {
   const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
   const auto id = [](const char* text) { return QString::fromLatin1(text); };
   const auto noLesson = [this] {
-    return source == LayoutSource::Lesson ? QString() : tr("No lesson is shown.");
+    return presenter->isLesson() ? QString() : tr("No lesson is shown.");
   };
   int number = 1;
   for (const LessonEntry& entry : lessonEntries()) {
@@ -24,7 +27,7 @@ void MainWindow::Impl::addLearnActions() {
                                     .menu = learn,
                                     .text = tr("%1  %2").arg(number++).arg(entry.title),
                                     .statusTip = entry.summary},
-                                   [this, name] { openLessonOf(name); });
+                                   [this, name] { lessonDesk->open(name); });
     action->setData(name);  // its texts are those of the lesson
   }
   actions->add({.id = id("learn.list"),
@@ -40,7 +43,7 @@ void MainWindow::Impl::addLearnActions() {
                 .menu = learn,
                 .text = tr("&Open Lesson File…"),
                 .statusTip = tr("Open a lesson that you wrote; it is read again when you save it")},
-               [this] { chooseLessonFile(); });
+               [this] { lessonDesk->chooseFile(&window); });
   actions->add({.id = id("learn.next"),
                 .menu = learn,
                 .text = tr("&Next Step"),
@@ -78,7 +81,7 @@ void MainWindow::Impl::addLearnActions() {
                                  ? tr("This panel cannot start programs on this machine.")
                                  : QString();
                     }},
-               [this] { openLesson(); });
+               [this] { dialogs->openExperiment(); });
 }
 
 }  // namespace tessera::ui

@@ -10,6 +10,7 @@
 #include "ui/format.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/plan_panel.h"
+#include "ui/window/draft_desk.h"
 
 namespace tessera::ui {
 
@@ -25,7 +26,7 @@ void MainWindow::Impl::addPlanActions() {
                 .icon = id("apply"),
                 .shortcuts = Keys{keys("Ctrl+Return")},
                 .blocked = [this] { return control.applyBlockedReason(); }},
-               [this] { requestApply(); });
+               [this] { draftDesk->requestApply(); });
   const auto noDraft = [this] {
     return draft.isEmpty() ? tr("The draft is empty.") : control.editBlockedReason();
   };
@@ -36,7 +37,7 @@ void MainWindow::Impl::addPlanActions() {
                 .icon = id("close"),
                 .shortcuts = Keys{keys("Ctrl+Backspace")},
                 .blocked = noDraft},
-               [this] { discard(); });
+               [this] { draftDesk->discard(); });
   actions->add({.id = id("plan.copy"),
                 .menu = planMenu,
                 .text = tr("&Copy as Command"),

@@ -15,6 +15,9 @@
 #include "ui/pages/flows_page.h"
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/tabbed_pane.h"
+#include "ui/window/dock_sizes.h"
+#include "ui/window/presenter.h"
+#include "ui/window/projector.h"
 
 namespace tessera::ui {
 
@@ -44,7 +47,7 @@ void MainWindow::Impl::addViewActions() {
                 .statusTip = tr("Show the GPUs and the job at an earlier moment"),
                 .icon = id("past"),
                 .shortcuts = Keys{keys("Alt+3")},
-                .blocked = [this] { return pastBlockedReason(); }},
+                .blocked = [this] { return presenter->pastBlockedReason(); }},
                [this] { setSource(LayoutSource::Past); });
   actions->add({.id = id("view.lesson"),
                 .menu = view,
@@ -99,7 +102,7 @@ void MainWindow::Impl::addViewActions() {
        .statusTip = tr("Enlarge texts and lines of the views, mark the pointer with a ring, and "
                        "show the keys that are pressed"),
        .checkable = true},
-      [this](bool on) { setProjector(on); });
+      [this](bool on) { projector->setOn(on); });
   actions->add({.id = id("view.nextPane"),
                 .menu = view,
                 .text = tr("Ne&xt Pane"),
@@ -161,25 +164,27 @@ void MainWindow::Impl::addViewActions() {
                  records->setCurrent(flows);
                  flows->table()->setFocus();
                });
-  const std::pair<const char*, std::tuple<QString, QString, Arrangement>> arrangements[] = {
-      {"view.layoutOperate",
-       {tr("Layout: Operate"), tr("Show every pane, to run and change jobs"),
-        Arrangement::Operate}},
-      {"view.layoutTeach",
-       {tr("Layout: Teach"), tr("Show a large mesh with its side pane, for a projector"),
-        Arrangement::Teach}},
-      {"view.layoutReview",
-       {tr("Layout: Review"), tr("Show tall plots, history and events"), Arrangement::Review}}};
+  const std::pair<const char*, std::tuple<QString, QString, DockSizes::Arrangement>>
+      arrangements[] = {
+          {"view.layoutOperate",
+           {tr("Layout: Operate"), tr("Show every pane, to run and change jobs"),
+            DockSizes::Arrangement::Operate}},
+          {"view.layoutTeach",
+           {tr("Layout: Teach"), tr("Show a large mesh with its side pane, for a projector"),
+            DockSizes::Arrangement::Teach}},
+          {"view.layoutReview",
+           {tr("Layout: Review"), tr("Show tall plots, history and events"),
+            DockSizes::Arrangement::Review}}};
   int layoutNumber = 1;
   for (const auto& [name, words] : arrangements) {
-    const Arrangement value = std::get<Arrangement>(words);
+    const auto value = std::get<DockSizes::Arrangement>(words);
     actions->add({.id = id(name),
                   .menu = view,
                   .text = std::get<0>(words),
                   .statusTip = std::get<1>(words),
                   .shortcuts = Keys{QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(layoutNumber))},
                   .separatorBefore = layoutNumber == 1},
-                 [this, value] { arrange(value); });
+                 [this, value] { docks->arrange(value); });
     ++layoutNumber;
   }
   actions->add({.id = id("view.resetLayout"),

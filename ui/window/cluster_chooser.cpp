@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/cluster_chooser.h"
+
+#include <QFileDialog>
+#include <QPointer>
+#include <utility>
+
+#include "ui/connections.h"
+#include "ui/dialogs/connect_dialog.h"
+#include "ui/dialogs/simulate_dialog.h"
+#include "ui/format.h"
+#include "ui/sentences.h"
+
+namespace tessera::ui {
+
+ClusterChooser::ClusterChooser(Connections* connections, Settings& settings, const QString& mirrors,
+                               QWidget* window, Reactions reactions)
+    : m_connections(connections),
+      m_settings(settings),
+      m_mirrors(mirrors),
+      m_window(window),
+      m_reactions(std::move(reactions)) {}
+
+void ClusterChooser::openDialog() {
+  if (m_connections == nullptr) return;
+  auto* dialog = new ConnectDialog(*m_connections, m_settings, m_window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ConnectDialog::connectRequested, this, &ClusterChooser::connectTo);
+  connect(dialog, &ConnectDialog::startLocalRequested, this, &ClusterChooser::startLocal);
+  connect(dialog, &QDialog::finished, this, [this] { m_reactions.profilesChanged(); });
+  dialog->open();
+}
+
+void ClusterChooser::connectTo(const QString& profile) {
+  if (const auto status = m_connections->connectTo(profile); !status)
+    m_reactions.showError(localized(status.error().message));
+  m_reactions.profilesChanged();
+}
+
+void ClusterChooser::startLocal() {
+  if (m_connections == nullptr || m_starting) return;
+  const auto shows = showsStart();
+  shows(tr("Creating its keys"));
+  m_connections->startLocal(ConnectDialog::kLocalNodes, ConnectDialog::kLocalGpus, shows,
+                            connectsAfterStart());
+}
+
+void ClusterChooser::openSimulate() {
+  if (m_connections == nullptr || m_starting) return;
+  auto* dialog = new SimulateDialog(m_connections->simulatedHardware(), m_window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &SimulateDialog::startRequested, this, [this](const SimulationChoice& choice) {
+    m_connections->startSimulated(choice, showsStart(), connectsAfterStart());
+  });
+  dialog->open();
+}
+
+std::function<void(QString)> ClusterChooser::showsStart() {
+  m_starting = QString();
+  m_reactions.rulesChanged();
+  return [self = QPointer<ClusterChooser>(this)](const QString& doing) {
+    if (!self || !self->m_starting) return;
+    self->m_starting = doing;
+    self->m_reactions.stateChanged();
+  };
+}
+
+std::function<void(Result<QString>)> ClusterChooser::connectsAfterStart() {
+  return [self = QPointer<ClusterChooser>(this)](Result<QString> profile) {
+    if (!self) return;
+    self->m_starting.reset();
+    self->m_reactions.rulesChanged();
+    if (profile) {
+      self->connectTo(*profile);
+    } else {
+      self->m_reactions.showError(
+          tr("The cluster could not be started: %1.").arg(format::error(profile.error())));
+    }
+    self->m_reactions.stateChanged();
+  };
+}
+
+void ClusterChooser::chooseHistoryFile() {
+  const QString file =
+      QFileDialog::getOpenFileName(m_window, tr("Open a history file"), m_mirrors,
+                                   tr("History files (*.db *.sqlite);;All files (*)"));
+  if (file.isEmpty()) return;
+  if (const auto status = m_connections->openHistory(file); !status)
+    m_reactions.showError(localized(status.error().message));
+}
+
+}  // namespace tessera::ui
