@@ -91,15 +91,15 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
-  std::int64_t decided = 0;                     // its step
-  double busy = 0;                              // seconds, for the next report of a decision
-  tessera::engine::Metrics metrics;             // likewise
-  bool checkpoint = false;                      // likewise
-  std::set<std::string> metric_names;           // that were ever reported
+  std::int64_t decided = 0;            // its step
+  double busy = 0;                     // seconds, for the next report of a decision
+  tessera::engine::Metrics metrics;    // likewise
+  bool checkpoint = false;             // likewise
+  std::set<std::string> metric_names;  // that were ever reported
   std::optional<tessera::agents::RankDecision> reported;  // of the current timeline
-  std::string pause_reason;                     // for the next wait
-  std::string connect_reason;                   // on the connector's thread
-  tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
+  std::string pause_reason;                               // for the next wait
+  std::string connect_reason;                             // on the connector's thread
+  tessera::agents::RankGroupsByAttempt groups;            // of a job without a connect callback
   std::unique_ptr<RankSession> session;
   std::thread connector;
 };
@@ -169,7 +169,11 @@ Status Adopt(tessera_job& job) {
   job.commanded.reset();
   job.groups.KeepFrom({job.view().epoch, job.view().attempt});
   // The state of another step was handed in, so earlier decisions are not this job's past any more.
-  if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
+  const engine::ArenaHeader& header = job.arena.header();
+  const auto decided = static_cast<std::uint64_t>(job.decided);
+  const std::uint64_t end = header.end.load();
+  const bool is_pending = end + 1 == decided && header.decision_step.load() == decided;
+  if (end != decided && !is_pending) {
     job.session->ForgetDecided();
     job.reported.reset();
   }
@@ -242,6 +246,7 @@ Status AllReduceSum(const tessera_job& job, const char* axis, std::span<float> v
 
 static_assert(TESSERA_PAUSE_DONE == engine::kRequestStepsDone);
 static_assert(TESSERA_PAUSE_DATA == engine::kRequestNoData);
+static_assert(TESSERA_PAUSE_BEFORE_UPDATE == engine::kRequestBeforeUpdate);
 
 /// Reports the last step again with what came after its decision, because there may be no other.
 void ReportLate(tessera_job& job, std::uint64_t request) {
@@ -258,6 +263,7 @@ void ReportLate(tessera_job& job, std::uint64_t request) {
 
 Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
   ReportLate(job, request);
+  job.initialise = false;  // its pieces are filled
   const std::string reason = std::exchange(job.pause_reason, {});
   auto command =
       job.session->Wait(step, request, request == engine::kRequestNoData ? reason : std::string());

@@ -178,6 +178,11 @@ typedef struct tessera_record {
  * boundary: they agree on it in a decision, or each finds out by itself. */
 #define TESSERA_PAUSE_DONE UINT64_C(1) /* all steps are made */
 #define TESSERA_PAUSE_DATA UINT64_MAX  /* the data of the coming step cannot be read */
+/* In a decision's `pause` that is not TESSERA_PAUSE_DATA: the ranks wait with the gradients of the
+ * step, before its update. After the wait tessera_unfinished says whether it is to be made, by the
+ * same ranks or by those of a new layout, to which state and gradients have moved. Only the
+ * built-in job is asked to. */
+#define TESSERA_PAUSE_BEFORE_UPDATE (UINT64_C(1) << 62)
 /* Sets the reason of a pause for TESSERA_PAUSE_DATA, such as "web.bin at byte 96: checksum
  * differs". It holds for the next wait of this rank. A reason of one rank is enough; an empty text
  * is none. The job is then paused with this reason, and `job resume` lets the ranks try again. */

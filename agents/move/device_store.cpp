@@ -51,12 +51,14 @@ std::vector<ptc::DeviceId> DeviceStore::Of(const std::string& job) const {
 // The epoch is stored last. A kill before that leaves the old table current; the words stored until
 // then are used only together with the new table.
 void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
-                       std::int64_t step) {
+                       std::int64_t step, bool keeps_update) {
   engine::ArenaHeader& h = device.arena->header();
   const auto version = static_cast<std::uint64_t>(step);
   h.timeline.store(static_cast<std::uint64_t>(timeline));
-  h.grads_step.store(0);
-  h.decision_step.store(0);
+  if (!keeps_update) {
+    h.grads_step.store(0);
+    h.decision_step.store(0);
+  }
   h.decision_pause.store(0);
   h.request.store(0);
   h.request_step.store(0);

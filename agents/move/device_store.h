@@ -42,9 +42,10 @@ class DeviceStore {
   std::vector<ptc::DeviceId> Of(const std::string& job) const;
 
   /// Makes `table`, which is already in its slot, current. It describes the state after `step`. A
-  /// table without entries makes the device idle.
+  /// table without entries makes the device idle. `keeps_update`: gradients and decision of the
+  /// step after it stay valid, for the rank to apply them.
   void Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
-            std::int64_t step);
+            std::int64_t step, bool keeps_update = false);
   /// Makes the device idle and drops its pieces.
   void Free(Device& device);
 

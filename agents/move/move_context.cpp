@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "engine/copy/fused.h"
+#include "ptc/base/overloaded.h"
 #include "ptc/digest.h"
 #include "ptc/schedule/split_box.h"
 
@@ -31,49 +34,74 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device) {
 
 Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell) {
-  const engine::PieceEntry* entry = pieces.table->Find(engine::PieceEntry::kState, tensor, piece);
+  const engine::PieceEntry* entry = pieces.table->Find(context.kind, tensor, piece);
   if (!entry) return MissingPiece(context, pieces.device, tensor, piece);
-  return engine::CellView(entry->box, cell, ptc::SizeBytes(context.SpecOf(tensor).dtype),
+  return engine::CellView(entry->box, cell, ptc::SizeBytes(context.TypeOf(tensor)),
                           pieces.arena->data(entry->offset_bytes));
 }
 
 std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell) {
   constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
-  return ptc::SplitInOrder(cell, kMostBytes / ptc::SizeBytes(context.SpecOf(tensor).dtype));
+  return ptc::SplitInOrder(cell, kMostBytes / ptc::SizeBytes(context.TypeOf(tensor)));
 }
 
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,
                                    int tensor, const ptc::Box& cell) {
-  const engine::PieceEntry* entry = pieces.table->FindContaining(tensor, cell);
+  const engine::PieceEntry* entry = pieces.table->FindContaining(tensor, cell, context.kind);
   if (!entry) return MissingPiece(context, pieces.device, tensor, cell);
   const ptc::TensorSpec& spec = context.SpecOf(tensor);
-  return ptc::DigestBox(spec.dtype, spec.shape, entry->box, pieces.arena->data(entry->offset_bytes),
-                        cell);
+  return ptc::DigestBox(context.TypeOf(tensor), spec.shape, entry->box,
+                        pieces.arena->data(entry->offset_bytes), cell);
+}
+
+std::shared_ptr<const MoveContext> GradientsOf(const MoveContext& state) {
+  auto out = std::make_shared<MoveContext>(state);
+  out->kind = engine::PieceEntry::kGradient;
+  ptc::DeviceMoves moves;
+  for (const ptc::Move& move : state.plan->moves) {
+    std::visit(Overloaded{
+                   [](const ptc::Keep&) {},  // it stays beside its parameter
+                   [](const ptc::Drop&) {},
+                   [&](const auto& copy) {
+                     if (state.SpecOf(copy.tensor).role == ptc::TensorRole::kParam) {
+                       moves.moves.push_back(copy);
+                     }
+                   },
+               },
+               move);
+  }
+  out->plan = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
+  return out;
 }
 
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
                                  const LaneCell& cell) {
   const ptc::DeviceId device{context->node, cell.device};
   const auto& tensors = context->from.collection().tensors();
-  const bool is_tensor = cell.tensor < std::ssize(tensors);
-  const ptc::TensorSpec* spec = is_tensor ? &context->SpecOf(cell.tensor) : nullptr;
+  const auto num_tensors = static_cast<int>(tensors.size());
+  const bool is_gradient = cell.tensor >= num_tensors;
+  const int tensor = is_gradient ? cell.tensor - num_tensors : cell.tensor;
+  const bool is_tensor = 0 <= tensor && tensor < num_tensors;
+  const ptc::TensorSpec* spec = is_tensor ? &context->SpecOf(tensor) : nullptr;
+  const auto kind = is_gradient ? engine::PieceEntry::kGradient : engine::PieceEntry::kState;
   const engine::PieceEntry* piece = nullptr;
   const bool is_lost =
       std::find(context->lost.begin(), context->lost.end(), device) != context->lost.end();
   if (spec && cell.box.rank() == std::ssize(spec->shape) && context->local.contains(device) &&
       !is_lost) {
-    piece = OldPieces(*context, device).table->FindContaining(cell.tensor, cell.box);
+    piece = OldPieces(*context, device).table->FindContaining(tensor, cell.box, kind);
   }
   if (!piece) {
     return NotFound(fmt::format(
-        "{} does not hold {} {}", ToString(device),
+        "{} does not hold {}{} {}", ToString(device), is_gradient ? "the gradient of " : "",
         spec ? fmt::format("tensor '{}'", spec->name) : fmt::format("tensor {}", cell.tensor),
         ToString(cell.box)));
   }
+  const ptc::DType type = is_gradient ? ptc::DType::kF32 : spec->dtype;
   const DevicePieces pieces = OldPieces(*context, device);
-  return SourceCell{engine::CellView(piece->box, cell.box, ptc::SizeBytes(spec->dtype),
+  return SourceCell{engine::CellView(piece->box, cell.box, ptc::SizeBytes(type),
                                      pieces.arena->data(piece->offset_bytes)),
-                    engine::IndicesOf(spec->dtype, spec->shape, cell.box),
+                    engine::IndicesOf(type, spec->shape, cell.box),
                     std::const_pointer_cast<MoveContext>(context)};
 }
 

@@ -41,10 +41,10 @@ struct MoveContext {
   std::map<ptc::DeviceId, Local> local;
   struct Remote {
     std::vector<std::string> lanes;
-    std::string public_key;                // of its lanes
-    std::vector<std::string> arena_paths;  // by device index
+    std::string public_key;                        // of its lanes
+    std::vector<std::string> arena_paths;          // by device index
     std::vector<std::uint64_t> arena_tokens = {};  // likewise
-    std::vector<LaneTicket> tickets = {};  // of its lanes; empty: they are encrypted
+    std::vector<LaneTicket> tickets = {};          // of its lanes; empty: they are encrypted
   };
   std::map<std::int32_t, Remote> nodes;
   engine::LaneUse lane_use = {};  // of the links to them
@@ -65,7 +65,18 @@ struct MoveContext {
   /// from elsewhere.
   std::function<Result<StoredTensors>()> open_checkpoint = {};
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
+  /// What the moves are of. kGradient: of the gradients of the parameters in the plan.
+  engine::PieceEntry::Kind kind = engine::PieceEntry::kState;
 
+  /// Of the elements that move.
+  ptc::DType TypeOf(int tensor) const {
+    return kind == engine::PieceEntry::kGradient ? ptc::DType::kF32 : SpecOf(tensor).dtype;
+  }
+  /// The number of a tensor on lanes: gradients follow the tensors of the collection.
+  int LaneTensor(int tensor) const {
+    const bool is_state = kind == engine::PieceEntry::kState;
+    return is_state ? tensor : tensor + static_cast<int>(from.collection().tensors().size());
+  }
   const ptc::TensorSpec& SpecOf(int tensor) const {
     return from.collection().tensors()[static_cast<std::size_t>(tensor)];
   }
@@ -92,7 +103,11 @@ std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,
                                    int tensor, const ptc::Box& cell);
 
-/// The memory of a cell that this node sends: any box inside an old piece of one of its devices.
+/// The transfer of the gradients that follows one of the state: the moves of parameters.
+std::shared_ptr<const MoveContext> GradientsOf(const MoveContext& state);
+
+/// The memory of a cell that this node sends: any box inside an old piece of one of its devices, or
+/// inside the gradient of one.
 /// New pieces are not served, because their bytes may still be arriving. Any thread.
 /// \error kNotFound naming device, tensor and box if the device does not hold the cell
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,

@@ -30,7 +30,7 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->SpecOf(copy->tensor).dtype);
+    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->TypeOf(copy->tensor));
   }
   thread_ = std::jthread(
       [this, done = std::move(done)](const std::stop_token& stop) { done(Run(stop)); });

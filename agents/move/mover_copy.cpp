@@ -169,9 +169,9 @@ Status Mover::CopyRange(const CellCopies& copies, const ptc::Box& range) {
     write.push_back(view);
   }
   const ptc::TensorSpec& spec = c.SpecOf(copies.tensor);
-  const engine::CopyDigests digests =
-      engine::CopyCellAndDigest(write, read, engine::IndicesOf(spec.dtype, spec.shape, range),
-                                [this] { Reach(Moment::kSourceDigested); });
+  const engine::CopyDigests digests = engine::CopyCellAndDigest(
+      write, read, engine::IndicesOf(c.TypeOf(copies.tensor), spec.shape, range),
+      [this] { Reach(Moment::kSourceDigested); });
   for (std::size_t i = 0; i < copies.to.size(); ++i) {
     const ptc::DeviceId device = copies.to[i].device;
     if (digests.copies[i] != digests.source) {

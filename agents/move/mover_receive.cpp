@@ -102,13 +102,14 @@ Status Mover::Receive(const std::stop_token& stop) {
                 ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
     const ptc::TensorSpec& spec = c.SpecOf(m->tensor);
     Fetch fetch{i,
-                {m->source.index, m->tensor, m->cell},
+                {m->source.index, c.LaneTensor(m->tensor), m->cell},
                 write,
-                engine::IndicesOf(spec.dtype, spec.shape, m->cell),
+                engine::IndicesOf(c.TypeOf(m->tensor), spec.shape, m->cell),
                 {}};
     holders.ForEachBehind(m->source, m->tensor, m->cell, [&](ptc::DeviceId other) {
       if (other.node != c.node && other.node != m->source.node && c.nodes.contains(other.node)) {
-        fetch.others.push_back({sources.IndexOf(other.node), {other.index, m->tensor, m->cell}});
+        fetch.others.push_back(
+            {sources.IndexOf(other.node), {other.index, c.LaneTensor(m->tensor), m->cell}});
       }
       return fetch.others.size() < kMostOthers;
     });

@@ -18,7 +18,7 @@ void Adoption::Flip(std::int64_t step) {
     DeviceStore::Device& device = *devices_.Find(id);
     if (device.table && device.table->job() == p.job() && device.table->epoch() >= p.epoch())
       continue;
-    devices_.Flip(device, table, p.timeline(), step);
+    devices_.Flip(device, table, p.timeline(), step, HasUpdate(device, step));
   }
   if (!flipped_) flipped_ = timers_.now();
   if (jobs_.LocalOf(change_.to()).empty()) return;
@@ -28,6 +28,14 @@ void Adoption::Flip(std::int64_t step) {
                     .resumed_through = old ? old->resumed_through : 0};
   is_job_journaled_ = jobs_.Journal(job).has_value();
   jobs_.Put(std::move(job));
+}
+
+// The words of the control page outlive this agent, so a restarted one finds the same.
+bool Adoption::HasUpdate(const DeviceStore::Device& device, std::int64_t step) const {
+  const engine::ArenaHeader& words = device.arena->header();
+  const auto next = static_cast<std::uint64_t>(step) + 1;
+  return change_.prepare().precopy() && words.grads_step.load() == next &&
+         words.decision_step.load() == next;
 }
 
 bool Adoption::Send() {

@@ -49,6 +49,9 @@ class Adoption {
   void FailLateRanks();
 
  private:
+  /// Whether the rank of the new layout makes the update of the step after `step`.
+  bool HasUpdate(const DeviceStore::Device& device, std::int64_t step) const;
+
   const PreparedChange& change_;
   Timers& timers_;
   DeviceStore& devices_;

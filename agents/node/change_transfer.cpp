@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/move/digest_wire.h"
+#include "agents/node/step_words.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
@@ -24,19 +25,53 @@ void ChangeTransfer::Offer() {
   world_.serve(context_);
 }
 
-Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&)> done) {
+void ChangeTransfer::Precopy(std::int64_t step, std::function<void()> done) {
+  // An agent that has restarted fails in Start.
+  if (!context_ || !change_.CheckStep(devices_, step)) return done();
+  MoveState(MoveMode::kVerifyMoved, [this, step, done = std::move(done)](const Status& status) {
+    if (status) {
+      copied_ = step;
+    } else if (status.error().code != ErrorCode::kCancelled) {
+      uplink_.ReportNodeEvent(
+          engine::Severity::kWarning,
+          fmt::format("transaction {} of '{}': the state after step {} is copied in the pause: {}",
+                      change_.prepare().transaction(), change_.prepare().job(), step,
+                      status.error().ToString()));
+    }
+    done();
+  });
+}
+
+Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pending, Done done) {
   if (!context_) {  // it is lost with the agent that made it
     return FailedPrecondition(fmt::format("n{} was restarted after it had prepared", node_));
   }
   if (!change_.prepare().has_hand_in()) {
     TESSERA_RETURN_IF_ERROR(change_.CheckStep(devices_, step));
   }
+  const bool has_pending = pending.step() != 0;
+  const auto with_gradients = [this, pending, done](const Status& status) {
+    if (!status) return done(status);
+    MoveGradients(pending, done);
+  };
+  if (copied_ == step && has_pending) {
+    with_gradients(OkStatus());
+    return OkStatus();
+  }
+  if (has_pending) {
+    MoveState(MoveMode::kVerifyMoved, with_gradients);
+    return OkStatus();
+  }
   // The new pieces may lie in the space of the gradients, so these are no longer valid.
   for (const auto& [id, table] : change_.next()) {
     devices_.Find(id)->arena->header().grads_step.store(0);
   }
-  const MoveMode mode =
-      change_.prepare().verify_full() ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved;
+  const bool is_full = change_.prepare().verify_full();
+  MoveState(is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
+  return OkStatus();
+}
+
+void ChangeTransfer::MoveState(MoveMode mode, Done done) {
   reported_.clear();
   reported_storage_ = 0;
   move_ = world_.start_move(
@@ -53,11 +88,39 @@ Status ChangeTransfer::Start(std::int64_t step, std::function<void(const Status&
         }
         done(result_->status);
       });
-  return OkStatus();
+}
+
+void ChangeTransfer::MoveGradients(const wire::StepDecision& pending, Done done) {
+  const auto gradients = GradientsOf(*context_);
+  if (gradients->plan->moves.empty()) {
+    StorePending(pending);
+    return done(OkStatus());
+  }
+  gradient_move_ = world_.start_move(
+      gradients, MoveMode::kVerifyMoved,
+      [this, pending, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
+        if (lives.expired()) return;
+        result_->checksums_equal += result.checksums_equal;
+        for (const std::string& note : result.notes) {
+          uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
+        }
+        if (result.status) StorePending(pending);
+        done(result.status);
+      });
+}
+
+void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
+  for (const auto& [id, table] : change_.next()) {
+    if (change_.IsSource(id)) continue;  // its own rank has stored them
+    engine::ArenaHeader& header = devices_.Find(id)->arena->header();
+    Store(pending, header);
+    header.grads_step.store(static_cast<std::uint64_t>(pending.step()));
+  }
 }
 
 void ChangeTransfer::Cancel() {
   if (move_) move_->Cancel();
+  if (gradient_move_) gradient_move_->Cancel();
 }
 
 void ChangeTransfer::SendProgress(bool all) {
@@ -83,9 +146,16 @@ void ChangeTransfer::SendProgress(bool all) {
     if (!reason.empty()) row->set_reason(Utf8(reason));
   }
   const std::int64_t storage = move_->storage_done();
-  if (!all && progress->flows_size() == 0 && storage == reported_storage_) return;
+  std::int64_t gradients = 0;
+  if (gradient_move_) {
+    for (const auto& flow : gradient_move_->flows()) gradients += flow->done.load();
+  }
+  const bool is_known = storage == reported_storage_ && gradients == reported_gradients_;
+  if (!all && progress->flows_size() == 0 && is_known) return;
   reported_storage_ = storage;
+  reported_gradients_ = gradients;
   progress->set_storage_done(storage);
+  progress->set_gradients_done(gradients);
   uplink_.Send(std::move(message));
 }
 

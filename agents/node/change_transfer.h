@@ -47,15 +47,25 @@ class ChangeTransfer {
   void Offer();
   /// No cells may be fetched from now on.
   void Withdraw() { world_.serve(nullptr); }
-  /// Starts the transfer of the state after `step`. `done` runs once, on the loop, unless this part
-  /// ends before. It may destroy this part.
+  /// Copies the state after `step` while the ranks compute gradients. What fails is left to Start.
+  /// `done` runs once, unless this part ends before; also inside the call.
+  /// \pre the change keeps the old gradients
+  void Precopy(std::int64_t step, std::function<void()> done);
+  /// Starts the transfer of the state after `step`, unless it was copied before. If the step of
+  /// `pending` is not 0, its gradients move too, and devices that have no rank yet get the
+  /// decision. `done` runs once, on the loop, unless this part ends before; also inside the call.
+  /// It may destroy this part.
   /// \error kFailedPrecondition if an earlier agent has prepared the change; as
   ///     PreparedChange::CheckStep. Then `done` does not run.
-  Status Start(std::int64_t step, std::function<void(const Status&)> done);
+  Status Start(std::int64_t step, const wire::StepDecision& pending,
+               std::function<void(const Status&)> done);
   /// Makes the transfer end soon.
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.
-  void Stop() { move_.reset(); }
+  void Stop() {
+    move_.reset();
+    gradient_move_.reset();
+  }
 
   /// Reports the flows that have grown since the last report, or all of them. Does nothing without
   /// a transfer.
@@ -67,6 +77,12 @@ class ChangeTransfer {
   std::optional<KeptState> Kept(std::int64_t step) const;
 
  private:
+  using Done = std::function<void(const Status&)>;
+  void MoveState(MoveMode mode, Done done);
+  void MoveGradients(const wire::StepDecision& pending, Done done);
+  /// Gives joining devices the decision of the step whose gradients they have.
+  void StorePending(const wire::StepDecision& pending);
+
   const PreparedChange& change_;
   const std::int32_t node_;
   const NodeWorld& world_;
@@ -76,9 +92,12 @@ class ChangeTransfer {
   std::shared_ptr<const MoveContext> context_;  // since Warm or Offer
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
-  std::unique_ptr<Move> move_;
+  std::unique_ptr<Move> move_;           // of the state
+  std::unique_ptr<Move> gradient_move_;  // after it
+  std::optional<std::int64_t>
+      copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason
-  std::int64_t reported_storage_ = 0;
+  std::int64_t reported_storage_ = 0, reported_gradients_ = 0;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.
   const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);

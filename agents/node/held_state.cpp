@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "agents/node/step_words.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {
@@ -37,14 +38,7 @@ Result<bool> CheckHeldState(DeviceStore& devices, const RankTable& ranks,
     if (header.decision_step.load() > step) header.decision_step.store(0);
     return false;
   }
-  // The step is the last word, because it makes the others valid.
-  header.decision_step.store(0);
-  header.decision_clip.store(message.decision().clip());
-  header.decision_skip.store(message.decision().skip() ? 1 : 0);
-  header.decision_loss.store(message.decision().loss());
-  header.decision_norm2.store(message.decision().norm2());
-  header.decision_tokens.store(static_cast<std::uint64_t>(message.decision().tokens()));
-  header.decision_step.store(step);
+  Store(message.decision(), header);
   return true;
 }
 

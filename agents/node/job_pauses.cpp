@@ -29,6 +29,10 @@ void JobPauses::Note(RankTable::Rank& rank, RankTable::Pause pause) {
     const DeviceStore::Device* device = devices_.Find(rank.id.device);
     pause.step = device ? static_cast<std::int64_t>(device->arena->header().end.load()) : 0;
   }
+  if (pause.request != engine::kRequestNoData) {
+    pause.before_update = (pause.request & engine::kRequestBeforeUpdate) != 0;
+    pause.request &= ~engine::kRequestBeforeUpdate;
+  }
   rank.paused = std::move(pause);
   rank.adopted = false;
 }

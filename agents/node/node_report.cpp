@@ -2,6 +2,7 @@
 #include "agents/node/node_report.h"
 
 #include "agents/node/node_views.h"
+#include "agents/node/step_words.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
@@ -15,8 +16,8 @@ void NodeReport::FillRegister(const std::vector<std::string>& lanes, wire::Regis
   out->set_minor(kProtocolMinor);
   out->set_node(config.node);
   out->set_host(config.host);
-  out->set_address(facts.address);
   out->set_rack(config.rack);
+  out->set_address(facts.address);
   out->set_public_key(Utf8(facts.public_key));
   for (const std::string& lane : lanes) out->add_lanes(lane);
   if (facts.lane_secret) out->set_lane_secret(ToBytes(*facts.lane_secret));
@@ -66,12 +67,7 @@ void NodeReport::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice
     row->set_end(static_cast<std::int64_t>(header.end.load()));
     row->set_begin(static_cast<std::int64_t>(header.begin.load()));
     row->set_grads_step(static_cast<std::int64_t>(header.grads_step.load()));
-    row->mutable_decision()->set_step(static_cast<std::int64_t>(header.decision_step.load()));
-    row->mutable_decision()->set_clip(header.decision_clip.load());
-    row->mutable_decision()->set_skip(header.decision_skip.load() != 0);
-    row->mutable_decision()->set_loss(header.decision_loss.load());
-    row->mutable_decision()->set_norm2(header.decision_norm2.load());
-    row->mutable_decision()->set_tokens(static_cast<std::int64_t>(header.decision_tokens.load()));
+    Encode(header, row->mutable_decision());
     const RankTable::Rank* rank = world_.ranks.Find({device.table->job(), id});
     row->set_has_rank(rank != nullptr);
     if (rank) row->set_busy_seconds(RankTable::UsualBusySeconds(*rank));

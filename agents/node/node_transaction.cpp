@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/node/node_views.h"
+#include "agents/node/step_words.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {
@@ -29,6 +30,10 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
       return wire::TxnReport::COMMITTED;
     case engine::ReportKind::kAborted:
       return wire::TxnReport::ABORTED;
+    case engine::ReportKind::kReached:
+      return wire::TxnReport::REACHED;
+    case engine::ReportKind::kPrecopied:
+      return wire::TxnReport::PRECOPIED;
   }
   return wire::TxnReport::REFUSED;
 }
@@ -76,8 +81,13 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
   world.prepare = [this] { return change_.TakeText(); };
   world.check = [this] { return CheckAndReserve(); };
   world.connect = [this] { ConnectRanks(); };
-  world.raise_request = [this](std::int64_t at_step) { RaiseRequest(at_step); };
-  world.transfer = [this](std::int64_t step) { RunTransfer(step); };
+  world.raise_request = [this](std::int64_t at_step, bool before_update) {
+    RaiseRequest(at_step, before_update);
+  };
+  world.precopy = [this](std::int64_t step) { RunPrecopy(step); };
+  world.transfer = [this](std::int64_t step, const wire::StepDecision& pending) {
+    RunTransfer(step, pending);
+  };
   world.report = [this](const engine::Report& report) { SendReport(report); };
   world.flip = [this](std::int64_t step) { Flip(step); };
   world.clean_up = [this] { CleanUp(); };
@@ -121,17 +131,53 @@ void NodeTransaction::CheckConnected() {
   if (ranks_.AreConnected()) Feed(engine::RanksConnected{OkStatus()});
 }
 
-void NodeTransaction::RaiseRequest(std::int64_t at_step) {
+void NodeTransaction::RaiseRequest(std::int64_t at_step, bool before_update) {
   const std::string& job = prepare().job();
-  world_.pauses.RaiseRequest(job, static_cast<std::uint64_t>(prepare().transaction()), at_step);
+  const auto number = static_cast<std::uint64_t>(prepare().transaction());
+  if (before_update) {
+    world_.pauses.RaiseRequest(job, number | engine::kRequestBeforeUpdate, at_step + 1);
+    awaited_ = at_step;
+    LookForState();
+  } else {
+    world_.pauses.RaiseRequest(job, number, at_step);
+  }
   if (const auto all = world_.pauses.AllPaused(job)) Feed(engine::RanksPaused{all->step});
 }
 
-void NodeTransaction::RunTransfer(std::int64_t step) {
+void NodeTransaction::LookForState() {
+  constexpr auto kSoon = std::chrono::milliseconds(1);
+  if (!awaited_ || state() != engine::ParticipantState::kPrepared) return;
+  const auto step = static_cast<std::uint64_t>(*awaited_);
+  bool has_all = true, updates = false;
+  for (const ptc::DeviceId id : world_.devices.Of(prepare().job())) {
+    const engine::ArenaHeader& header = world_.devices.Find(id)->arena->header();
+    const bool has_it = header.end.load() >= step;
+    has_all &= has_it;
+    updates |= !has_it && header.decision_step.load() >= step;
+  }
+  if (has_all) {
+    awaited_.reset();
+    return Feed(engine::StateReached{});
+  }
+  if (!updates || std::exchange(looks_again_, true)) return;
+  world_.timers.After(kSoon, [this, alive = std::weak_ptr(alive_)] {
+    if (alive.expired()) return;
+    looks_again_ = false;
+    LookForState();
+  });
+}
+
+// Old pieces are only read, and nothing new lies in gradients, so views and digests may go on.
+void NodeTransaction::RunPrecopy(std::int64_t step) {
+  world_.machine.fault_point("participant.precopying");
+  transfer_.Precopy(step, [this] { Feed(engine::PrecopyEnded{}); });
+}
+
+void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& pending) {
   world_.links.views->GiveUp(prepare().job());  // the old pieces will be overwritten
   world_.digests.Forget(prepare().job());
-  Status started =
-      transfer_.Start(step, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
+  Status started = transfer_.Start(
+      step, pending, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
   if (!started) Feed(engine::TransferEnded{std::move(started)});
 }
 
@@ -194,11 +240,24 @@ void NodeTransaction::SendReport(const engine::Report& report) {
   out->set_kind(KindOf(report.kind));
   out->set_reason(Utf8(report.reason));
   out->set_step(report.step);
+  if (report.kind == engine::ReportKind::kPrepared) {
+    out->set_can_precopy(change_.keeps_gradients());
+  }
+  if (report.kind == engine::ReportKind::kPaused) AddPending(out);
   if (report.kind == engine::ReportKind::kTransferred) {
     transfer_.SendProgress(true);
     transfer_.Describe(out);
   }
   world_.uplink.Send(std::move(message));
+}
+
+void NodeTransaction::AddPending(wire::TxnReport* report) const {
+  const std::string& job = prepare().job();
+  const auto all = world_.pauses.AllPaused(job);
+  const std::vector<ptc::DeviceId> devices = world_.devices.Of(job);
+  if (!all || !all->before_update || devices.empty()) return;
+  // All ranks share one decision.
+  Encode(world_.devices.Find(devices.front())->arena->header(), report->mutable_pending());
 }
 
 void NodeTransaction::Ask(bool write_abort) {

@@ -78,13 +78,17 @@ class NodeTransaction {
   /// Notes that the registrar has sent something about the transaction.
   void NoteWord();
   void Feed(engine::ParticipantEvent event) { part_.Feed(std::move(event)); }
-  void OnTransfer(std::int64_t step) { part_.OnTransfer(step); }
+  void OnTransfer(std::int64_t step, const wire::StepDecision& pending) {
+    part_.OnTransfer(step, pending);
+  }
   void OnDecision(const engine::Decision& decision) { part_.OnDecision(decision); }
   /// The only call that may end the transaction.
   void OnGo(bool stay_paused) { part_.OnGo(stay_paused); }
 
   /// A rank of the job has built the groups of `reached`, or failed to.
   void OnRankConnected(const Attempt& reached, const Status& status);
+  /// A rank of the job has a step decision.
+  void OnRankDecided() { LookForState(); }
   /// A rank of the job waits.
   void OnRankPaused(const RankId& id);
   /// A rank of the job has adopted the new epoch.
@@ -104,9 +108,14 @@ class NodeTransaction {
   Status CheckAndReserve();
   void ConnectRanks();
   void CheckConnected();
-  void RaiseRequest(std::int64_t at_step);
-  void RunTransfer(std::int64_t step);
+  void RaiseRequest(std::int64_t at_step, bool before_update);
+  /// Whether the devices have the state that is awaited. Looks again while an update is made.
+  void LookForState();
+  void RunPrecopy(std::int64_t step);
+  void RunTransfer(std::int64_t step, const wire::StepDecision& pending);
   void SendReport(const engine::Report& report);
+  /// The decision whose update the paused ranks have not made.
+  void AddPending(wire::TxnReport* report) const;
   void Flip(std::int64_t step);
   void Release(bool stay_paused);
   void SendAdopt();
@@ -125,7 +134,9 @@ class NodeTransaction {
   ChangeTransfer transfer_;
   Adoption adoption_;
   TransactionPart part_;
-  std::int64_t step_ = 0;  // of the state after the flip
+  std::int64_t step_ = 0;                // of the state after the flip
+  std::optional<std::int64_t> awaited_;  // the step whose state is to be copied while ranks compute
+  bool looks_again_ = false;             // soon
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
   bool asks_register_ = false;

@@ -50,13 +50,15 @@ void NodeTransactions::OnPrepare(const wire::Prepare& message) {
 }
 
 void NodeTransactions::OnPauseTxn(const wire::PauseTxn& message) {
-  if (HearAbout(message.transaction())) txn_->Feed(engine::PauseRequested{message.at_step()});
+  if (!HearAbout(message.transaction())) return;
+  txn_->Feed(engine::PauseRequested{message.at_step(), message.before_update()});
 }
 
 void NodeTransactions::OnTransfer(const wire::Transfer& message) {
   if (!HearAbout(message.transaction())) return;
   world_.machine.limit_lanes(message.throttle());
-  txn_->OnTransfer(message.step());
+  if (message.precopy()) return txn_->Feed(engine::PrecopyRequested{message.step()});
+  txn_->OnTransfer(message.step(), message.pending());
 }
 
 void NodeTransactions::OnThrottle(const wire::Throttle& message) {
@@ -129,6 +131,10 @@ bool NodeTransactions::OnRankAdopted(const RankId& id, std::int64_t epoch) {
   if (!Changes(id.job) || txn_->prepare().epoch() != epoch) return false;
   txn_->OnRankAdopted();
   return true;
+}
+
+void NodeTransactions::OnRankDecided(const std::string& job) {
+  if (Changes(job)) txn_->OnRankDecided();
 }
 
 void NodeTransactions::OnRankEnded() {

@@ -57,6 +57,8 @@ class NodeTransactions {
   void OnRankPaused(const RankId& id) { txn_->OnRankPaused(id); }
   /// \return false if no transaction leads to this epoch
   bool OnRankAdopted(const RankId& id, std::int64_t epoch);
+  /// A rank of the job has a step decision.
+  void OnRankDecided(const std::string& job);
   /// A rank of this node has ended.
   void OnRankEnded();
 

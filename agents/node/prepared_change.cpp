@@ -76,23 +76,42 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& 
   ExpandMoves(devices);
   for (auto& [id, device] : devices.devices()) {
     const bool is_source = IsSource(id);
-    const bool new_rank = to_->mesh().RankOf(id).has_value();
     // Nobody can use what a lost device holds, or what is left of an earlier epoch, and its space
     // is needed.
     const bool is_lost = from_->mesh().RankOf(id) && !is_source;
     const bool is_its = device.table && device.table->job() == p.job();
     if (is_its && (is_lost || device.table->epoch() < p.epoch() - 1)) devices.Free(device);
-    if (!is_source && !new_rank) continue;
+    if (!is_source && !to_->mesh().RankOf(id)) continue;
     TESSERA_RETURN_IF_ERROR(CheckDevice(device, is_listed));
-    TESSERA_TRY(const engine::PieceTable nothing,
-                engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {},
-                                         device.arena->capacity()));
-    const engine::PieceTable& old_table = is_source ? *device.table : nothing;
-    TESSERA_TRY(
-        engine::PieceTable next,
-        engine::AllocateNext(old_table, *from_, *to_, id, moves_->moves, device.arena->capacity()));
+  }
+  if (p.precopy()) gradients_ = engine::OldGradients::kKept;
+  Status allocated = AllocateAll(devices);
+  if (!allocated && keeps_gradients() && allocated.error().code == ErrorCode::kResourceExhausted) {
+    gradients_ = engine::OldGradients::kFree;
+    allocated = AllocateAll(devices);
+  }
+  TESSERA_RETURN_IF_ERROR(allocated);
+  for (auto& [id, next] : next_) {
     memo.ShareEntries(next);
-    TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
+    TESSERA_RETURN_IF_ERROR(
+        next.Write(*devices.Find(id)->arena, engine::PieceTable::SlotOf(p.epoch())));
+  }
+  return OkStatus();
+}
+
+Status PreparedChange::AllocateAll(const DeviceStore& devices) {
+  const wire::Prepare& p = prepare_;
+  old_.clear();
+  next_.clear();
+  for (const auto& [id, device] : devices.devices()) {
+    const bool is_source = IsSource(id);
+    if (!is_source && !to_->mesh().RankOf(id)) continue;
+    const std::int64_t capacity = device.arena->capacity();
+    TESSERA_TRY(const engine::PieceTable nothing,
+                engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {}, capacity));
+    const engine::PieceTable& old_table = is_source ? *device.table : nothing;
+    TESSERA_TRY(engine::PieceTable next, engine::AllocateNext(old_table, *from_, *to_, id,
+                                                              moves_->moves, capacity, gradients_));
     old_.emplace(id, old_table);
     next_.emplace(id, std::move(next));
   }

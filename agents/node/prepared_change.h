@@ -18,6 +18,7 @@
 #include "agents/move/move_context.h"
 #include "agents/node/plan_memo.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/store/allocate.h"
 #include "engine/store/piece_table.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
@@ -53,6 +54,11 @@ class PreparedChange {
   void Recover(const DeviceStore& devices);
 
   const ptc::Layout& to() const { return *to_; }
+  /// Whether nothing new lies in the gradients of the old layout, so that ranks may compute while
+  /// their state is copied.
+  bool keeps_gradients() const { return gradients_ == engine::OldGradients::kKept; }
+  /// Whether the device holds state that the transaction reads.
+  bool IsSource(ptc::DeviceId id) const;
   /// The new pieces of each device of this node.
   const std::map<ptc::DeviceId, engine::PieceTable>& next() const { return next_; }
   /// Whether the transaction starts this rank. False before Build.
@@ -67,8 +73,8 @@ class PreparedChange {
                                                  const OpenCheckpoint& open) const;
 
  private:
-  /// Whether the device holds state that the transaction reads.
-  bool IsSource(ptc::DeviceId id) const;
+  /// Fills old_ and next_.
+  Status AllocateAll(const DeviceStore& devices);
   void ExpandMoves(const DeviceStore& devices);
   /// \error naming the device
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
@@ -82,6 +88,7 @@ class PreparedChange {
   std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
       std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
+  engine::OldGradients gradients_ = engine::OldGradients::kFree;
 };
 
 }  // namespace tessera::agents

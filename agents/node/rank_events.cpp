@@ -115,6 +115,7 @@ void RankEvents::OnPaused(const RankId& id, RankTable::Pause pause) {
 void RankEvents::OnDecided(const RankId& id, const RankDecision& decision) {
   if (RankTable::Rank* rank = world_.ranks.Find(id)) world_.ranks.NoteStep(*rank, decision.busy);
   world_.steps.OnDecided(id, decision);
+  world_.transactions.OnRankDecided(id.job);
 }
 
 void RankEvents::OnAdopted(const RankId& id, std::int64_t epoch) {

@@ -89,7 +89,10 @@ std::optional<RankTable::Pause> RankTable::AllPaused(const std::string& job,
   for (const ptc::DeviceId device : devices) {
     const Rank* rank = Find({job, device});
     if (!rank || !rank->paused) return std::nullopt;
-    if (all && all->step != rank->paused->step) return std::nullopt;
+    if (all &&
+        (all->step != rank->paused->step || all->before_update != rank->paused->before_update)) {
+      return std::nullopt;
+    }
     std::string reason = all ? std::move(all->reason) : std::string();
     all = rank->paused;
     if (!reason.empty()) all->reason = std::move(reason);

@@ -37,8 +37,9 @@ class RankTable {
 
   struct Pause {
     std::int64_t step = 0;
-    std::uint64_t request = 0;
+    std::uint64_t request = 0;  // without kRequestBeforeUpdate
     std::string reason;
+    bool before_update = false;  // of the step after `step`, whose gradients the rank has
   };
   struct Rank {
     RankId id;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/history/durable_store.h"
 #include "engine/txn/decision.h"
 #include "engine/txn/participant.h"
@@ -43,10 +44,15 @@ class TransactionPart {
     std::function<Status()> check;
     /// Starts joining ranks and builds groups. RanksConnected is the result, also inside the call.
     std::function<void()> connect;
-    /// Raises the request word. RanksPaused is the result, also inside the call.
-    std::function<void(std::int64_t at_step)> raise_request;
-    /// Starts the transfer of the state after `step`. TransferEnded is the result.
-    std::function<void(std::int64_t step)> transfer;
+    /// Raises the request word. RanksPaused is the result, also inside the call, and with
+    /// `before_update` StateReached.
+    std::function<void(std::int64_t at_step, bool before_update)> raise_request;
+    /// Copies the state after `step` while ranks compute. PrecopyEnded is the result, also inside
+    /// the call.
+    std::function<void(std::int64_t step)> precopy;
+    /// Starts the transfer of the state after `step`, and of the gradients of the step that is
+    /// pending. TransferEnded is the result.
+    std::function<void(std::int64_t step, const wire::StepDecision& pending)> transfer;
     std::function<void(const engine::Report& report)> report;
     /// Flips to the new layout, whose state is that after `step`. Idempotent. RanksAttached is the
     /// result, also inside the call.
@@ -82,7 +88,7 @@ class TransactionPart {
 
   /// Handles the event, and then those that its actions lead to, in their order.
   void Feed(engine::ParticipantEvent event);
-  void OnTransfer(std::int64_t step);
+  void OnTransfer(std::int64_t step, const wire::StepDecision& pending);
   /// The value of the transaction's slot. A decision of another transaction means that this one can
   /// no longer be committed.
   void OnDecision(const engine::Decision& decision);
@@ -110,6 +116,7 @@ class TransactionPart {
   bool halted_ = false;
   bool stay_paused_ = false;
   std::int64_t step_ = 0;
+  wire::StepDecision pending_;  // of the transfer; without a step: none
 };
 
 }  // namespace tessera::agents

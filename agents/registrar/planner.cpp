@@ -15,6 +15,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
 #include "engine/search/fit.h"
+#include "engine/search/overlap.h"
 #include "engine/search/plan_summary.h"
 #include "engine/store/memory_needs.h"
 #include "ptc/certificate/certificate.h"
@@ -29,6 +30,17 @@ std::string HashOf(const ptc::Outline& plan, std::int64_t epoch,
   const std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
   return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));
+}
+
+engine::OverlapWish WishOf(wire::PlanRequest::Overlap wish) {
+  switch (wish) {
+    case wire::PlanRequest::ON:
+      return engine::OverlapWish::kOn;
+    case wire::PlanRequest::OFF:
+      return engine::OverlapWish::kOff;
+    default:
+      return engine::OverlapWish::kAuto;
+  }
 }
 
 /// Where and how the job is to run.
@@ -121,6 +133,15 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
                                            engine::BytesText(capacity)));
     }
     summary.peak_memory.push_back({device, needed, capacity});
+  }
+  TESSERA_TRY(summary.overlap,
+              engine::PlanOverlap({&job, &to, &plan, target.options, basis.is_paused, !lost.empty(),
+                                   WishOf(request.overlap())}));
+  if (summary.overlap.chosen) {
+    summary.pause_estimate = summary.overlap.pause;
+    for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
+      peak.bytes = needs.DuringOverlap(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device));
+    }
   }
   summary.job = job.job;
   summary.epoch = basis.epoch;

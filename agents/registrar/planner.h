@@ -23,6 +23,7 @@ struct PlanBasis {
   std::string cluster;  // JSON of the topology
   bool has_snapshots = false;
   std::set<std::int32_t> alive = {};  // nodes, of which one may keep the copies of another
+  bool is_paused = false;
 };
 
 struct Planned {

@@ -30,7 +30,8 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
   out.bytes_done = txn.count.bytes();
-  if (out.phase == engine::TxnPhase::kTransferring) {
+  const bool copies = out.phase == engine::TxnPhase::kPrecopying && txn.run->machine().is_copying();
+  if (copies || out.phase == engine::TxnPhase::kTransferring) {
     out.flows = txn.count.flows(std::chrono::duration<double>(now - txn.phase_began).count());
     out.eta = txn.progress.Eta(now);
     if (const auto range = txn.progress.EtaRange(now)) {
@@ -46,6 +47,7 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
   out.can_cancel = txn.run->machine().can_cancel();
   out.throttle = txn.throttle;
+  for (const auto& [node, bytes] : txn.gradients) out.gradients_done += bytes;
   return out;
 }
 
@@ -69,6 +71,7 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   *p->mutable_peers() = peers;
   p->set_topology(txn.planned.cluster);
   p->set_verify_full(txn.verify_full);
+  p->set_precopy(txn.run->machine().precopies());
   if (txn.hand_in) *p->mutable_hand_in() = txn.hand_in->source;
   if (txn.recovery) {
     p->set_recovery(true);
@@ -90,9 +93,10 @@ std::string DifferenceFrom(const StoredState& stored, const ptc::Collection& col
                            const JobDigest& now) {
   for (std::size_t t = 0; t < stored.digests.size(); ++t) {
     if (!stored.digests[t] || *stored.digests[t] == now.tensors[t]) continue;
-    return fmt::format("tensor '{}' of checkpoint '{}' is damaged: it has digest {}, its manifest {}",
-                       collection.tensors()[t].name, stored.path, ptc::Hex16(now.tensors[t]),
-                       ptc::Hex16(*stored.digests[t]));
+    return fmt::format(
+        "tensor '{}' of checkpoint '{}' is damaged: it has digest {}, its manifest {}",
+        collection.tensors()[t].name, stored.path, ptc::Hex16(now.tensors[t]),
+        ptc::Hex16(*stored.digests[t]));
   }
   return {};
 }

@@ -73,8 +73,11 @@ struct Txn {
   std::optional<ptc::Layout> from;  // absent after a restart of the registrar
   bool verify_full = false;         // all state is read in the pause
   bool was_paused = false;          // and stays so
-  bool cancelled = false;           // by a user
-  std::int64_t throttle = 0;        // bytes per second and node; 0: no limit
+  std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
+  wire::StepDecision pending;  // before whose update the ranks pause; without a step: after one
+  std::map<std::int32_t, std::int64_t> gradients;  // bytes of gradients that have moved, by node
+  bool cancelled = false;                          // by a user
+  std::int64_t throttle = 0;                       // bytes per second and node; 0: no limit
   std::unique_ptr<TransactionRun> run;
   std::shared_ptr<const wire::ToNode> prepare;  // its message, with the peers of this revision
   std::int64_t peers_revision = -1;

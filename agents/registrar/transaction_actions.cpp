@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "agents/move/digest_wire.h"
 #include "agents/registrar/transaction_desk.h"
@@ -14,6 +15,17 @@ namespace tessera::agents {
 namespace {
 
 using engine::TxnPhase;
+
+/// How many steps after the last decision the state is that is copied while ranks compute: the
+/// request has to reach all ranks before the decision of the step after it.
+std::int64_t StepsAhead(const Job& job) {
+  constexpr double kSecondsToReach = 0.03;
+  constexpr std::int64_t kMost = 100;
+  const double step = UsualStepSeconds(job);
+  if (!(step > 0)) return 1;
+  return std::clamp(static_cast<std::int64_t>(std::ceil(kSecondsToReach / step)), std::int64_t{1},
+                    kMost);
+}
 
 /// How long the registrar waits for the next report of digests while ranks continue.
 constexpr auto kDigestPatience = std::chrono::seconds(30);
@@ -105,11 +117,17 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
   switch (m.kind()) {
     case wire::TxnReport::PREPARED:
       if (txn_->start_watch) txn_->start_watch->NodeReady(node);
-      return Feed(engine::NodePrepared{node});
+      return Feed(engine::NodePrepared{node, m.can_precopy()});
+    case wire::TxnReport::REACHED:
+      return Feed(engine::NodeReached{node});
+    case wire::TxnReport::PRECOPIED:
+      return Feed(engine::NodePrecopied{node});
     case wire::TxnReport::REFUSED:
       return Feed(engine::NodeRefused{node, m.reason()});
     case wire::TxnReport::PAUSED:
-      return Feed(engine::NodePaused{node, m.step()});
+      if (m.has_pending()) txn_->pending = m.pending();
+      Feed(engine::NodePaused{node, m.step()});
+      return NotePaused();
     case wire::TxnReport::TRANSFERRED:
       if (txn_->run->machine().waiting_for().contains(node)) {
         auto digests = Decode(m.digests());
@@ -134,10 +152,19 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
   }
 }
 
+void TransactionDesk::NotePaused() {
+  if (!txn_ || txn_->paused_since || !txn_->run->machine().has_paused()) return;
+  txn_->paused_since = timers_.now();
+  txn_->pause_deadline.reset();
+}
+
 void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!HasParticipant(node) || txn_->id != m.transaction()) return;
   const auto now = timers_.now();
-  const bool transferring = txn_->run->phase() == TxnPhase::kTransferring;
+  const TxnPhase phase = txn_->run->phase();
+  const bool transferring = phase == TxnPhase::kTransferring || phase == TxnPhase::kPrecopying;
+  std::int64_t& gradients = txn_->gradients[node];
+  gradients = std::max(gradients, m.gradients_done());
   const std::chrono::duration<double> elapsed = now - txn_->phase_began;
   txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
   // Only the estimate of the remaining time is limited to the plan, the count is not.
@@ -237,16 +264,36 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
     around_.transfer_begins(txn_->job);
-    if (!txn_->recovery) txn_->paused_since = now;
+    if (!txn_->recovery && !txn_->paused_since) txn_->paused_since = now;
     txn_->pause_deadline.reset();
-    txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
-    if (Job* job = jobs_.Find(txn_->job)) job->step = *txn_->run->machine().step();
+    const std::int64_t step = *txn_->run->machine().step();
+    const bool is_copied = txn_->pending.step() != 0 && step == txn_->copied_step;
+    if (!is_copied) txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+    // The decision of the step whose update is pending is known already.
+    Job* const job = jobs_.Find(txn_->job);
+    if (job && (txn_->pending.step() == 0 || job->step < step)) job->step = step;
     // Ranks that leave know this step's report, those that join do not.
     uses_.steps.Flush();
     AddEvent(engine::Severity::kInfo, source,
-             fmt::format("paused after step {}; transferring {}", *txn_->run->machine().step(),
-                         engine::BytesText(txn_->planned.plan.bytes.moved())));
-  } else if (phase == TxnPhase::kPausing) {
+             is_copied
+                 ? fmt::format("paused before the update of step {}; transferring its gradients",
+                               txn_->pending.step())
+                 : fmt::format("paused after step {}; transferring {}", step,
+                               engine::BytesText(txn_->planned.plan.bytes.moved())));
+  } else if (phase == TxnPhase::kPrecopying) {
+    txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+    Job* const job = jobs_.Find(txn_->job);
+    // The gradients of the step after which the new ranks continue are those of the old ranks, as
+    // in the plain way.
+    txn_->copied_step = txn_->at_step - 1;
+    if (job && txn_->copied_step < job->step) txn_->copied_step = job->step + StepsAhead(*job);
+    if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->copied_step + 1);
+    AddEvent(
+        engine::Severity::kInfo, source,
+        fmt::format("prepared: all ranks started, groups connected; the state after step {} is "
+                    "copied while the job computes",
+                    txn_->copied_step));
+  } else if (phase == TxnPhase::kPausing && before == TxnPhase::kPreparing) {
     const Job* job = jobs_.Find(txn_->job);
     if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
     AddEvent(engine::Severity::kInfo, source, "prepared: all ranks started, groups connected");
@@ -274,42 +321,53 @@ std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
 Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
   const std::int64_t id = txn_->id;
   wire::ToNode m;
-  const std::int32_t node =
-      std::visit(Overloaded{
-                     [&](const engine::SendPrepare& a) { return a.node; },
-                     [&](const engine::SendPause& a) {
-                       m.mutable_pause_txn()->set_transaction(id);
-                       m.mutable_pause_txn()->set_at_step(txn_->at_step);
-                       return a.node;
-                     },
-                     [&](const engine::SendTransfer& a) {
-                       m.mutable_transfer()->set_transaction(id);
-                       m.mutable_transfer()->set_step(a.step);
-                       m.mutable_transfer()->set_throttle(txn_->throttle);
-                       return a.node;
-                     },
-                     [&](const engine::SendVerify& a) {
-                       m.mutable_verify()->set_transaction(id);
-                       return a.node;
-                     },
-                     [&](const engine::SendOutcome& a) {
-                       m.mutable_outcome()->set_transaction(id);
-                       m.mutable_outcome()->set_value(ToText(*txn_->run->decision()));
-                       return a.node;
-                     },
-                     [&](const engine::SendGo& a) {
-                       NoteResumed();
-                       m.mutable_go()->set_transaction(id);
-                       m.mutable_go()->set_stay_paused(txn_->was_paused);
-                       return a.node;
-                     },
-                     [&](const engine::AskDigests& a) {
-                       m.mutable_ask_state_digests()->set_transaction(id);
-                       return a.node;
-                     },
-                     [&](const auto&) { return -1; },  // TransactionRun carries these out itself
-                 },
-                 action);
+  const std::int32_t node = std::visit(
+      Overloaded{
+          [&](const engine::SendPrepare& a) { return a.node; },
+          [&](const engine::SendPause& a) {
+            m.mutable_pause_txn()->set_transaction(id);
+            m.mutable_pause_txn()->set_at_step(a.before_update ? txn_->copied_step : txn_->at_step);
+            m.mutable_pause_txn()->set_before_update(a.before_update);
+            return a.node;
+          },
+          [&](const engine::SendPrecopy& a) {
+            m.mutable_transfer()->set_transaction(id);
+            m.mutable_transfer()->set_step(txn_->copied_step);
+            m.mutable_transfer()->set_throttle(txn_->throttle);
+            m.mutable_transfer()->set_precopy(true);
+            return a.node;
+          },
+          [&](const engine::SendTransfer& a) {
+            m.mutable_transfer()->set_transaction(id);
+            m.mutable_transfer()->set_step(a.step);
+            m.mutable_transfer()->set_throttle(txn_->throttle);
+            if (txn_->pending.step() != 0) {
+              *m.mutable_transfer()->mutable_pending() = txn_->pending;
+            }
+            return a.node;
+          },
+          [&](const engine::SendVerify& a) {
+            m.mutable_verify()->set_transaction(id);
+            return a.node;
+          },
+          [&](const engine::SendOutcome& a) {
+            m.mutable_outcome()->set_transaction(id);
+            m.mutable_outcome()->set_value(ToText(*txn_->run->decision()));
+            return a.node;
+          },
+          [&](const engine::SendGo& a) {
+            NoteResumed();
+            m.mutable_go()->set_transaction(id);
+            m.mutable_go()->set_stay_paused(txn_->was_paused);
+            return a.node;
+          },
+          [&](const engine::AskDigests& a) {
+            m.mutable_ask_state_digests()->set_transaction(id);
+            return a.node;
+          },
+          [&](const auto&) { return -1; },  // TransactionRun carries these out itself
+      },
+      action);
   const bool is_prepare = std::holds_alternative<engine::SendPrepare>(action);
   const Status sent = is_prepare ? SendTo(node, Prepared()) : SendTo(node, m);
   if (!sent) {

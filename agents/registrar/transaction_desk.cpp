@@ -118,6 +118,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     setup.participants = NodesOf(job.layout.mesh());
     setup.pausing = setup.participants;
     if (paused) setup.paused_at = job.step;
+    setup.precopies =
+        planned.summary.overlap.chosen && !paused && !origin.hand_in && !origin.verify_full;
   }
   setup.participants.merge(NodesOf(planned.to.mesh()));
   const bool reads_all =
@@ -401,7 +403,7 @@ void TransactionDesk::OnThrottle(const wire::ThrottleRequest& request, const Rep
   message.mutable_throttle()->set_transaction(txn_->id);
   message.mutable_throttle()->set_bytes_per_second(rate);
   // Nodes that get Transfer later find the limit in it.
-  if (phase == engine::TxnPhase::kTransferring) {
+  if (phase == engine::TxnPhase::kTransferring || phase == engine::TxnPhase::kPrecopying) {
     for (const std::int32_t node : txn_->run->machine().participants()) {
       static_cast<void>(SendTo(node, message));
     }

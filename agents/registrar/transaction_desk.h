@@ -149,6 +149,8 @@ class TransactionDesk : public RegistrarPart {
   /// Prepare of the running transaction, for all of its nodes.
   std::shared_ptr<const wire::ToNode> Prepared();
   void OnPhaseChanged(engine::TxnPhase before);
+  /// All ranks may wait now.
+  void NotePaused();
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();
   /// Asks the nodes which cells of these replicas differ.

@@ -34,7 +34,9 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
   world_.fault_point("registrar.decided");
   Job* job = jobs_.Find(txn_->job);
   job->slot = txn_->slot + 1;
-  txn_->entry.step = decision.commit ? decision.step : job->step;
+  // The new ranks make the update of the pending step, and continue after it.
+  const std::int64_t continued = std::max(decision.step, txn_->pending.step());
+  txn_->entry.step = decision.commit ? continued : job->step;
   if (decision.commit) {
     job->layout = txn_->planned.to;
     job->options = txn_->planned.summary.to_options;
@@ -44,7 +46,7 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
       around_.timeline_begins(job->name, txn_->timeline, decision.step);
     }
     job->timeline = txn_->timeline;
-    job->step = decision.step;
+    job->step = continued;
     job->paused_nodes.clear();
     job->usual_step_seconds = UsualStepSeconds(*job);
     job->step_seconds.clear();

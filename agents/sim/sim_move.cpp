@@ -46,6 +46,23 @@ Result<std::set<std::int64_t>> VersionsOf(const wire::ViewReply& snapshot,
   return out;
 }
 
+/// Gradients stand for the step that the control page names.
+Status CheckGradients(const MoveContext& c, const MemoryOf& memory_of) {
+  for (const auto& [device, local] : c.local) {
+    for (const ptc::DeviceId source : SourcesOf(*c.plan, device)) {
+      DeviceMemory* const memory = memory_of(source);
+      if (!memory) return Unavailable(fmt::format("{} cannot be read", ToString(source)));
+      const std::int64_t version = memory->VersionOf(c.key.job, local.next_table.epoch() - 1);
+      const auto step = static_cast<std::int64_t>(memory->header().grads_step.load());
+      if (step != version + 1) {
+        return Internal(fmt::format("{} has gradients of step {} beside the state of step {}",
+                                    ToString(source), step, version));
+      }
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 std::int64_t StoredBytes(const MoveContext& context) {
@@ -70,7 +87,7 @@ SimMove::SimMove(const MoveContext& context) : stored_bytes_(StoredBytes(context
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context.SpecOf(copy->tensor).dtype);
+    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context.TypeOf(copy->tensor));
   }
 }
 
@@ -125,6 +142,11 @@ std::vector<DeviceDigests> DigestsOf(const MoveContext& c, const ptc::DeviceCell
 MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& memory_of,
                          const ShareOf& share_of, bool damages) {
   MoveResult result;
+  if (c.kind == engine::PieceEntry::kGradient) {
+    result.status =
+        damages ? DataLoss("a gradient is not that of its source") : CheckGradients(c, memory_of);
+    return result;
+  }
   const auto old_version = [&](ptc::DeviceId device) {
     const std::int64_t epoch = c.local.at(device).old_table.epoch();
     return memory_of(device)->VersionOf(c.key.job, epoch);

@@ -256,7 +256,8 @@ void SimRank::Adopt(const RankView& view) {
   epoch_ = view.epoch;
   current_ = attempt;
   std::erase_if(connections_, [&](const auto& entry) { return entry.first < attempt; });
-  if (!decided_.empty() && decided_.rbegin()->first != step()) decided_.clear();
+  const std::int64_t known = Unfinished().value_or(step());
+  if (!decided_.empty() && decided_.rbegin()->first != known) decided_.clear();
   state_ = State::kAdopted;
   Say([id = spec_.id, epoch = epoch_](const auto& handlers, auto& state) {
     state.epoch = epoch;
@@ -266,6 +267,8 @@ void SimRank::Adopt(const RankView& view) {
 }
 
 void SimRank::Train() {
+  // The ranks have paused before an update, which is made first, in either layout.
+  if (const auto left = Unfinished()) return Update(*left, [this] { Train(); });
   state_ = State::kComputing;
   const engine::JobSettings& settings = *spec_.settings;
   if (settings.max_steps > 0 && step() >= settings.max_steps) {
@@ -343,6 +346,8 @@ void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
     decided_.erase(decided_.begin());
   }
   Say([id = spec_.id, decision](const auto& handlers, auto&) { handlers.decided(id, decision); });
+  const bool waits = pause != engine::kRequestNoData && (pause & engine::kRequestBeforeUpdate) != 0;
+  if (waits) return Wait(step(), pause);
   Update(next, [this, next, pause] { pause != 0 ? Wait(next, pause) : Train(); });
 }
 

@@ -176,6 +176,13 @@ class Rank {
     return true;
   }
 
+  /// Makes the update before which the ranks have paused, if there is one: in the old layout, or in
+  /// the one that state and gradients have moved to.
+  Status MakeUpdateLeft() {
+    tessera_decision decision{};
+    return tessera_unfinished(job_, &decision) == 0 ? OkStatus() : Update(decision);
+  }
+
   Status Update(const tessera_decision& decision) {
     TESSERA_RETURN_IF_ERROR(trainer_->PrepareUpdate(decision.clip, decision.skip != 0));
     const UpdateSection section;
@@ -202,6 +209,8 @@ class Rank {
     while (true) {
       std::uint64_t pause = stays_paused ? 0 : TESSERA_PAUSE_DONE;
       if (!std::exchange(stays_paused, false) && (max_steps == 0 || trainer_->step() < max_steps)) {
+        TESSERA_RETURN_IF_ERROR(MakeUpdateLeft());
+        if (max_steps > 0 && trainer_->step() >= max_steps) continue;
         TESSERA_TRY(pause, Step());
         if (pause == 0) continue;
       }
@@ -255,6 +264,9 @@ class Rank {
       if (gather_error_) return *gather_error_;
       return JobError("no step decision");
     }
+    const bool waits =
+        decision.pause != TESSERA_PAUSE_DATA && (decision.pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0;
+    if (waits) return decision.pause;
     TESSERA_RETURN_IF_ERROR(Update(decision));
     trainer_->groups().patience->Note(std::chrono::steady_clock::now() - began);
     return decision.pause;

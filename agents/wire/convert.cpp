@@ -328,6 +328,20 @@ struct Fields<wire::SnapshotEvery> {
 };
 
 template <>
+struct Fields<wire::OverlapInfo> {
+  using Value = engine::OverlapPlan;
+  static constexpr std::string_view kName = "overlap";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(Any, chosen);
+    TESSERA_FIELD(Finite, plain_pause);
+    TESSERA_FIELD(Finite, pause);
+    TESSERA_FIELD(NotNegative, gradient_bytes);
+    TESSERA_FIELD(Any, why);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::SnapshotMemory> {
   using Value = engine::SnapshotMemory;
   static constexpr std::string_view kName = "snapshots.memory";
@@ -480,6 +494,7 @@ struct Fields<wire::TxnInfo> {
     TESSERA_MESSAGE(from_options);
     TESSERA_MESSAGE(to_options);
     TESSERA_FIELD(NotNegative, throttle);
+    TESSERA_FIELD(NotNegative, gradients_done);
     return OkStatus();
   }
 };
@@ -670,6 +685,7 @@ struct Fields<wire::PlanInfo> {
     TESSERA_OPTIONAL(Amount, from_step_seconds);
     TESSERA_OPTIONAL(Amount, to_step_seconds);
     TESSERA_MESSAGE(snapshots);
+    TESSERA_MESSAGE(overlap);
     return OkStatus();
   }
 };

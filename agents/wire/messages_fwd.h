@@ -145,6 +145,7 @@ class SideDigests;
 class StartJob;
 class StateDigestSides;
 class StateDigests;
+class StepDecision;
 class StepReport;
 class StopJob;
 class StoreGet;

@@ -54,6 +54,10 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
   request.set_pin(arguments.has("pin"));
   request.set_no_relay(!readRelay(arguments));
+  const std::string overlap = arguments.valueOr("overlap", "auto");
+  request.set_overlap(overlap == "on"    ? wire::PlanRequest::ON
+                      : overlap == "off" ? wire::PlanRequest::OFF
+                                         : wire::PlanRequest::AUTO);
   TESSERA_RETURN_IF_ERROR(readStepOptions(arguments));
   return request;
 }
@@ -119,6 +123,15 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
   return OkStatus();
 }
 
+/// The two ways of moving the state, and which is chosen.
+std::string describeOverlap(const engine::OverlapPlan& overlap) {
+  if (overlap.pause <= 0) return fmt::format("  moves    in the pause: {}\n", overlap.why);
+  return fmt::format("  moves    {}; in the pause {} of gradients ({}) or all state ({}): {}\n",
+                     overlap.chosen ? "while the job trains" : "in the pause",
+                     formatBytes(overlap.gradient_bytes), formatSeconds(overlap.pause),
+                     formatSeconds(overlap.plain_pause), overlap.why);
+}
+
 }  // namespace
 
 std::string describeCertificate(const engine::PlanCertificate& certificate) {
@@ -165,6 +178,7 @@ std::string describePlan(const engine::PlanSummary& plan) {
   text += fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
                       formatSeconds(plan.pause_estimate), plan.single_source,
                       plan.rollback ? "yes" : "no");
+  text += describeOverlap(plan.overlap);
   std::vector<std::vector<std::string>> peaks = {{"  device", "peak", "of"}};
   for (const auto& peak : plan.peak_memory)
     peaks.push_back(
@@ -216,6 +230,16 @@ OptionSpec relayOption() {
           .fallback = "auto",
           .choices = {"auto", "on", "off"}};
 }
+OptionSpec overlapOption() {
+  return {.name = "overlap",
+          .value = "",
+          .help =
+              "on copies the state while the job computes the gradients of a step, and moves "
+              "only these in the pause; off moves all state in the pause; auto takes what is "
+              "expected to pause less",
+          .fallback = "auto",
+          .choices = {"auto", "on", "off"}};
+}
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
   std::vector<OptionSpec> options = {
       devicesOption("the job's GPUs, and idle ones if --mesh needs more"),
@@ -223,7 +247,8 @@ std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
       zeroOption("as now"),
       microBatchOption("as now"),
       pinOption(),
-      relayOption()};
+      relayOption(),
+      overlapOption()};
   std::ranges::move(more, std::back_inserter(options));
   return options;
 }

@@ -179,6 +179,7 @@ struct TxnStatus {
   /// The range of `eta` if the rate varies as it did so far.
   std::optional<double> eta_least = {}, eta_most = {};
   std::int64_t throttle = 0;  // bytes per second that a node sends or receives; 0: no limit
+  std::int64_t gradients_done = 0;  // bytes of gradients that have moved in the pause
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
@@ -250,6 +251,17 @@ struct ClusterSnapshot {
 };
 
 /// The result of a dry run.
+/// Whether the state is copied while the job computes the gradients of a step, so that only these
+/// move in the pause.
+struct OverlapPlan {
+  bool chosen = false;
+  double plain_pause = 0;  // expected, seconds: of the way without overlap
+  double pause = 0;        // of the way with it; 0: it is impossible
+  std::int64_t gradient_bytes = 0;
+  std::string why;  // one sentence
+  friend bool operator==(const OverlapPlan&, const OverlapPlan&) = default;
+};
+
 struct PlanSummary {
   std::string job;
   std::int64_t epoch = 0;  // the plan is bound to this epoch and `from_layout_hash`
@@ -271,7 +283,8 @@ struct PlanSummary {
   };
   std::vector<Peak> peak_memory;
   std::int64_t single_source = 0;
-  double pause_estimate = 0;
+  double pause_estimate = 0;  // of the way that is chosen
+  OverlapPlan overlap = {};
   bool rollback = true;
   std::vector<FlowStatus> flows;  // bytes_total by (source, destination) device
   std::int64_t global_batch = 0;

@@ -159,7 +159,9 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                                 const ptc::Layout& to, ptc::DeviceId device,
-                                std::span<const ptc::Move> moves, std::int64_t capacity) {
+                                std::span<const ptc::Move> moves, std::int64_t capacity,
+                                OldGradients gradients) {
+  const bool keeps_gradients = gradients == OldGradients::kKept;
   const std::string name = ptc::ToString(device);
   if (from.mesh().RankOf(device) && old.layout_hash() != from.hash()) {
     return FailedPrecondition(fmt::format("device {}: its pieces are of layout {}, not of {}", name,
@@ -174,7 +176,7 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
   for (const PieceEntry& entry : old.entries()) {
     const ptc::Interval range{entry.offset_bytes, entry.offset_bytes + entry.size_bytes};
     all_old.push_back(range);
-    if (entry.kind == PieceEntry::kState) taken.push_back(range);
+    if (entry.kind == PieceEntry::kState || keeps_gradients) taken.push_back(range);
   }
 
   const std::map<PieceKey, ptc::Box> kept = KeptPieces(moves, device);
@@ -183,13 +185,13 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
   std::vector<PieceEntry> wanted = PiecesOf(to, *rank);
   const std::int64_t table_bytes = PieceTable::BytesFor(wanted);
   for (PieceEntry& piece : wanted) {
-    const auto keep =
-        piece.kind == PieceEntry::kState ? kept.find({piece.tensor, piece.box}) : kept.end();
+    const bool may_stay = piece.kind == PieceEntry::kState || keeps_gradients;
+    const auto keep = may_stay ? kept.find({piece.tensor, piece.box}) : kept.end();
     if (keep == kept.end()) {
       pieces.push_back(piece);
       continue;
     }
-    const PieceEntry* source = old.Find(PieceEntry::kState, piece.tensor, keep->second);
+    const PieceEntry* source = old.Find(piece.kind, piece.tensor, keep->second);
     const auto inside = source == nullptr || !Contains(source->box, piece.box)
                             ? std::nullopt
                             : ContiguousOffset(source->box, piece.box);

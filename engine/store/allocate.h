@@ -25,12 +25,21 @@ namespace tessera::engine {
 Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
                                    const ptc::Layout& layout, int rank, std::int64_t capacity);
 
+/// What becomes of the gradients of the old layout while the state moves.
+enum class OldGradients {
+  kFree,  // ranks are paused at the boundary of a step: nobody needs them
+  kKept   // ranks compute them while the state is copied, and they move too
+};
+
 /// Makes the table of epoch `old.epoch() + 1` on `device`. The state pieces of `old` and `old`
 /// itself stay untouched:
 /// - a piece that `moves` keep stays where it lies inside the old piece;
 /// - other state and all gradients go, largest first, to the first gap that fits. The space of old
 ///   gradients counts as free for them;
-/// - the table lies outside of old gradients too, because it is written while the job still runs.
+/// - the table lies outside of old gradients too, because it is written while the job still runs;
+/// - with OldGradients::kKept nothing new lies in old gradients, and the gradient of a parameter
+/// that
+///   stays where it lies does so too.
 ///
 /// A device that is not in `from` has an `old` without entries. A device that is not in `to` gets a
 /// table without entries.
@@ -41,7 +50,8 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 ///     does, the piece and the largest gap
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                                 const ptc::Layout& to, ptc::DeviceId device,
-                                std::span<const ptc::Move> moves, std::int64_t capacity);
+                                std::span<const ptc::Move> moves, std::int64_t capacity,
+                                OldGradients gradients = OldGradients::kFree);
 
 /// The least capacity of an arena with which AllocateInitial succeeds: control page, table, state
 /// and gradients. MemoryNeeds (memory_needs.h) has it for many ranks.

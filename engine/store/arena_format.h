@@ -42,7 +42,8 @@ struct ArenaHeader {
   Word decision_step;    // the step that the decision below is for; stored last
   Word decision_clip;    // bits of a double: the clip coefficient
   Word decision_skip;
-  Word decision_pause;  // transaction that pauses after this step, or kRequestNoData; 0: none
+  Word decision_pause;  // transaction that pauses after this step, or before its update, or
+                        // kRequestNoData; 0: none
   Word begin;           // step whose update has begun
   Word end;             // step whose update has ended
   Word request;         // transaction that requests a pause; 0: none
@@ -60,6 +61,9 @@ inline constexpr std::uint64_t kRequestStepsDone = 1;
 /// Value of `request` when the job cannot read the next step's samples. It is larger than any
 /// transaction, so it is the reason that is kept if both request the same pause.
 inline constexpr std::uint64_t kRequestNoData = ~std::uint64_t{0};
+/// Added to the number of a transaction in `request`: ranks pause before the update of a step, with
+/// its gradients, instead of after it.
+inline constexpr std::uint64_t kRequestBeforeUpdate = std::uint64_t{1} << 62;
 /// The number of the first transaction.
 inline constexpr std::uint64_t kFirstTransaction = 2;
 

@@ -77,9 +77,9 @@ MemoryNeeds::Sums MemoryNeeds::Of(Side side, int rank) const {
   return sums;
 }
 
-std::int64_t MemoryNeeds::KeptRounded(int from_rank, int to_rank) {
+MemoryNeeds::Kept MemoryNeeds::KeptRounded(int from_rank, int to_rank) {
   const int from_stage = kinds_->from.StageOf(from_rank);
-  std::int64_t bytes = 0;
+  Kept kept;
   for (const std::size_t s : StagedOn(Side::kTo, kinds_->to.StageOf(to_rank))) {
     const ptc::KindOnStages& staged = kinds_->staged[s];
     if (!kinds_->from.IsOn(staged.from_stages, from_stage)) continue;
@@ -88,16 +88,19 @@ std::int64_t MemoryNeeds::KeptRounded(int from_rank, int to_rank) {
     const int to_part = kinds_->to.PartOf(kind.to_axes, to_rank);
     const std::uint64_t parts =
         static_cast<std::uint64_t>(from_part) << 32U | static_cast<std::uint64_t>(to_part);
-    const auto [known, is_new] = kept_[At(staged.kind)].try_emplace(parts, 0);
+    const auto [known, is_new] = kept_[At(staged.kind)].try_emplace(parts);
     if (is_new) {
       for (const ptc::Box& piece : kind.pieces.needed[At(to_part)]) {
         if (ptc::KeptIn(kind.pieces.held[At(from_part)], piece) == nullptr) continue;
-        known->second += RoundUpToPiece(piece.num_elements() * ptc::SizeBytes(kind.from_dtype));
+        const std::int64_t elements = piece.num_elements();
+        known->second.state += RoundUpToPiece(elements * ptc::SizeBytes(kind.from_dtype));
+        known->second.gradients += RoundUpToPiece(elements * PieceEntry::kGradientElementBytes);
       }
     }
-    bytes += known->second * staged.num_tensors;
+    kept.state += known->second.state * staged.num_tensors;
+    kept.gradients += known->second.gradients * staged.num_params;
   }
-  return bytes;
+  return kept;
 }
 
 std::int64_t MemoryNeeds::OfLayout(int to_rank) const {
@@ -108,9 +111,17 @@ std::int64_t MemoryNeeds::OfLayout(int to_rank) const {
 std::int64_t MemoryNeeds::DuringMove(std::optional<int> from_rank, std::optional<int> to_rank) {
   const Sums old = from_rank ? Of(Side::kFrom, *from_rank) : Sums{};
   const Sums next = to_rank ? Of(Side::kTo, *to_rank) : Sums{};
-  const std::int64_t kept = from_rank && to_rank ? KeptRounded(*from_rank, *to_rank) : 0;
+  const Kept kept = from_rank && to_rank ? KeptRounded(*from_rank, *to_rank) : Kept{};
   return kControlPage + old.table + next.table + old.state +
-         std::max(old.gradients, next.rounded - kept);
+         std::max(old.gradients, next.rounded - kept.state);
+}
+
+std::int64_t MemoryNeeds::DuringOverlap(std::optional<int> from_rank, std::optional<int> to_rank) {
+  const Sums old = from_rank ? Of(Side::kFrom, *from_rank) : Sums{};
+  const Sums next = to_rank ? Of(Side::kTo, *to_rank) : Sums{};
+  const Kept kept = from_rank && to_rank ? KeptRounded(*from_rank, *to_rank) : Kept{};
+  return kControlPage + old.table + next.table + old.state + old.gradients + next.rounded -
+         kept.state - kept.gradients;
 }
 
 std::int64_t MemoryNeeds::DuringRefill(int to_rank) const {

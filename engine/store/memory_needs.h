@@ -32,6 +32,9 @@ class MemoryNeeds {
   /// new gradients. It suffices unless the gaps are too small.
   /// \param from_rank none: the device holds nothing, or nothing of use
   std::int64_t DuringMove(std::optional<int> from_rank, std::optional<int> to_rank);
+  /// The same where nothing new lies in old gradients (OldGradients::kKept), and gradients stay
+  /// with their parameters.
+  std::int64_t DuringOverlap(std::optional<int> from_rank, std::optional<int> to_rank);
   /// The same for a plan that keeps nothing (ptc/plan/refill.h).
   std::int64_t DuringRefill(int to_rank) const;
 
@@ -51,8 +54,11 @@ class MemoryNeeds {
 
   static Pieces PiecesOf(const std::vector<ptc::Box>& boxes, std::int64_t element_bytes);
   Sums Of(Side side, int rank) const;
-  /// New state that stays where it is, each piece rounded up.
-  std::int64_t KeptRounded(int from_rank, int to_rank);
+  /// What stays where it is, each piece rounded up.
+  struct Kept {
+    std::int64_t state = 0, gradients = 0;
+  };
+  Kept KeptRounded(int from_rank, int to_rank);
   const ptc::RankParts& Ranks(Side side) const {
     return side == Side::kFrom ? kinds_->from : kinds_->to;
   }
@@ -60,9 +66,9 @@ class MemoryNeeds {
   const std::vector<std::size_t>& StagedOn(Side side, int stage) const;
 
   const std::shared_ptr<const ptc::Kinds> kinds_;
-  std::array<std::vector<std::vector<std::size_t>>, 2> staged_on_;     // by side and stage
-  std::array<std::vector<std::vector<Pieces>>, 2> pieces_;             // by side, kind and part
-  std::vector<std::unordered_map<std::uint64_t, std::int64_t>> kept_;  // by kind; by both parts
+  std::array<std::vector<std::vector<std::size_t>>, 2> staged_on_;  // by side and stage
+  std::array<std::vector<std::vector<Pieces>>, 2> pieces_;          // by side, kind and part
+  std::vector<std::unordered_map<std::uint64_t, Kept>> kept_;       // by kind; by both parts
 };
 
 }  // namespace tessera::engine

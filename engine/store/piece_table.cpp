@@ -214,8 +214,8 @@ const PieceEntry* PieceTable::Find(PieceEntry::Kind kind, int tensor, const ptc:
   return at != entries_->end() && Key(*at) == key ? &*at : nullptr;
 }
 
-const PieceEntry* PieceTable::FindContaining(int tensor, const ptc::Box& box) const {
-  const PieceEntry::Kind kind = PieceEntry::kState;
+const PieceEntry* PieceTable::FindContaining(int tensor, const ptc::Box& box,
+                                             PieceEntry::Kind kind) const {
   auto at = std::lower_bound(entries_->begin(), entries_->end(), std::tie(kind, tensor),
                              [](const PieceEntry& entry, const auto& k) {
                                return std::tie(entry.kind, entry.tensor) < k;

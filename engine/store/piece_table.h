@@ -79,9 +79,10 @@ class PieceTable {
   ptc::Interval extent() const { return {offset_, offset_ + BytesFor(*entries_)}; }
   /// The entry with exactly this box, or nullptr. Logarithmic.
   const PieceEntry* Find(PieceEntry::Kind kind, int tensor, const ptc::Box& box) const;
-  /// The state piece that contains `box`, or nullptr.
+  /// The piece of this kind that contains `box`, or nullptr.
   /// \pre box has the rank of the tensor's pieces
-  const PieceEntry* FindContaining(int tensor, const ptc::Box& box) const;
+  const PieceEntry* FindContaining(int tensor, const ptc::Box& box,
+                                   PieceEntry::Kind kind = PieceEntry::kState) const;
   /// Bytes of all entries, gradients included.
   std::int64_t used_bytes() const { return used_bytes_; }
 

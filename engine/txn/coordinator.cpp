@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "ptc/base/overloaded.h"
 
@@ -64,7 +65,10 @@ Coordinator::Actions Coordinator::Decide(bool commit) {
 
 CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   if (phase_ == TxnPhase::kPreparing) return SendPrepare{node};
-  if (phase_ == TxnPhase::kPausing) return SendPause{node};
+  if (phase_ == TxnPhase::kPrecopying && is_copying_) return SendPrecopy{node};
+  if (phase_ == TxnPhase::kPrecopying || phase_ == TxnPhase::kPausing) {
+    return SendPause{node, setup_.precopies};
+  }
   if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
   if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
   if (awaits_digests_) return AskDigests{node};
@@ -80,8 +84,27 @@ Coordinator::Actions Coordinator::Request(std::set<NodeNumber> nodes) {
 
 Coordinator::Actions Coordinator::StartPause() {
   if (setup_.paused_at) return StartTransfer();
-  phase_ = TxnPhase::kPausing;
+  phase_ = setup_.precopies ? TxnPhase::kPrecopying : TxnPhase::kPausing;
   return Request(setup_.pausing);
+}
+
+Coordinator::Actions Coordinator::StartPrecopy() {
+  is_copying_ = true;
+  return Request(setup_.participants);
+}
+
+// No node copies before all hold the state of the same step.
+Coordinator::Actions Coordinator::OnReached(NodeNumber node) {
+  if (is_copying_ || !Answered(node, TxnPhase::kPrecopying)) return {};
+  return StartPrecopy();
+}
+
+Coordinator::Actions Coordinator::AwaitPause() {
+  if (has_paused()) return StartTransfer();
+  phase_ = TxnPhase::kPausing;
+  std::set<NodeNumber> left;
+  std::ranges::set_difference(setup_.pausing, paused_, std::inserter(left, left.end()));
+  return Request(std::move(left));
 }
 
 Coordinator::Actions Coordinator::StartTransfer() {
@@ -138,6 +161,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           },
           // The job pauses only after all joining ranks have started and all groups are built.
           [&](const NodePrepared& e) -> Actions {
+            if (phase_ == TxnPhase::kPreparing) setup_.precopies &= e.can_precopy;
             return Answered(e.node, TxnPhase::kPreparing) ? StartPause() : Actions{};
           },
           [&](const NodeRefused& e) -> Actions {
@@ -145,14 +169,22 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
                        ? Abort(fmt::format("n{} refused: {}", e.node, e.reason))
                        : Actions{};
           },
+          [&](const NodeReached& e) -> Actions { return OnReached(e.node); },
+          [&](const NodePrecopied& e) -> Actions {
+            return is_copying_ && Answered(e.node, TxnPhase::kPrecopying) ? AwaitPause()
+                                                                          : Actions{};
+          },
           // All ranks share one step decision, so unequal steps are a bug of the job.
           [&](const NodePaused& e) -> Actions {
-            if (phase_ != TxnPhase::kPausing) return {};
+            if (phase_ != TxnPhase::kPausing && phase_ != TxnPhase::kPrecopying) return {};
+            if (!setup_.pausing.contains(e.node)) return {};
             if (step_ && *step_ != e.step) {
               return Abort(fmt::format("n{} paused after step {}, others after step {}", e.node,
                                        e.step, *step_));
             }
             step_ = e.step;
+            paused_.insert(e.node);
+            if (phase_ == TxnPhase::kPrecopying) return OnReached(e.node);
             return Answered(e.node, TxnPhase::kPausing) ? StartTransfer() : Actions{};
           },
           [&](const NodeTransferred& e) -> Actions {
@@ -229,7 +261,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
                                                           : e.reason);
           },
           [&](const PauseOverdue& e) -> Actions {
-            return phase_ == TxnPhase::kPausing ? Abort(e.reason) : Actions{};
+            const bool awaits = phase_ == TxnPhase::kPausing || phase_ == TxnPhase::kPrecopying;
+            return awaits && !has_paused() ? Abort(e.reason) : Actions{};
           },
           [&](const CancelRequested& e) -> Actions { return Abort(e.reason); },
           [&](const NodeDigested& e) -> Actions {

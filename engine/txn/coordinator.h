@@ -28,12 +28,23 @@ using NodeNumber = std::int32_t;
 struct Begin {};
 struct NodePrepared {
   NodeNumber node;
+  /// Whether the node has the memory to copy the state while its ranks compute.
+  bool can_precopy = true;
 };
 struct NodeRefused {
   NodeNumber node;
   std::string reason;
 };
-/// All ranks of the node wait at the boundary after `step`.
+/// The devices of the node hold the state that is to be copied, and keep it for the gradients of
+/// one step.
+struct NodeReached {
+  NodeNumber node;
+};
+/// The node has copied what it could while its ranks computed.
+struct NodePrecopied {
+  NodeNumber node;
+};
+/// All ranks of the node wait with the state after `step`.
 struct NodePaused {
   NodeNumber node;
   std::int64_t step;
@@ -97,16 +108,23 @@ struct CancelRequested {
   std::string reason;
 };
 using CoordinatorEvent =
-    std::variant<Begin, NodePrepared, NodeRefused, NodePaused, NodeTransferred, NodeTransferFailed,
-                 DigestsCompared, NodeVerified, RegisterAnswered, NodeFollowed, NodeRestarted,
-                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelRequested, NodeDigested,
-                 DigestsOverdue>;
+    std::variant<Begin, NodePrepared, NodeRefused, NodeReached, NodePrecopied, NodePaused,
+                 NodeTransferred, NodeTransferFailed, DigestsCompared, NodeVerified,
+                 RegisterAnswered, NodeFollowed, NodeRestarted, NodeReconnected, RankLost,
+                 NodeSilent, PauseOverdue, CancelRequested, NodeDigested, DigestsOverdue>;
 
 // ---- actions
 struct SendPrepare {
   NodeNumber node;
 };
+/// `before_update`: ranks pause with the gradients of a step, before they apply them, and the node
+/// says when it has the state that this step began with.
 struct SendPause {
+  NodeNumber node;
+  bool before_update = false;
+};
+/// Copy the state while ranks compute.
+struct SendPrecopy {
   NodeNumber node;
 };
 struct SendTransfer {
@@ -139,8 +157,8 @@ struct Finish {
   std::string reason;
 };
 using CoordinatorAction =
-    std::variant<SendPrepare, SendPause, SendTransfer, CompareDigests, SendVerify, WriteRegister,
-                 SendOutcome, SendGo, AskDigests, Finish>;
+    std::variant<SendPrepare, SendPause, SendPrecopy, SendTransfer, CompareDigests, SendVerify,
+                 WriteRegister, SendOutcome, SendGo, AskDigests, Finish>;
 
 class Coordinator {
  public:
@@ -154,6 +172,9 @@ class Coordinator {
     /// Nodes that report digests after a commit, while ranks continue. The transaction ends when
     /// all have reported, or when one cannot. Empty: it ends when ranks continue.
     std::set<NodeNumber> digesting = {};
+    /// Whether the state is copied while ranks compute the gradients of a step, so that only these
+    /// gradients move in the pause, unless a node lacks the memory.
+    bool precopies = false;
   };
   explicit Coordinator(Setup setup);
   /// A coordinator that was killed and restarted. It writes `abort` to the register, which answers
@@ -173,6 +194,12 @@ class Coordinator {
   const std::set<NodeNumber>& participants() const { return setup_.participants; }
   /// Participants that have not answered in the present phase.
   const std::set<NodeNumber>& waiting_for() const { return waiting_; }
+  /// Whether all ranks wait.
+  bool has_paused() const { return step_ && paused_ == setup_.pausing; }
+  /// In the phase of precopies: whether all nodes hold the state that is copied.
+  bool is_copying() const { return is_copying_; }
+  /// Whether the ranks pause before an update instead of after one.
+  bool precopies() const { return setup_.precopies; }
   /// Whether ranks continue in the new layout, and only digests are missing.
   bool awaits_digests() const { return awaits_digests_; }
 
@@ -182,6 +209,10 @@ class Coordinator {
   Actions Decide(bool commit);
   Actions Follow(bool commit);
   Actions StartPause();
+  Actions StartPrecopy();
+  Actions OnReached(NodeNumber node);
+  /// The ranks may have paused already.
+  Actions AwaitPause();
   Actions StartTransfer();
   Actions OnFollowed();
   /// Ends the transaction.
@@ -197,7 +228,9 @@ class Coordinator {
   TxnPhase phase_ = TxnPhase::kPlanned;
   std::set<NodeNumber> waiting_;
   std::set<NodeNumber> silent_;  // lost, and not back since
+  std::set<NodeNumber> paused_;
   std::optional<std::int64_t> step_;
+  bool is_copying_ = false;  // in the phase of precopies
   bool compared_ = false;
   bool asked_abort_ = false;
   bool awaits_digests_ = false;

@@ -66,7 +66,24 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           // The request word may be set, because the transaction is journaled since LocalChecked.
           [&](const PauseRequested& e) -> Actions {
-            return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
+            return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step, e.before_update}}
+                                              : Actions{};
+          },
+          [&](const StateReached&) -> Actions {
+            return state_ == State::kPrepared ? Actions{Report{ReportKind::kReached, {}, 0}}
+                                              : Actions{};
+          },
+          [&](const PrecopyRequested& e) -> Actions {
+            if (state_ != State::kPrepared || precopy_ == Precopy::kRuns) return {};
+            if (precopy_ == Precopy::kEnded) return {Report{ReportKind::kPrecopied, {}, 0}};
+            precopy_ = Precopy::kRuns;
+            return {RunPrecopy{e.step}};
+          },
+          [&](const PrecopyEnded&) -> Actions {
+            if (precopy_ != Precopy::kRuns) return {};
+            precopy_ = Precopy::kEnded;
+            return state_ == State::kPrepared ? Actions{Report{ReportKind::kPrecopied, {}, 0}}
+                                              : Actions{};
           },
           [&](const RanksPaused& e) -> Actions {
             return state_ == State::kPrepared ? Actions{Report{ReportKind::kPaused, {}, e.step}}

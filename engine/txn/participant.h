@@ -41,9 +41,17 @@ struct LocalChecked {
 struct RanksConnected {
   Status status;
 };
+/// `before_update`: as in SendPause of the coordinator.
 struct PauseRequested {
   std::int64_t at_step;
+  bool before_update = false;
 };
+/// The devices of this node hold the state that is to be copied while their ranks compute.
+struct StateReached {};
+struct PrecopyRequested {
+  std::int64_t step;
+};
+struct PrecopyEnded {};
 struct RanksPaused {
   std::int64_t step;
 };
@@ -71,15 +79,21 @@ struct JournalFailed {
   Status status;
 };
 using ParticipantEvent =
-    std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, RanksPaused,
-                 TransferRequested, TransferEnded, VerifyRequested, OutcomeReceived, RanksAttached,
-                 CleanedUp, GoReceived, RegistrarSilent, NoWord, JournalFailed>;
+    std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, StateReached,
+                 PrecopyRequested, PrecopyEnded, RanksPaused, TransferRequested, TransferEnded,
+                 VerifyRequested, OutcomeReceived, RanksAttached, CleanedUp, GoReceived,
+                 RegistrarSilent, NoWord, JournalFailed>;
 
 // ---- actions
 struct CheckAndReserve {};
 struct ConnectRanks {};
 struct RaiseRequest {
   std::int64_t at_step;
+  bool before_update = false;
+};
+/// Copy the state after `step` while ranks compute. What cannot be copied so moves in the pause.
+struct RunPrecopy {
+  std::int64_t step;
 };
 struct RunTransfer {};
 /// Write the state to the journal, durably, before the next action. If it refuses kPreparing,
@@ -96,7 +110,9 @@ enum class ReportKind : std::uint8_t {
   kTransferFailed,
   kVerified,
   kCommitted,
-  kAborted
+  kAborted,
+  kReached,
+  kPrecopied
 };
 struct Report {
   ReportKind kind;
@@ -123,9 +139,9 @@ struct Forget {};
 struct Halt {
   std::string reason;
 };
-using ParticipantAction =
-    std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunTransfer, JournalState, Report,
-                 FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt>;
+using ParticipantAction = std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunPrecopy,
+                                       RunTransfer, JournalState, Report, FlipAndAdopt, CleanUp,
+                                       ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt>;
 
 class Participant {
  public:
@@ -147,8 +163,10 @@ class Participant {
 
   ParticipantState state_ = ParticipantState::kIdle;
   std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending
-  bool followed_ = false;          // the outcome is carried out and reported
-  bool must_abort_ = false;        // it was restarted before it had verified
+  enum class Precopy { kNone, kRuns, kEnded };
+  Precopy precopy_ = Precopy::kNone;
+  bool followed_ = false;    // the outcome is carried out and reported
+  bool must_abort_ = false;  // it was restarted before it had verified
 };
 
 }  // namespace tessera::engine

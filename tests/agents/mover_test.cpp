@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -74,7 +75,9 @@ ptc::Layout On(const std::string& mesh, const ptc::CollectionPtr& tensors) {
 /// The nodes of a cluster in a transaction, ready to transfer.
 class Nodes {
  public:
-  Nodes(const ptc::Layout& from, const ptc::Layout& to, const ptc::Plan& plan) : from_(from) {
+  Nodes(const ptc::Layout& from, const ptc::Layout& to, const ptc::Plan& plan,
+        engine::OldGradients gradients = engine::OldGradients::kFree)
+      : from_(from) {
     net_.SetAllowed({AgentKeys().public_key});
     for (const DeviceId device : ptc::DevicesOf(from, to)) {
       const int fd = *engine::Arena::CreateMemfd("mover_test", kCapacity);
@@ -83,10 +86,16 @@ class Nodes {
       const auto rank = from.mesh().RankOf(device);
       PieceTable old = rank ? *engine::AllocateInitial("job", 1, from, *rank, kCapacity)
                             : *PieceTable::Make(1, from.hash(), "job", {}, kCapacity);
-      PieceTable next = *engine::AllocateNext(old, from, to, device, plan.moves, kCapacity);
-      ForEachElement(device, old, [](std::byte* at, std::size_t size, std::uint64_t value) {
-        std::memcpy(at, &value, size);
-      });
+      PieceTable next =
+          *engine::AllocateNext(old, from, to, device, plan.moves, kCapacity, gradients);
+      for (const PieceEntry::Kind kind : {PieceEntry::kState, PieceEntry::kGradient}) {
+        ForEachElement(
+            device, old,
+            [](std::byte* at, std::size_t size, std::uint64_t value) {
+              std::memcpy(at, &value, size);
+            },
+            kind);
+      }
       tables_.emplace(device, std::pair{std::move(old), std::move(next)});
     }
     for (const auto& [device, tables] : tables_) {
@@ -162,6 +171,15 @@ class Nodes {
     return result;
   }
 
+  /// Moves the gradients of the parameters, after the state.
+  MoveResult RunGradients(std::int32_t node) {
+    std::promise<MoveResult> promise;
+    auto future = promise.get_future();
+    const Mover mover(GradientsOf(Context(node)), {&net_, AgentKeys(), nullptr},
+                      [&](MoveResult result) { promise.set_value(std::move(result)); });
+    return future.get();
+  }
+
   /// The digests that a node takes after the commit. `result` is that of its transfer. `while_held`
   /// runs before they are taken.
   KeptResult Keep(std::int32_t node, const MoveResult& result,
@@ -200,13 +218,15 @@ class Nodes {
   }
   std::int64_t arrived() const { return arrived_; }
   bool complete() const { return complete_; }
-  std::int64_t CountWrong() {
+  std::int64_t CountWrong(PieceEntry::Kind kind = PieceEntry::kState) {
     std::int64_t wrong = 0;
     for (const auto& [device, tables] : tables_) {
-      ForEachElement(device, tables.second,
-                     [&wrong](std::byte* at, std::size_t size, std::uint64_t value) {
-                       wrong += std::memcmp(at, &value, size) != 0;
-                     });
+      ForEachElement(
+          device, tables.second,
+          [&wrong](std::byte* at, std::size_t size, std::uint64_t value) {
+            wrong += std::memcmp(at, &value, size) != 0;
+          },
+          kind);
     }
     return wrong;
   }
@@ -247,17 +267,21 @@ class Nodes {
   }
 
   template <typename Visit>
-  void ForEachElement(DeviceId device, const PieceTable& table, Visit visit) {
+  void ForEachElement(DeviceId device, const PieceTable& table, Visit visit,
+                      PieceEntry::Kind kind) {
+    const bool is_state = kind == PieceEntry::kState;
     for (const PieceEntry& e : table.entries()) {
-      if (e.kind != PieceEntry::kState) continue;
+      if (e.kind != kind) continue;
       const auto& spec = from_.collection().tensors()[static_cast<std::size_t>(e.tensor)];
-      const auto size = static_cast<std::size_t>(ptc::SizeBytes(spec.dtype));
+      const ptc::DType type = is_state ? spec.dtype : ptc::DType::kF32;
+      const auto size = static_cast<std::size_t>(ptc::SizeBytes(type));
+      const std::uint64_t number = static_cast<std::uint64_t>(e.tensor) + (is_state ? 0 : 100);
       const Box whole = *Box::Whole(spec.shape);
       std::byte* first = arenas_.at(device).data(e.offset_bytes);
       test::ForEachElement(e.box, [&](const std::vector<std::int64_t>& at) {
         const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
         visit(first + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
-              ptc::Mix(static_cast<std::uint64_t>(e.tensor) * 1000003 + index + 1));
+              ptc::Mix(number * 1000003 + index + 1));
       });
     }
   }
@@ -427,6 +451,38 @@ class MoverTest : public QObject {
     }
   }
 
+  // After the state the gradients of the parameters move, over lanes, inside nodes and by relay,
+  // and neither old state nor old gradients have changed then.
+  void gradientsFollowTheState_data() { plansAreCarriedOut_data(); }
+  void gradientsFollowTheState() {
+    QFETCH(QString, from);
+    QFETCH(QString, to);
+    std::mt19937_64 rng(test::Seed());
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On(from.toStdString(), tensors);
+    const ptc::Layout after = On(to.toStdString(), tensors);
+    const ptc::Plan plan = Relayed(before, after);
+    Nodes nodes(before, after, plan, engine::OldGradients::kKept);
+    std::set<std::int32_t> numbers;
+    for (const DeviceId device : ptc::DevicesOf(before, after)) numbers.insert(device.node);
+    for (const std::int32_t node : numbers) VERIFY_OK(nodes.Run(node).status);
+    QCOMPARE(nodes.CountWrong(), 0);
+    QVERIFY(nodes.CountWrong(PieceEntry::kGradient) > 0);
+    const std::int64_t state = nodes.sent();
+    for (const std::int32_t node : numbers) VERIFY_OK(nodes.RunGradients(node).status);
+    QCOMPARE(nodes.CountWrong(PieceEntry::kGradient), 0);
+    QCOMPARE(nodes.CountWrong(), 0);
+    std::int64_t expected = 0;  // over lanes
+    for (const ptc::Move& move : plan.moves) {
+      const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
+      if (!copy || copy->forwarded || copy->source.node == copy->device.node) continue;
+      const bool is_param = tensors->tensors()[static_cast<std::size_t>(copy->tensor)].role ==
+                            ptc::TensorRole::kParam;
+      if (is_param) expected += copy->cell.num_elements() * 4;
+    }
+    QCOMPARE(nodes.sent() - state, expected);
+  }
+
   // What a node says of its host and its arenas is a claim: the path may lead to an arena of
   // another cluster.
   void onlyTheArenaThatIsMeantIsMapped() {
@@ -551,8 +607,11 @@ class MoverTest : public QObject {
     wrong.device = 7;
     VERIFY_ERROR(served(0, wrong), ErrorCode::kNotFound, "n0g7 does not hold " + named);
     wrong = arrival;
-    wrong.tensor = static_cast<std::int32_t>(std::ssize(tensors->tensors()));
-    VERIFY_ERROR(served(0, wrong), ErrorCode::kNotFound, "n0g0 does not hold tensor ");
+    const auto count = static_cast<std::int32_t>(std::ssize(tensors->tensors()));
+    for (const std::int32_t unknown : {2 * count, std::numeric_limits<std::int32_t>::max(), -1}) {
+      wrong.tensor = unknown;
+      VERIFY_ERROR(served(0, wrong), ErrorCode::kNotFound, "tensor " + std::to_string(unknown));
+    }
     wrong = arrival;
     std::vector<ptc::Interval> dims(static_cast<std::size_t>(arrival.box.rank()) + 1, {0, 1});
     wrong.box = *Box::Make(dims);

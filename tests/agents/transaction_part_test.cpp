@@ -39,14 +39,23 @@ struct Node {
       done.push_back("connect");
       part->Feed(engine::RanksConnected{OkStatus()});
     };
-    w.raise_request = [this](std::int64_t) { part->Feed(engine::RanksPaused{7}); };
-    w.transfer = [this](std::int64_t step) {
-      done.push_back("transfer " + std::to_string(step));
+    w.raise_request = [this](std::int64_t, bool before_update) {
+      if (before_update) part->Feed(engine::StateReached{});
+      part->Feed(engine::RanksPaused{7});
+    };
+    w.precopy = [this](std::int64_t step) {
+      done.push_back("precopy " + std::to_string(step));
+      part->Feed(engine::PrecopyEnded{});
+    };
+    w.transfer = [this](std::int64_t step, const wire::StepDecision& pending) {
+      done.push_back("transfer " + std::to_string(step) +
+                     (pending.step() > 0 ? " before " + std::to_string(pending.step()) : ""));
       part->Feed(engine::TransferEnded{OkStatus()});
     };
     w.report = [this](const engine::Report& r) {
       constexpr const char* kNames[] = {"prepared",        "refused",  "paused",    "transferred",
-                                        "transfer failed", "verified", "committed", "aborted"};
+                                        "transfer failed", "verified", "committed", "aborted",
+                                        "reached",         "precopied"};
       done.push_back(std::string("report ") + kNames[static_cast<int>(r.kind)] +
                      (r.reason.empty() ? "" : ": " + r.reason));
     };
@@ -74,7 +83,7 @@ struct Node {
   void ToTransferred() {
     part->Feed(engine::PrepareRequested{});
     part->Feed(engine::PauseRequested{0});
-    part->OnTransfer(7);
+    part->OnTransfer(7, {});
   }
   std::vector<std::string> Since(std::size_t count) const {
     return {done.begin() + static_cast<std::ptrdiff_t>(count), done.end()};
@@ -90,6 +99,20 @@ class TransactionPartTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void precopiesBeforeThePause() {
+    Node node;
+    node.part->Feed(engine::PrepareRequested{});
+    node.part->Feed(engine::PauseRequested{7, true});
+    node.part->Feed(engine::PrecopyRequested{7});
+    node.part->Feed(engine::PrecopyRequested{7});  // the answer was lost
+    wire::StepDecision pending;
+    pending.set_step(8);
+    node.part->OnTransfer(7, pending);
+    QCOMPARE(node.done, (Words{"check", "connect", "report prepared", "report reached",
+                               "report paused", "precopy 7", "report precopied", "report precopied",
+                               "transfer 7 before 8", "report transferred"}));
+  }
+
   void commits() {
     Node node;
     node.ToTransferred();

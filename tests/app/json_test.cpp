@@ -204,7 +204,7 @@ class JsonTest : public QObject {
       for (const char* vague :
            {"\"used\"", "\"total\"", "\"bytes_moved\"", "\"bytes_done\"", "\"bytes_total\"",
             "\"eta\"", "\"pause\"", "\"paused\"", "\"tokens_per_s\"", "\"bytes_per_s\"",
-            "\"capacity\"", "\"volume_bound\"", "\"link\"", "gradient"})
+            "\"capacity\"", "\"volume_bound\"", "\"link\"", "\"gradients\""})
         QVERIFY2(document.dump().find(vague) == std::string::npos, vague);
   }
 

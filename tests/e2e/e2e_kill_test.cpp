@@ -73,6 +73,8 @@ class E2eKillTest : public QObject {
     // A participant that has not journaled `verified` makes the coordinator abort.
     row(kRegistrar, "registrar.preparing", false);
     row(kParticipant, "participant.preparing", false);
+    row(kRegistrar, "registrar.precopying", false);
+    row(kParticipant, "participant.precopying", false);
     row(kRegistrar, "registrar.pausing", false);
     row(kParticipant, "participant.prepared", false);
     row(kRegistrar, "registrar.transferring", false);

@@ -355,6 +355,57 @@ class AllocateTest : public QObject {
     }
   }
 
+  // Ranks compute gradients meanwhile: nothing new lies in them, but those of kept parameters.
+  void oldGradientsAreLeftAloneToo() {
+    std::mt19937_64 rng(test::Seed() + 3);
+    int stay = 0;
+    for (int i = 0; i < 300; ++i) {
+      const ptc::CollectionPtr tensors = AnyCollection(rng);
+      const ptc::Layout from = AnyLayout(rng, tensors), to = AnyLayout(rng, tensors);
+      const ptc::Plan plan = *ptc::MakePlan(from, to, {});
+      MemoryNeeds needs(from, to);
+      for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
+        const DeviceId device = to.mesh().devices()[static_cast<std::size_t>(rank)];
+        const auto old_rank = from.mesh().RankOf(device);
+        const PieceTable old = old_rank ? *AllocateInitial("j", 0, from, *old_rank, kCapacity)
+                                        : *PieceTable::Make(0, from.hash(), "j", {}, kCapacity);
+        const auto next =
+            AllocateNext(old, from, to, device, plan.moves, kCapacity, OldGradients::kKept);
+        VERIFY_OK(next);
+        QVERIFY(HoldsExactly(*next, to, rank));
+        std::int64_t new_bytes = 0;
+        for (const PieceEntry& e : next->entries()) {
+          const ptc::Interval range{e.offset_bytes, e.offset_bytes + e.size_bytes};
+          if (!Touches(old, range) || e.size_bytes == 0) {
+            new_bytes += (e.size_bytes + 63) / 64 * 64;
+            continue;
+          }
+          // Only inside the piece of the same kind and tensor that is kept.
+          const auto keeps = [&](const ptc::Move& move) {
+            const auto* keep = std::get_if<ptc::Keep>(&move);
+            if (!keep || keep->device != device || keep->tensor != e.tensor ||
+                keep->piece != e.box) {
+              return false;
+            }
+            const PieceEntry* before = old.Find(e.kind, keep->tensor, keep->from);
+            const std::int64_t element = before->size_bytes / before->box.num_elements();
+            return e.offset_bytes ==
+                   before->offset_bytes + *ContiguousOffset(keep->from, keep->piece) * element;
+          };
+          QVERIFY(std::ranges::any_of(plan.moves, keeps));
+          stay += e.kind == PieceEntry::kGradient;
+        }
+        std::int64_t expected = kFirst + TableBytes(to, rank) + new_bytes;
+        if (old_rank) {
+          expected += TableBytes(from, *old_rank) + StateBytes(from, *old_rank) +
+                      GradientBytes(from, *old_rank);
+        }
+        QCOMPARE(needs.DuringOverlap(old_rank, rank), expected);
+      }
+    }
+    QVERIFY(stay > 100);
+  }
+
   // The sums by kinds are those of the tables. A next table fits into the bytes that it needs,
   // unless its gaps are too small, and not into less than the ranges that it must not touch.
   void needsAreThoseOfTheTables() {

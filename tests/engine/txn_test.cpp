@@ -29,7 +29,8 @@ class World {
     // Survives the agent: its journal, the arena, the ranks.
     std::optional<ParticipantState> journal;
     bool flipped = false;
-    bool paused = false;
+    bool paused = false, reached = false;
+    bool has_memory = true;    // to copy while ranks compute
     bool has_digests = false;  // of the agent that made the transfer
     int go_on_new = 0, go_on_old = 0;
     // Does not.
@@ -38,10 +39,12 @@ class World {
   };
 
   World(std::mt19937_64& rng, int nodes, bool already_paused) : rng_(rng) {
+    setup_.precopies = !already_paused && rng() % 2 == 0;
     for (int n = 0; n < nodes; ++n) {
       setup_.participants.insert(n);
       if (n < (nodes + 1) / 2) setup_.pausing.insert(n);
       nodes_[n] = {};
+      nodes_[n].has_memory = rng() % 8 != 0;
     }
     if (already_paused) setup_.paused_at = 7;
     if (rng() % 2 == 0) setup_.digesting = setup_.participants;
@@ -95,6 +98,13 @@ class World {
     }
   }
   bool committed() const { return decided_.value_or(false); }
+  int precopies() const { return precopies_; }
+  /// The nodes that are to copy while ranks compute, if all have the memory.
+  int expected_precopies() const {
+    const bool can =
+        std::ranges::all_of(nodes_, [](const auto& entry) { return entry.second.has_memory; });
+    return setup_.precopies && can ? static_cast<int>(nodes_.size()) : 0;
+  }
 
  private:
   void Kill() {
@@ -122,6 +132,7 @@ class World {
     std::erase_if(node.inbox, [](const ParticipantEvent& event) {
       return std::holds_alternative<PrepareRequested>(event) ||
              std::holds_alternative<PauseRequested>(event) ||
+             std::holds_alternative<PrecopyRequested>(event) ||
              std::holds_alternative<TransferRequested>(event) ||
              std::holds_alternative<VerifyRequested>(event) ||
              std::holds_alternative<OutcomeReceived>(event) ||
@@ -204,7 +215,13 @@ class World {
     if (finished_) return;
     switch (kind) {
       case ReportKind::kPrepared:
-        to_coordinator_.push_back(NodePrepared{number});
+        to_coordinator_.push_back(NodePrepared{number, nodes_[number].has_memory});
+        break;
+      case ReportKind::kReached:
+        to_coordinator_.push_back(NodeReached{number});
+        break;
+      case ReportKind::kPrecopied:
+        to_coordinator_.push_back(NodePrecopied{number});
         break;
       case ReportKind::kRefused:
         to_coordinator_.push_back(NodeRefused{number, "no"});
@@ -240,11 +257,23 @@ class World {
     std::visit(Overloaded{
                    [&](const CheckAndReserve&) { node.inbox.push_back(LocalChecked{OkStatus()}); },
                    [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
-                   [&](const RaiseRequest&) {
+                   [&](const RaiseRequest& a) {
                      QVERIFY2(node.journal,
                               "a pause was asked for without a journaled transaction");
+                     node.reached = a.before_update;
+                     if (a.before_update) node.inbox.push_back(StateReached{});
+                     // Ranks may pause before or after the others have copied.
                      node.paused = true;
                      node.inbox.push_back(RanksPaused{7});
+                   },
+                   [&](const RunPrecopy& a) {
+                     QCOMPARE(a.step, 7);
+                     QVERIFY2(node.has_memory, "a copy without the memory for it");
+                     for (const NodeNumber n : setup_.pausing) {
+                       QVERIFY2(nodes_[n].reached, "a copy of a state that a node does not have");
+                     }
+                     ++precopies_;
+                     node.inbox.push_back(PrecopyEnded{});
                    },
                    [&](const RunTransfer&) {
                      node.has_digests = true;
@@ -299,7 +328,10 @@ class World {
       std::visit(
           Overloaded{
               [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareRequested{}); },
-              [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseRequested{0}); },
+              [&](const SendPause& a) {
+                nodes_[a.node].inbox.push_back(PauseRequested{0, a.before_update});
+              },
+              [&](const SendPrecopy& a) { nodes_[a.node].inbox.push_back(PrecopyRequested{7}); },
               [&](const SendTransfer& a) {
                 if (!setup_.paused_at) {
                   for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
@@ -334,7 +366,10 @@ class World {
   std::optional<bool> finished_;
   std::set<int> digested_;  // nodes that have reported digests, perhaps in vain
   bool is_recovered_ = false;
+  int precopies_ = 0;
 };
+
+void Expect(bool holds) { QVERIFY(holds); }
 
 /// A coordinator that waits until all participants have followed the commit.
 Coordinator Committed(const Coordinator::Setup& setup) {
@@ -357,11 +392,12 @@ class TxnTest : public QObject {
   void commitsWithoutFaults() {
     std::mt19937_64 rng(test::Seed());
     for (const bool paused : {false, true}) {
-      for (int nodes = 1; nodes <= 5; ++nodes) {
-        World world(rng, nodes, paused);
+      for (int i = 0; i < 50; ++i) {
+        World world(rng, 1 + i % 5, paused);
         world.Run(0, 0, false);
         world.Check();
         QVERIFY(world.committed());
+        QCOMPARE(world.precopies(), world.expected_precopies());
       }
     }
   }
@@ -390,6 +426,63 @@ class TxnTest : public QObject {
       world.Check();
       if (QTest::currentTestFailed()) return;
       QVERIFY(world.committed());
+    }
+  }
+
+  // The state is copied once all nodes have it, and the gradients move once all ranks wait, in
+  // whatever order these come.
+  void precopiesEndInAPause() {
+    const Coordinator::Setup setup{{0, 1}, {0, 1}, {}, {}, true};
+    const auto begun = [&] {
+      Coordinator c(setup);
+      c.On(Begin{});
+      c.On(NodePrepared{0, true});
+      const auto pauses = c.On(NodePrepared{1, true});
+      Expect(pauses.size() == 2 && std::get<SendPause>(pauses[0]).before_update);
+      return c;
+    };
+    {  // the copy ends first
+      Coordinator c = begun();
+      QCOMPARE(c.phase(), TxnPhase::kPrecopying);
+      QVERIFY(c.On(NodeReached{0}).empty());
+      const auto copies = c.On(NodeReached{1});
+      QCOMPARE(copies.size(), std::size_t{2});
+      QVERIFY(std::holds_alternative<SendPrecopy>(copies[0]));
+      QVERIFY(c.On(NodePrecopied{0}).empty());
+      const auto awaits = c.On(NodePrecopied{1});
+      QCOMPARE(c.phase(), TxnPhase::kPausing);
+      QVERIFY(std::get<SendPause>(awaits.at(0)).before_update);
+      QVERIFY(c.On(NodePaused{0, 7}).empty());
+      QVERIFY(!c.has_paused());
+      QCOMPARE(std::get<SendTransfer>(c.On(NodePaused{1, 7}).at(0)).step, 7);
+      QCOMPARE(c.phase(), TxnPhase::kTransferring);
+    }
+    {  // the ranks pause first
+      Coordinator c = begun();
+      c.On(NodeReached{0});
+      QVERIFY(std::holds_alternative<SendPrecopy>(c.On(NodePaused{1, 7}).at(0)));
+      c.On(NodePaused{0, 7});
+      QVERIFY(c.has_paused());
+      QVERIFY(c.On(PauseOverdue{"late"}).empty());
+      c.On(NodePrecopied{0});
+      QVERIFY(std::holds_alternative<SendTransfer>(c.On(NodePrecopied{1}).at(0)));
+    }
+    {  // one has no memory for it
+      Coordinator c(setup);
+      c.On(Begin{});
+      c.On(NodePrepared{0, false});
+      QVERIFY(!std::get<SendPause>(c.On(NodePrepared{1, true}).at(0)).before_update);
+      QCOMPARE(c.phase(), TxnPhase::kPausing);
+    }
+    {  // a rank is lost, ranks wait at different steps, the job makes no step
+      for (const CoordinatorEvent& event :
+           {CoordinatorEvent(RankLost{0, false, "n0g0 ended"}), CoordinatorEvent(NodePaused{1, 8}),
+            CoordinatorEvent(PauseOverdue{"late"}), CoordinatorEvent(CancelRequested{"no"})}) {
+        Coordinator c = begun();
+        c.On(NodePaused{0, 7});
+        QVERIFY(!std::get<WriteRegister>(c.On(event).at(0)).commit);
+        QCOMPARE(c.phase(), TxnPhase::kCommitting);
+      }
     }
   }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/search/overlap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/model/job_layout.h"
+#include "engine/search/estimate.h"
+#include "engine/search/fit.h"
+#include "engine/store/memory_needs.h"
+
+namespace tessera::engine {
+namespace {
+
+/// The gradients of the parameters of a job, cut as these are.
+Result<ptc::RuledTensors> GradientsOf(const JobSettings& settings, const StepOptions& options) {
+  TESSERA_TRY(ptc::RuledTensors tensors, TensorsOf(settings, options.zero));
+  std::vector<ptc::TensorSpec> gradients;
+  for (const ptc::TensorSpec& tensor : tensors.tensors->tensors()) {
+    if (tensor.role != ptc::TensorRole::kParam) continue;
+    gradients.push_back(tensor);
+    gradients.back().dtype = ptc::DType::kF32;
+  }
+  TESSERA_TRY(tensors.tensors,
+              ptc::Collection::Make(std::move(gradients), tensors.tensors->num_layers()));
+  return tensors;
+}
+
+/// The moves of the gradients, as far as costs and bytes go.
+Result<ptc::Outline> GradientPlan(const OverlapInput& input) {
+  const SearchInput& job = *input.job;
+  TESSERA_TRY(const ptc::RuledTensors old, GradientsOf(job.settings, job.options));
+  TESSERA_TRY(const ptc::RuledTensors next, GradientsOf(job.settings, input.to_options));
+  TESSERA_TRY(const ptc::Layout from, MakeLayout(old, job.layout->mesh()));
+  TESSERA_TRY(const ptc::Layout to, MakeLayout(next, input.to->mesh()));
+  const bool is_relayed = !input.plan->relays.empty();
+  return ptc::MakeOutline(
+      from, to, input.plan->topology,
+      {.relaying = is_relayed ? ptc::Relaying::kAlways : ptc::Relaying::kNever});
+}
+
+/// Why the state cannot be copied while the job computes, as one sentence; empty if it can.
+std::string ObstacleOf(const OverlapInput& input) {
+  const SearchInput& job = *input.job;
+  if (input.is_recovery) return "The job has no ranks that could compute meanwhile.";
+  if (input.is_paused) return "The job is paused already.";
+  if (job.settings.program) {
+    return fmt::format("'{}' runs a program of its own, which makes its updates itself.", job.job);
+  }
+  if (job.settings.at_change != AtChange::kKeep) {
+    return fmt::format("'{}' forgets something at a change ({}), for teaching.", job.job,
+                       ToString(job.settings.at_change));
+  }
+  MemoryNeeds needs(input.plan->kinds);
+  for (const ptc::DeviceId device : input.plan->devices) {
+    const auto known = job.capacities.find(device);
+    if (known == job.capacities.end()) continue;
+    const std::int64_t needed =
+        needs.DuringOverlap(job.layout->mesh().RankOf(device), input.to->mesh().RankOf(device));
+    if (needed <= known->second) continue;
+    return fmt::format("{} would need {} beside the gradients, it has {}.", ToString(device),
+                       BytesText(needed), BytesText(known->second));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
+  const SearchInput& job = *input.job;
+  OverlapPlan out;
+  out.plain_pause = EstimatePause(*input.plan, job.pause_costs);
+  out.why = ObstacleOf(input);
+  if (!out.why.empty()) {
+    if (input.wish != OverlapWish::kOn) return out;
+    return FailedPrecondition("the state cannot be copied while the job computes: " + out.why);
+  }
+  TESSERA_TRY(const ptc::Outline gradients, GradientPlan(input));
+  out.gradient_bytes = gradients.bytes.moved();
+  SearchInput now = job;
+  now.devices = job.layout->mesh().devices();
+  const auto step = job.step_seconds ? job.step_seconds
+                                     : EstimateStepSeconds(now, job.layout->mesh(), job.options);
+  const double copy = out.plain_pause - job.pause_costs.fixed_seconds;
+  out.pause = EstimatePause(gradients, job.pause_costs) + std::max(0.0, copy - step.value_or(0));
+  switch (input.wish) {
+    case OverlapWish::kOn:
+      out.chosen = true;
+      out.why = "As requested.";
+      break;
+    case OverlapWish::kOff:
+      out.why = "As requested.";
+      break;
+    case OverlapWish::kAuto:
+      out.chosen = out.pause < out.plain_pause;
+      out.why = out.chosen ? "The pause is shorter if only gradients move in it."
+                           : "Copying while the job computes would not shorten the pause.";
+      break;
+  }
+  return out;
+}
+
+}  // namespace tessera::engine
