@@ -118,7 +118,7 @@ QList<ui::ProfileInfo> AppConnections::profiles() {
     } else {
       ui::ProfileInfo info;
       info.name = QString::fromStdString(name);
-      info.problem = QString::fromStdString(profile.error().message);
+      info.problem = ui::localized(profile.error().message);
       infos << info;
     }
   }

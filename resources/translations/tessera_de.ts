@@ -1662,6 +1662,114 @@
         <source>timedatectl set-ntp true, on both</source>
         <translation>timedatectl set-ntp true, auf beiden</translation>
     </message>
+    <message>
+        <source>no cluster is connected</source>
+        <translation>kein Cluster ist verbunden</translation>
+    </message>
+    <message>
+        <source>the panel has left that cluster</source>
+        <translation>das Panel hat jenen Cluster verlassen</translation>
+    </message>
+    <message>
+        <source>the test was cancelled</source>
+        <translation>die Prüfung wurde abgebrochen</translation>
+    </message>
+    <message>
+        <source>the registrar does not report its nodes</source>
+        <translation>der Registrar meldet seine Knoten nicht</translation>
+    </message>
+    <message>
+        <source>a profile is already named &apos;%1&apos;</source>
+        <translation>ein Profil heißt schon „%1“</translation>
+    </message>
+    <message>
+        <source>that profile could not be read and is gone</source>
+        <translation>jenes Profil war nicht lesbar und ist verloren</translation>
+    </message>
+    <message>
+        <source>cluster &apos;%1&apos; runs on this machine: tesseractl down --cluster %2 stops it</source>
+        <translation>Cluster „%1“ läuft auf diesem Rechner: tesseractl down --cluster %2 beendet ihn</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is not a cluster of emulated devices</source>
+        <translation>„%1“ ist kein Cluster mit emulierten GPUs</translation>
+    </message>
+    <message>
+        <source>another cluster is being started or stopped</source>
+        <translation>ein anderer Cluster wird gerade gestartet oder beendet</translation>
+    </message>
+    <message>
+        <source>a history file is shown, not a live cluster</source>
+        <translation>gezeigt wird eine Verlaufsdatei, kein laufender Cluster</translation>
+    </message>
+    <message>
+        <source>cannot start tesseractl: %1</source>
+        <translation>tesseractl lässt sich nicht starten: %1</translation>
+    </message>
+    <message>
+        <source>tesseractl has ended</source>
+        <translation>tesseractl wurde beendet</translation>
+    </message>
+    <message>
+        <source>cannot write %1</source>
+        <translation>%1 lässt sich nicht schreiben</translation>
+    </message>
+    <message>
+        <source>cannot write %1: %2</source>
+        <translation>%1 lässt sich nicht schreiben: %2</translation>
+    </message>
+    <message>
+        <source>cannot remove %1: %2</source>
+        <translation>%1 lässt sich nicht entfernen: %2</translation>
+    </message>
+    <message>
+        <source>%1 is being tuned already</source>
+        <translation>%1 wird schon abgestimmt</translation>
+    </message>
+    <message>
+        <source>the mesh has %1 ranks, the limit is %2</source>
+        <translation>das Mesh hat %1 Ranks, die Grenze ist %2</translation>
+    </message>
+    <message>
+        <source>the plan reads from snapshots or checkpoints</source>
+        <translation>der Plan liest aus Snapshots oder Checkpoints</translation>
+    </message>
+    <message>
+        <source>the plan of the cluster has other flows</source>
+        <translation>der Plan des Clusters hat andere Flüsse</translation>
+    </message>
+    <message>
+        <source>line %1: %2</source>
+        <translation>Zeile %1: %2</translation>
+    </message>
+    <message>
+        <source>not a settings file of this version</source>
+        <translation>keine Einstellungsdatei dieser Version</translation>
+    </message>
+    <message>
+        <source>a section without a closing bracket</source>
+        <translation>ein Abschnitt ohne schließende Klammer</translation>
+    </message>
+    <message>
+        <source>neither a section nor an entry</source>
+        <translation>weder ein Abschnitt noch ein Eintrag</translation>
+    </message>
+    <message>
+        <source>a backslash that escapes no character</source>
+        <translation>ein Rückstrich ohne Zeichen, das er maskiert</translation>
+    </message>
+    <message>
+        <source>not UTF-8 text</source>
+        <translation>kein Text in UTF-8</translation>
+    </message>
+    <message>
+        <source>the end is missing: the file is incomplete</source>
+        <translation>das Ende fehlt: Die Datei ist unvollständig</translation>
+    </message>
+    <message>
+        <source>larger than 1 MiB</source>
+        <translation>größer als 1 MiB</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -38,7 +38,8 @@ QStringList dataTexts() {
       QStringLiteral("cluster job start mesh data mount DIR apt install modprobe fuse"),
       QStringLiteral("tune limit steps checkpoint list digest tensors logs stop topology measure"),
       QStringLiteral("probe registrar show keys viewer, AMD EPYC, measured"),
-      QStringLiteral("clock within huge pages not asked for missing min"),  // findings
+      QStringLiteral("clock congestion control, within this machine, not supported by this kernel"),
+      QStringLiteral("No such file or directory, in a container: device, is missing, min"),
       QStringLiteral("n1 was lost while its GPUs were joining"),
       QStringLiteral("rank 2 on n0g2 ended with signal 9"),
       QStringLiteral("database or disk is full, the key is not known, Trying again in"),

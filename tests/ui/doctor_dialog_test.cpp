@@ -12,6 +12,7 @@
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
+#include "ui/language.h"
 #include "ui/theme.h"
 
 using namespace tessera;
@@ -54,6 +55,21 @@ class DoctorDialogTest : public QObject {
              QStringLiteral("timedatectl set-ntp true"));
     model.setChecks({{std::nullopt, "home", Check::Verdict::kOk, "/x", ""}});
     QCOMPARE(model.index(0, Model::WhereColumn).data().toString(), QStringLiteral("here"));
+  }
+
+  void findingsAreInTheLanguageOfThePanel() {
+    const ui::Language german{QLocale(QLocale::German)};
+    Model model;
+    model.setChecks(
+        {{1, "memory", Check::Verdict::kWarning, "8.0 GiB of arenas, 1.5 GiB of memory are free",
+          "use fewer devices or less memory per device: ranks need memory beside the "
+          "arenas"}});
+    const auto text = [&](int column) { return model.index(0, column).data().toString(); };
+    QCOMPARE(text(Model::FindingColumn), QStringLiteral("Speicher"));
+    QCOMPARE(text(Model::ValueColumn),
+             QStringLiteral("8,0 GiB Arenen, 1,5 GiB Speicher sind frei"));
+    QVERIFY(text(Model::RemedyColumn).startsWith(QStringLiteral("weniger GPUs")));
+    QVERIFY(model.asText().contains(text(Model::RemedyColumn)));
   }
 
   void itIsOpenedFromTheMenuAndAsksTheCluster() {

@@ -22,6 +22,7 @@
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_states.h"
+#include "ui/language.h"
 #include "ui/models/history_table_model.h"
 #include "ui/models/job_states.h"
 #include "ui/theme.h"
@@ -575,6 +576,20 @@ class LinksViewTest : public QObject {
     QVERIFY(model.rowCount() > 10);
     model.setFlows({});
     QCOMPARE(model.rowCount(), 0);
+  }
+
+  void reasonsAreInTheLanguageOfThePanel() {
+    const ui::Language german{QLocale(QLocale::German)};
+    LinkTableModel model;
+    auto stalled = flow({0, 1}, {1, 1}, 30);
+    stalled.bytes_done = 12;
+    stalled.state = engine::FlowState::kStalled;
+    stalled.reason = "nothing has arrived for 4 s";
+    model.setFlows({stalled});
+    QCOMPARE(model.index(0, LinkTableModel::ReasonColumn).data().toString(),
+             QStringLiteral("seit 4 s ist nichts angekommen"));
+    // Programs read what is exported.
+    QVERIFY(model.exported(ui::ExportFormat::Csv).contains("nothing has arrived for 4 s"));
   }
 
   void exportedRows() {

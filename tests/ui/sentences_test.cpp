@@ -272,6 +272,40 @@ class SentencesTest : public QObject {
     QCOMPARE(ui::localizedCheck("key file"), QStringLiteral("Schlüsseldatei"));
   }
 
+  // So does a new error that the panel itself makes, unless its text passes tr().
+  void everyErrorOfThePanelIsKnown() {
+    const ui::Language language{QLocale(QLocale::German)};
+    static const QRegularExpression call(QStringLiteral(
+        "\\b(?:Unavailable|DataLoss|Timeout|FailedPrecondition|PermissionDenied|NotFound|Internal|"
+        "Cancelled|InvalidArgument|AlreadyExists|wrongLine)\\("));
+    QStringList files;
+    for (const char* name : {"bridge", "cluster_test", "connections", "requests"})
+      files << QStringLiteral(TESSERA_SOURCE_DIR "/app/%1.cpp").arg(QString::fromUtf8(name));
+    for (QDirIterator it(QStringLiteral(TESSERA_SOURCE_DIR "/ui"), {QStringLiteral("*.cpp")},
+                         QDir::Files, QDirIterator::Subdirectories);
+         it.hasNext();)
+      files << it.next();
+    QStringList unknown;
+    int errors = 0;
+    for (const QString& path : files) {
+      QFile file(path);
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      const QString source = QString::fromUtf8(file.readAll());
+      for (auto each = call.globalMatch(source); each.hasNext();) {
+        const qsizetype begin = each.next().capturedEnd();
+        const QString code = source.mid(begin, endOfCall(source, begin) - begin);
+        if (code.contains(QLatin1String("tr("))) continue;
+        for (const QString& format : sentenceFormats(code)) {
+          ++errors;
+          if (!isKnownFormat(format))
+            unknown << path.section(u'/', -1) + QStringLiteral(": ") + format;
+        }
+      }
+    }
+    QVERIFY2(errors > 25, qPrintable(QString::number(errors)));
+    QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
+  }
+
   // The German catalogue shows each error as the panel does.
   void errorsOfTheGermanCatalogueAreThoseOfThePanel() {
     const ui::Language language{QLocale(QLocale::German)};

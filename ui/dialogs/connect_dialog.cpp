@@ -26,6 +26,7 @@
 #include "ui/dialogs/spinner.h"
 #include "ui/format.h"
 #include "ui/pages/notice_bar.h"
+#include "ui/sentences.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
@@ -161,7 +162,7 @@ ConnectDialog::ConnectDialog(Connections& connections, Settings& settings, QWidg
   connect(m_toast, &NoticeBar::actionTriggered, this, [this] {
     m_toast->hide();
     if (const auto status = m_connections.restore(); !status) {
-      m_toast->say(Surface::Tone::Problem, QString::fromStdString(status.error().message));
+      m_toast->say(Surface::Tone::Problem, localized(status.error().message));
     }
     reload(chosen());
   });
@@ -469,7 +470,7 @@ void ConnectDialog::forget() {
   const QString name = chosen();
   if (name.isEmpty()) return;
   if (const auto status = m_connections.forget(name); !status) {
-    m_toast->say(Surface::Tone::Problem, QString::fromStdString(status.error().message));
+    m_toast->say(Surface::Tone::Problem, localized(status.error().message));
     return;
   }
   m_toast->say(Surface::Tone::Accent, tr("%1 is forgotten.").arg(name), tr("Undo"));

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "ui/dialogs/profile_fields.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -159,7 +160,7 @@ void ProfileForm::readPaste() {
   }
   const auto parsed = m_connections.parse(text);
   if (!parsed) {
-    m_pasteNote->setText(QString::fromStdString(parsed.error().message));
+    m_pasteNote->setText(localized(parsed.error().message));
     setRole(m_pasteNote, QStringLiteral("bad"));
     return;
   }
@@ -177,7 +178,7 @@ void ProfileForm::readPaste() {
 void ProfileForm::submit() {
   const ProfileInfo next = profile();
   if (const auto status = m_connections.add(next); !status) {
-    m_pasteNote->setText(QString::fromStdString(status.error().message));
+    m_pasteNote->setText(localized(status.error().message));
     setRole(m_pasteNote, QStringLiteral("bad"));
     return;
   }

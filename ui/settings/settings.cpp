@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "ui/sentences.h"
+
 namespace tessera::ui {
 namespace {
 
@@ -162,7 +164,7 @@ Settings::Settings(QString file, QObject* parent) : QObject(parent), m_file(std:
   m_timer.setInterval(kSaveDelayMs);
   connect(&m_timer, &QTimer::timeout, this, [this] {
     if (const auto status = save(); !status) {
-      emit saveFailed(QString::fromStdString(status.error().message));
+      emit saveFailed(localized(status.error().message));
     }
   });
   QFile disk(m_file);
@@ -182,7 +184,7 @@ Settings::Settings(QString file, QObject* parent) : QObject(parent), m_file(std:
   disk.close();
   const QString bad = m_file + QStringLiteral(".bad");
   const bool kept = std::rename(qUtf8Printable(m_file), qUtf8Printable(bad)) == 0;
-  const QString why = QString::fromStdString(entries.error().message);
+  const QString why = localized(entries.error().message);
   m_notice = kept ? tr("The settings file was damaged (%1). The panel uses its defaults and kept "
                        "the file as %2.")
                         .arg(why, bad)
