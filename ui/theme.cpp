@@ -13,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/restyle.h"
 #include "ui/style_sheet.h"
 
 namespace tessera::ui {
@@ -161,7 +162,6 @@ const Theme& Theme::current() { return g_current ? *g_current : light(); }
 void applyTheme(QApplication& application, ThemeMode mode) {
   static const bool systemIsDark = application.palette().color(QPalette::Window).lightness() < 128;
   const bool isDark = mode == ThemeMode::Dark || (mode == ThemeMode::System && systemIsDark);
-  // Qt polishes every widget again for a style sheet, also for the same one.
   const Theme* wanted = isDark ? &Theme::dark() : &Theme::light();
   const bool isShown = std::exchange(g_current, wanted) == wanted;
   if (isShown && !application.styleSheet().isEmpty()) return;
@@ -170,7 +170,7 @@ void applyTheme(QApplication& application, ThemeMode mode) {
   // Every widget measures its text again for a font, also for the same one.
   if (const QFont font = uiFont(12.5); QApplication::font() != font) QApplication::setFont(font);
   QApplication::setPalette(paletteOf(*g_current));
-  application.setStyleSheet(styleSheet(*g_current));
+  restyle(application, styleSheet(*g_current));
 }
 
 QColor identity(int piece) {

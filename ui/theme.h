@@ -44,8 +44,9 @@ struct Theme {
 };
 
 /// Sets palette, font (Inter if installed) and style sheet of the application. A later call changes
-/// them at run time: every widget receives a palette change event and repaints. System follows the
-/// lightness of the platform palette before the first call.
+/// them at run time: every widget receives a palette change event and repaints, hidden ones when
+/// they are shown or a little later. System follows the lightness of the platform palette before
+/// the first call.
 ///
 /// Properties that widgets set before they are shown: `primary` = true on the main QPushButton;
 /// setFlat(true) for a button that looks like a link; `role` on a

@@ -26,7 +26,6 @@ constexpr int kUsualActs = 1500, kAllActs = 10'000;
 constexpr int kUndoEvery = 100, kRepairEvery = 60, kWeatherPercent = 4;
 constexpr int kWarmUp = 300;  // acts until memory is compared
 constexpr std::int64_t kMostGrowth = std::int64_t{100} << 20;
-constexpr auto kMostForTheme = 3 * test::Heartbeat::kMostInTests;
 constexpr int kMostReported = 12;
 constexpr std::size_t kLastActs = 12;
 
@@ -42,20 +41,6 @@ void onMessage(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (text.startsWith(QLatin1String("This plugin does not support"))) return;
   warnings() << text;
 }
-
-/// Counts the changes of the theme. For one, Qt polishes every widget again.
-class ThemeWatch : public QObject {
- public:
-  explicit ThemeWatch(QObject& window) { window.installEventFilter(this); }
-  bool eventFilter(QObject*, QEvent* event) override {
-    if (event->type() == QEvent::ApplicationPaletteChange) ++m_changes;
-    return false;
-  }
-  bool hasChanged() { return std::exchange(m_changes, 0) > 0; }
-
- private:
-  int m_changes = 0;
-};
 
 int numActs() {
   bool given = false;
@@ -104,7 +89,6 @@ class E2eRandomPanelTest : public QObject {
     test::PanelUser user(window, random);
     const auto previous = qInstallMessageHandler(onMessage);
 
-    ThemeWatch theme(window);
     std::deque<QString> last;
     std::int64_t memory = 0;
     const int acts = numActs();
@@ -117,8 +101,7 @@ class E2eRandomPanelTest : public QObject {
       if (last.size() > kLastActs) last.pop_front();
       QTest::qWait(random() % 8 == 0 ? 25 : 1);
       watch.check();
-      const auto most = theme.hasChanged() ? kMostForTheme : test::Heartbeat::kMostInTests;
-      if (const auto gap = heartbeat.longestGap(); gap > most)
+      if (const auto gap = heartbeat.longestGap(); gap > test::Heartbeat::kMostInTests)
         watch.report(
             QStringLiteral("'%1' kept the window for %2 ms").arg(last.back()).arg(gap.count()));
       for (const QString& warning : std::exchange(warnings(), {}))

@@ -2,13 +2,17 @@
 // What a user sees change: the mark of the focus, and every view in the other theme.
 #include <QAbstractButton>
 #include <QApplication>
+#include <QLabel>
 #include <QTest>
+#include <functional>
+#include <memory>
 #include <set>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/dialogs/agent_tests.h"
 #include "ui/theme.h"
 
 using namespace tessera;
@@ -26,6 +30,21 @@ int differences(const QImage& a, const QImage& b) {
     }
   }
   return count;
+}
+
+/// The first difference between two palettes, empty without one.
+QString difference(const QPalette& a, const QPalette& b) {
+  for (const auto group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled}) {
+    for (int role = 0; role < QPalette::NColorRoles; ++role) {
+      const auto colour = static_cast<QPalette::ColorRole>(role);
+      if (a.brush(group, colour) != b.brush(group, colour))
+        return QStringLiteral("group %1 role %2: %3 and %4")
+            .arg(QString::number(group), QString::number(role),
+                 a.color(group, colour).name(QColor::HexArgb),
+                 b.color(group, colour).name(QColor::HexArgb));
+    }
+  }
+  return {};
 }
 
 void show(Panel& panel, const QString& view) {
@@ -104,6 +123,59 @@ class AppearanceTest : public QObject {
     // A part that stayed light is larger; a line of a plot may be a point aside.
     QVERIFY2(wrong < dark.width() * dark.height() / 200,
              qPrintable(QStringLiteral("%1 points differ").arg(wrong)));
+  }
+
+  void linksAndMarksHaveTheOtherTheme() {
+    using Part = std::unique_ptr<QWidget>;
+    const auto link = []() -> Part {
+      return std::make_unique<QLabel>(QStringLiteral("of <a href=\"n0g1\">n0g1</a>"));
+    };
+    const auto verdicts = []() -> Part {
+      auto tests = std::make_unique<ui::AgentTests>();
+      for (const auto verdict : {ui::AgentTest::Verdict::Reached, ui::AgentTest::Verdict::Warning,
+                                 ui::AgentTest::Verdict::Unreachable}) {
+        tests->add({.agent = QStringLiteral("n0"), .verdict = verdict, .found = {}, .fix = {}});
+      }
+      return tests;
+    };
+    for (const std::function<Part()>& make : {std::function<Part()>(link), {verdicts}}) {
+      ui::applyTheme(*qApp, ui::ThemeMode::Light);
+      const Part switched = make();
+      switched->show();
+      test::settle();
+      ui::applyTheme(*qApp, ui::ThemeMode::Dark);
+      QTRY_VERIFY(switched->updatesEnabled());
+      const Part started = make();
+      started->show();
+      test::settle();
+      QCOMPARE(switched->grab().toImage(), started->grab().toImage());
+    }
+  }
+
+  // Also those that are hidden, in menus and dialogs.
+  void theOtherThemeReachesEveryWidget() {
+    Panel switched({.operate = true});
+    show(switched, QStringLiteral("view.mesh"));
+    switched.window->actions()->find(QStringLiteral("view.themeDark"))->trigger();
+    QTest::qWait(200);
+    Panel started({.operate = true});
+    show(started, QStringLiteral("view.mesh"));
+    const auto widgets = switched.window->findChildren<QWidget*>();
+    const auto expected = started.window->findChildren<QWidget*>();
+    QVERIFY(widgets.size() > 500);
+    QCOMPARE(widgets.size(), expected.size());
+    QStringList wrong;
+    for (qsizetype i = 0; i < widgets.size(); ++i) {
+      QString what = difference(widgets[i]->palette(), expected[i]->palette());
+      // Qt gives the font of a dock widget to its buttons, which have no text, when it comes again.
+      if (widgets[i]->isVisible() && widgets[i]->font() != expected[i]->font())
+        what += QStringLiteral(" font");
+      if (!what.isEmpty())
+        wrong << QStringLiteral("%1 '%2' %3")
+                     .arg(QLatin1String(widgets[i]->metaObject()->className()),
+                          widgets[i]->objectName(), what);
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
   }
 };
 

@@ -80,6 +80,19 @@ class HeartbeatTest : public QObject {
     TESSERA_VERIFY_ALIVE(heartbeat);
   }
 
+  void anotherThemeIsChosen() {
+    test::Panel panel({}, test::LargeCluster(512, 8, 16, 64));
+    panel.window->resize(1600, 1000);
+    QTest::qWait(200);
+    Heartbeat heartbeat;
+    for (const char* theme : {"view.themeDark", "view.themeLight"}) {
+      panel.window->actions()->find(QLatin1String(theme))->trigger();
+      QTest::qWait(150);
+    }
+    qInfo("at most %lld ms", static_cast<long long>(heartbeat.longestGap().count()));
+    TESSERA_VERIFY_ALIVE(heartbeat);
+  }
+
   void manyEventsArriveAndAreFiltered() {
     test::Panel panel;
     Heartbeat heartbeat;

@@ -4,12 +4,15 @@
 #include <QApplication>
 #include <QImage>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
 #include <QSet>
 #include <QTest>
 #include <array>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "tests/support/widget_test_main.h"
 #include "ui/style_sheet.h"
@@ -94,6 +97,20 @@ const std::array<std::pair<const char*, Matrix>, 4> kEyes{{
        {-0.078411, 0.930809, 0.147602},
        {0.004733, 0.691367, 0.303900}}}},
 }};
+
+/// Counts how often each widget is polished again.
+class PolishCount : public QObject {
+ public:
+  PolishCount() { qApp->installEventFilter(this); }
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::StyleChange) ++m_counts[watched];
+    return false;
+  }
+  int of(const QObject& widget) { return m_counts[&widget]; }
+
+ private:
+  std::map<const QObject*, int> m_counts;
+};
 
 }  // namespace
 
@@ -200,16 +217,79 @@ class ThemeTest : public QObject {
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
     applyTheme(*qApp, ThemeMode::Light);
+    QTRY_VERIFY(window.updatesEnabled());
     QCOMPARE(window.palette().color(QPalette::Window), Theme::light().window);
     const QImage light = window.grab().toImage();
     applyTheme(*qApp, ThemeMode::Dark);
     QCOMPARE(Theme::current(), Theme::dark());
     QCOMPARE(window.palette().color(QPalette::Window), Theme::dark().window);
+    QTRY_VERIFY(window.updatesEnabled());
     const QImage dark = window.grab().toImage();
     QCOMPARE(dark.pixelColor(190, 70), Theme::dark().window);
     QVERIFY(light != dark);
     QCOMPARE(dark.pixelColor(button.geometry().left() + 8, button.geometry().center().y()),
              Theme::dark().accent);
+  }
+
+  // Qt alone polishes each widget once for every ancestor, which takes the panel 140 ms.
+  void switchingPolishesEachWidgetOnce() {
+    QWidget window;
+    QList<QWidget*> nested{&window};
+    for (int i = 0; i < 8; ++i) nested << new QWidget(nested.last());
+    QMenu menu(&window);  // a window, but with a parent
+    window.show();
+    menu.popup(window.pos());
+    applyTheme(*qApp, ThemeMode::Light);
+    PolishCount count;
+    applyTheme(*qApp, ThemeMode::Dark);
+    for (const QWidget* widget : nested) QCOMPARE(count.of(*widget), 1);
+    QCOMPARE(count.of(menu), 1);
+    QTest::qWait(20);
+    QCOMPARE(count.of(*nested.last()), 1);
+  }
+
+  void hiddenPartsFollow() {
+    QWidget window;
+    QWidget page(&window), other(&window);
+    QLabel label(&page), otherLabel(&other);
+    for (QLabel* each : {&label, &otherLabel}) each->setProperty("role", "warn");
+    window.show();
+    page.hide();
+    other.hide();
+    applyTheme(*qApp, ThemeMode::Light);
+    QTRY_COMPARE(label.palette().color(QPalette::WindowText), Theme::light().warn);
+    PolishCount count;
+    applyTheme(*qApp, ThemeMode::Dark);
+    QCOMPARE(count.of(window), 1);
+    QCOMPARE(count.of(page) + count.of(label) + count.of(other), 0);
+    page.show();  // before the event loop has reached it
+    QCOMPARE(label.palette().color(QPalette::WindowText), Theme::dark().warn);
+    QCOMPARE(count.of(page), 1);
+    QCOMPARE(count.of(label), 1);
+    QTRY_COMPARE(otherLabel.palette().color(QPalette::WindowText), Theme::dark().warn);
+    QCOMPARE(count.of(page) + count.of(label) + count.of(other) + count.of(otherLabel), 4);
+  }
+
+  // Parts that end or begin before the event loop has reached them, and another theme meanwhile.
+  void partsComeAndGoMeanwhile() {
+    QWidget window;
+    auto gone = std::make_unique<QLabel>(&window);
+    QLabel stays(&window);
+    for (QLabel* each : {gone.get(), &stays}) each->setProperty("role", "bad");
+    window.show();
+    gone->hide();
+    stays.hide();
+    applyTheme(*qApp, ThemeMode::Light);
+    applyTheme(*qApp, ThemeMode::Dark);
+    gone.reset();
+    applyTheme(*qApp, ThemeMode::Light);
+    QLabel late(&window);
+    late.setProperty("role", "bad");
+    late.show();
+    QCOMPARE(late.palette().color(QPalette::WindowText), Theme::light().bad);
+    applyTheme(*qApp, ThemeMode::Dark);
+    QTRY_COMPARE(stays.palette().color(QPalette::WindowText), Theme::dark().bad);
+    QCOMPARE(late.palette().color(QPalette::WindowText), Theme::dark().bad);
   }
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialogs/agent_tests.h"
 
+#include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "ui/icons.h"
 #include "ui/theme.h"
@@ -37,6 +39,26 @@ QColor verdictColor(const QString& role) {
   if (role == QLatin1String("ok")) return theme.ok;
   return role == QLatin1String("warn") ? theme.warn : theme.bad;
 }
+
+/// The icon of a verdict, in the colours of the theme.
+class VerdictMark : public QLabel {
+ public:
+  VerdictMark(QString icon, QString role, QWidget* parent)
+      : QLabel(parent), m_icon(std::move(icon)), m_role(std::move(role)) {
+    draw();
+  }
+
+ protected:
+  void changeEvent(QEvent* event) override {
+    if (event->type() == QEvent::PaletteChange) draw();
+    QLabel::changeEvent(event);
+  }
+
+ private:
+  void draw() { setPixmap(iconPixmap(m_icon, verdictColor(m_role), 14, devicePixelRatioF())); }
+
+  QString m_icon, m_role;
+};
 
 }  // namespace
 
@@ -85,8 +107,7 @@ void AgentTests::add(const AgentTest& test) {
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(1);
-  auto* mark = new QLabel(row);
-  mark->setPixmap(iconPixmap(iconName, verdictColor(role), 14, devicePixelRatioF()));
+  auto* mark = new VerdictMark(iconName, role, row);
   auto* agent = new QLabel(test.agent, row);
   agent->setFixedWidth(kAgentWidth);
   auto* verdict = new QLabel(text(test.verdict), row);
