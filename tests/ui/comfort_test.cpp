@@ -8,8 +8,10 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
 #include <optional>
 
+#include "engine/lesson/lessons.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_scenes.h"
@@ -21,6 +23,8 @@
 using namespace tessera;
 
 namespace {
+
+constexpr QSize kSmall(1280, 720);
 
 /// What the panel shows and does not write: names, values and sentences of clusters, files, other
 /// programs and of Qt.
@@ -47,9 +51,14 @@ QStringList dataTexts() {
       QStringLiteral("tp stays at 2, and dp is the largest that divides the batch"),
       QStringLiteral("within 3 % of the fastest step and a third of the bytes"),
       QStringLiteral("Fastest by estimate"),
-      QStringLiteral("txn n0 out, assumed")};
+      QStringLiteral("txn n0 out, assumed"),
+      QStringLiteral("simulated")};
   // Lessons are translated as whole files.
-  for (const ui::LessonEntry& lesson : ui::lessonEntries()) texts << lesson.title << lesson.summary;
+  for (const ui::LessonEntry& lesson : ui::lessonEntries()) {
+    texts << lesson.title << lesson.summary;
+    const auto text = engine::FindLessonText(lesson.name.toStdString());
+    if (text) texts << QString::fromStdString(text->text);
+  }
   for (const engine::Event& event : test::PanelEvents()) {
     texts << QString::fromStdString(event.text);
   }
@@ -133,6 +142,31 @@ class ComfortTest : public QObject {
     QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
     QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(u'\n')));
     QVERIFY2(plain.isEmpty(), qPrintable(plain.join(u'\n')));
+  }
+
+  void aSmallWindowIsLegible_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name :
+         {"mesh-live", "mesh-draft", "mesh-moving", "mesh-lost-node", "plan-too-large",
+          "tensors-one", "links-moving", "flows-moving", "data-live", "files-live",
+          "history-details", "lesson-task", "start-empty"})
+      QTest::newRow(name) << QString::fromLatin1(name);
+  }
+  void aSmallWindowIsLegible() {
+    QFETCH(QString, name);
+    const auto& scenes = test::PanelScenes();
+    const auto shown = std::ranges::find(scenes, name, &test::Scene::name);
+    QVERIFY(shown != scenes.end());
+    const test::Stage stage = shown->open();
+    stage.widget->resize(kSmall);
+    test::settle();
+    QCOMPARE(stage.widget->size(), kSmall);
+    const QStringList clipped = test::clippedTexts(*stage.widget);
+    if (!m_pictures.isEmpty()) {
+      const QString file = QStringLiteral("%1/%2-small.png").arg(m_pictures, name);
+      QVERIFY2(stage.widget->grab().save(file), qPrintable(file));
+    }
+    QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
   }
 
  private:

@@ -23,6 +23,7 @@
 #include "ui/dialogs/start_job_dialog.h"
 #include "ui/help/help_window.h"
 #include "ui/lessons/consistency_lesson.h"
+#include "ui/lessons/lesson_session.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
 #include "ui/models/move_control.h"
@@ -30,8 +31,8 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/state_page.h"
-#include "ui/palette/command_palette.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/palette/command_palette.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/settings.h"
 #include "ui/views/files_page.h"
@@ -358,6 +359,10 @@ void addViews(std::vector<Scene>* scenes) {
     waitUntil([view] { return view->layouts() && view->layouts()->next(); });
     view->openTensor(QStringLiteral("h.0.attn.qkv.weight"));
   }));
+  add(windowScene("tensors-loading", {}, PanelCluster, [](Play& p) {
+    p.panel->commands.holdStates = true;
+    p.trigger("view.tensors");
+  }));
   add(windowScene("tensors-stale", {}, PanelCluster, [](Play& p) {
     p.trigger("view.tensors");
     waitForTensors(p);
@@ -412,11 +417,6 @@ void addViews(std::vector<Scene>* scenes) {
     p.child<ui::HistoryPage>()->reload();
     QTest::qWait(50);
   }));
-  add(windowScene("history-details", {}, PanelCluster, [](Play& p) {
-    auto* history = p.child<ui::HistoryPage>();
-    p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
-    history->choose(3);
-  }));
   add(windowScene("timeline-step-time", {}, PanelCluster, [](Play& p) {
     auto* timeline = p.child<ui::TimelinePage>();
     timeline->chooseCurves({{ui::PlotCurve::Kind::Loss}, {ui::PlotCurve::Kind::StepTime}});
@@ -442,6 +442,11 @@ void addViews(std::vector<Scene>* scenes) {
     p.window().meshView()->setSelection({{0, 0}, {0, 1}});
     timeline->plots()->setRange(sample.time - 15, sample.time + 1);
     settle();
+  }));
+  add(windowScene("history-details", {}, PanelCluster, [](Play& p) {
+    auto* history = p.child<ui::HistoryPage>();
+    p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);
+    history->choose(3);
   }));
   add(windowScene("history-compare", {}, PanelCluster, [](Play& p) {
     auto* history = p.child<ui::HistoryPage>();
@@ -609,6 +614,27 @@ struct StartJob {
   std::unique_ptr<ui::StartJobDialog> dialog;
 };
 
+/// The window beside a step of a lesson.
+Scene lessonScene(const char* name, const char* lesson, int step, const Arrange& arrange) {
+  return windowScene(name, {}, PanelCluster, [=](Play& p) {
+    p.window().lessons().setAnimated(false);
+    p.window().openLesson(QString::fromLatin1(lesson), step);
+    settle();
+    arrange(p);
+  });
+}
+
+void addLessons(std::vector<Scene>* scenes) {
+  const auto add = [&](Scene scene) { scenes->push_back(std::move(scene)); };
+  add(lessonScene("lesson-question", "what-moves", 1, [](Play&) {}));
+  add(lessonScene("lesson-answered", "what-moves", 1,
+                  [](Play& p) { p.window().lessons().choose(1); }));
+  add(lessonScene("lesson-task", "what-moves", 5, [](Play& p) {
+    p.window().lessons().edit({kN1.begin(), kN1.end()}, true);
+  }));
+  add(lessonScene("lesson-swap", "replicas", 6, [](Play&) {}));
+}
+
 void addStartJob(std::vector<Scene>* scenes) {
   const auto add = [&](const char* name, const std::function<void(StartJob&)>& arrange) {
     scenes->push_back({QString::fromLatin1(name), [=]() -> Stage {
@@ -666,6 +692,7 @@ const std::vector<Scene>& PanelScenes() {
     addViews(&made);
     addStarts(&made);
     addDialogs(&made);
+    addLessons(&made);
     addStartJob(&made);
     return made;
   }();

@@ -123,6 +123,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::size_t samplesPage = 1000;
   Result<std::vector<engine::Check>> checks = std::vector<engine::Check>();
   Result<engine::vfs::Jobs> jobStates = engine::vfs::Jobs();
+  bool holdStates = false;  // they are never answered
   bool holdPlans = false;
   std::deque<std::function<void()>> heldPlans;
 

@@ -17,6 +17,7 @@
 #include "ui/lessons/lesson_session.h"
 #include "ui/lessons/lesson_steps.h"
 #include "ui/lessons/lesson_task.h"
+#include "ui/widgets/button_row.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/scrolled.h"
 
@@ -102,13 +103,12 @@ QWidget* LessonPane::buildLesson() {
   m_scroll->setAccessibleName(tr("The step of the lesson"));
   m_scroll->setFocusPolicy(Qt::NoFocus);
 
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
-  buttons->addWidget(m_back);
-  buttons->addWidget(m_startOver);
-  buttons->addStretch();
-  buttons->addWidget(m_next);
   m_next->setMinimumWidth(96);
+  auto* buttons = new ButtonRow(8, this);
+  buttons->add(m_back);
+  buttons->add(m_startOver);
+  buttons->addStretch();
+  buttons->add(m_next);
 
   auto* page = new QWidget(this);
   auto* column = new QVBoxLayout(page);
@@ -120,7 +120,7 @@ QWidget* LessonPane::buildLesson() {
   column->addSpacing(4);
   column->addWidget(m_scroll, 1);
   column->addWidget(m_problem);
-  column->addLayout(buttons);
+  column->addWidget(buttons);
   return page;
 }
 

@@ -8,11 +8,13 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "engine/lesson/lesson_names.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/sentences.h"
+#include "ui/widgets/button_row.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -99,16 +101,20 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   m_microBatch->setSpecialValueText(tr("auto"));
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setButtonSymbols(QAbstractSpinBox::NoButtons);
-  m_microBatch->setMinimumWidth(kBoxWidth);
+  m_microBatch->setMinimumWidth(std::max(kBoxWidth, m_microBatch->sizeHint().width()));
   m_microBatch->setAccessibleName(tr("Samples of a micro-batch"));
   caption->setBuddy(m_microBatch);
   degrees->setColumnStretch(column, 1);
-  auto* options = new QHBoxLayout;
-  options->setSpacing(8);
-  options->addWidget(m_zero);
+  auto* batch = new QWidget(this);
+  auto* batchRow = new QHBoxLayout(batch);
+  batchRow->setContentsMargins(0, 0, 0, 0);
+  batchRow->setSpacing(8);
+  batchRow->addWidget(caption);
+  batchRow->addWidget(m_microBatch);
+  auto* options = new ButtonRow(8, this);
+  options->add(m_zero);
   options->addStretch();
-  options->addWidget(caption);
-  options->addWidget(m_microBatch);
+  options->add(batch);
   const auto setOptions = [this] {
     m_session.draft().setOptions({m_zero->isChecked(), m_microBatch->value()});
   };
@@ -123,7 +129,7 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   rows->addWidget(m_title);
   rows->addWidget(m_text);
   rows->addLayout(degrees);
-  rows->addLayout(options);
+  rows->addWidget(options);
   rows->addLayout(m_rows);
   rows->addWidget(m_problem);
   rows->addWidget(m_plan);

@@ -13,6 +13,7 @@
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
 #include "ui/sentences.h"
+#include "ui/widgets/button_row.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/phase_times_bar.h"
@@ -147,10 +148,9 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   QScrollArea* scroll = scrolled(body, this);
   scroll->setAccessibleName(tr("Details of the change"));
 
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(7);
-  buttons->addWidget(m_close);
-  buttons->addWidget(m_reverse, 1);
+  auto* buttons = new ButtonRow(7, this);
+  buttons->add(m_close);
+  buttons->add(m_reverse, 1);
 
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 13, 16, 14);
@@ -159,7 +159,7 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   column->addWidget(scroll, 1);
   column->addWidget(m_report);
   column->addWidget(m_moment);
-  column->addLayout(buttons);
+  column->addWidget(buttons);
   connect(m_close, &QPushButton::clicked, this, &ChangeDetails::closeRequested);
   connect(m_report, &QPushButton::clicked, this, [this] {
     if (m_entry) emit reportRequested(*m_entry);
