@@ -21,9 +21,11 @@
 #include "ui/window/dock_sizes.h"
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/notices.h"
 #include "ui/window/presenter.h"
 #include "ui/window/projector.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
 #include "ui/window/window_dialogs.h"
 
@@ -98,7 +100,7 @@ MainWindow::~MainWindow() {
 
 MeshView* MainWindow::meshView() const { return m_impl->mesh; }
 Draft* MainWindow::draft() const { return &m_impl->draft; }
-PlanPanel* MainWindow::planPanel() const { return m_impl->planPanel; }
+PlanPanel* MainWindow::planPanel() const { return m_impl->side->plan(); }
 ProgressPanel* MainWindow::progressPanel() const { return m_impl->progress; }
 ActionRegistry* MainWindow::actions() const { return m_impl->actions; }
 Settings& MainWindow::settings() const { return m_impl->settings; }
@@ -106,7 +108,7 @@ CommandPalette* MainWindow::commandPalette() const { return m_impl->dialogs->pal
 HelpWindow* MainWindow::helpWindow() const { return m_impl->dialogs->help(); }
 ConsistencyLesson* MainWindow::lesson() const { return m_impl->dialogs->experiment(); }
 LessonSession& MainWindow::lessons() const { return m_impl->lessons; }
-LessonPane* MainWindow::lessonPane() const { return m_impl->lessonPane; }
+LessonPane* MainWindow::lessonPane() const { return m_impl->side->lesson(); }
 bool MainWindow::openLesson(const QString& nameOrFile, int step) {
   return m_impl->lessonDesk->open(nameOrFile, step);
 }
@@ -129,7 +131,7 @@ bool MainWindow::event(QEvent* event) {
       if (m_impl && m_impl->header != nullptr &&
           std::exchange(m_impl->iconTheme, &Theme::current()) != &Theme::current()) {
         m_impl->actions->refreshIcons();
-        m_impl->planPanel->refresh();
+        m_impl->side->plan()->refresh();
         m_impl->followProfile();
       }
       break;

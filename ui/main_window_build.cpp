@@ -5,8 +5,6 @@
 #include <QDockWidget>
 #include <QLayout>
 #include <QMenuBar>
-#include <QSplitter>
-#include <QStackedWidget>
 #include <QStatusBar>
 #include <QTableView>
 #include <QToolBar>
@@ -16,18 +14,13 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
-#include "ui/pages/change_details.h"
-#include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
 #include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
-#include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
 #include "ui/pages/notice_bar.h"
-#include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/palette/window_items.h"
@@ -44,9 +37,12 @@
 #include "ui/window/dock_sizes.h"
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/notices.h"
 #include "ui/window/presenter.h"
 #include "ui/window/projector.h"
+#include "ui/window/records_pane.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
 #include "ui/window/window_dialogs.h"
 
@@ -55,7 +51,6 @@ namespace {
 
 constexpr int kToolBarHeight = 48;
 constexpr int kViewsRow = 38;
-constexpr int kRecordsRow = 34;
 constexpr int kLayoutVersion = 1;
 
 QDockWidget* addDock(QMainWindow* window, const char* name, const QString& title, QWidget* content,
@@ -162,52 +157,26 @@ void MainWindow::Impl::buildDocks() {
   navigator = new Navigator(model, &window);
   navigatorDock = addDock(&window, "navigator", tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
 
-  inspector = new Inspector(model, &window);
-  planPanel = new PlanPanel(model, draft, plan, proposal, control, &window);
-  details = new ChangeDetails(&window);
-  comparison = new ComparePage(&window);
-  lessonPane = new LessonPane(lessons, lessonRecords, &window);
-  right = new QStackedWidget(&window);
-  for (QWidget* page :
-       std::initializer_list<QWidget*>{inspector, planPanel, details, comparison, lessonPane}) {
-    right->addWidget(page);
-  }
-  right->setMinimumWidth(290);
-  rightDock = addDock(&window, "side", tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
+  side = new SidePane({model, draft, plan, proposal, control, lessons, lessonRecords}, &window);
+  rightDock = addDock(&window, "side", tr("Inspector and plan"), side, Qt::RightDockWidgetArea);
 
-  buildRecords();
+  records = new RecordsPane({.model = model,
+                             .commands = commands,
+                             .selection = selection,
+                             .settings = settings,
+                             .leaveDraft = [this] { leaveDraft(); },
+                             .rulesChanged = [this] { actions->refresh(); },
+                             .showError = [this](const QString& text) { showError(text); }},
+                            &window);
+  history = records->history();
+  timeline = records->timeline();
+  buildViews();
+  records->addEvents();
   bottomDock =
-      addDock(&window, "records", tr("History and events"), bottom, Qt::BottomDockWidgetArea);
+      addDock(&window, "records", tr("History and events"), records, Qt::BottomDockWidgetArea);
   docks =
       std::make_unique<DockSizes>(window, DockSizes::Docks{navigatorDock, rightDock, bottomDock},
                                   QList<QWidget*>{decision, progress});
-}
-
-void MainWindow::Impl::buildRecords() {
-  records = new TabbedPane(Surface::Tone::Panel, tr("Timeline and history"), kRecordsRow, &window);
-  records->setObjectName(QStringLiteral("recordsPane"));
-  records->layout()->setContentsMargins(0, 0, 0, 4);
-  history = new HistoryPage(commands, records);
-  timeline = new TimelinePage(model, commands, *history->model(), records);
-  records->addPage(tr("Timeline"), timeline, timeline->corner());
-  records->addPage(tr("History"), history, history->corner());
-  flows = new FlowsPage(records);
-  records->addPage(tr("Flows"), flows, flows->corner());
-  records->setTabVisible(flows, false);  // until a change runs
-  buildViews();
-  events = new EventsPage(&window);
-  auto* splitter = new QSplitter(Qt::Horizontal, &window);
-  splitter->setObjectName(QStringLiteral("recordsSplitter"));
-  splitter->addWidget(records);
-  splitter->addWidget(events);
-  splitter->setStretchFactor(0, 3);
-  splitter->setStretchFactor(1, 2);
-  splitter->setChildrenCollapsible(false);
-  splitter->setSizes({880, 560});
-  bottom = new QStackedWidget(&window);
-  bottom->addWidget(splitter);
-  bottom->addWidget(LessonDesk::makeNoRecords(&window));
-  bottom->setMinimumHeight(110);
 }
 
 void MainWindow::Impl::buildDesks() {
@@ -232,13 +201,30 @@ void MainWindow::Impl::buildDesks() {
                         .setSource = [this](LayoutSource next) { setSource(next); },
                         .say = says,
                         .showError = shows});
+  momentDesk = std::make_unique<MomentDesk>(
+      MomentDesk::Parts{model, commands, *presenter, *timeline->plots(), *history->model()},
+      MomentDesk::Window{
+          .setPast =
+              [this](bool past) { setSource(past ? LayoutSource::Past : LayoutSource::Live); },
+          .refresh = [this] { refreshParts(); },
+          .followChanges =
+              [this] {
+                refreshPastSwitch();
+                if (presenter->isPast()) refresh();
+              },
+          .followPinned =
+              [this] {
+                refreshSide();
+                refreshParts();
+              },
+          .showError = shows});
   lessonDesk = std::make_unique<LessonDesk>(
       LessonDesk::Parts{lessons, lessonRecords, selection, *colours, *mesh, *tabs, views},
       LessonDesk::Window{.isShown = isLesson,
                          .show =
                              [this] {
                                if (!presenter->isLesson()) setSource(LayoutSource::Lesson);
-                               lessonPane->setFocus();
+                               side->lesson()->setFocus();
                              },
                          .refresh = [this] { refreshParts(); },
                          .showError = shows});
@@ -252,7 +238,7 @@ void MainWindow::Impl::buildDesks() {
                                 .profilesChanged = [this] { followProfile(); },
                                 .showError = shows});
   items = std::make_unique<WindowItems>(
-      WindowItems::Parts{*actions, *history->model(), *events->model()},
+      WindowItems::Parts{*actions, *history->model(), *records->events()->model()},
       WindowItems::Reactions{
           .chooseDevices =
               [this](const std::set<ptc::DeviceId>& devices) {
@@ -268,8 +254,8 @@ void MainWindow::Impl::buildDesks() {
           .showEvent =
               [this](const QModelIndex& row, double time, const QString& source) {
                 bottomDock->show();
-                events->reveal(row);
-                showMoment(time);
+                records->events()->reveal(row);
+                momentDesk->show(time);
                 chooseNamed(source);
               }});
   dialogs = std::make_unique<WindowDialogs>(
@@ -313,7 +299,7 @@ void MainWindow::Impl::adoptSettings() {
   followProfile();
   navigator->tree()->setObjectName(QStringLiteral("navigator"));
   history->table()->setObjectName(QStringLiteral("history"));
-  events->table()->setObjectName(QStringLiteral("events"));
+  records->events()->table()->setObjectName(QStringLiteral("events"));
   if (!start.keepLayout) return;
   keeper = new LayoutKeeper(window, settings, kLayoutVersion);
   placed = keeper->restore();

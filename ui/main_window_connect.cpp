@@ -9,10 +9,10 @@
 #include "ui/connections.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
+#include "ui/models/sample_history.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/events_page.h"
-#include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
@@ -22,7 +22,6 @@
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/state_page.h"
 #include "ui/pages/timeline_page.h"
-#include "ui/plots/job_plots.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/widgets/tabbed_pane.h"
@@ -32,8 +31,11 @@
 #include "ui/window/desktop_notices.h"
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/notices.h"
 #include "ui/window/presenter.h"
+#include "ui/window/records_pane.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
@@ -49,18 +51,7 @@ void MainWindow::Impl::connectAll() {
 
 void MainWindow::Impl::connectModels() {
   connect(&model, &ClusterModel::changed, this, &Impl::refresh);
-  connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
-  connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
-  connect(&model, &ClusterModel::eventsAdded, this, &Impl::noteStates);
-  connect(&model, &ClusterModel::cleared, this, [this] {
-    presenter->forgetCluster();
-    timeline->plots()->setPinned({});
-    events->clear();
-    flows->clear();
-    historyLoaded = false;
-    if (presenter->source() == LayoutSource::Past) setSource(LayoutSource::Live);
-    followProfile();
-  });
+  connect(&model, &ClusterModel::cleared, this, &Impl::followProfile);
   connect(&draft, &Draft::changed, this, &Impl::refresh);
   connect(&plan, &DraftPlan::changed, this, &Impl::refreshViews);
   connect(&control, &MoveControl::changed, this, [this] {
@@ -81,8 +72,7 @@ void MainWindow::Impl::connectModels() {
   connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
   connect(&selection, &SelectionModel::devicesChanged, this, [this] {
     navigator->setSelection(selection.devices());
-    inspector->setSelection(selection.devices());
-    if (!selection.devices().empty()) history->choose({});
+    side->inspector()->setSelection(selection.devices());
     actions->refresh();
   });
   connect(&selection, &SelectionModel::linkChanged, this, [this] {
@@ -140,8 +130,9 @@ void MainWindow::Impl::connectViews() {
   });
   connect(navigator, &Navigator::selectionChosen, this,
           [this](const Devices& devices) { selection.setDevices(devices); });
-  connect(planPanel, &PlanPanel::applyRequested, draftDesk.get(), &DraftDesk::requestApply);
-  connect(planPanel, &PlanPanel::discardRequested, draftDesk.get(), &DraftDesk::discard);
+  connect(side->plan(), &PlanPanel::applyRequested, draftDesk.get(), &DraftDesk::requestApply);
+  connect(side->plan(), &PlanPanel::discardRequested, draftDesk.get(), &DraftDesk::discard);
+  LessonPane* lessonPane = side->lesson();
   connect(lessonPane, &LessonPane::lessonChosen, this,
           [this](const QString& name) { lessonDesk->open(name); });
   connect(lessonPane, &LessonPane::experimentRequested, dialogs.get(),
@@ -160,61 +151,29 @@ void MainWindow::Impl::connectViews() {
 
 void MainWindow::Impl::connectRecords() {
   connect(history, &HistoryPage::reverseRequested, draftDesk.get(), &DraftDesk::reverse);
-  connect(history, &HistoryPage::loaded, actions, &ActionRegistry::refresh);
-  connect(history, &HistoryPage::failed, this, &Impl::showError);
   connect(history, &HistoryPage::chosenChanged, this, [this] {
     const engine::HistoryEntry* entry = history->chosen();
-    selection.setChange(entry == nullptr ? std::nullopt : std::optional(entry->id));
-    timeline->setSelected(selection.change());
-    if (entry != nullptr) details->setEntry(*entry);
+    if (entry != nullptr) side->details()->setEntry(*entry);
     refreshViews();
     refreshNotices();
     refreshSide();
     actions->refresh();
   });
-  connect(history->model(), &QAbstractItemModel::modelReset, this, &Impl::indexChanges);
-  // Another view than the history chose a change.
-  connect(&selection, &SelectionModel::changeChanged, this, [this] {
-    const engine::HistoryEntry* entry = history->chosen();
-    const auto known = entry == nullptr ? std::nullopt : std::optional(entry->id);
-    if (known == selection.change()) return;
-    if (history->choose(selection.change())) {
-      leaveDraft();
-    } else {
-      selection.setChange(known);
-    }
-  });
-  connect(timeline, &TimelinePage::failed, this, &Impl::showError);
-  connect(&selection, &SelectionModel::devicesChanged, timeline,
-          [this] { timeline->setDevices(selection.devices()); });
-  const QString curves = QStringLiteral("plots/curves");
-  if (const QString keys = settings.entry(curves); !keys.isEmpty())
-    timeline->chooseCurves(parseCurves(keys));
-  connect(timeline, &TimelinePage::curvesChosen, this,
-          [this, curves](const QString& keys) { settings.setEntry(curves, keys); });
-  connect(timeline->plots(), &JobPlots::playheadChanged, this, &Impl::followPlayhead);
-  connect(timeline, &TimelinePage::changeChosen, this,
-          [this](qint64 txn) { selection.setChange(txn); });
   connect(&timeline->samples(), &SampleHistory::changed, this, &Impl::refreshPastSwitch);
-  connect(timeline->plots(), &JobPlots::compareRequested, this, [this] {
-    if (presenter->compareBlockedReason().isEmpty()) setComparing(!presenter->pinned());
-  });
-  connect(comparison, &ComparePage::closeRequested, this, [this] {
-    if (comparison->moments()) return setComparing(false);
+  const ComparePage* comparison = side->comparison();
+  connect(comparison, &ComparePage::closeRequested, this, [this, comparison] {
+    if (comparison->moments()) return momentDesk->setComparing(false);
     history->choose({});
   });
   connect(comparison, &ComparePage::failed, this, &Impl::showError);
+  const ChangeDetails* details = side->details();
   connect(details, &ChangeDetails::reverseRequested, draftDesk.get(), &DraftDesk::reverse);
-  connect(details, &ChangeDetails::momentRequested, this, &Impl::showMomentOf);
+  connect(details, &ChangeDetails::momentRequested, momentDesk.get(), &MomentDesk::showBegin);
   connect(details, &ChangeDetails::reportRequested, reports.get(), &ChangeReports::save);
   connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
-  connect(flows, &FlowsPage::hasFlowsChanged, this, [this](bool has) {
-    records->setTabVisible(flows, has);
-    actions->refresh();
-  });
-  connect(events, &EventsPage::failed, this, &Impl::showError);
+  const EventsPage* events = records->events();
   connect(events, &EventsPage::sourceChosen, this, &Impl::chooseNamed);
-  connect(events, &EventsPage::momentChosen, this, &Impl::showMoment);
+  connect(events, &EventsPage::momentChosen, momentDesk.get(), &MomentDesk::show);
 }
 
 void MainWindow::Impl::connectNotices() {

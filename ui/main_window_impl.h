@@ -29,33 +29,30 @@
 #include "ui/views/view.h"
 
 class QDockWidget;
-class QStackedWidget;
 
 namespace tessera::ui {
 
 class AppliedSettings;
-class ChangeDetails;
 class ChangeReports;
 class ClusterChooser;
 class ColourBar;
-class ComparePage;
 class CountdownBar;
 class DecisionPanel;
 class DesktopNotices;
 class DockSizes;
 class DraftDesk;
-class EventsPage;
-class FlowsPage;
 class HeaderBar;
 class HistoryPage;
-class Inspector;
 class LayoutKeeper;
 class LessonDesk;
+class MomentDesk;
 class MeshPage;
 class Navigator;
 class Notices;
 class Presenter;
 class Projector;
+class RecordsPane;
+class SidePane;
 class StatusLine;
 class Surface;
 class TabbedPane;
@@ -80,7 +77,6 @@ struct MainWindow::Impl : QObject {
   void buildCentre();
   void buildViews();
   void buildDocks();
-  void buildRecords();
   void buildDesks();
   void adoptSettings();
 
@@ -109,21 +105,9 @@ struct MainWindow::Impl : QObject {
 
   // Chooses what is shown: main_window_source.cpp.
   void setSource(LayoutSource next);
-  /// Shows this time in all views, with the playhead at it.
-  /// \return false: the history does not contain this time, nothing was changed
-  bool showMoment(double time);
-  /// Shows the moment when a change began, and its job.
-  void showMomentOf(const engine::HistoryEntry& entry);
-  /// The user or the player moved the playhead.
-  void followPlayhead();
-  void placePlayhead(std::optional<double> time);
   void leaveDraft();
   /// Goes back one level: countdown, selection, change, source.
   void stepBack();
-  /// Compares the moment shown with those that are shown from now on, or ends that.
-  void setComparing(bool compares);
-  void indexChanges();
-  void noteStates(const std::vector<engine::Event>& told);
   void showJob(const QString& name);
   /// Selects the GPUs of a node, of a job, or one GPU.
   void chooseNamed(const QString& name);
@@ -147,7 +131,6 @@ struct MainWindow::Impl : QObject {
   void refreshAge();
   /// Enables the past if there is one.
   void refreshPastSwitch();
-  /// Shows inspector, plan, change details or lesson, by the source and the selected history row.
   void refreshSide();
   /// Shows the chosen link in the inspector while the Links view is shown.
   void showLink();
@@ -172,12 +155,10 @@ struct MainWindow::Impl : QObject {
   LessonSession lessons;
   CommandContext context;  // of the commands of the Cluster menu
   ActionRegistry* actions;
-  bool placingPlayhead = false;
   std::optional<QString> pastReason = {};         // of the switch, as last set
   std::optional<LayoutSource> wantedSource = {};  // from the last run, until it can be shown
   bool placed = false;
   bool closeWhenRolledBack = false;
-  bool historyLoaded = false;
   QString linkTitle;  // of the link chosen last
   const Theme* iconTheme = &Theme::current();
   QTimer ageTimer;
@@ -186,6 +167,7 @@ struct MainWindow::Impl : QObject {
   // window/: who decides what is shown.
   std::unique_ptr<Presenter> presenter;
   std::unique_ptr<DraftDesk> draftDesk;
+  std::unique_ptr<MomentDesk> momentDesk;
   std::unique_ptr<LessonDesk> lessonDesk;
   std::unique_ptr<Notices> notices;
   std::unique_ptr<StatusLine> status;
@@ -209,18 +191,10 @@ struct MainWindow::Impl : QObject {
   MeshView* mesh = nullptr;
   DecisionPanel* decision = nullptr;
   ProgressPanel* progress = nullptr;
-  QStackedWidget* right = nullptr;
-  QStackedWidget* bottom = nullptr;  // the records of the cluster; why a lesson has none
-  Inspector* inspector = nullptr;
-  PlanPanel* planPanel = nullptr;
-  ChangeDetails* details = nullptr;
-  ComparePage* comparison = nullptr;
-  LessonPane* lessonPane = nullptr;
-  TabbedPane* records = nullptr;
+  SidePane* side = nullptr;        // in the right dock
+  RecordsPane* records = nullptr;  // in the lower dock
   TimelinePage* timeline = nullptr;
   HistoryPage* history = nullptr;
-  EventsPage* events = nullptr;
-  FlowsPage* flows = nullptr;
   QDockWidget *navigatorDock = nullptr, *rightDock = nullptr, *bottomDock = nullptr;
 };
 

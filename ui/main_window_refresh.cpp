@@ -2,15 +2,12 @@
 /// \file
 /// Hands changes of the models on to the parts.
 #include <QDateTime>
-#include <QStackedWidget>
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_list.h"
-#include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
-#include "ui/pages/change_details.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/countdown_bar.h"
 #include "ui/pages/flows_page.h"
@@ -18,7 +15,6 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
-#include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/views/colour_bar.h"
@@ -29,6 +25,8 @@
 #include "ui/window/desktop_notices.h"
 #include "ui/window/notices.h"
 #include "ui/window/presenter.h"
+#include "ui/window/records_pane.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
 
 namespace tessera::ui {
@@ -47,26 +45,21 @@ void MainWindow::Impl::refresh() {
     return setSource(LayoutSource::Live);
   if (wantedSource && control.editBlockedReason().isEmpty())
     return setSource(*std::exchange(wantedSource, std::nullopt));
-  // Read once per connection, because others may have changed the cluster meanwhile.
-  if (model.link() != LinkState::Connected) {
-    historyLoaded = false;
-  } else if (model.hasSnapshot() && !std::exchange(historyLoaded, true)) {
-    history->reload();
-  }
+  records->followLink();
   refreshParts();
 }
 
 void MainWindow::Impl::refreshParts() {
   refreshViews();
-  if (presenter->pinned() || comparison->moments()) refreshSide();
+  if (presenter->pinned() || side->comparison()->moments()) refreshSide();
   refreshNotices();
   const ClusterModel& shown = presenter->shownModel();
   navigator->refresh(shown, presenter->isDraft() ? &draft : nullptr);
   navigator->setSelection(selection.devices());
-  inspector->refresh(shown, &shown != &model);
-  flows->refresh(model);
+  side->inspector()->refresh(shown, &shown != &model);
+  records->flows()->refresh(model);
   desktop->followJob(model.job());
-  bottom->setCurrentIndex(presenter->isLesson() ? 1 : 0);
+  records->setInLesson(presenter->isLesson());
   if (presenter->isLesson()) {
     header->showLesson(lessons.model());
   } else if (presenter->isPast()) {
@@ -97,31 +90,13 @@ void MainWindow::Impl::refreshEditable() {
   mesh->setReadOnly(!can);
 }
 
-void MainWindow::Impl::refreshSide() {
-  if (presenter->isDraft()) return right->setCurrentWidget(planPanel);
-  if (presenter->isLesson()) return right->setCurrentWidget(lessonPane);
-  if (const auto two = history->compared()) {
-    // Of another job no samples are here.
-    const bool shown = model.job() != nullptr && two->first->job == model.job()->name &&
-                       two->second->job == model.job()->name;
-    comparison->setDiff(makeChangeDiff(*two->first, *two->second,
-                                       shown ? timeline->samples().series() : SampleSeries()));
-    return right->setCurrentWidget(comparison);
-  }
-  if (auto moments = presenter->comparedMoments()) {
-    comparison->setDiff(std::move(*moments));
-    return right->setCurrentWidget(comparison);
-  }
-  const bool looking = history->chosen() != nullptr;
-  if (looking) details->setReverseBlocked(control.editBlockedReason());
-  right->setCurrentWidget(looking ? static_cast<QWidget*>(details) : inspector);
-}
+void MainWindow::Impl::refreshSide() { side->refresh(*presenter, *history, timeline->samples()); }
 
 void MainWindow::Impl::showLink() {
   bool isShown = false;
   for (View* view : views)
     isShown |= view->id() == QLatin1String("links") && view->widget() == tabs->current();
-  inspector->setLink(isShown ? selection.link() : std::nullopt);
+  side->inspector()->setLink(isShown ? selection.link() : std::nullopt);
 }
 
 void MainWindow::Impl::refreshNotices() {

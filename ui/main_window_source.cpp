@@ -3,9 +3,6 @@
 /// Chooses what is shown: source, moment, selection, pane.
 
 #include <QDockWidget>
-#include <QPointer>
-#include <QScopedValueRollback>
-#include <QSplitter>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTreeView>
@@ -27,9 +24,12 @@
 #include "ui/settings/layout_keeper.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/lesson_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/notices.h"
 #include "ui/window/pane_focus.h"
 #include "ui/window/presenter.h"
+#include "ui/window/records_pane.h"
+#include "ui/window/side_pane.h"
 
 namespace tessera::ui {
 namespace {
@@ -41,14 +41,14 @@ constexpr int kSayMs = 4000;
 void MainWindow::Impl::setSource(LayoutSource next) {
   if (next == LayoutSource::Past && !presenter->moment()) {
     const auto time = presenter->usualMoment();
-    if (time && showMoment(*time)) return;  // which comes back here with a moment
+    if (time && momentDesk->show(*time)) return;  // which comes back here with a moment
     next = LayoutSource::Live;
   }
   if (next == LayoutSource::Draft && !control.draftBlockedReason().isEmpty())
     next = LayoutSource::Live;
   if (next == LayoutSource::Lesson && !lessons.isOpen() && !lessonDesk->openUsual())
     next = LayoutSource::Live;
-  if (next != LayoutSource::Past) placePlayhead(std::nullopt);
+  if (next != LayoutSource::Past) momentDesk->leave();
   const bool wasLesson = presenter->isLesson();
   if (wasLesson && next != LayoutSource::Lesson) lessonDesk->leave();
   presenter->setSource(next);
@@ -68,47 +68,6 @@ void MainWindow::Impl::setSource(LayoutSource next) {
   lessonDesk->enter();
 }
 
-bool MainWindow::Impl::showMoment(double time) {
-  if (!presenter->chooseMoment(time)) return false;
-  placePlayhead(time);
-  if (presenter->isPast()) {
-    refreshParts();
-  } else {
-    setSource(LayoutSource::Past);
-  }
-  return true;
-}
-
-void MainWindow::Impl::placePlayhead(std::optional<double> time) {
-  // The playhead stays within the samples; the moment may be outside of them.
-  const QScopedValueRollback<bool> quiet(placingPlayhead, true);
-  timeline->plots()->setPlayhead(time);
-}
-
-void MainWindow::Impl::followPlayhead() {
-  if (placingPlayhead) return;
-  if (const auto time = timeline->plots()->playhead()) {
-    showMoment(*time);
-  } else if (presenter->source() == LayoutSource::Past) {
-    setSource(LayoutSource::Live);
-  }
-}
-
-void MainWindow::Impl::showMomentOf(const engine::HistoryEntry& entry) {
-  const engine::JobStatus* job = model.job();
-  if (job == nullptr || job->name != entry.job) {
-    if (model.findJob(entry.job) == nullptr) {
-      return showError(tr("The moment of change %1 cannot be shown: the cluster no longer has "
-                          "job %2.")
-                           .arg(entry.id)
-                           .arg(QString::fromStdString(entry.job)));
-    }
-    model.chooseJob(entry.job);
-    model.flush();
-  }
-  showMoment(entry.started);
-}
-
 void MainWindow::Impl::leaveDraft() {
   if (presenter->isDraft()) setSource(LayoutSource::Live);
 }
@@ -121,28 +80,6 @@ void MainWindow::Impl::stepBack() {
     return;
   }
   if (!presenter->isLive()) setSource(LayoutSource::Live);
-}
-
-void MainWindow::Impl::setComparing(bool compares) {
-  presenter->setPinned(compares);
-  const auto& pinned = presenter->pinned();
-  timeline->plots()->setPinned(pinned ? std::optional(pinned->time) : std::nullopt);
-  refreshSide();
-  refreshParts();
-}
-
-void MainWindow::Impl::indexChanges() {
-  presenter->indexChanges();
-  refreshPastSwitch();
-  if (presenter->source() == LayoutSource::Past) refresh();
-  if (model.isFile() || !model.hasSnapshot()) return;  // a file has sent all its events
-  commands.ask(NodeEventsRequest{}, [this, self = QPointer(&window)](auto answer) {
-    if (self && answer) noteStates(*answer);
-  });
-}
-
-void MainWindow::Impl::noteStates(const std::vector<engine::Event>& told) {
-  if (presenter->noteStates(told) && presenter->isPast()) showMoment(presenter->moment()->time);
 }
 
 void MainWindow::Impl::showJob(const QString& name) {
@@ -174,17 +111,18 @@ void MainWindow::Impl::followProfile() {
 void MainWindow::Impl::resetLayout() {
   if (keeper != nullptr) keeper->forget();
   docks->arrange(DockSizes::Arrangement::Operate);
-  if (auto* splitter = window.findChild<QSplitter*>(QStringLiteral("recordsSplitter")))
-    splitter->setSizes({880, 560});
+  records->resetWidths();
 }
 
 void MainWindow::Impl::nextPane(int direction) {
-  QWidget* side = presenter->isDraft() ? static_cast<QWidget*>(planPanel->axisBox(ptc::Axis::kDp))
-                  : presenter->isLesson() ? static_cast<QWidget*>(lessonPane)
-                                          : nullptr;
+  QWidget* edited = presenter->isDraft()
+                        ? static_cast<QWidget*>(side->plan()->axisBox(ptc::Axis::kDp))
+                    : presenter->isLesson() ? side->lesson()
+                                            : nullptr;
   QList<QWidget*> panes{navigator->tree()};
   for (View* view : views) panes << view->focusTarget();
-  panes << side << timeline->plots() << history->table() << flows->table() << events->table();
+  panes << edited << timeline->plots() << history->table() << records->flows()->table()
+        << records->events()->table();
   focusNextPane(std::move(panes), direction);
 }
 

@@ -8,10 +8,11 @@
 #include "ui/main_window_impl.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/timeline_page.h"
-#include "ui/widgets/tabbed_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/draft_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/presenter.h"
+#include "ui/window/records_pane.h"
 
 namespace tessera::ui {
 
@@ -54,7 +55,7 @@ void MainWindow::Impl::addHistoryActions() {
                 .separatorBefore = true},
                [this] {
                  bottomDock->show();
-                 records->setCurrent(timeline);
+                 records->showPage(timeline);
                  timeline->showCurvesMenu();
                });
   actions->add(
@@ -65,7 +66,7 @@ void MainWindow::Impl::addHistoryActions() {
        .checkable = true,
        .blocked = [this] { return presenter->compareBlockedReason(); },
        .checked = [this] { return presenter->pinned().has_value(); }},
-      [this](bool) { setComparing(!presenter->pinned()); });
+      [this](bool) { momentDesk->setComparing(!presenter->pinned()); });
   actions->add({.id = id("history.exportPlots"),
                 .menu = historyMenu,
                 .text = tr("E&xport Plots…"),

@@ -8,6 +8,7 @@
 #include "ui/main_window_impl.h"
 #include "ui/window/lesson_desk.h"
 #include "ui/window/presenter.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
@@ -37,7 +38,7 @@ void MainWindow::Impl::addLearnActions() {
                 .separatorBefore = true},
                [this] {
                  setSource(LayoutSource::Lesson);
-                 lessonPane->showList();
+                 side->lesson()->showList();
                });
   actions->add({.id = id("learn.open"),
                 .menu = learn,
@@ -52,7 +53,7 @@ void MainWindow::Impl::addLearnActions() {
                 .shortcuts = Keys{keys("PgDown")},
                 .separatorBefore = true,
                 .blocked = noLesson},
-               [this] { lessonPane->goOn(); });
+               [this] { side->lesson()->goOn(); });
   actions->add({.id = id("learn.back"),
                 .menu = learn,
                 .text = tr("Step &Back"),

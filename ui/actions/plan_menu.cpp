@@ -11,6 +11,7 @@
 #include "ui/main_window_impl.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/window/draft_desk.h"
+#include "ui/window/side_pane.h"
 
 namespace tessera::ui {
 
@@ -45,7 +46,7 @@ void MainWindow::Impl::addPlanActions() {
                 .icon = id("copy"),
                 .shortcuts = Keys{keys("Ctrl+Shift+C")},
                 .blocked = noDraft},
-               [this] { planPanel->copyButton()->click(); });
+               [this] { side->plan()->copyButton()->click(); });
   actions->add({.id = id("plan.cancelMove"),
                 .menu = planMenu,
                 .text = tr("Cancel and &Roll Back"),

@@ -18,6 +18,7 @@
 #include "ui/window/dock_sizes.h"
 #include "ui/window/presenter.h"
 #include "ui/window/projector.h"
+#include "ui/window/records_pane.h"
 
 namespace tessera::ui {
 
@@ -122,13 +123,13 @@ void MainWindow::Impl::addViewActions() {
                 .statusTip = tr("Filter the shown view, or else the events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
-                 QLineEdit* filter = events->filterEdit();
+                 QLineEdit* filter = records->events()->filterEdit();
                  for (View* each : views) {
                    if (each->widget()->isVisible() && each->filter() != nullptr) {
                      filter = each->filter();
                    }
                  }
-                 if (filter == events->filterEdit()) bottomDock->show();
+                 if (filter == records->events()->filterEdit()) bottomDock->show();
                  filter->setFocus();
                  filter->selectAll();
                });
@@ -156,13 +157,14 @@ void MainWindow::Impl::addViewActions() {
                 .shortcuts = Keys{keys("Ctrl+Shift+F")},
                 .blocked =
                     [this] {
-                      return flows->hasFlows() ? QString()
-                                               : tr("No change has run since the panel connected.");
+                      return records->flows()->hasFlows()
+                                 ? QString()
+                                 : tr("No change has run since the panel connected.");
                     }},
                [this] {
                  bottomDock->show();
-                 records->setCurrent(flows);
-                 flows->table()->setFocus();
+                 records->showPage(records->flows());
+                 records->flows()->table()->setFocus();
                });
   const std::pair<const char*, std::tuple<QString, QString, DockSizes::Arrangement>>
       arrangements[] = {
