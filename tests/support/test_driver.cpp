@@ -17,6 +17,11 @@ using TestMain = int (*)(int argc, char** argv);
 
 constexpr int kSkipped = 77;  // SKIP_RETURN_CODE of packaging/cmake/TesseraTest.cmake
 constexpr const char* kNameVariable = "TESSERA_TEST_NAME";
+#ifdef TESSERA_FAIL_ON_WARNINGS
+constexpr bool kFailsOnWarnings = true;  // of Qt, and those of the panel
+#else
+constexpr bool kFailsOnWarnings = false;
+#endif
 
 std::map<std::string, TestMain>& Tests() {
   static std::map<std::string, TestMain> tests;
@@ -43,6 +48,21 @@ bool HasSkipsOnly(const std::string& log) {
   return skipped > 0 && passed == 0;
 }
 
+/// Prints the warnings in a Qt Test log; that of platforms without a screen is none.
+/// \return whether there are any
+bool HasWarnings(const std::string& log) {
+  std::ifstream lines(log);
+  bool found = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("QWARN ") || line.find(") This plugin does not support ") != line.npos) {
+      continue;
+    }
+    std::fprintf(stderr, "a warning fails this test: %s\n", line.c_str());
+    found = true;
+  }
+  return found;
+}
+
 int ListTests() {
   for (const auto& [name, run] : Tests()) std::puts(name.c_str());
   return 0;
@@ -64,8 +84,10 @@ int RunTest(TestMain run, std::vector<char*> words) {
   words.push_back(nullptr);
   const int code = run(count, words.data());
   const bool skipped = code == 0 && HasSkipsOnly(log);
+  const bool warned = kFailsOnWarnings && HasWarnings(log);
   std::remove(log);
-  return skipped ? kSkipped : code;
+  if (skipped) return kSkipped;
+  return code == 0 && warned ? 1 : code;
 }
 
 }  // namespace

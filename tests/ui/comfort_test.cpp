@@ -2,14 +2,27 @@
 // Every scene of the panel is legible, translatable and named. ctest runs this in a language with
 // longer texts, in German, in the dark theme with fonts of 150 %, and at a scale factor of 2. Each
 // run leaves a picture of each scene in the folder TESSERA_PICTURES, for eyes.
+#include <cxxabi.h>
+
+#include <QAbstractItemModelTester>
+#include <QAbstractItemView>
+#include <QAbstractProxyModel>
 #include <QApplication>
 #include <QDir>
+#include <QDirIterator>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <optional>
+#include <string_view>
+#include <typeinfo>
 
 #include "engine/lesson/lessons.h"
 #include "tests/support/widget_test_main.h"
@@ -63,6 +76,32 @@ QStringList dataTexts() {
     texts << QString::fromStdString(event.text);
   }
   return texts;
+}
+
+/// The class without its namespaces and outer classes.
+QString classOf(const QAbstractItemModel& model) {
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(typeid(model).name(), nullptr, nullptr, nullptr), &std::free);
+  return QString::fromLatin1(name.get()).section(QStringLiteral("::"), -1);
+}
+
+/// The classes of `ui/` that are item models, as their sources declare them.
+QStringList modelClasses() {
+  static const QRegularExpression declared(
+      QStringLiteral("class (?:\\w+::)?(\\w+)(?: final)? : public (?:QAbstract(?:Item|List|Table)"
+                     "Model|QSortFilterProxyModel|QStandardItemModel|ColumnTable<)"));
+  QStringList classes;
+  QDirIterator files(QStringLiteral(TESSERA_SOURCE_DIR "/ui"), {"*.h", "*.cpp"}, QDir::Files,
+                     QDirIterator::Subdirectories);
+  while (files.hasNext()) {
+    QFile file(files.next());
+    if (!file.open(QIODevice::ReadOnly)) continue;
+    const QString text = QString::fromUtf8(file.readAll());
+    for (auto each = declared.globalMatch(text); each.hasNext();)
+      classes << each.next().captured(1);
+  }
+  classes.removeAll(QStringLiteral("ColumnTable"));  // the base of the tables
+  return classes;
 }
 
 }  // namespace
@@ -129,6 +168,7 @@ class ComfortTest : public QObject {
     QVERIFY(stage.widget != nullptr);
     const QStringList clipped = test::clippedTexts(*stage.widget);
     const QStringList nameless = test::namelessWidgets(*stage.widget);
+    checkModels(*stage.widget);
     QStringList plain;
     // The guide is not translated text by text.
     if (m_isLong && shown.name != QLatin1String("guide")) {
@@ -142,6 +182,14 @@ class ComfortTest : public QObject {
     QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
     QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(u'\n')));
     QVERIFY2(plain.isEmpty(), qPrintable(plain.join(u'\n')));
+  }
+
+  // As QAbstractItemModelTester wants them, which aborts otherwise; checkModels did that.
+  void everyItemModelKeepsTheRules() {
+    if (m_models.isEmpty()) QSKIP("no scene was shown");
+    const QStringList classes = modelClasses();
+    QVERIFY(classes.size() >= 13);
+    for (const QString& name : classes) QVERIFY2(m_models.contains(name), qPrintable(name));
   }
 
   void aSmallWindowIsLegible_data() {
@@ -170,6 +218,22 @@ class ComfortTest : public QObject {
   }
 
  private:
+  void checkModels(const QWidget& top) {
+    for (const auto* view : top.findChildren<QAbstractItemView*>()) {
+      auto* model = view->model();
+      while (model != nullptr) {
+        if (std::string_view(typeid(*model).name()).find("tessera") != std::string_view::npos) {
+          m_models << classOf(*model);  // not of Qt
+          const QAbstractItemModelTester tester(
+              model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        }
+        const auto* proxy = qobject_cast<const QAbstractProxyModel*>(model);
+        model = proxy != nullptr ? proxy->sourceModel() : nullptr;
+      }
+    }
+  }
+
+  QSet<QString> m_models;  // classes that were checked
   QString m_pictures;
   bool m_isLong = true;
   std::optional<ui::Language> m_german;

@@ -126,11 +126,6 @@ class GuideTest : public QObject {
     QVERIFY(m_home.isValid());
     qputenv("TESSERA_HOME", m_home.path().toUtf8());
   }
-  void init() {
-    // What the offscreen platform cannot do is no fault of the panel.
-    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support)")));
-  }
-
   void everyPageIsThere_data() { languages(); }
   void everyPageIsThere() {
     QFETCH(QLocale, locale);

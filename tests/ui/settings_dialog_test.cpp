@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QKeySequenceEdit>
 #include <QPushButton>
-#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -36,11 +35,6 @@ class SettingsDialogTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void init() {
-    // What the offscreen platform cannot do is no fault of the panel.
-    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support)")));
-  }
-
   void themeHoldsAtOnce() {
     Settings settings;
     Panel panel({.settings = &settings});

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <QFile>
-#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -25,7 +24,6 @@ class SettingsTest : public QObject {
 
  private slots:
   void init() {
-    QTest::failOnWarning(QRegularExpression(QStringLiteral(".*")));
     m_folder = std::make_unique<QTemporaryDir>();
     m_file = m_folder->filePath(QStringLiteral("panel.ini"));
   }
