@@ -13,8 +13,8 @@
 #include "ui/pages/plan_panel.h"
 #include "ui/palette/window_items.h"
 #include "ui/settings/layout_keeper.h"
-#include "ui/widgets/tabbed_pane.h"
 #include "ui/window/applied_settings.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
 #include "ui/window/desktop_notices.h"
@@ -22,8 +22,6 @@
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
 #include "ui/window/moment_desk.h"
-#include "ui/window/notices.h"
-#include "ui/window/presenter.h"
 #include "ui/window/projector.h"
 #include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
@@ -93,8 +91,7 @@ MainWindow::MainWindow(ClusterModel& model, ClusterCommands& commands, WindowOpt
 
 // The views use parts of Impl until they are gone.
 MainWindow::~MainWindow() {
-  m_impl->tabs->disconnect(m_impl.get());
-  m_impl->views.clear();
+  m_impl->centre->release();
   delete centralWidget();
 }
 

@@ -9,28 +9,22 @@
 #include <QTableView>
 #include <QToolBar>
 #include <QTreeView>
-#include <QVBoxLayout>
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
-#include "ui/pages/countdown_bar.h"
 #include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/navigator.h"
-#include "ui/pages/notice_bar.h"
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/palette/window_items.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/layout_keeper.h"
-#include "ui/views/colour_bar.h"
-#include "ui/views/mesh_page.h"
-#include "ui/views/views.h"
-#include "ui/widgets/tabbed_pane.h"
 #include "ui/window/applied_settings.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
 #include "ui/window/desktop_notices.h"
@@ -38,8 +32,6 @@
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
 #include "ui/window/moment_desk.h"
-#include "ui/window/notices.h"
-#include "ui/window/presenter.h"
 #include "ui/window/projector.h"
 #include "ui/window/records_pane.h"
 #include "ui/window/side_pane.h"
@@ -50,7 +42,6 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kToolBarHeight = 48;
-constexpr int kViewsRow = 38;
 constexpr int kLayoutVersion = 1;
 
 QDockWidget* addDock(QMainWindow* window, const char* name, const QString& title, QWidget* content,
@@ -83,7 +74,11 @@ void MainWindow::Impl::build() {
   bar->layout()->setContentsMargins(0, 0, 0, 0);
   window.addToolBar(Qt::TopToolBarArea, bar);
 
-  buildCentre();
+  centre = new CentrePane({model, control, seat,
+                           [this](const QStringList& words) { return context.commandLine(words); }},
+                          &window);
+  progress = centre->progress();
+  window.setCentralWidget(centre);
   buildDocks();
   status = std::make_unique<StatusLine>(window.statusBar());
   buildDesks();
@@ -99,55 +94,6 @@ void MainWindow::Impl::build() {
   ageTimer.start(1000);
   refresh();
   mesh->setFocus();
-}
-
-void MainWindow::Impl::buildCentre() {
-  centre = new Surface(Surface::Tone::Canvas, &window);
-  notices = std::make_unique<Notices>(
-      Notices::Parts{
-          .model = model,
-          .control = control,
-          .seat = seat,
-          .commandLine = [this](const QStringList& words) { return context.commandLine(words); }},
-      centre);
-  countdown = new CountdownBar(control, centre);
-  decision = new DecisionPanel(model, control, centre);
-  progress = new ProgressPanel(model, control, centre);
-
-  tabs = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
-  tabs->setObjectName(QStringLiteral("views"));
-  tabs->addNotice(new Rule(tabs));
-  for (NoticeBar* notice : notices->bars()) tabs->addNotice(notice);
-  tabs->addNotice(countdown);
-
-  auto* card = new QVBoxLayout;
-  card->setContentsMargins(14, 0, 14, 8);
-  card->addWidget(decision);
-  card->addWidget(progress);
-  auto* column = new QVBoxLayout(centre);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(tabs, 1);
-  column->addLayout(card);
-  window.setCentralWidget(centre);
-}
-
-void MainWindow::Impl::buildViews() {
-  colours = new ColourBar(tabs);
-  tabs->addCommonCorner(colours);
-  views = makeViews({.model = model,
-                     .commands = commands,
-                     .connections = connections,
-                     .states = states,
-                     .selection = selection,
-                     .history = *history->model(),
-                     .say = [this](const QString& text) { say(text); },
-                     .showError = [this](const QString& text) { showError(text); },
-                     .rulesChanged = [this] { actions->refresh(); }},
-                    tabs);
-  for (View* view : views) tabs->addPage(view->title(), view->widget(), view->corner());
-  meshPage = tabs->findChild<MeshPage*>();
-  mesh = meshPage->mesh();
 }
 
 void MainWindow::Impl::buildDocks() {
@@ -170,13 +116,23 @@ void MainWindow::Impl::buildDocks() {
                             &window);
   history = records->history();
   timeline = records->timeline();
-  buildViews();
+  centre->addViews({.model = model,
+                    .commands = commands,
+                    .connections = connections,
+                    .states = states,
+                    .selection = selection,
+                    .history = *history->model(),
+                    .say = [this](const QString& text) { say(text); },
+                    .showError = [this](const QString& text) { showError(text); },
+                    .rulesChanged = [this] { actions->refresh(); }});
+  colours = centre->colours();
+  mesh = centre->mesh();
   records->addEvents();
   bottomDock =
       addDock(&window, "records", tr("History and events"), records, Qt::BottomDockWidgetArea);
   docks =
       std::make_unique<DockSizes>(window, DockSizes::Docks{navigatorDock, rightDock, bottomDock},
-                                  QList<QWidget*>{decision, progress});
+                                  QList<QWidget*>{centre->decision(), progress});
 }
 
 void MainWindow::Impl::buildDesks() {
@@ -218,16 +174,18 @@ void MainWindow::Impl::buildDesks() {
                 refreshParts();
               },
           .showError = shows});
-  lessonDesk = std::make_unique<LessonDesk>(
-      LessonDesk::Parts{lessons, lessonRecords, selection, *colours, *mesh, *tabs, views},
-      LessonDesk::Window{.isShown = isLesson,
-                         .show =
-                             [this] {
-                               if (!presenter->isLesson()) setSource(LayoutSource::Lesson);
-                               side->lesson()->setFocus();
-                             },
-                         .refresh = [this] { refreshParts(); },
-                         .showError = shows});
+  lessonDesk =
+      std::make_unique<LessonDesk>(LessonDesk::Parts{lessons, lessonRecords, selection, *colours,
+                                                     *mesh, *centre->tabs(), centre->views()},
+                                   LessonDesk::Window{.isShown = isLesson,
+                                                      .show =
+                                                          [this] {
+                                                            if (!presenter->isLesson())
+                                                              setSource(LayoutSource::Lesson);
+                                                            side->lesson()->setFocus();
+                                                          },
+                                                      .refresh = [this] { refreshParts(); },
+                                                      .showError = shows});
   desktop = std::make_unique<DesktopNotices>(&window, settings, start.notify);
   reports = std::make_unique<ChangeReports>(
       ChangeReports::Parts{model, commands, *history, says, shows}, &window);
@@ -270,7 +228,7 @@ void MainWindow::Impl::buildDesks() {
                                  if (window.close()) emit window.restartRequested();
                                }},
       &window);
-  projector = std::make_unique<Projector>(&window, views);
+  projector = std::make_unique<Projector>(&window, centre->views());
 }
 
 void MainWindow::Impl::addActions() {

@@ -26,14 +26,13 @@
 #include "ui/views/mesh_page.h"
 #include "ui/widgets/tabbed_pane.h"
 #include "ui/window/applied_settings.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
 #include "ui/window/desktop_notices.h"
 #include "ui/window/draft_desk.h"
 #include "ui/window/lesson_desk.h"
 #include "ui/window/moment_desk.h"
-#include "ui/window/notices.h"
-#include "ui/window/presenter.h"
 #include "ui/window/records_pane.h"
 #include "ui/window/side_pane.h"
 #include "ui/window/window_dialogs.h"
@@ -119,11 +118,7 @@ void MainWindow::Impl::connectViews() {
     refreshViews();
     actions->refresh();
   });
-  connect(tabs, &TabbedPane::currentChanged, this, [this] {
-    for (View* view : views) {
-      if (view->widget() == tabs->current()) colours->setVisible(view->usesColours());
-      colours->setGroupingShown(tabs->current() == static_cast<QWidget*>(meshPage));
-    }
+  connect(centre->tabs(), &TabbedPane::currentChanged, this, [this] {
     showLink();
     refreshViews();
     actions->refresh();
@@ -141,7 +136,7 @@ void MainWindow::Impl::connectViews() {
   lessonPane->setExperimentBlocked(start.experiment == nullptr
                                        ? tr("This panel cannot start programs on this machine.")
                                        : QString());
-  const StatePage* state = meshPage->state();
+  const StatePage* state = centre->meshPage()->state();
   connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
   connect(state, &StatePage::startRequested, clusters.get(), &ClusterChooser::startLocal);
   connect(state, &StatePage::simulateRequested, clusters.get(), &ClusterChooser::openSimulate);
@@ -178,7 +173,7 @@ void MainWindow::Impl::connectRecords() {
 
 void MainWindow::Impl::connectNotices() {
   const auto on = [this](Notice which, auto reaction) {
-    connect(notices->bar(which), &NoticeBar::actionTriggered, this, std::move(reaction));
+    connect(centre->notices().bar(which), &NoticeBar::actionTriggered, this, std::move(reaction));
   };
   on(Notice::Link, [this] {
     if (model.isFile()) {

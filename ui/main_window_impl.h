@@ -26,7 +26,7 @@
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
 #include "ui/views/selection_model.h"
-#include "ui/views/view.h"
+#include "ui/views/shown_layout.h"
 
 class QDockWidget;
 
@@ -35,9 +35,8 @@ namespace tessera::ui {
 class AppliedSettings;
 class ChangeReports;
 class ClusterChooser;
+class CentrePane;
 class ColourBar;
-class CountdownBar;
-class DecisionPanel;
 class DesktopNotices;
 class DockSizes;
 class DraftDesk;
@@ -46,16 +45,12 @@ class HistoryPage;
 class LayoutKeeper;
 class LessonDesk;
 class MomentDesk;
-class MeshPage;
 class Navigator;
-class Notices;
 class Presenter;
 class Projector;
 class RecordsPane;
 class SidePane;
 class StatusLine;
-class Surface;
-class TabbedPane;
 class TimelinePage;
 class WindowDialogs;
 class WindowItems;
@@ -74,8 +69,6 @@ struct MainWindow::Impl : QObject {
 
   // Creates the parts: main_window_build.cpp.
   void build();
-  void buildCentre();
-  void buildViews();
   void buildDocks();
   void buildDesks();
   void adoptSettings();
@@ -134,8 +127,6 @@ struct MainWindow::Impl : QObject {
   void refreshSide();
   /// Shows the chosen link in the inspector while the Links view is shown.
   void showLink();
-  /// Of the change that runs, 0 to 1; nothing: none does.
-  std::optional<double> moved() const;
 
   MainWindow& window;
   ClusterModel& model;
@@ -169,7 +160,6 @@ struct MainWindow::Impl : QObject {
   std::unique_ptr<DraftDesk> draftDesk;
   std::unique_ptr<MomentDesk> momentDesk;
   std::unique_ptr<LessonDesk> lessonDesk;
-  std::unique_ptr<Notices> notices;
   std::unique_ptr<StatusLine> status;
   std::unique_ptr<DesktopNotices> desktop;
   std::unique_ptr<ChangeReports> reports;
@@ -182,14 +172,9 @@ struct MainWindow::Impl : QObject {
 
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
-  Surface* centre = nullptr;
-  TabbedPane* tabs = nullptr;  // of the centre: the views
-  std::vector<View*> views = {};
+  CentrePane* centre = nullptr;
   ColourBar* colours = nullptr;
-  CountdownBar* countdown = nullptr;
-  MeshPage* meshPage = nullptr;
   MeshView* mesh = nullptr;
-  DecisionPanel* decision = nullptr;
   ProgressPanel* progress = nullptr;
   SidePane* side = nullptr;        // in the right dock
   RecordsPane* records = nullptr;  // in the lower dock

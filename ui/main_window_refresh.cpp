@@ -9,32 +9,21 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/compare_page.h"
-#include "ui/pages/countdown_bar.h"
 #include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
-#include "ui/pages/progress_panel.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/views/colour_bar.h"
-#include "ui/views/mesh_page.h"
-#include "ui/widgets/tabbed_pane.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/cluster_chooser.h"
-#include "ui/window/cluster_state.h"
 #include "ui/window/desktop_notices.h"
-#include "ui/window/notices.h"
-#include "ui/window/presenter.h"
 #include "ui/window/records_pane.h"
 #include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
 
 namespace tessera::ui {
-namespace {
-
-constexpr int kSourceMark = 3;
-
-}  // namespace
 
 void MainWindow::Impl::refresh() {
   // The present has changed, and with it the nodes of the past.
@@ -75,10 +64,8 @@ void MainWindow::Impl::refreshParts() {
 }
 
 void MainWindow::Impl::refreshViews() {
-  const ShownLayout layout = presenter->layout({.colouring = colours->colouring(),
-                                                .grouping = colours->grouping(),
-                                                .isolated = colours->isolated()});
-  for (View* view : views) view->showLayout(layout);
+  const ShownLayout layout = presenter->layout(centre->looks());
+  centre->showLayout(layout);
   refreshEditable();
   colours->setScene(*layout.scene);
 }
@@ -93,41 +80,29 @@ void MainWindow::Impl::refreshEditable() {
 void MainWindow::Impl::refreshSide() { side->refresh(*presenter, *history, timeline->samples()); }
 
 void MainWindow::Impl::showLink() {
-  bool isShown = false;
-  for (View* view : views)
-    isShown |= view->id() == QLatin1String("links") && view->widget() == tabs->current();
-  side->inspector()->setLink(isShown ? selection.link() : std::nullopt);
+  side->inspector()->setLink(centre->isShown(QStringLiteral("links")) ? selection.link()
+                                                                      : std::nullopt);
 }
 
 void MainWindow::Impl::refreshNotices() {
   const ComparedChanges* compared = presenter->comparedChanges();
   NoticeFacts facts{.source = presenter->source(),
                     .starting = clusters->starting(),
-                    .countsDown = !countdown->isHidden(),
                     .compared = compared == nullptr ? nullptr : &compared->diff};
   if (presenter->isPast()) {
     const ShownMoment& moment = *presenter->moment();
     facts.moment = {moment.time, moment.cluster->jobs.front().step};
   }
   if (presenter->isLesson()) facts.lesson = QString::fromStdString(lessons.lesson().title);
-  notices->refresh(facts);
-
-  const bool hasCluster = model.hasSnapshot() && !model.isFile();
-  meshPage->setClusterShown(hasCluster || presenter->isPast() || presenter->isLesson());
-  showClusterState(meshPage->state(), model, clusters->starting(), connections != nullptr);
-  const bool isPast = presenter->isPast() || compared != nullptr;
-  centre->setMark(presenter->isLive() && !isPast ? 0 : kSourceMark,
-                  isPast ? Surface::Tone::Past : Surface::Tone::Accent);
-}
-
-std::optional<double> MainWindow::Impl::moved() const {
-  const auto& view = progress->view();
-  return view && !view->ended ? progress->overall() : std::nullopt;
+  centre->refresh(std::move(facts), connections != nullptr);
 }
 
 void MainWindow::Impl::refreshStatus() {
-  StatusFacts facts{
-      .model = model, .draft = draft, .other = seat.other(), .moved = moved(), .lesson = {}};
+  StatusFacts facts{.model = model,
+                    .draft = draft,
+                    .other = seat.other(),
+                    .moved = centre->moved(),
+                    .lesson = {}};
   if (presenter->isLesson()) {
     facts.lesson = {.nodes = static_cast<int>(lessons.model().snapshot().nodes.size()),
                     .step = lessons.step(),
@@ -141,7 +116,7 @@ void MainWindow::Impl::refreshStatus() {
 void MainWindow::Impl::refreshTitle() {
   QString title = tr("Tessera");
   if (model.hasSnapshot()) title = header->jobText() + QStringLiteral(" — ") + title;
-  if (const auto done = moved())
+  if (const auto done = centre->moved())
     title = QStringLiteral("[%1] ").arg(format::percent(*done)) + title;
   window.setWindowTitle(title);
 }
@@ -166,8 +141,7 @@ void MainWindow::Impl::refreshAge() {
   history->setStale(asOf);
   // A moment of the past does not become older.
   const bool aging = !current && (presenter->isLive() || presenter->isDraft());
-  for (View* view : views)
-    view->setStale(aging ? model.ageSeconds().value_or(0) : 0, aging ? asOf : QString());
+  centre->setStale(aging ? model.ageSeconds().value_or(0) : 0, aging ? asOf : QString());
   if (!current) {
     header->refresh();
     refreshNotices();

@@ -22,12 +22,11 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/layout_keeper.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/lesson_desk.h"
 #include "ui/window/moment_desk.h"
-#include "ui/window/notices.h"
 #include "ui/window/pane_focus.h"
-#include "ui/window/presenter.h"
 #include "ui/window/records_pane.h"
 #include "ui/window/side_pane.h"
 
@@ -120,7 +119,7 @@ void MainWindow::Impl::nextPane(int direction) {
                     : presenter->isLesson() ? side->lesson()
                                             : nullptr;
   QList<QWidget*> panes{navigator->tree()};
-  for (View* view : views) panes << view->focusTarget();
+  for (View* view : centre->views()) panes << view->focusTarget();
   panes << edited << timeline->plots() << history->table() << records->flows()->table()
         << records->events()->table();
   focusNextPane(std::move(panes), direction);
@@ -128,6 +127,6 @@ void MainWindow::Impl::nextPane(int direction) {
 
 void MainWindow::Impl::say(const QString& text) { window.statusBar()->showMessage(text, kSayMs); }
 
-void MainWindow::Impl::showError(const QString& text) { notices->showError(text); }
+void MainWindow::Impl::showError(const QString& text) { centre->notices().showError(text); }
 
 }  // namespace tessera::ui

@@ -15,11 +15,14 @@
 #include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
 #include "ui/dialogs/simulate_dialog.h"
+#include "ui/lessons/lesson_pane.h"
 #include "ui/lessons/lesson_records.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
+#include "ui/models/draft_proposal.h"
 #include "ui/models/event_table_model.h"
 #include "ui/models/history_table_model.h"
 #include "ui/models/job_states.h"
@@ -28,20 +31,35 @@
 #include "ui/models/sample_history.h"
 #include "ui/models/txn_view.h"
 #include "ui/pages/apply_sheet.h"
+#include "ui/pages/change_details.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/events_page.h"
 #include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
 #include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
 #include "ui/pages/state_page.h"
+#include "ui/pages/timeline_page.h"
 #include "ui/palette/window_items.h"
+#include "ui/plots/job_plots.h"
 #include "ui/settings/settings.h"
+#include "ui/views/colour_bar.h"
+#include "ui/views/mesh_page.h"
+#include "ui/views/selection_model.h"
+#include "ui/widgets/tabbed_pane.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
 #include "ui/window/cluster_state.h"
 #include "ui/window/desktop_notices.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/draft_desk.h"
+#include "ui/window/moment_desk.h"
 #include "ui/window/notices.h"
 #include "ui/window/pane_focus.h"
 #include "ui/window/presenter.h"
+#include "ui/window/records_pane.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/status_line.h"
 
 using namespace tessera;
@@ -600,6 +618,149 @@ class WindowPartsTest : public QObject {
     QVERIFY(c.hasFocus());
     ui::focusNextPane({nullptr, &b}, 1);  // there is none
     QVERIFY(c.hasFocus());
+  }
+
+  void playheadAndMomentFollowEachOther() {
+    Presented shown;
+    QVERIFY(shown.hasSamples());
+    ui::TimelinePage timeline(shown.model, shown.commands, shown.changes);
+    ui::JobPlots& plots = *timeline.plots();
+    int refreshes = 0, pins = 0;
+    QStringList errors;
+    ui::MomentDesk desk(
+        {shown.model, shown.commands, shown.presenter, plots, shown.changes},
+        {.setPast =
+             [&](bool past) {
+               shown.presenter.setSource(past ? LayoutSource::Past : LayoutSource::Live);
+               if (!past) desk.leave();
+             },
+         .refresh = [&] { ++refreshes; },
+         .followChanges = [] {},
+         .followPinned = [&] { ++pins; },
+         .showError = shown.notes(&errors)});
+    QVERIFY(QTest::qWaitFor([&] { return timeline.words().isEmpty(); }, 3000));
+    QVERIFY(!desk.show(kNoon - 100'000));
+    QVERIFY(desk.show(kNoon + 200) && shown.presenter.isPast());
+    QCOMPARE(plots.playhead(), std::optional(kNoon + 200));
+    plots.setPlayhead(kNoon + 250);
+    QCOMPARE(shown.presenter.moment()->time, kNoon + 250);
+    QCOMPARE(refreshes, 1);
+    emit plots.compareRequested();
+    QVERIFY(shown.presenter.pinned() && pins == 1);
+    emit plots.compareRequested();
+    QVERIFY(!shown.presenter.pinned() && pins == 2);
+    plots.setPlayhead({});
+    QVERIFY(shown.presenter.isLive());
+    // The history was read: the moment of a change is known, but not that of a lost job.
+    shown.changes.setEntries({});
+    shown.changes.setEntries(test::PanelHistory());
+    desk.showBegin(*shown.change(2));
+    QVERIFY(shown.presenter.isPast());
+    QCOMPARE(shown.presenter.moment()->time, shown.change(2)->started);
+    engine::HistoryEntry other = *shown.change(2);
+    other.job = "gone";
+    desk.showBegin(other);
+    QVERIFY(errors.value(0).contains(QStringLiteral("no longer has job gone")));
+    // Another cluster has another past.
+    shown.model.clear();
+    QVERIFY(shown.presenter.isLive() && !plots.playhead());
+  }
+
+  void theSidePaneShowsWhatIsChosen() {
+    Presented shown;
+    shown.commands.entries = test::PanelHistory();
+    ui::HistoryPage history(shown.commands);
+    history.model()->setEntries(test::PanelHistory());
+    ui::DraftProposal proposal(shown.draft, shown.model, shown.commands);
+    ui::SidePane pane({shown.model, shown.draft, shown.plan, proposal, shown.control, shown.lessons,
+                       shown.records},
+                      nullptr);
+    const auto page = [&]() -> QWidget* {
+      pane.refresh(shown.presenter, history, shown.samples);
+      return pane.currentWidget();
+    };
+    QCOMPARE(page(), pane.inspector());
+    history.choose(2);
+    QCOMPARE(page(), pane.details());
+    history.addToChosen(3);
+    QCOMPARE(page(), pane.comparison());
+    QCOMPARE(pane.comparison()->diff()->b.entry.id, std::int64_t{3});
+    shown.presenter.setSource(LayoutSource::Draft);
+    QCOMPARE(page(), pane.plan());
+    QVERIFY(shown.lessons.open(QStringLiteral("replicas")));
+    shown.presenter.setSource(LayoutSource::Lesson);
+    QCOMPARE(page(), pane.lesson());
+  }
+
+  void recordsAndSelectionAgree() {
+    Models shown;
+    shown.commands.entries = test::PanelHistory();
+    ui::SelectionModel selection;
+    ui::Settings settings;
+    int leaves = 0;
+    QStringList errors;
+    ui::RecordsPane pane({.model = shown.model,
+                          .commands = shown.commands,
+                          .selection = selection,
+                          .settings = settings,
+                          .leaveDraft = [&] { ++leaves; },
+                          .rulesChanged = [] {},
+                          .showError = shown.notes(&errors)},
+                         nullptr);
+    pane.addEvents();
+    // The history is read once per connection.
+    pane.followLink();
+    pane.followLink();
+    QCOMPARE(shown.commands.historyCalls, 1);
+    QVERIFY(QTest::qWaitFor([&] { return pane.history()->model()->rowCount() > 0; }, 3000));
+    shown.model.setLink(ui::LinkState::Lost, {});
+    pane.followLink();
+    shown.model.setLink(ui::LinkState::Connected, {});
+    pane.followLink();
+    QCOMPARE(shown.commands.historyCalls, 2);
+    selection.setChange(2);  // by another view
+    QCOMPARE(pane.history()->chosen()->id, std::int64_t{2});
+    QCOMPARE(leaves, 1);
+    selection.setChange(77);  // it is not in the history
+    QCOMPARE(selection.change(), std::optional<std::int64_t>(2));
+    selection.setDevices({{0, 0}});  // clears the change
+    QVERIFY(pane.history()->chosen() == nullptr && !selection.change());
+    for (const engine::Event& event : test::PanelEvents()) shown.model.addEvent(event);
+    shown.model.flush();
+    QCOMPARE(pane.events()->model()->rowCount(), static_cast<int>(test::PanelEvents().size()));
+    shown.model.clear();
+    QCOMPARE(pane.events()->model()->rowCount(), 0);
+  }
+
+  void theCentreTellsWhichViewIsShown() {
+    Models shown;
+    ui::SelectionModel selection;
+    ui::CentrePane centre({shown.model, shown.control, shown.seat,
+                           [](const QStringList& words) { return words.join(QLatin1Char(' ')); }},
+                          nullptr);
+    centre.addViews({.model = shown.model,
+                     .commands = shown.commands,
+                     .connections = nullptr,
+                     .states = shown.states,
+                     .selection = selection,
+                     .history = shown.changes,
+                     .say = [](const QString&) {},
+                     .showError = [](const QString&) {},
+                     .rulesChanged = [] {}});
+    QVERIFY(centre.isShown(QStringLiteral("mesh")) && !centre.moved());
+    for (ui::View* view : centre.views()) {
+      centre.tabs()->setCurrent(view->widget());
+      QVERIFY(centre.isShown(view->id()));
+      QCOMPARE(centre.colours()->isHidden(), !view->usesColours());
+    }
+    centre.refresh({.source = LayoutSource::Draft}, true);
+    QVERIFY(!centre.notices().bar(Notice::Draft)->isHidden());
+    QCOMPARE(centre.meshPage()->currentWidget(), centre.mesh());
+    shown.model.clear();
+    centre.refresh({}, true);
+    QCOMPARE(centre.meshPage()->currentWidget(), centre.meshPage()->state());
+    centre.release();
+    QVERIFY(centre.views().empty());
   }
 };
 TESSERA_THEMED_TEST(WindowPartsTest)

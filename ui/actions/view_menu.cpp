@@ -15,8 +15,8 @@
 #include "ui/pages/flows_page.h"
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/tabbed_pane.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/dock_sizes.h"
-#include "ui/window/presenter.h"
 #include "ui/window/projector.h"
 #include "ui/window/records_pane.h"
 
@@ -56,19 +56,19 @@ void MainWindow::Impl::addViewActions() {
                 .statusTip = tr("Show the open lesson, or the next one, on a simulated cluster"),
                 .shortcuts = Keys{keys("Alt+4")}},
                [this] { setSource(LayoutSource::Lesson); });
-  for (View* each : views) {
+  for (View* each : centre->views()) {
     actions->add({.id = QStringLiteral("view.") + each->id(),
                   .menu = view,
                   .text = each->actionText(),
                   .statusTip = each->statusTip(),
                   .shortcuts = Keys{each->key()},
-                  .separatorBefore = each == views.front()},
+                  .separatorBefore = each == centre->views().front()},
                  [this, each] {
-                   tabs->setCurrent(each->widget());
+                   centre->tabs()->setCurrent(each->widget());
                    each->focusTarget()->setFocus();
                  });
   }
-  for (View* each : views) {
+  for (View* each : centre->views()) {
     for (const View::Command& command : each->commands()) {
       actions->add(command.first, command.second);
     }
@@ -124,7 +124,7 @@ void MainWindow::Impl::addViewActions() {
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
                  QLineEdit* filter = records->events()->filterEdit();
-                 for (View* each : views) {
+                 for (View* each : centre->views()) {
                    if (each->widget()->isVisible() && each->filter() != nullptr) {
                      filter = each->filter();
                    }
