@@ -69,6 +69,25 @@
     </message>
 </context>
 <context>
+    <name>OverlapWords</name>
+    <message>
+        <source>Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.</source>
+        <translation>Pause ≈ %1, wenn der Zustand beim Trainieren kopiert wird, sonst ≈ %2.</translation>
+    </message>
+    <message>
+        <source>moves while training</source>
+        <translation>bewegt beim Training</translation>
+    </message>
+    <message>
+        <source>all but %1 of gradients</source>
+        <translation>alles außer %1 Gradienten</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>nichts</translation>
+    </message>
+</context>
+<context>
     <name>Sentences</name>
     <message>
         <source>joined with %1</source>
@@ -1769,6 +1788,42 @@
     <message>
         <source>larger than 1 MiB</source>
         <translation>größer als 1 MiB</translation>
+    </message>
+    <message>
+        <source>prepared: all ranks started, groups connected; the state after step %1 is copied while the job computes</source>
+        <translation>vorbereitet: alle Ranks gestartet, Gruppen verbunden; der Zustand nach Schritt %1 wird kopiert, während der Job rechnet</translation>
+    </message>
+    <message>
+        <source>The job has no ranks that could compute meanwhile.</source>
+        <translation>Der Job hat keine Ranks, die währenddessen rechnen könnten.</translation>
+    </message>
+    <message>
+        <source>The job is paused already.</source>
+        <translation>Der Job ist bereits angehalten.</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; runs a program that does not pause before an update.</source>
+        <translation>„%1“ führt ein Programm aus, das nicht vor einem Update anhält.</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; forgets something at a change (%2), for teaching.</source>
+        <translation>„%1“ vergisst bei einer Änderung etwas (%2), zum Lernen.</translation>
+    </message>
+    <message>
+        <source>%1 would need %2 beside the gradients, it has %3.</source>
+        <translation>%1 bräuchte neben den Gradienten %2, hat aber %3.</translation>
+    </message>
+    <message>
+        <source>As requested.</source>
+        <translation>Wie gewünscht.</translation>
+    </message>
+    <message>
+        <source>The pause is shorter if only gradients move in it.</source>
+        <translation>Die Pause ist kürzer, wenn in ihr nur Gradienten bewegt werden.</translation>
+    </message>
+    <message>
+        <source>Copying while the job computes would not shorten the pause.</source>
+        <translation>Kopieren, während der Job rechnet, würde die Pause nicht verkürzen.</translation>
     </message>
 </context>
 <context>
@@ -5855,6 +5910,14 @@
     <message>
         <source>rack</source>
         <translation>Rack</translation>
+    </message>
+    <message>
+        <source>ignored</source>
+        <translation>ignoriert</translation>
+    </message>
+    <message>
+        <source>%1 unreadable messages</source>
+        <translation>%1 unlesbare Nachrichten</translation>
     </message>
 </context>
 <context>
@@ -11044,10 +11107,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Die Ranks bilden ihre neuen Gruppen. Das Training läuft weiter.</translation>
     </message>
     <message>
-        <source>Copying ahead. Training continues.</source>
-        <translation>Vorab wird kopiert. Das Training läuft weiter.</translation>
-    </message>
-    <message>
         <source>Waiting for the current step to end.</source>
         <translation>Warten auf das Ende des aktuellen Schritts.</translation>
     </message>
@@ -11118,6 +11177,14 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Both layouts are kept until the outcome is known.</source>
         <translation>Beide Layouts bleiben, bis der Ausgang bekannt ist.</translation>
+    </message>
+    <message>
+        <source>The state is copied while the job trains, at %1 a step.</source>
+        <translation>Der Zustand wird kopiert, während der Job trainiert, mit %1 je Schritt.</translation>
+    </message>
+    <message>
+        <source>The state is copied while the job trains.</source>
+        <translation>Der Zustand wird kopiert, während der Job trainiert.</translation>
     </message>
 </context>
 <context>
@@ -11347,10 +11414,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>bereitet vor</translation>
     </message>
     <message>
-        <source>copying ahead</source>
-        <translation>kopiert vorab</translation>
-    </message>
-    <message>
         <source>transferring</source>
         <translation>überträgt</translation>
     </message>
@@ -11397,6 +11460,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>error</source>
         <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>copying while training</source>
+        <translation>kopiert beim Training</translation>
     </message>
 </context>
 </TS>
