@@ -138,6 +138,9 @@ Status Bridge::open(const std::string& profile) {
       if (m_mirror) m_mirror->touch();
     });
   };
+  handlers.malformed = [this, later](std::int64_t count, const std::string&) {
+    later([this, count] { m_model.setMalformed(count); });
+  };
   m_model.setLink(ui::LinkState::Connecting, QString::fromStdString(found->registrar_endpoint));
   auto client = agents::ClusterClient::Open(*found, std::move(handlers));
   if (!client) {

@@ -38,6 +38,7 @@
 #include "engine/files/process_stat.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/event_gaps.h"
 #include "ui/language.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
@@ -79,6 +80,7 @@ struct PanelOptions {
   std::optional<ui::ThemeMode> theme;  // nullopt: as in the settings
   std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
+  std::optional<std::chrono::milliseconds> logGaps;  // nullopt: not
   std::optional<WantedSimulation> simulation;
   bool keepsSimulation = false;
   QString view;        // empty: the mesh
@@ -114,6 +116,10 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   options.profile = arguments.valueOr("connect", "");
   options.history = QString::fromStdString(arguments.valueOr("history", ""));
   options.startupTrace = arguments.has("startup-trace");
+  if (arguments.has("log-gaps")) {
+    TESSERA_TRY(const std::int64_t limit, arguments.integer("log-gaps", 0, 20, 60'000));
+    options.logGaps = std::chrono::milliseconds(limit);
+  }
   options.window.readonly = arguments.has("readonly");
   options.window.operate = arguments.has("operate");
   options.window.live = arguments.has("live");
@@ -404,6 +410,16 @@ int run(int argc, char** argv) {
         right = false;
       }
       QCoreApplication::exit(right ? 0 : 1);
+    });
+  }
+  std::optional<ui::EventGaps> gaps;
+  if (options->logGaps) {
+    // What happens before the first event is the start, which --startup-trace shows.
+    QTimer::singleShot(0, &window, [&] {
+      gaps.emplace(*options->logGaps, [](std::chrono::milliseconds gap) {
+        fmt::print(stderr, "tessera: {:.1f} s after its start the window did not react for {} ms\n",
+                   sinceExec() / 1e3, gap.count());
+      });
     });
   }
   const int code = QApplication::exec();

@@ -119,8 +119,9 @@ struct ClusterClient::Impl {
   LinkState state = LinkState::kConnecting;
   std::string detail;  // of `state`
   std::optional<std::pair<LinkState, std::string>> reported;
-  std::string problem;  // why the last attempt failed
-  std::string note;     // the last malformed message, for error texts
+  std::string problem;         // why the last attempt failed
+  std::string note;            // the last malformed message, for error texts
+  std::int64_t malformed = 0;  // such messages
   Backoff backoff;
   Loop::TimerId attempt_timer = 0, ask_snapshot_timer = 0;
   std::map<std::uint64_t, PendingCall> calls;    // by order of Call
@@ -412,8 +413,8 @@ struct ClusterClient::Impl {
       const auto bytes = (**message)[0];
       if ((*message)->size() != 1 ||
           !reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        note = "malformed reply of " + std::to_string(bytes.size()) + " bytes from " +
-               profile.registrar_endpoint;
+        NoteMalformed("malformed reply of " + std::to_string(bytes.size()) + " bytes from " +
+                      profile.registrar_endpoint);
         continue;
       }
       TakeReply(std::move(reply));
@@ -454,8 +455,8 @@ struct ClusterClient::Impl {
       const auto bytes = (**message)[0];
       if ((*message)->size() != 1 ||
           !published.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        note = "malformed publication of " + std::to_string(bytes.size()) + " bytes from " +
-               profile.events_endpoint;
+        NoteMalformed("malformed publication of " + std::to_string(bytes.size()) + " bytes from " +
+                      profile.events_endpoint);
         continue;  // shows as a gap
       }
       TakePublished(published);
@@ -473,19 +474,27 @@ struct ClusterClient::Impl {
     if (published.has_change()) {
       TakeChange(published);
     } else if (published.has_event()) {
-      if (auto event = Decode(published.event())) TakeEvent(*event);
+      auto event = Decode(published.event());
+      if (!event) return NoteMalformed("malformed event: " + event.error().ToString());
+      TakeEvent(*event);
     } else if (published.has_sample()) {
-      if (auto sample = Decode(published.sample()); sample && handlers.sample) {
-        handlers.sample(*sample);
-      }
+      auto sample = Decode(published.sample());
+      if (!sample) return NoteMalformed("malformed sample: " + sample.error().ToString());
+      if (handlers.sample) handlers.sample(*sample);
     }
+  }
+
+  void NoteMalformed(std::string what) {
+    note = std::move(what);
+    ++malformed;
+    if (handlers.malformed) handlers.malformed(malformed, note);
   }
 
   /// Changes that overtake the whole state are held until it is there.
   void TakeChange(const wire::Published& published) {
     auto change = Decode(published.change());
     if (!change) {
-      note = "malformed change of the state: " + change.error().ToString();
+      NoteMalformed("malformed change of the state: " + change.error().ToString());
       return AskSnapshot();
     }
     if (!cluster || wants_snapshot) {

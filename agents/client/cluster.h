@@ -58,6 +58,8 @@ class ClusterClient {
     std::function<void(const engine::ClusterSnapshot&)> snapshot;
     std::function<void(const engine::Event&)> event;
     std::function<void(const engine::Sample&)> sample;
+    /// A message of the registrar was malformed and is ignored: how many so far, and what it was.
+    std::function<void(std::int64_t count, const std::string& what)> malformed;
   };
   /// Starts the connection: CURVE handshake, Hello (refuses other protocol versions), then a
   /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s.

@@ -76,6 +76,9 @@ const Syntax& panelSyntax() {
             .value = "",
             .help =
                 "print the screen positions of cells and buttons as JSON, a line for each change"},
+           {.name = "log-gaps",
+            .value = "MS",
+            .help = "print on stderr when the window does not react for longer than this"},
            {.name = "startup-trace",
             .value = "",
             .help = "print to stderr how many milliseconds each part of the start took"},

@@ -43,6 +43,8 @@ struct Seen {
   std::vector<engine::ClusterSnapshot> snapshots;
   std::vector<engine::Event> events;
   std::vector<engine::Sample> samples;
+  std::int64_t malformed = 0;
+  std::string last_malformed;
 
   ClusterClient::Handlers Handlers() {
     ClusterClient::Handlers handlers;
@@ -61,6 +63,11 @@ struct Seen {
     handlers.sample = [this](const engine::Sample& sample) {
       const std::lock_guard lock(mutex);
       samples.push_back(sample);
+    };
+    handlers.malformed = [this](std::int64_t count, const std::string& what) {
+      const std::lock_guard lock(mutex);
+      malformed = count;
+      last_malformed = what;
     };
     return handlers;
   }
@@ -553,8 +560,18 @@ class ClusterClientTest : public QObject {
       registrar->PublishEvent(EventOf(1));
     });
     QTRY_COMPARE(seen.NumEvents(), std::size_t{1});
-    const std::lock_guard lock(seen.mutex);
-    for (const auto& snapshot : seen.snapshots) QVERIFY(snapshot.nodes.empty());
+    {
+      const std::lock_guard lock(seen.mutex);
+      for (const auto& snapshot : seen.snapshots) QVERIFY(snapshot.nodes.empty());
+      QCOMPARE(seen.malformed, std::int64_t{2});
+      QVERIFY2(seen.last_malformed.starts_with("malformed event: "), seen.last_malformed.c_str());
+    }
+    registrar->Do([&] { registrar->PublishBytes("\xff\xff\xff no publication"); });
+    const auto are_three = [&] {
+      const std::lock_guard lock(seen.mutex);
+      return seen.malformed == 3 && seen.last_malformed.starts_with("malformed publication of 18");
+    };
+    QTRY_VERIFY(are_three());
   }
 
   void tenThousandDamagedMessagesHarmNobody() {

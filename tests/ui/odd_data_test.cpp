@@ -15,9 +15,11 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/pages/inspector.h"
 #include "ui/pages/notice_bar.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/settings.h"
+#include "ui/widgets/key_values.h"
 
 using namespace tessera;
 using engine::ClusterSnapshot;
@@ -180,6 +182,19 @@ class OddDataTest : public QObject {
     TESSERA_VERIFY_ALIVE(heartbeat);
     lookAround(panel);
     TESSERA_VERIFY_ALIVE(heartbeat);
+  }
+
+  void unreadableMessagesAreCounted() {
+    test::Panel panel;
+    const auto* facts = panel.window->findChild<ui::Inspector*>()->facts();
+    QCOMPARE(facts->value(QStringLiteral("ignored")), QString());
+    panel.model.setMalformed(1284);
+    panel.model.flush();
+    QTRY_COMPARE(facts->value(QStringLiteral("ignored")),
+                 QStringLiteral("1,284 unreadable messages"));
+    panel.model.clear();  // another cluster
+    panel.setSnapshot(test::PanelCluster());
+    QTRY_COMPARE(facts->value(QStringLiteral("ignored")), QString());
   }
 
   void damagedSettingsAreSaidInTheWindow() {

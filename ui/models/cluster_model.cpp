@@ -64,6 +64,7 @@ void ClusterModel::clear(const QString& file) {
   m_link = LinkState::None;
   m_linkDetail.clear();
   m_viewerKey.clear();
+  m_numMalformed = 0;
   m_recordProblem.clear();
   emit cleared();
   m_dirty = true;
@@ -144,6 +145,12 @@ void ClusterModel::setLink(LinkState state, const QString& detail) {
 void ClusterModel::setViewerKey(const QString& name) {
   if (name == m_viewerKey) return;
   m_viewerKey = name;
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::setMalformed(std::int64_t count) {
+  m_numMalformed = count;
   m_dirty = true;
   schedule();
 }

@@ -43,6 +43,8 @@ class ClusterModel : public QObject {
   const QString& linkDetail() const { return m_linkDetail; }
   /// The name of this panel's key, if the cluster lets it only look.
   const QString& viewerKey() const { return m_viewerKey; }
+  /// Messages of the cluster that could not be read, since the panel connected to it.
+  std::int64_t numMalformed() const { return m_numMalformed; }
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
   /// Whether the connection is up, but the cluster has published nothing for kSilentSeconds.
@@ -74,6 +76,8 @@ class ClusterModel : public QObject {
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
   void setViewerKey(const QString& name);
+  /// The cluster has sent this many messages that could not be read.
+  void setMalformed(std::int64_t count);
   void setRecordProblem(const QString& problem);
   void addEvent(tessera::engine::Event event);
   void addSample(tessera::engine::Sample sample);
@@ -101,6 +105,7 @@ class ClusterModel : public QObject {
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
   QString m_viewerKey;
+  std::int64_t m_numMalformed = 0;
   QString m_recordProblem;  // of this panel's copy
   QString m_file;
   std::string m_chosenJob;

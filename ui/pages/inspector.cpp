@@ -460,6 +460,11 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     rows.push_back({tr("security"), tr("bulk data between nodes is not encrypted (plain lanes)"),
                     QStringLiteral("warn")});
   }
+  if (m_model->numMalformed() > 0) {
+    rows.push_back({tr("ignored"),
+                    tr("%1 unreadable messages").arg(format::count(m_model->numMalformed())),
+                    QStringLiteral("warn")});
+  }
   return rows;
 }
 
