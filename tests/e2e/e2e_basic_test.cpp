@@ -3,24 +3,30 @@
 // the mesh, history, mistakes, down. Each function starts with a cluster whose only job, kJob, runs
 // with dp=2,tp=2 on the first four devices.
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QStandardPaths>
 #include <QTest>
+#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using tessera::test::FirstDevices;
 using tessera::test::Json;
 using tessera::test::LocalCluster;
 using tessera::test::Outcome;
+using tessera::test::SendSignal;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
+constexpr int kMostUntilSuspectMs = 4'000;
 }  // namespace
 
 class E2eBasicTest : public QObject {
@@ -231,6 +237,28 @@ class E2eBasicTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{4});
     QVERIFY2(m_cluster->Run({"txn", "cancel"}).code == 1, "there is nothing to cancel");
+  }
+
+  // With the usual patience: 3 s of silence, and the job goes on.
+  void aSilentNodeIsSoonSuspect() {
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent);
+    const auto is = [&](const char* state) {
+      const Json status = m_cluster->Status();
+      return status.is_object() && status["nodes"][1]["state"] == state;
+    };
+    QVERIFY(is("alive"));
+    QElapsedTimer clock;
+    clock.start();
+    QVERIFY(SendSignal(agent->pid, SIGSTOP));
+    const auto goes_on = qScopeGuard([&] { SendSignal(agent->pid, SIGCONT); });
+    QVERIFY(LocalCluster::WaitFor([&] { return is("suspect"); }, 20));
+    const qint64 passed = clock.elapsed();
+    qInfo("suspect after %lld ms", passed);
+    QVERIFY(passed > 2'000 && passed < kMostUntilSuspectMs);
+    QVERIFY(SendSignal(agent->pid, SIGCONT));
+    QVERIFY(LocalCluster::WaitFor([&] { return is("alive"); }, 20));
+    QVERIFY(m_cluster->GoesOn(kJob));
   }
 
   void interruptInApplyRollsBack() {

@@ -91,11 +91,21 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->Configure({{"decision_seconds", 3}}));
   }
 
+  // Asking is the default, and so is continuing once nobody has answered.
   void nobodyDecidesSoItContinuesAfterTheCountdown() {
-    start("dp=2", "n0g0,n1g0", "ask");
+    start("dp=2", "n0g0,n1g0", "");
+    QCOMPARE(m_cluster->Job(kJob)["on_failure"].get<std::string>(), "ask");
     kill("n1");
     QVERIFY(waitsForDecision("replicas_live"));
+    QVERIFY(m_cluster->Job(kJob)["decision"]["chosen"].is_null());
     QVERIFY(continues(2, 2));
+    const QString events = m_cluster->Run({"events"}).output;
+    QVERIFY2(events.contains("nobody has decided: "), qPrintable(events));
+    const Json history = m_cluster->Ask({"history"})["transactions"];
+    QVERIFY(history.is_array() && !history.empty());
+    QCOMPARE(history[0]["result"].get<std::string>(), "committed");
+    const std::string reason = history[0]["reason"];
+    QVERIFY2(reason.starts_with("replicas_live"), reason.c_str());
     lossesAreThoseOfOneProcess();
   }
 
@@ -288,9 +298,10 @@ class E2eRecoveryTest : public QObject {
 
  private:
   void start(const char* mesh, const char* devices, const char* policy) {
-    const Outcome started = m_cluster->StartJob(
-        kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
-        {"--on-failure", QString::fromLatin1(policy), "--global-batch", QString::number(kBatch)});
+    QStringList more = {"--global-batch", QString::number(kBatch)};
+    if (*policy != '\0') more += {"--on-failure", QString::fromLatin1(policy)};
+    const Outcome started =
+        m_cluster->StartJob(kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices), more);
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
