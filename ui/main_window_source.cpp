@@ -3,6 +3,7 @@
 /// Chooses what is shown: source, moment, selection, pane.
 
 #include <QDockWidget>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTreeView>

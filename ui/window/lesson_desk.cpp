@@ -20,6 +20,7 @@
 #include "ui/views/selection_model.h"
 #include "ui/views/tensors_view.h"
 #include "ui/views/view.h"
+#include "ui/widgets/key_values.h"
 #include "ui/widgets/surface.h"
 #include "ui/widgets/tabbed_pane.h"
 
