@@ -301,7 +301,7 @@ QString text(engine::TxnPhase phase) {
     case engine::TxnPhase::kPreparing:
       return FormatWords::tr("preparing");
     case engine::TxnPhase::kPrecopying:
-      return FormatWords::tr("copying ahead");
+      return FormatWords::tr("copying while training");
     case engine::TxnPhase::kPausing:
       return FormatWords::tr("pausing");
     case engine::TxnPhase::kTransferring:

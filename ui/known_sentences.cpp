@@ -128,6 +128,23 @@ std::span<const char* const> knownSentences() {
       // Changes.
       QT_TRANSLATE_NOOP("Sentences", "reconfigure %1 %2 → %3, %4"),
       QT_TRANSLATE_NOOP("Sentences", "prepared: all ranks started, groups connected"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "prepared: all ranks started, groups connected; the state after step %1 is "
+                        "copied while the job computes"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "paused before the update of step %1; transferring its gradients"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "transaction %1 of '%2': the state after step %3 is copied in the pause: "
+                        "%4"),
+      QT_TRANSLATE_NOOP("Sentences", "The job has no ranks that could compute meanwhile."),
+      QT_TRANSLATE_NOOP("Sentences", "The job is paused already."),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "'%1' runs a program that does not pause before an update."),
+      QT_TRANSLATE_NOOP("Sentences", "'%1' forgets something at a change (%2), for teaching."),
+      QT_TRANSLATE_NOOP("Sentences", "%1 would need %2 beside the gradients, it has %3."),
+      QT_TRANSLATE_NOOP("Sentences", "As requested."),
+      QT_TRANSLATE_NOOP("Sentences", "The pause is shorter if only gradients move in it."),
+      QT_TRANSLATE_NOOP("Sentences", "Copying while the job computes would not shorten the pause."),
       QT_TRANSLATE_NOOP("Sentences", "epoch %1 committed, %2, pause %3"),
       QT_TRANSLATE_NOOP("Sentences", "epoch %1 committed, pause %2"),
       QT_TRANSLATE_NOOP("Sentences", "digests equal"),

@@ -6,6 +6,7 @@
 
 #include "agents/job/tessera_job.h"
 enum { kSize = 256, kSamples = 1000, kBatch = 32 };
+/* Gradients and decision of a step. */
 static int train(tessera_job* job, const tessera_view* view, int64_t step, tessera_decision* out) {
   const tessera_piece* part = tessera_find_piece(job, "weights"); /* of this rank */
   float *w = part->data, *gradient = part->gradient, look[kSize];
@@ -27,7 +28,11 @@ static int train(tessera_job* job, const tessera_view* view, int64_t step, tesse
     }
   }
   if (tessera_all_reduce_sum(job, "dp", gradient, (size_t)part->num_elements) != 0) return -1;
-  if (tessera_decide(job, step, &mine, 0, NULL, NULL, out) != 0) return -1;
+  return tessera_decide(job, step, &mine, 0, NULL, NULL, out);
+}
+static int update(tessera_job* job, int64_t step) {
+  const tessera_piece* part = tessera_find_piece(job, "weights");
+  float *w = part->data, *gradient = part->gradient;
   tessera_begin_update(job, step);
   for (int64_t i = 0; i < part->num_elements; ++i) w[i] -= 0.05F * gradient[i];
   *(int64_t*)tessera_find_piece(job, "step")->data = step; /* the position is state, too */
@@ -42,7 +47,14 @@ int main(int argc, char** argv) {
   while (go_on > 0) { /* mesh and pieces may change at each boundary */
     int64_t step = *(int64_t*)tessera_find_piece(job, "step")->data;
     tessera_decision decision = {.pause = step >= last_step}; /* 1: all steps are made */
-    if (step < last_step && train(job, view, ++step, &decision) != 0) break;
+    if (tessera_unfinished(job, &decision)) { /* the ranks have paused before this update */
+      if (update(job, decision.step) != 0) break;
+      continue;
+    }
+    if (step < last_step) {
+      if (train(job, view, step + 1, &decision) != 0) break;
+      if (!TESSERA_WAITS_BEFORE_UPDATE(decision) && update(job, ++step) != 0) break;
+    }
     if (decision.pause) go_on = tessera_boundary(job, step, decision.pause, &view);
   }
   if (go_on != 0) fprintf(stderr, "%s\n", tessera_last_error());

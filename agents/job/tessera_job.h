@@ -179,10 +179,14 @@ typedef struct tessera_record {
 #define TESSERA_PAUSE_DONE UINT64_C(1) /* all steps are made */
 #define TESSERA_PAUSE_DATA UINT64_MAX  /* the data of the coming step cannot be read */
 /* In a decision's `pause` that is not TESSERA_PAUSE_DATA: the ranks wait with the gradients of the
- * step, before its update. After the wait tessera_unfinished says whether it is to be made, by the
- * same ranks or by those of a new layout, to which state and gradients have moved. Only the
- * built-in job is asked to. */
+ * step before its update, after the step before it. After the wait tessera_unfinished says whether
+ * it is to be made, by the same ranks or by those of a new layout, to which state and gradients
+ * have moved: call it before each step. Only programs that were started with `job start
+ * --pauses-before-updates` are asked to. */
 #define TESSERA_PAUSE_BEFORE_UPDATE (UINT64_C(1) << 62)
+#define TESSERA_WAITS_BEFORE_UPDATE(decision)    \
+  ((decision).pause != TESSERA_PAUSE_DATA &&     \
+   ((decision).pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0)
 /* Sets the reason of a pause for TESSERA_PAUSE_DATA, such as "web.bin at byte 96: checksum
  * differs". It holds for the next wait of this rank. A reason of one rank is enough; an empty text
  * is none. The job is then paused with this reason, and `job resume` lets the ranks try again. */

@@ -62,7 +62,9 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request, boo
                                           {request.tensors().name(), request.tensors().text()},
                                           {request.rules().name(), request.rules().text()},
                                           {},
-                                          request.finishes_updates()};
+                                          request.finishes_updates() ||
+                                              request.pauses_before_updates(),
+                                          request.pauses_before_updates()};
     // What is wrong with the file is said when the rules are applied.
     if (const auto file = ptc::ReadTensors(settings.program->tensors)) {
       settings.program->title = file->title.substr(0, kLongestTitle);

@@ -39,6 +39,8 @@ class TxnProgress {
     m_phase = phase;
     m_bytes = txn.bytes_done;
     m_waits = waits;
+    const std::string shown =
+        txn.phase == engine::TxnPhase::kPrecopying ? "copying while training" : phase;
     const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
                                                         formatBytes(txn.bytes_total))
                                           : waits;
@@ -50,10 +52,10 @@ class TxnProgress {
     } else if (m_terminal) {
       const double part = static_cast<double>(txn.bytes_done) /
                           static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
-      fmt::print("\r\033[K{:<13} {} {}", phase, formatBar(part), far);
+      fmt::print("\r\033[K{:<13} {} {}", shown, formatBar(part), far);
       std::fflush(stdout);
     } else if (!samePhase) {
-      fmt::print("{} {}\n", phase, far);
+      fmt::print("{} {}\n", shown, far);
       std::fflush(stdout);
     }
   }

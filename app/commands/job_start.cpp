@@ -151,6 +151,10 @@ Command jobStartCommand() {
              .value = "",
              .help = "with --exec: its ranks call tessera_unfinished, so a device that lacks an "
                      "update can make up for it"},
+            {.name = "pauses-before-updates",
+             .value = "",
+             .help = "with --exec: as --finishes-updates, and its ranks can pause between a "
+                     "decision and its update, so that their state moves while they compute"},
             {.name = "kind",
              .value = "",
              .help = "with SCRIPT: a program of any framework that loads and saves its state in "

@@ -80,8 +80,9 @@ Status readProgram(const Arguments& arguments, const Describe& describe,
   if (arguments.has("kind")) return readFilesProgram(arguments, request);
   if (arguments.has("save-every")) return InvalidArgument("--save-every is for --kind files");
   if (isScript(arguments.word(0))) return readScript(arguments, describe, stop, request);
-  if (arguments.has("finishes-updates") && !arguments.has("exec"))
-    return InvalidArgument("--finishes-updates is for a program of your own: give --exec");
+  for (const char* option : {"finishes-updates", "pauses-before-updates"})
+    if (arguments.has(option) && !arguments.has("exec"))
+      return InvalidArgument(fmt::format("--{} is for a program of your own: give --exec", option));
   for (const char* option : {"python", "env", "directory"})
     if (arguments.has(option))
       return InvalidArgument(fmt::format("--{} is for a script such as train.py", option));
@@ -112,6 +113,7 @@ Status readProgram(const Arguments& arguments, const Describe& describe,
     if (!arguments.has(option)) return InvalidArgument(fmt::format("--exec needs --{}", option));
   request->set_command(*command);
   request->set_finishes_updates(arguments.has("finishes-updates"));
+  request->set_pauses_before_updates(arguments.has("pauses-before-updates"));
   TESSERA_RETURN_IF_ERROR(readText(*arguments.value("tensors"), request->mutable_tensors()));
   return readText(*arguments.value("rules"), request->mutable_rules());
 }

@@ -55,6 +55,9 @@ struct OwnProgram {
   ptc::NamedText rules;
   std::string title = {};         // that of the tensors file: "LlamaForCausalLM, torch 2.15.0"
   bool finishes_updates = false;  // makes an update that an earlier rank has left out
+  /// Also pauses before one, and makes it in another layout, to which state and gradients have
+  /// moved.
+  bool pauses_before_updates = false;
   friend bool operator==(const OwnProgram&, const OwnProgram&) = default;
 };
 

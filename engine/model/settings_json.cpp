@@ -154,6 +154,7 @@ json ToJsonObject(const JobSettings& settings) {
                       {"rules", ToJsonObject(settings.program->rules)}};
     if (!settings.program->title.empty()) out["program"]["title"] = settings.program->title;
     if (settings.program->finishes_updates) out["program"]["finishes_updates"] = true;
+    if (settings.program->pauses_before_updates) out["program"]["pauses_before_updates"] = true;
   } else {
     out["model"] = ToJsonObject(settings.model);
   }
@@ -172,7 +173,8 @@ Result<NamedText> ParseNamedText(const NamedText& file, const JsonValue& value,
 Result<OwnProgram> ParseProgram(const NamedText& file, const JsonValue& value) {
   TESSERA_TRY(const auto reader,
               JsonReader::Make(file, value, "a program",
-                               {"command", "tensors", "rules", "title", "finishes_updates"}));
+                               {"command", "tensors", "rules", "title", "finishes_updates",
+                                "pauses_before_updates"}));
   OwnProgram program;
   TESSERA_TRY(program.command, reader.Text("command"));
   TESSERA_TRY(const JsonValue* tensors, reader.Member("tensors"));
@@ -181,6 +183,7 @@ Result<OwnProgram> ParseProgram(const NamedText& file, const JsonValue& value) {
   TESSERA_TRY(program.rules, ParseNamedText(file, *rules, "a rules file"));
   TESSERA_RETURN_IF_ERROR(reader.Optional("title", program.title));
   TESSERA_RETURN_IF_ERROR(reader.Optional("finishes_updates", program.finishes_updates));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("pauses_before_updates", program.pauses_before_updates));
   if (program.command.empty()) return reader.At("a program needs a 'command' that is not empty");
   return program;
 }

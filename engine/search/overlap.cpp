@@ -48,8 +48,8 @@ std::string ObstacleOf(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   if (input.is_recovery) return "The job has no ranks that could compute meanwhile.";
   if (input.is_paused) return "The job is paused already.";
-  if (job.settings.program) {
-    return fmt::format("'{}' runs a program of its own, which makes its updates itself.", job.job);
+  if (job.settings.program && !job.settings.program->pauses_before_updates) {
+    return fmt::format("'{}' runs a program that does not pause before an update.", job.job);
   }
   if (job.settings.at_change != AtChange::kKeep) {
     return fmt::format("'{}' forgets something at a change ({}), for teaching.", job.job,

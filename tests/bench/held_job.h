@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The files of a job that only holds state (hold_state.c), for benchmarks.
+/// The files of jobs that only hold state (hold_state.c) or also update it, for benchmarks.
 
 #include <QFile>
 #include <QString>
@@ -39,6 +39,18 @@ inline bool WriteHeldJob(const QString& folder, int rows) {
                       {{"match", "step"}, {"cut", "replicate"}, {"stage", "all"}}};
   return WriteJson(folder + "/tensors.json", {{"layers", kHeldLayers}, {"tensors", tensors}}) &&
          WriteJson(folder + "/rules.json", {{"rules", rules}});
+}
+
+/// The same matrices as parameters with the moments of AdamW (train_state.c).
+inline bool WriteTrainedJob(const QString& folder, int rows) {
+  const Json shape = {rows, kHeldColumns};
+  const Json tensors = {
+      {{"name", "layer.{layer}.a"}, {"dtype", "f32"}, {"shape", shape}, {"role", "param"}},
+      {{"name", "layer.{layer}.b"}, {"dtype", "f32"}, {"shape", shape}, {"role", "param"}},
+      {{"name", "step"}, {"dtype", "i64"}, {"shape", Json::array()}, {"role", "scalar"}}};
+  return WriteHeldJob(folder, rows) &&
+         WriteJson(folder + "/tensors.json",
+                   {{"layers", kHeldLayers}, {"optimizer", "adamw"}, {"tensors", tensors}});
 }
 
 }  // namespace tessera::test

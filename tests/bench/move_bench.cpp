@@ -2,8 +2,9 @@
 /// \file
 /// The pause of live moves of a job that only holds state, beside a memcpy of the bytes that they
 /// move, beside the pause that `plan` states, and with --peers beside PyTorch's distributed
-/// checkpoint of the same state on tmpfs, saved and loaded by one process. Medians of rounds in
-/// which all of these take turns.
+/// checkpoint of the same state on tmpfs, saved and loaded by one process. With --overlap: the
+/// pause in which all state of a job that updates it moves, beside the pause in which only
+/// gradients do. Medians of rounds in which all of these take turns.
 #include <fmt/format.h>
 
 #include <QCoreApplication>
@@ -90,6 +91,111 @@ struct Fabric {
 constexpr Fabric kFabrics[] = {
     {"1 node", 1, false}, {"2 nodes, CURVE", 2, false}, {"2 nodes, plain lanes", 2, true}};
 
+/// Starts a program of this folder as the job, on two devices.
+bool StartJob(const LocalCluster& cluster, const QString& folder, const QString& command,
+              const QStringList& more, int nodes) {
+  const Outcome start = cluster.Run(
+      QStringList{"job", "start", "--exec", "exec " TESSERA_TEST_FOLDER "/" + command, "--tensors",
+                  folder + "/tensors.json", "--rules", folder + "/rules.json", "--name", kJob,
+                  "--mesh", "tp=2", "--devices", FirstDevices(2, 8 / nodes)} +
+          more,
+      120);
+  if (start.code == 0 && cluster.WaitStep(kJob, 3)) return true;
+  fmt::print(stderr, "{}\n", start.Text().toStdString());
+  return false;
+}
+
+/// Seconds of the steps before `step` and of `step` itself, from one decision to the next.
+std::pair<double, double> StepSeconds(const LocalCluster& cluster, std::int64_t step) {
+  std::map<std::int64_t, double> times;
+  const QString lines = cluster.Run({"job", "metrics", kJob, "--json"}).output;
+  for (const QString& line : lines.split(u'\n')) {
+    const Json json = Json::parse(line.toStdString(), nullptr, false);
+    if (json.is_object() && json.contains("step"))
+      times[json["step"].get<std::int64_t>()] = json["time"].get<double>();
+  }
+  std::vector<double> before;
+  for (std::int64_t s = step - 4; s < step; ++s) {
+    if (times.contains(s) && times.contains(s - 1)) before.push_back(times[s] - times[s - 1]);
+  }
+  return {before.empty() ? 0 : UpperMedian(before), times[step] - times[step - 1]};
+}
+
+/// How long a step of the job computes.
+constexpr int kComputeMilliseconds = 1500;
+
+/// The pause in which all state moves beside the pause in which only gradients do, in turn.
+bool MeasureOverlap(const Size& size, const Fabric& fabric, int rounds) {
+  const int nodes = fabric.nodes;
+  const QTemporaryDir folder;
+  const LocalCluster cluster({.nodes = nodes,
+                              .devices = 8 / nodes,
+                              .memory = QString::fromLatin1(size.memory),
+                              .link = {},
+                              .one_host = false,
+                              .plain_lanes = fabric.plain_lanes});
+  if (cluster.up().code != 0 || !WriteTrainedJob(folder.path(), size.rows / 3 / 8 * 8) ||
+      !StartJob(cluster, folder.path(),
+                QStringLiteral("bench-train-state %1").arg(kComputeMilliseconds),
+                {"--pauses-before-updates"}, nodes)) {
+    return false;
+  }
+  struct Ways {
+    std::vector<double> pause[2], planned[2], step;  // step: while it copies, over the usual
+    std::size_t bytes = 0, gradients = 0;
+  };
+  std::map<std::string, Ways> rows;
+  std::string mesh;  // of the job
+  for (int round = 0; round < rounds; ++round) {
+    for (const Change& change : kChanges) {
+      for (const bool overlaps : {false, true}) {
+        const QString back = FirstDevices(change.from_devices, 8 / nodes);
+        const QString devices = FirstDevices(change.to_devices, 8 / nodes);
+        const QStringList way = {"--overlap", overlaps ? "on" : "off"};
+        if (mesh != change.from) cluster.Apply(kJob, change.from, back, {"--overlap", "off"});
+        mesh = change.to;
+        if (!cluster.GoesOn(kJob, 4)) return false;
+        const Json plan =
+            cluster.Ask(QStringList{"plan", kJob, "--mesh", change.to, "--devices", devices} + way);
+        const Json moved = cluster.Apply(kJob, change.to, devices, way);
+        if (!plan.is_object() || !moved.is_object() || moved["result"] != "committed" ||
+            moved["digest_before"] != moved["digest_after"]) {
+          fmt::print(stderr, "{}: {} {}\n", change.name, plan.dump(), moved.dump());
+          return false;
+        }
+        Ways& row = rows[change.name];
+        row.pause[overlaps].push_back(moved["pause_seconds"].get<double>());
+        row.planned[overlaps].push_back(plan["pause_estimate_seconds"].get<double>());
+        row.bytes = moved["moved_bytes"].get<std::size_t>();
+        if (!overlaps) continue;
+        row.gradients = plan["overlap"]["gradient_bytes"].get<std::size_t>();
+        if (!cluster.GoesOn(kJob, 2)) return false;
+        const auto [usual, copying] = StepSeconds(cluster, moved["step"].get<std::int64_t>());
+        if (usual > 0) row.step.push_back(copying / usual);
+      }
+    }
+  }
+  fmt::print(
+      "\n{} of f32 parameters and moments, {}, a step computes {} ms, medians of {} rounds\n",
+      size.name, fabric.name, kComputeMilliseconds, rounds);
+  fmt::print("{:>20} {:>10} {:>10} {:>18} {:>18} {:>7} {:>10}\n", "(pp,tp,dp)", "state",
+             "gradients", "plain (planned)", "overlap (planned)", "ratio", "step");
+  const auto median = [](const std::vector<double>& values) { return 1e3 * UpperMedian(values); };
+  for (const Change& change : kChanges) {
+    const Ways& row = rows[change.name];
+    const auto way = [&](int which) {
+      return fmt::format("{:.0f} ({:.0f}) ms", median(row.pause[which]),
+                         median(row.planned[which]));
+    };
+    fmt::print("{:>20} {:>6.0f} MiB {:>6.0f} MiB {:>18} {:>18} {:>7.2f} {:>8.2f} x\n", change.name,
+               static_cast<double>(row.bytes) / (1 << 20),
+               static_cast<double>(row.gradients) / (1 << 20), way(0), way(1),
+               median(row.pause[1]) / median(row.pause[0]),
+               row.step.empty() ? 0.0 : UpperMedian(row.step));
+  }
+  return true;
+}
+
 bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& python) {
   const int nodes = fabric.nodes;
   const QTemporaryDir folder;
@@ -103,15 +209,7 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
     fmt::print(stderr, "{}\n", cluster.up().Text().toStdString());
     return false;
   }
-  const Outcome start = cluster.Run(
-      {"job", "start", "--exec", QStringLiteral("exec " TESSERA_TEST_FOLDER "/bench-hold-state"),
-       "--tensors", folder.filePath("tensors.json"), "--rules", folder.filePath("rules.json"),
-       "--name", kJob, "--mesh", "tp=2", "--devices", FirstDevices(2, 8 / nodes)},
-      120);
-  if (start.code != 0 || !cluster.WaitStep(kJob, 3)) {
-    fmt::print(stderr, "{}\n", start.Text().toStdString());
-    return false;
-  }
+  if (!StartJob(cluster, folder.path(), "bench-hold-state", {}, nodes)) return false;
   std::map<std::string, Row> rows;
   std::vector<double> torch;
   std::string mesh;  // of the job
@@ -165,7 +263,7 @@ int main(int argc, char** argv) {
   const QCoreApplication app(argc, argv);
   QString python;
   int rounds = 5;
-  bool large = false;
+  bool large = false, overlap = false;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--peers" && i + 1 < argc) {
@@ -174,8 +272,12 @@ int main(int argc, char** argv) {
       rounds = std::max(1, std::atoi(argv[++i]));
     } else if (word == "--large") {
       large = true;
+    } else if (word == "--overlap") {
+      overlap = true;
     } else {
-      fmt::print(stderr, "usage: move_bench [--rounds N] [--large] [--peers PYTHON_WITH_TORCH]\n");
+      fmt::print(
+          stderr,
+          "usage: move_bench [--rounds N] [--large] [--peers PYTHON_WITH_TORCH] | --overlap\n");
       return 2;
     }
   }
@@ -183,7 +285,9 @@ int main(int argc, char** argv) {
   for (const Size& size : kSizes) {
     if (&size != &kSizes[0] && !large) break;
     for (const Fabric& fabric : kFabrics) {
-      if (!Measure(size, fabric, rounds, python)) return 1;
+      const bool done =
+          overlap ? MeasureOverlap(size, fabric, rounds) : Measure(size, fabric, rounds, python);
+      if (!done) return 1;
     }
   }
   return 0;

@@ -106,6 +106,43 @@ class E2eOwnJobTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
 
+  // Its state moves while it computes, and the ranks of the new layout make the update. What a
+  // device computes does not depend on tp, so no step was left out or made twice if the state is
+  // that of a job which did not move.
+  void pausesBeforeAnUpdate() {
+    const auto start = [&](const QStringList& more) {
+      return m_cluster->Run(StartOf("exec " + kProgram + " 40000") +
+                                QStringList{"--mesh", "tp=2", "--devices", "n0g0,n0g1"} + more,
+                            60);
+    };
+    const auto digest_at_the_end = [&]() -> std::string {
+      const bool ended = m_cluster->WaitJob(
+          kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == 40000; },
+          120);
+      return ended ? m_cluster->Ask({"digest", kJob})["digest"].dump() : std::string();
+    };
+    const Outcome moving = start({"--pauses-before-updates"});
+    QVERIFY2(moving.code == 0, moving.Text());
+    for (const auto& [mesh, devices] :
+         {std::pair{"tp=4", "n0g0,n0g1,n1g0,n1g1"}, {"tp=1", "n1g1"}, {"tp=2", "n0g1,n1g1"}}) {
+      const Json moved = m_cluster->Apply(kJob, mesh, devices, {"--overlap", "on"});
+      QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+      QVERIFY(moved["step"] < 40000);
+      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+      QVERIFY(
+          m_cluster->Ask({"history"})["transactions"][0]["phase_seconds"].contains("precopying"));
+    }
+    const std::string moved = digest_at_the_end();
+    m_cluster->Run({"job", "stop", kJob, "--yes"});
+    QVERIFY(start({}).code == 0);
+    const Outcome refused =
+        m_cluster->Run({"plan", kJob, "--mesh", "tp=1", "--devices", "n0g0", "--overlap", "on"});
+    QVERIFY2(refused.code == 1 && refused.errors.contains("does not pause before an update"),
+             refused.Text());
+    QCOMPARE(digest_at_the_end(), moved);
+    QVERIFY(!moved.empty());
+  }
+
   void findsWhatTorchrunWouldSet() {
     const QString folder = m_files.filePath("env");
     QVERIFY(QDir().mkpath(folder));

@@ -160,7 +160,11 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
     case TxnPhase::kPrecopying:
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
-      view.sentence = cancellable(TxnWords::tr("Copying ahead. Training continues."));
+      view.sentence =
+          cancellable(job != nullptr && job->step_seconds
+                          ? TxnWords::tr("The state is copied while the job trains, at %1 a step.")
+                                .arg(format::seconds(*job->step_seconds))
+                          : TxnWords::tr("The state is copied while the job trains."));
       break;
     case TxnPhase::kPausing:
       view.sentence = cancellable(

@@ -10,6 +10,7 @@
 
 #include "ui/format.h"
 #include "ui/models/device_names.h"
+#include "ui/pages/overlap_row.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -42,6 +43,7 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       {tr("GPUs"), tr("%1 → %2").arg(summary.from_devices.size()).arg(summary.to_devices.size())},
       {tr("bytes to move"), format::bytes(summary.moved())},
       {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary.pause_estimate))}};
+  rows.push_back(overlapRow(summary.overlap));
   const auto peak =
       std::max_element(summary.peak_memory.begin(), summary.peak_memory.end(),
                        [](const auto& a, const auto& b) { return a.bytes < b.bytes; });

@@ -7,6 +7,7 @@
 
 #include "ui/format.h"
 #include "ui/models/device_names.h"
+#include "ui/pages/overlap_row.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
@@ -77,6 +78,7 @@ void PlanPanel::refreshPlan() {
   std::vector<KeyValues::Row> rows;
   rows.push_back(
       {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary->pause_estimate))});
+  rows.push_back(overlapRow(summary->overlap));
   if (summary->to_step_seconds) {
     const QString now = summary->from_step_seconds
                             ? tr(", now ≈ %1").arg(format::seconds(*summary->from_step_seconds))

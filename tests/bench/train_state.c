@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program of a rank for benchmarks of moves while a job computes: parameters with two moments,
+ * gradients that take a while, and an elementwise update of all of them. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agents/job/tessera_job.h"
+
+static const char* const kMoments[] = {"exp_avg", "exp_avg_sq"};
+
+/* A value for each element, which does not depend on the layout. */
+static float value(int64_t place, uint32_t salt) {
+  uint32_t x = (uint32_t)place * 2654435761U + salt;
+  x = (x ^ (x >> 16)) * 0x45d9f3bU;
+  return (float)((x ^ (x >> 16)) & 0xffff) / 65536.0F - 0.5F;
+}
+
+static int is_parameter(const tessera_piece* piece) { return piece->gradient != NULL; }
+
+/* Runs `visit(piece, i, place)` for each element. */
+#define FOR_EACH_ELEMENT(piece, i, place)                                                          \
+  for (int64_t i = 0, width_ = (piece)->end[1] - (piece)->begin[1], place = 0;                     \
+       i < (piece)->num_elements &&                                                                \
+       (place =                                                                                    \
+            ((piece)->begin[0] + i / width_) * (piece)->shape[1] + (piece)->begin[1] + i % width_, \
+       1);                                                                                         \
+       ++i)
+
+static void initialise(const tessera_piece* piece) {
+  float* out = piece->data;
+  FOR_EACH_ELEMENT(piece, i, place) out[i] = is_parameter(piece) ? value(place, 1) : 0;
+}
+
+/* As long as a rank of a GPU would compute, without occupying the cores that its node copies with.
+ */
+static void compute(tessera_job* job, int64_t step, const struct timespec* pace) {
+  const tessera_piece* pieces;
+  size_t count;
+  nanosleep(pace, NULL);
+  if (tessera_pieces(job, &pieces, &count) != 0) return;
+  for (size_t p = 0; p < count; ++p) {
+    if (!is_parameter(&pieces[p])) continue;
+    const float scale = value(step, 7);
+    float* gradient = pieces[p].gradient;
+    for (int64_t i = 0; i < pieces[p].num_elements; ++i) gradient[i] = scale;
+  }
+}
+
+static const tessera_piece* moment_of(tessera_job* job, const tessera_piece* parameter,
+                                      const char* moment) {
+  char name[256];
+  snprintf(name, sizeof name, "%s.%s", parameter->name, moment);
+  return tessera_find_piece(job, name);
+}
+
+static int update(tessera_job* job, int64_t step) {
+  const tessera_piece* pieces;
+  size_t count;
+  if (tessera_pieces(job, &pieces, &count) != 0) return -1;
+  tessera_begin_update(job, step);
+  for (size_t p = 0; p < count; ++p) {
+    if (!is_parameter(&pieces[p])) continue;
+    float *w = pieces[p].data, *gradient = pieces[p].gradient;
+    float* first = moment_of(job, &pieces[p], kMoments[0])->data;
+    float* second = moment_of(job, &pieces[p], kMoments[1])->data;
+    for (int64_t i = 0; i < pieces[p].num_elements; ++i) {
+      first[i] = 0.9F * first[i] + 0.1F * gradient[i];
+      second[i] = 0.99F * second[i] + 0.01F * gradient[i] * gradient[i];
+      w[i] -= 0.001F * first[i] / (1e-3F + second[i]);
+    }
+  }
+  *(int64_t*)tessera_find_piece(job, "step")->data = step;
+  return tessera_end_update(job, step);
+}
+
+int main(int argc, char** argv) {
+  const long milliseconds = argc > 1 ? atol(argv[1]) : 500;
+  const struct timespec pace = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  tessera_job* job = NULL;
+  const tessera_view* view;
+  int go_on = tessera_attach(&job) || tessera_connect(job, NULL, NULL) ? -1 : 1;
+  if (go_on > 0 && tessera_must_initialise(job)) {
+    const tessera_piece* pieces;
+    size_t count;
+    if (tessera_pieces(job, &pieces, &count) != 0) go_on = -1;
+    for (size_t i = 0; go_on > 0 && i < count; ++i) {
+      if (pieces[i].rank == 2) initialise(&pieces[i]);
+    }
+  }
+  if (go_on > 0) go_on = tessera_boundary(job, -1, 0, &view);
+  while (go_on > 0) {
+    const tessera_record nothing = {0};
+    int64_t step = *(int64_t*)tessera_find_piece(job, "step")->data;
+    tessera_decision decision = {0};
+    if (tessera_unfinished(job, &decision)) {
+      if (update(job, decision.step) != 0) break;
+      continue;
+    }
+    compute(job, step + 1, &pace);
+    if (tessera_decide(job, step + 1, &nothing, 0, NULL, NULL, &decision) != 0) break;
+    if (!TESSERA_WAITS_BEFORE_UPDATE(decision) && update(job, ++step) != 0) break;
+    if (decision.pause) go_on = tessera_boundary(job, step, decision.pause, &view);
+  }
+  if (go_on != 0) fprintf(stderr, "%s\n", tessera_last_error());
+  tessera_detach(job);
+  return go_on != 0;
+}

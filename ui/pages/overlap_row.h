@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What a plan copies while the job trains, as a row of plan and apply sheet.
+
+#include "engine/cluster/snapshot.h"
+#include "ui/widgets/key_values.h"
+
+namespace tessera::ui {
+
+/// "while training: all but 12 MiB of gradients", with the reason and the other way as tool tip.
+KeyValues::Row overlapRow(const engine::OverlapPlan& overlap);
+
+}  // namespace tessera::ui
