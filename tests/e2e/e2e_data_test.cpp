@@ -83,7 +83,7 @@ class E2eDataTest : public QObject {
     QVERIFY(start(job));
     const auto apply =
         m_cluster->Start({"apply", job, "--mesh", "dp=4", "--devices", "n0g0,n0g1,n1g0,n1g1",
-                          "--at-step", QString::number(kSteps - 1), "--yes"});
+                          "--at-step", QString::number(kSteps - 1), "--overlap", "off", "--yes"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }));
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);

@@ -55,7 +55,8 @@ class E2eFaultsTest : public QObject {
   void aRankDiesInEachPhase_data() {
     QTest::addColumn<QString>("phase");
     QTest::addColumn<bool>("joins");
-    for (const char* phase : {"preparing", "pausing", "transferring", "committing", "resuming"}) {
+    for (const char* phase :
+         {"preparing", "precopying", "pausing", "transferring", "committing", "resuming"}) {
       QTest::addRow("%s, a rank that stays", phase) << QString::fromLatin1(phase) << false;
     }
     for (const char* phase : {"pausing", "verifying", "resuming"}) {

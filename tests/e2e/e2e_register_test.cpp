@@ -108,9 +108,9 @@ class E2eRegisterTest : public QObject {
   // Nodes reach the register by themselves: who gives up waiting for the registrar writes `abort`.
   void nodesDecideWithoutTheRegistrar() {
     const std::string before = LastDecision(m_place);
-    const auto apply =
-        m_cluster->Start({"apply", kJob, "--devices", "n1g0", "--mesh", "dp=1", "--at-step",
-                          QString::number(m_cluster->Step(kJob) + 15), "--yes", "--json"});
+    const auto apply = m_cluster->Start(
+        {"apply", kJob, "--devices", "n1g0", "--mesh", "dp=1", "--overlap", "off", "--at-step",
+         QString::number(m_cluster->Step(kJob) + 15), "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }, 60));
     QVERIFY(m_cluster->Ask({"txn", "throttle", "1MB/s"}).is_object());
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 120));

@@ -49,9 +49,9 @@ class E2eThrottleTest : public QObject {
   }
 
   void aLimitHoldsUntilItIsLifted() {
-    const auto apply =
-        m_cluster->Start({"apply", kJob, "--devices", "n1g0", "--mesh", "dp=1", "--at-step",
-                          QString::number(m_cluster->Step(kJob) + 10), "--yes", "--json"});
+    const auto apply = m_cluster->Start(
+        {"apply", kJob, "--devices", "n1g0", "--mesh", "dp=1", "--overlap", "off", "--at-step",
+         QString::number(m_cluster->Step(kJob) + 10), "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }, 60));
     const Json limited = m_cluster->Ask({"txn", "throttle", "3MB/s"});
     QVERIFY(limited.is_object());

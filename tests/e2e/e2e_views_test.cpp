@@ -311,7 +311,7 @@ class E2eViewsTest : public QObject {
     const auto isIn = [&](const std::string& phase) { return m_cluster->Phase() == phase; };
     for (const bool prepared : {false, true}) {
       QVERIFY(LocalCluster::WaitFor(
-          [&] { return isIn("pausing") || (!prepared && isIn("preparing")); }, 30));
+          [&] { return isIn("precopying") || (!prepared && isIn("preparing")); }, 30));
       const auto view = source->Pin(kJob.toStdString());
       QVERIFY2(view, view ? "" : view.error().ToString().c_str());
       QCOMPARE(StepIn(**view), (*view)->info().step);
@@ -319,7 +319,7 @@ class E2eViewsTest : public QObject {
       before = (*view)->info().step;
       QVERIFY(DigestsOf(**view));
     }
-    QVERIFY(isIn("pausing"));
+    QVERIFY(isIn("precopying"));
     QCOMPARE(m_cluster->Run({"txn", "cancel"}).code, 0);
     QCOMPARE(LocalCluster::Finish(*apply).LastJson()["result"].get<std::string>(),
              std::string("rolled_back"));

@@ -119,6 +119,11 @@ std::int64_t Cluster::Step(const QString& job) const {
   return found.is_object() ? found["step"].get<std::int64_t>() : -1;
 }
 
+bool Cluster::IsMoving() const {
+  const std::string phase = Phase();
+  return phase == "transferring" || phase == "precopying";
+}
+
 std::string Cluster::Phase() const {
   const Json status = Status();
   if (!status.is_object() || !status["transaction"].is_object()) return {};

@@ -74,6 +74,8 @@ class Cluster {
   std::int64_t Step(const QString& job) const;
   /// The phase of the transaction in progress; empty if there is none.
   std::string Phase() const;
+  /// Whether bytes of a change move, in the pause or while the job trains.
+  bool IsMoving() const;
   /// Starts gpt-nano as `job`.
   /// \return the outcome of `job start`
   Outcome StartJob(const QString& job, const QString& mesh, const QString& devices,
