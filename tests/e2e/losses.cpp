@@ -82,7 +82,13 @@ QString CompareWithOneProcess(const Cluster& cluster, const QString& job,
       {QStringLiteral("job"), QStringLiteral("metrics"), job, QStringLiteral("--json")});
   if (NumStepsWithoutGap(metrics.output) < 3) return QStringLiteral("steps are missing");
   const Run run = RunOf(cluster, job);
+  // Otherwise both train on the same cores.
+  const bool has_paused =
+      cluster.Run({QStringLiteral("job"), QStringLiteral("pause"), job}).code == 0;
   const Run solo = SoloRun(QStringLiteral("gpt-nano"), run.rbegin()->first, global_batch);
+  if (has_paused && cluster.Run({QStringLiteral("job"), QStringLiteral("resume"), job}).code != 0) {
+    return QStringLiteral("the job cannot be resumed");
+  }
   if (solo.empty()) return QStringLiteral("no run to compare with");
   const double difference = LargestDifference(run, solo);
   if (difference <= 1e-5) return {};
