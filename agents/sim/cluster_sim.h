@@ -17,6 +17,7 @@ struct ClusterResult {
   std::string violation;  // with the time; empty: none
   std::int64_t events = 0, steps = 0;
   std::int64_t transactions = 0, commits = 0, recoveries = 0;
+  std::int64_t overlapped = 0;  // commits whose state was copied while ranks computed
   std::int64_t digests = 0;  // commits with digests in their record
 };
 

@@ -448,8 +448,7 @@ Result<std::int64_t> SimNode::Spawn(const KeeperLink::SpawnRequest& request) {
   if (file.empty()) return NotFound("the file of the rank's view");
   spec.view = std::move(file.mapped());
   spec.initialises = value(rank_variable::kInitialise) == "1";
-  spec.finishes_update =
-      std::find(request.argv.begin(), request.argv.end(), "--finish-update") != request.argv.end();
+  spec.finishes_update = !value(rank_variable::kFinishUpdate).empty();
   TESSERA_TRY(auto settings, engine::ParseJobSettings(settings_[spec.id.job]));
   spec.settings = std::make_shared<const engine::JobSettings>(std::move(settings));
   ranks_[pid] = {request.tag, nullptr};

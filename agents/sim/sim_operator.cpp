@@ -123,6 +123,7 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     Encode(ChooseDevices(status, plan.mutable_devices()), plan.mutable_mesh());
     if (plan.devices().empty()) return;
     request.mutable_apply()->set_verify_full(world_.sim->Chance(0.2));
+    if (world_.sim->Chance(0.5)) plan.set_overlap(wire::PlanRequest::ON);
   } else {
     return;
   }
@@ -153,6 +154,7 @@ void SimOperator::StartJob() {
     start.set_model("gpt-nano");
   } else {  // few tensors: layouts are planned and parsed faster
     start.set_command("train");
+    start.set_pauses_before_updates(world_.sim->Chance(0.7));
     start.mutable_tensors()->set_name("tensors");
     start.mutable_tensors()->set_text(kTensors);
     start.mutable_rules()->set_name("rules");

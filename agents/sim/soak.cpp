@@ -29,6 +29,7 @@ SoakSum Soak(const SoakPlan& plan,
       out.sum.transactions += result.transactions;
       out.sum.commits += result.commits;
       out.sum.recoveries += result.recoveries;
+      out.sum.overlapped += result.overlapped;
       out.sum.digests += result.digests;
       if (result.violation.empty()) continue;
       ++out.bad;

@@ -308,8 +308,10 @@ struct HistoryEntry {
   double pause = 0;
   std::int64_t bytes_moved = 0;
   std::int64_t volume_bound = 0;
+  /// Of the state that moved: after `step`, or one step before if only the gradients of `step` moved
+  /// in the pause.
   std::string digest_before, digest_after;
-  std::int64_t step = 0;
+  std::int64_t step = 0;  // after which the job continued
   std::int64_t epoch = 0;  // after it
   StepOptions from_options = {}, to_options = {};
   std::string requester = {};                                // program and user

@@ -49,6 +49,7 @@ class ClusterSimTest : public QObject {
     QVERIFY(sum.commits > 2 * kSeeds);
     QVERIFY(sum.commits < sum.transactions + sum.recoveries);
     QVERIFY(sum.recoveries > kSeeds / 20);
+    QVERIFY(sum.overlapped > kSeeds / 4);
     QVERIFY(sum.digests > kSeeds);
   }
 };
