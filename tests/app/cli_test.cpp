@@ -12,6 +12,7 @@
 #include "tests/support/test_main.h"
 
 using tessera::test::EnvironmentWithHome;
+using tessera::test::FinishProgram;
 using tessera::test::Outcome;
 using tessera::test::RunProgram;
 
@@ -22,6 +23,31 @@ class CliTest : public QObject {
   void init() {
     m_home = std::make_unique<QTemporaryDir>();
     QVERIFY(m_home->isValid());
+  }
+
+  // Neither a long text nor a short one is lost without a word, and nothing aborts.
+  void outputThatCannotBeWrittenIsSaid_data() {
+    QTest::addColumn<QString>("words");
+    QTest::newRow("long") << "help job start";
+    QTest::newRow("short") << "--version";
+  }
+  void outputThatCannotBeWrittenIsSaid() {
+    QFETCH(QString, words);
+    const QString program = QStringLiteral(TESSERA_BIN_DIR "/tesseractl ") + words;
+    const auto shell = [&](const QString& line) {
+      QProcess process;
+      process.setEnvironment(EnvironmentWithHome(m_home->path()));
+      process.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), line});
+      return FinishProgram(process, 20);
+    };
+    const Outcome full = shell(program + QStringLiteral(" > /dev/full"));
+    QCOMPARE(full.code, 1);
+    QCOMPARE(full.errors,
+             QStringLiteral("tesseractl: the output cannot be written: No space left on device\n"));
+    // A reader that has gone, as of `| head`, needs no message.
+    const Outcome gone = shell(QStringLiteral("{ sleep 0.2; ") + program +
+                               QStringLiteral("; echo $? >&2; } | true"));
+    QCOMPARE(gone.errors, QStringLiteral("1\n"));
   }
 
   void wrongUsageIsTwo_data() {
