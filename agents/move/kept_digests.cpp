@@ -39,14 +39,19 @@ struct DeviceRead {
 
 // What was read is the state after the step only if nobody has cleared the hold meanwhile, as the
 // start of a rank does, and the device did not change.
-Status EndRead(const DeviceRead& read, std::int64_t step) {
+Status EndRead(const DeviceRead& read, const KeptState& state) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::int64_t step = state.step;
   const engine::ArenaHeader& header = read.local->arena->header();
+  const auto version = static_cast<std::uint64_t>(step);
+  // A device that joins has no state of its own yet: all of it has arrived.
+  const bool joins = read.local->old_table.entries().empty();
   const bool is_unchanged =
-      header.hold.load() == HoldAfter(step) &&
-      header.end.load() == static_cast<std::uint64_t>(step) &&
-      header.epoch.load() == static_cast<std::uint64_t>(read.local->next_table.epoch());
-  ReleaseDevice(*read.local->arena, step);
+      state.is_ahead
+          ? joins || (header.begin.load() == version && header.end.load() == version)
+          : header.hold.load() == HoldAfter(step) && header.end.load() == version &&
+                header.epoch.load() == static_cast<std::uint64_t>(read.local->next_table.epoch());
+  if (!state.is_ahead) ReleaseDevice(*read.local->arena, step);
   if (is_unchanged) return OkStatus();
   return DataLoss(fmt::format("{} continued from step {} while its digests were taken",
                               ToString(read.device), step));
@@ -61,6 +66,7 @@ void HoldUpdates(const KeptState& state) {
 }
 
 void ReleaseUpdates(const KeptState& state) {
+  if (state.is_ahead) return;
   ForEachNewDevice(*state.change, [&](ptc::DeviceId, const MoveContext::Local& local) {
     ReleaseDevice(*local.arena, state.step);
   });
@@ -91,7 +97,8 @@ KeptDigests::KeptDigests(KeptState state, std::function<void(KeptResult)> done)
 KeptDigests::~KeptDigests() { thread_.request_stop(); }
 
 Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
-  RunInBackground();  // the threads that this one starts inherit it
+  // The threads that this one starts inherit it. Ahead of the commit there is one step to do it in.
+  if (!state_.is_ahead) RunInBackground();
   const MoveContext& change = *state_.change;
   const ptc::DeviceCells cells(change.from, change.to, ptc::CellOwners::kNeeders);
   std::vector<DeviceDigests> devices;
@@ -124,7 +131,7 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
         }
       }
     }
-    if (read.left == 0) ReleaseDevice(*read.local->arena, state_.step);
+    if (read.left == 0 && !state_.is_ahead) ReleaseDevice(*read.local->arena, state_.step);
   }
   TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
     const auto& [d, i, range] = work[at];
@@ -132,7 +139,7 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
     TESSERA_TRY(const std::uint64_t digest,
                 DigestOfCell(change, NextPieces(change, read.device), read.cells[i].tensor, range));
     std::atomic_ref(devices[d].digests[i]) += digest;
-    return --read.left == 0 ? EndRead(read, state_.step) : OkStatus();
+    return --read.left == 0 ? EndRead(read, state_) : OkStatus();
   }));
   return DescribeKept(cells, std::move(devices));
 }

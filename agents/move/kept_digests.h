@@ -22,6 +22,9 @@ struct KeptState {
   std::shared_ptr<const MoveContext> change;
   std::shared_ptr<const CellArrivals> arrived;
   std::int64_t step = 0;  // after which the state is
+  /// The digests are taken before the commit, while the ranks compute the gradients of the next
+  /// step: nothing is held, and they count if no update has begun at the end.
+  bool is_ahead = false;
 };
 
 struct KeptResult {
@@ -32,9 +35,9 @@ struct KeptResult {
 
 /// Sets the `hold` words of the node's devices in the new layout, so that no update after
 /// `state.step` begins.
-/// \pre no rank of these devices may begin an update yet
+/// \pre no rank of these devices may begin an update yet; !state.is_ahead
 void HoldUpdates(const KeptState& state);
-/// Clears the holds that HoldUpdates has set and nobody has changed since.
+/// Clears the holds that HoldUpdates has set and nobody has changed since. Nothing if is_ahead.
 void ReleaseUpdates(const KeptState& state);
 
 /// The result from digests of all cells. Shared with the simulator.
@@ -56,7 +59,7 @@ class KeptDigests : public KeptRun {
  public:
   /// `done` runs once, on the thread of the run.
   /// \error kDataLoss if a device changed while it was read; kCancelled
-  /// \pre HoldUpdates(state)
+  /// \pre HoldUpdates(state), or state.is_ahead
   KeptDigests(KeptState state, std::function<void(KeptResult)> done);
   ~KeptDigests() override;
 

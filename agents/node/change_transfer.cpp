@@ -31,6 +31,7 @@ void ChangeTransfer::Precopy(std::int64_t step, std::function<void()> done) {
   MoveState(MoveMode::kVerifyMoved, [this, step, done = std::move(done)](const Status& status) {
     if (status) {
       copied_ = step;
+      TakeAhead(step);
     } else if (status.error().code != ErrorCode::kCancelled) {
       uplink_.ReportNodeEvent(
           engine::Severity::kWarning,
@@ -40,6 +41,22 @@ void ChangeTransfer::Precopy(std::int64_t step, std::function<void()> done) {
     }
     done();
   });
+}
+
+// After the commit the update of the next step would wait for them.
+void ChangeTransfer::TakeAhead(std::int64_t step) {
+  KeptState state{context_, result_->arrived, step, true};
+  ahead_ = world_.start_kept_digests(std::move(state),
+                                     [this, lives = std::weak_ptr(lives_)](KeptResult result) {
+                                       if (lives.expired() || !result.status) return;
+                                       taken_ahead_ = std::move(result);
+                                     });
+}
+
+std::optional<KeptResult> ChangeTransfer::TakenAhead(std::int64_t step) {
+  ahead_.reset();
+  if (copied_ != step) return std::nullopt;
+  return std::exchange(taken_ahead_, std::nullopt);
 }
 
 Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pending, Done done) {
@@ -119,6 +136,7 @@ void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
 }
 
 void ChangeTransfer::Cancel() {
+  ahead_.reset();
   if (move_) move_->Cancel();
   if (gradient_move_) gradient_move_->Cancel();
 }

@@ -65,6 +65,7 @@ class ChangeTransfer {
   void Stop() {
     move_.reset();
     gradient_move_.reset();
+    ahead_.reset();
   }
 
   /// Reports the flows that have grown since the last report, or all of them. Does nothing without
@@ -75,9 +76,13 @@ class ChangeTransfer {
   /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
   /// an earlier agent made it.
   std::optional<KeptState> Kept(std::int64_t step) const;
+  /// The digests of the state after `step` that were taken while the ranks computed, if they are
+  /// complete.
+  std::optional<KeptResult> TakenAhead(std::int64_t step);
 
  private:
   using Done = std::function<void(const Status&)>;
+  void TakeAhead(std::int64_t step);
   void MoveState(MoveMode mode, Done done);
   void MoveGradients(const wire::StepDecision& pending, Done done);
   /// Gives joining devices the decision of the step whose gradients they have.
@@ -94,6 +99,8 @@ class ChangeTransfer {
   std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;           // of the state
   std::unique_ptr<Move> gradient_move_;  // after it
+  std::unique_ptr<KeptRun> ahead_;       // digests, while the ranks compute
+  std::optional<KeptResult> taken_ahead_;
   std::optional<std::int64_t>
       copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason

@@ -34,6 +34,18 @@ void CommittedDigests::Take(std::int64_t transaction, KeptState state) {
       });
 }
 
+void CommittedDigests::Adopt(std::int64_t transaction, const MoveContext& change,
+                             KeptResult result) {
+  Forget(last_ ? last_->job : std::string());
+  last_.emplace(
+      Last{transaction, change.key.job, change.from, change.to, change.lost, {}, {}, {}, {}});
+  last_->after = std::move(result.devices);
+  wire::StateDigests& report = last_->report.emplace();
+  report.set_transaction(transaction);
+  Encode(result.digests, report.mutable_sides());
+  Report(report);
+}
+
 void CommittedDigests::Keep(std::int64_t transaction, const MoveContext& change,
                             const MoveResult& result) {
   Forget(last_ ? last_->job : std::string());

@@ -32,6 +32,8 @@ class CommittedDigests {
   /// StateDigests when they are complete.
   /// \pre no rank of these devices may begin an update yet
   void Take(std::int64_t transaction, KeptState state);
+  /// The same with digests that were taken before the commit. Nothing is held.
+  void Adopt(std::int64_t transaction, const MoveContext& change, KeptResult result);
   /// Keeps the digests that a transfer has taken itself, to answer questions about them.
   void Keep(std::int64_t transaction, const MoveContext& change, const MoveResult& result);
 

@@ -194,7 +194,11 @@ void NodeTransaction::Flip(std::int64_t step) {
 void NodeTransaction::Release(bool stay_paused) {
   auto kept = transfer_.Kept(step_);
   if (kept && !world_.jobs.LocalOf(change_.to()).empty()) {
-    world_.digests.Take(prepare().transaction(), std::move(*kept));
+    if (auto taken = transfer_.TakenAhead(step_)) {
+      world_.digests.Adopt(prepare().transaction(), *kept->change, std::move(*taken));
+    } else {
+      world_.digests.Take(prepare().transaction(), std::move(*kept));
+    }
   }
   ranks_.Release(stay_paused);
 }

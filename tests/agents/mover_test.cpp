@@ -483,6 +483,49 @@ class MoverTest : public QObject {
     QCOMPARE(nodes.sent() - state, expected);
   }
 
+  // Before the commit, while ranks compute, the digests are those of after it. Nothing is held, and
+  // a device that has begun an update has none.
+  void digestsAreTakenAhead() {
+    std::mt19937_64 rng(test::Seed() + 9);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    const ptc::Layout after = On("dp=3,tp=2 on n0g0,n0g1,n1g0,n1g1,n1g2,n1g3", tensors);
+    const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    Nodes nodes(before, after, plan, engine::OldGradients::kKept);
+    const auto ahead = [&](std::int32_t node, const MoveResult& result) {
+      for (const auto& [device, local] : nodes.Context(node).local) {
+        engine::ArenaHeader& header = local.arena->header();
+        header.begin = header.end = static_cast<std::uint64_t>(kStep);
+        header.epoch = static_cast<std::uint64_t>(local.old_table.epoch());
+      }
+      std::promise<KeptResult> promise;
+      auto future = promise.get_future();
+      const KeptDigests run({nodes.ContextPtr(node), result.arrived, kStep, true},
+                            [&](KeptResult kept) { promise.set_value(std::move(kept)); });
+      return future.get();
+    };
+    for (const std::int32_t node : {0, 1}) {
+      const MoveResult result = nodes.Run(node);
+      VERIFY_OK(result.status);
+      const KeptResult early = ahead(node, result);
+      VERIFY_OK(early.status);
+      const KeptResult late = nodes.Keep(node, result);
+      VERIFY_OK(late.status);
+      QCOMPARE(early.digests.after.groups, late.digests.after.groups);
+      QCOMPARE(early.digests.after.sums, late.digests.after.sums);
+      QCOMPARE(early.devices.size(), late.devices.size());
+      for (const auto& [device, local] : nodes.Context(node).local) {
+        QCOMPARE(nodes.HoldOf(device), std::uint64_t{0});
+      }
+    }
+    const MoveResult again = nodes.Run(0);
+    const KeptState state{nodes.ContextPtr(0), again.arrived, kStep - 1, true};
+    std::promise<KeptResult> promise;
+    auto future = promise.get_future();
+    const KeptDigests run(state, [&](KeptResult kept) { promise.set_value(std::move(kept)); });
+    VERIFY_ERROR(Result<int>(future.get().status.error()), ErrorCode::kDataLoss, "continued");
+  }
+
   // What a node says of its host and its arenas is a claim: the path may lead to an arena of
   // another cluster.
   void onlyTheArenaThatIsMeantIsMapped() {

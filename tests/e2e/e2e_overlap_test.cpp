@@ -13,8 +13,8 @@ using namespace tessera::test;
 
 namespace {
 
-constexpr std::int64_t kSteps = 190;
-constexpr std::int64_t kChange = 150;  // far enough for ranks to start before it
+constexpr std::int64_t kSteps = 150;
+constexpr std::int64_t kChange = 130;  // far enough for ranks to start before it
 
 }  // namespace
 
@@ -57,7 +57,7 @@ class E2eOverlapTest : public QObject {
       const Outcome start =
           m_cluster->Run({"job", "start", "gpt-nano", "--name", job, "--mesh", from, "--devices",
                           FirstDevices(before), "--steps", QString::number(kSteps),
-                          "--global-batch", "16", "--zero", zero},
+                          "--global-batch", "64", "--zero", zero},
                          160);
       QVERIFY2(start.code == 0, start.Text());
       const Json moved =
