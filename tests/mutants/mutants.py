@@ -123,4 +123,9 @@ MUTANTS = [
         (STEPS, "    OnStep(report);\n    return Flush();", "    return;")]),
     ("ranks are killed inside an update", [
         (ENDS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
+    ("a joining device does not get the decision of its gradients", [
+        (TRANSFER, "        if (result.status) StorePending(pending);\n", "")]),
+    ("nodes copy a state before all have it", [
+        (COORDINATOR, "  if (is_copying_ || !Answered(node, TxnPhase::kPrecopying)) return {};",
+         "  if (is_copying_ || (!Answered(node, TxnPhase::kPrecopying) && phase_ != TxnPhase::kPrecopying)) return {};")]),
 ]
