@@ -69,7 +69,7 @@
     </message>
 </context>
 <context>
-    <name>OverlapWords</name>
+    <name>tessera::ui::OverlapWords</name>
     <message>
         <source>Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.</source>
         <translation>Pause ≈ %1, wenn der Zustand beim Trainieren kopiert wird, sonst ≈ %2.</translation>

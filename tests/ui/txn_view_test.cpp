@@ -48,7 +48,7 @@ class TxnViewTest : public QObject {
     row(TxnPhase::kPreparing, 0, true, false,
         QStringLiteral("4 GPUs are starting. Training continues. ") + cost);
     row(TxnPhase::kPrecopying, 0, true, false,
-        QStringLiteral("The state is copied while the job trains. ") + cost);
+        QStringLiteral("The state is copied while the job trains, at 0.35 s a step. ") + cost);
     row(TxnPhase::kPausing, 1, true, false,
         QStringLiteral("Waiting for step 1,285 to end. ") + cost);
     row(TxnPhase::kTransferring, 2, true, false, cost);

@@ -10,7 +10,7 @@ namespace tessera::ui {
 namespace {
 
 struct OverlapWords {
-  Q_DECLARE_TR_FUNCTIONS(OverlapWords)
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::OverlapWords)
 };
 
 }  // namespace
