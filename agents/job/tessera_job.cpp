@@ -154,6 +154,16 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   return job;
 }
 
+/// The step whose gradients and decision are there, and whose update has not begun; 0: none.
+std::uint64_t UnfinishedStep(const tessera_job& job) {
+  const engine::ArenaHeader& header = job.arena.header();
+  const std::uint64_t next = header.end.load() + 1;
+  const bool is_unfinished = !job.initialise && !job.pieces.pieces().empty() &&
+                             header.begin.load() + 1 == next && header.grads_step.load() == next &&
+                             header.decision_step.load() == next;
+  return is_unfinished ? next : 0;
+}
+
 Status Adopt(tessera_job& job) {
   if (!job.commanded) return FailedPrecondition("adopt: no layout was commanded");
   const std::int64_t epoch = job.commanded->epoch;
@@ -169,11 +179,8 @@ Status Adopt(tessera_job& job) {
   job.commanded.reset();
   job.groups.KeepFrom({job.view().epoch, job.view().attempt});
   // The state of another step was handed in, so earlier decisions are not this job's past any more.
-  const engine::ArenaHeader& header = job.arena.header();
   const auto decided = static_cast<std::uint64_t>(job.decided);
-  const std::uint64_t end = header.end.load();
-  const bool is_pending = end + 1 == decided && header.decision_step.load() == decided;
-  if (end != decided && !is_pending) {
+  if (job.arena.header().end.load() != decided && UnfinishedStep(job) != decided) {
     job.session->ForgetDecided();
     job.reported.reset();
   }
@@ -498,14 +505,11 @@ void tessera_connect_reason(tessera_job* job, const char* reason) {
 }
 
 int tessera_unfinished(tessera_job* job, tessera_decision* decision) {
+  const std::uint64_t step = UnfinishedStep(*job);
+  if (step == 0) return 0;
   const tessera::engine::ArenaHeader& header = job->arena.header();
-  const std::uint64_t next = header.end.load() + 1;
-  const bool is_unfinished = !job->initialise && !job->pieces.pieces().empty() &&
-                             header.begin.load() + 1 == next && header.grads_step.load() == next &&
-                             header.decision_step.load() == next;
-  if (!is_unfinished) return 0;
   *decision = {};
-  decision->step = static_cast<std::int64_t>(next);
+  decision->step = static_cast<std::int64_t>(step);
   decision->clip = std::bit_cast<double>(header.decision_clip.load());
   decision->skip = static_cast<int>(header.decision_skip.load());
   return 1;

@@ -24,8 +24,9 @@ void ForEachNewDevice(const MoveContext& change, const Visit& visit) {
 }
 
 // A view may have set a hold of its own meanwhile, which is left.
-void ReleaseDevice(const engine::Arena& arena, std::int64_t step) {
-  std::uint64_t held = HoldAfter(step);
+void ReleaseDevice(const engine::Arena& arena, const KeptState& state) {
+  if (state.is_ahead) return;  // nothing is held
+  std::uint64_t held = HoldAfter(state.step);
   arena.header().hold.compare_exchange_strong(held, 0);
 }
 
@@ -51,7 +52,7 @@ Status EndRead(const DeviceRead& read, const KeptState& state) {
           ? joins || (header.begin.load() == version && header.end.load() == version)
           : header.hold.load() == HoldAfter(step) && header.end.load() == version &&
                 header.epoch.load() == static_cast<std::uint64_t>(read.local->next_table.epoch());
-  if (!state.is_ahead) ReleaseDevice(*read.local->arena, step);
+  ReleaseDevice(*read.local->arena, state);
   if (is_unchanged) return OkStatus();
   return DataLoss(fmt::format("{} continued from step {} while its digests were taken",
                               ToString(read.device), step));
@@ -66,9 +67,8 @@ void HoldUpdates(const KeptState& state) {
 }
 
 void ReleaseUpdates(const KeptState& state) {
-  if (state.is_ahead) return;
   ForEachNewDevice(*state.change, [&](ptc::DeviceId, const MoveContext::Local& local) {
-    ReleaseDevice(*local.arena, state.step);
+    ReleaseDevice(*local.arena, state);
   });
 }
 
@@ -131,7 +131,7 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
         }
       }
     }
-    if (read.left == 0 && !state_.is_ahead) ReleaseDevice(*read.local->arena, state_.step);
+    if (read.left == 0) ReleaseDevice(*read.local->arena, state_);
   }
   TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
     const auto& [d, i, range] = work[at];

@@ -100,9 +100,7 @@ void ChangeTransfer::MoveState(MoveMode mode, Done done) {
           digests_.Keep(change_.prepare().transaction(), *context_, result);
         }
         result_ = std::move(result);
-        for (const std::string& note : result_->notes) {
-          uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
-        }
+        ReportNotes(*result_);
         done(result_->status);
       });
 }
@@ -118,12 +116,16 @@ void ChangeTransfer::MoveGradients(const wire::StepDecision& pending, Done done)
       [this, pending, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
         if (lives.expired()) return;
         result_->checksums_equal += result.checksums_equal;
-        for (const std::string& note : result.notes) {
-          uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
-        }
+        ReportNotes(result);
         if (result.status) StorePending(pending);
         done(result.status);
       });
+}
+
+void ChangeTransfer::ReportNotes(const MoveResult& result) const {
+  for (const std::string& note : result.notes) {
+    uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
+  }
 }
 
 void ChangeTransfer::StorePending(const wire::StepDecision& pending) {

@@ -85,6 +85,7 @@ class ChangeTransfer {
   void TakeAhead(std::int64_t step);
   void MoveState(MoveMode mode, Done done);
   void MoveGradients(const wire::StepDecision& pending, Done done);
+  void ReportNotes(const MoveResult& result) const;
   /// Gives joining devices the decision of the step whose gradients they have.
   void StorePending(const wire::StepDecision& pending);
 

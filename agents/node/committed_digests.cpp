@@ -11,53 +11,48 @@
 
 namespace tessera::agents {
 
-void CommittedDigests::Take(std::int64_t transaction, KeptState state) {
-  const MoveContext& change = *state.change;
+CommittedDigests::Last& CommittedDigests::Begin(std::int64_t transaction,
+                                                const MoveContext& change) {
   Forget(last_ ? last_->job : std::string());
-  last_.emplace(
-      Last{transaction, change.key.job, change.from, change.to, change.lost, state, {}, {}, {}});
+  return last_.emplace(
+      Last{transaction, change.key.job, change.from, change.to, change.lost, {}, {}, {}, {}});
+}
+
+void CommittedDigests::Complete(KeptResult result) {
+  wire::StateDigests& report = last_->report.emplace();
+  report.set_transaction(last_->transaction);
+  if (result.status) {
+    Encode(result.digests, report.mutable_sides());
+    last_->after = std::move(result.devices);
+  } else {
+    report.set_error(Utf8(result.status.error().ToString()));
+  }
+  Report(report);
+}
+
+void CommittedDigests::Take(std::int64_t transaction, KeptState state) {
+  Begin(transaction, *state.change).held = state;
   HoldUpdates(state);
   run_ = world_.start_kept_digests(
       std::move(state), [this, run = ++runs_, lives = std::weak_ptr(lives_)](KeptResult result) {
         if (lives.expired() || run != runs_ || !last_) return;
         run_.reset();
         last_->held.reset();
-        wire::StateDigests& report = last_->report.emplace();
-        report.set_transaction(last_->transaction);
-        if (result.status) {
-          Encode(result.digests, report.mutable_sides());
-          last_->after = std::move(result.devices);
-        } else {
-          report.set_error(Utf8(result.status.error().ToString()));
-        }
-        Report(report);
+        Complete(std::move(result));
       });
 }
 
 void CommittedDigests::Adopt(std::int64_t transaction, const MoveContext& change,
                              KeptResult result) {
-  Forget(last_ ? last_->job : std::string());
-  last_.emplace(
-      Last{transaction, change.key.job, change.from, change.to, change.lost, {}, {}, {}, {}});
-  last_->after = std::move(result.devices);
-  wire::StateDigests& report = last_->report.emplace();
-  report.set_transaction(transaction);
-  Encode(result.digests, report.mutable_sides());
-  Report(report);
+  Begin(transaction, change);
+  Complete(std::move(result));
 }
 
 void CommittedDigests::Keep(std::int64_t transaction, const MoveContext& change,
                             const MoveResult& result) {
-  Forget(last_ ? last_->job : std::string());
-  last_.emplace(Last{transaction,
-                     change.key.job,
-                     change.from,
-                     change.to,
-                     change.lost,
-                     {},
-                     {},
-                     result.before,
-                     result.after});
+  Last& last = Begin(transaction, change);
+  last.before = result.before;
+  last.after = result.after;
 }
 
 void CommittedDigests::Report(const wire::StateDigests& report) const {

@@ -55,6 +55,10 @@ class CommittedDigests {
     std::optional<wire::StateDigests> report;
     std::vector<DeviceDigests> before, after;  // by device, in the order of DeviceCells::Of
   };
+  /// Forgets the transaction before.
+  Last& Begin(std::int64_t transaction, const MoveContext& change);
+  /// Notes the digests of last_, or why there are none, and sends them.
+  void Complete(KeptResult result);
   void Report(const wire::StateDigests& report) const;
 
   const NodeWorld& world_;

@@ -135,12 +135,13 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
     summary.peak_memory.push_back({device, needed, capacity});
   }
   TESSERA_TRY(summary.overlap,
-              engine::PlanOverlap({&job, &to, &plan, target.options, basis.is_paused, !lost.empty(),
-                                   WishOf(request.overlap())}));
+              engine::PlanOverlap({&job, &to, &plan, &needs, target.options, basis.is_paused,
+                                   !lost.empty(), WishOf(request.overlap())}));
   if (summary.overlap.chosen) {
     summary.pause_estimate = summary.overlap.pause;
     for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
-      peak.bytes = needs.DuringOverlap(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device));
+      peak.bytes = needs.DuringMove(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device),
+                                    engine::OldGradients::kKept);
     }
   }
   summary.job = job.job;

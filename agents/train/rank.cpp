@@ -176,8 +176,8 @@ class Rank {
     return true;
   }
 
-  /// Makes the update before which the ranks have paused, if there is one: in the old layout, or in
-  /// the one that state and gradients have moved to.
+  /// Makes the update before which the ranks have paused, if there is one, in the old layout or in
+  /// the new one.
   Status MakeUpdateLeft() {
     tessera_decision decision{};
     return tessera_unfinished(job_, &decision) == 0 ? OkStatus() : Update(decision);
@@ -264,9 +264,7 @@ class Rank {
       if (gather_error_) return *gather_error_;
       return JobError("no step decision");
     }
-    const bool waits =
-        decision.pause != TESSERA_PAUSE_DATA && (decision.pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0;
-    if (waits) return decision.pause;
+    if (TESSERA_WAITS_BEFORE_UPDATE(decision)) return decision.pause;
     TESSERA_RETURN_IF_ERROR(Update(decision));
     trainer_->groups().patience->Note(std::chrono::steady_clock::now() - began);
     return decision.pause;

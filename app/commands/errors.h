@@ -23,7 +23,7 @@ struct KnownError {
 /// The languages of the catalogue, English first: "en", "de".
 const std::vector<std::string>& errorLanguages();
 
-/// The entries in their order. One that is not translated is in English.
+/// The entries in their order. An entry without a translation is in English.
 /// \pre `language` is one of errorLanguages()
 const std::vector<KnownError>& knownErrors(std::string_view language = "en");
 

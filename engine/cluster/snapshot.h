@@ -178,7 +178,7 @@ struct TxnStatus {
   StepOptions from_options = {}, to_options = {};
   /// The range of `eta` if the rate varies as it did so far.
   std::optional<double> eta_least = {}, eta_most = {};
-  std::int64_t throttle = 0;  // bytes per second that a node sends or receives; 0: no limit
+  std::int64_t throttle = 0;        // bytes per second that a node sends or receives; 0: no limit
   std::int64_t gradients_done = 0;  // bytes of gradients that have moved in the pause
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
@@ -250,7 +250,6 @@ struct ClusterSnapshot {
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 
-/// The result of a dry run.
 /// Whether the state is copied while the job computes the gradients of a step, so that only these
 /// move in the pause.
 struct OverlapPlan {
@@ -262,6 +261,7 @@ struct OverlapPlan {
   friend bool operator==(const OverlapPlan&, const OverlapPlan&) = default;
 };
 
+/// The result of a dry run.
 struct PlanSummary {
   std::string job;
   std::int64_t epoch = 0;  // the plan is bound to this epoch and `from_layout_hash`
@@ -308,10 +308,10 @@ struct HistoryEntry {
   double pause = 0;
   std::int64_t bytes_moved = 0;
   std::int64_t volume_bound = 0;
-  /// Of the state that moved: after `step`, or one step before if only the gradients of `step` moved
-  /// in the pause.
+  /// Of the state that moved: after `step`, or one step before if only the gradients of `step`
+  /// moved in the pause.
   std::string digest_before, digest_after;
-  std::int64_t step = 0;  // after which the job continued
+  std::int64_t step = 0;   // after which the job continued
   std::int64_t epoch = 0;  // after it
   StepOptions from_options = {}, to_options = {};
   std::string requester = {};                                // program and user

@@ -55,12 +55,11 @@ std::string ObstacleOf(const OverlapInput& input) {
     return fmt::format("'{}' forgets something at a change ({}), for teaching.", job.job,
                        ToString(job.settings.at_change));
   }
-  MemoryNeeds needs(input.plan->kinds);
   for (const ptc::DeviceId device : input.plan->devices) {
     const auto known = job.capacities.find(device);
     if (known == job.capacities.end()) continue;
-    const std::int64_t needed =
-        needs.DuringOverlap(job.layout->mesh().RankOf(device), input.to->mesh().RankOf(device));
+    const std::int64_t needed = input.needs->DuringMove(
+        job.layout->mesh().RankOf(device), input.to->mesh().RankOf(device), OldGradients::kKept);
     if (needed <= known->second) continue;
     return fmt::format("{} would need {} beside the gradients, it has {}.", ToString(device),
                        BytesText(needed), BytesText(known->second));

@@ -16,12 +16,15 @@
 
 namespace tessera::engine {
 
+class MemoryNeeds;
+
 enum class OverlapWish : std::uint8_t { kAuto, kOn, kOff };
 
 struct OverlapInput {
   const SearchInput* job = nullptr;  // with its layout and its options
   const ptc::Layout* to = nullptr;
   const ptc::Outline* plan = nullptr;  // of the state, with figures
+  MemoryNeeds* needs = nullptr;        // of the plan
   StepOptions to_options = {};
   bool is_paused = false;
   bool is_recovery = false;

@@ -108,20 +108,15 @@ std::int64_t MemoryNeeds::OfLayout(int to_rank) const {
   return kControlPage + sums.rounded + sums.table;
 }
 
-std::int64_t MemoryNeeds::DuringMove(std::optional<int> from_rank, std::optional<int> to_rank) {
+std::int64_t MemoryNeeds::DuringMove(std::optional<int> from_rank, std::optional<int> to_rank,
+                                     OldGradients gradients) {
   const Sums old = from_rank ? Of(Side::kFrom, *from_rank) : Sums{};
   const Sums next = to_rank ? Of(Side::kTo, *to_rank) : Sums{};
   const Kept kept = from_rank && to_rank ? KeptRounded(*from_rank, *to_rank) : Kept{};
+  const std::int64_t fresh = next.rounded - kept.state;
   return kControlPage + old.table + next.table + old.state +
-         std::max(old.gradients, next.rounded - kept.state);
-}
-
-std::int64_t MemoryNeeds::DuringOverlap(std::optional<int> from_rank, std::optional<int> to_rank) {
-  const Sums old = from_rank ? Of(Side::kFrom, *from_rank) : Sums{};
-  const Sums next = to_rank ? Of(Side::kTo, *to_rank) : Sums{};
-  const Kept kept = from_rank && to_rank ? KeptRounded(*from_rank, *to_rank) : Kept{};
-  return kControlPage + old.table + next.table + old.state + old.gradients + next.rounded -
-         kept.state - kept.gradients;
+         (gradients == OldGradients::kKept ? old.gradients + fresh - kept.gradients
+                                           : std::max(old.gradients, fresh));
 }
 
 std::int64_t MemoryNeeds::DuringRefill(int to_rank) const {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/store/allocate.h"
 #include "ptc/layout.h"
 #include "ptc/plan/kinds.h"
 
@@ -29,12 +30,11 @@ class MemoryNeeds {
   std::int64_t OfLayout(int to_rank) const;
   /// The capacity of an arena with which a device can take part in the move: control page,
   /// both tables, old state, and the larger of old gradients and of new state that is not kept with
-  /// new gradients. It suffices unless the gaps are too small.
+  /// new gradients. With OldGradients::kKept their sum, less the gradients that stay with their
+  /// parameters. It suffices unless the gaps are too small.
   /// \param from_rank none: the device holds nothing, or nothing of use
-  std::int64_t DuringMove(std::optional<int> from_rank, std::optional<int> to_rank);
-  /// The same where nothing new lies in old gradients (OldGradients::kKept), and gradients stay
-  /// with their parameters.
-  std::int64_t DuringOverlap(std::optional<int> from_rank, std::optional<int> to_rank);
+  std::int64_t DuringMove(std::optional<int> from_rank, std::optional<int> to_rank,
+                          OldGradients gradients = OldGradients::kFree);
   /// The same for a plan that keeps nothing (ptc/plan/refill.h).
   std::int64_t DuringRefill(int to_rank) const;
 

@@ -400,7 +400,7 @@ class AllocateTest : public QObject {
           expected += TableBytes(from, *old_rank) + StateBytes(from, *old_rank) +
                       GradientBytes(from, *old_rank);
         }
-        QCOMPARE(needs.DuringOverlap(old_rank, rank), expected);
+        QCOMPARE(needs.DuringMove(old_rank, rank, OldGradients::kKept), expected);
       }
     }
     QVERIFY(stay > 100);

@@ -30,9 +30,9 @@ class BusySeries {
   static constexpr std::size_t kMostValues = std::size_t{1} << 21;
 
   void clear();
-  /// Adds what `cluster` says of the devices of `job`, at a sample of the job. One that is not
-  /// newer than the last one is ignored; one with an older step replaces what is known from that
-  /// step on, as in SampleSeries.
+  /// Adds the computing times that `cluster` has for the devices of `job`, at a sample of the job.
+  /// Ignores a sample that is not newer than the last one. A sample with an older step replaces
+  /// what is known from that step on, as in SampleSeries.
   /// \return whether anything changed
   bool add(const SampleSeries::Point& sample, const engine::ClusterSnapshot& cluster,
            const std::string& job);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a user at another window is told: how a change ended, and that a job needs a decision.
+/// Notices of the desktop for a user at another window: a change has ended, a job needs a decision.
 
 #include <QCoreApplication>
 #include <functional>
