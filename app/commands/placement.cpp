@@ -123,13 +123,19 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
   return OkStatus();
 }
 
-/// The two ways of moving the state, and which is chosen.
+/// What moves when, and the pause of the other way.
 std::string describeOverlap(const engine::OverlapPlan& overlap) {
-  if (overlap.pause <= 0) return fmt::format("  moves    in the pause: {}\n", overlap.why);
-  return fmt::format("  moves    {}; in the pause {} of gradients ({}) or all state ({}): {}\n",
-                     overlap.chosen ? "while the job trains" : "in the pause",
-                     formatBytes(overlap.gradient_bytes), formatSeconds(overlap.pause),
-                     formatSeconds(overlap.plain_pause), overlap.why);
+  if (overlap.pause <= 0) return fmt::format("  moves    all in the pause: {}\n", overlap.why);
+  const std::string gradients = formatBytes(overlap.gradient_bytes);
+  const std::string pause = formatSeconds(overlap.pause);
+  const std::string plain = formatSeconds(overlap.plain_pause);
+  if (overlap.chosen) {
+    return fmt::format(
+        "  moves    while the job trains, except {} of gradients (pause {} if all in the pause)\n",
+        gradients, plain);
+  }
+  return fmt::format("  moves    all in the pause (pause {} if only {} of gradients in it)\n",
+                     pause, gradients);
 }
 
 }  // namespace
