@@ -40,7 +40,7 @@ Result<RankPieces> RankPieces::Make(const engine::Arena& arena, const engine::Pi
       piece.end[d] = entry.box[d].end;
     }
     piece.num_elements = entry.box.num_elements();
-    piece.data = arena.data(entry.offset_bytes);
+    piece.data = arena.AddressOf(entry.offset_bytes);
     if (spec.role == ptc::TensorRole::kParam) {
       const engine::PieceEntry* gradient =
           table.Find(engine::PieceEntry::kGradient, entry.tensor, entry.box);
@@ -48,7 +48,7 @@ Result<RankPieces> RankPieces::Make(const engine::Arena& arena, const engine::Pi
         return DataLoss(fmt::format("piece {} of parameter '{}' has no gradient",
                                     ptc::ToString(entry.box), spec.name));
       }
-      piece.gradient = arena.data(gradient->offset_bytes);
+      piece.gradient = arena.AddressOf(gradient->offset_bytes);
     }
     // The order is right: tables are sorted by (tensor, box), collections by name.
     made.pieces_.push_back(piece);

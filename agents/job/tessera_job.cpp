@@ -108,10 +108,12 @@ namespace tessera::agents {
 namespace {
 
 /// Clears the pieces: an arena may hold bytes of an earlier job.
-void Zero(const engine::PieceTable& table, engine::Arena& arena) {
+Status Zero(const engine::PieceTable& table, const engine::Arena& arena) {
   for (const engine::PieceEntry& entry : table.entries()) {
-    std::memset(arena.data(entry.offset_bytes), 0, static_cast<std::size_t>(entry.size_bytes));
+    TESSERA_RETURN_IF_ERROR(
+        arena.memory().Clear(arena.AddressOf(entry.offset_bytes), entry.size_bytes));
   }
+  return OkStatus();
 }
 
 Result<std::unique_ptr<tessera_job>> Attach() {
@@ -146,7 +148,7 @@ Result<std::unique_ptr<tessera_job>> Attach() {
     if (table.job() == name) {
       TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));
       epoch = view_epoch;
-      if (job->initialise) Zero(table, job->arena);
+      if (job->initialise) TESSERA_RETURN_IF_ERROR(Zero(table, job->arena));
     }
   }
   job->session =

@@ -32,12 +32,12 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device) {
   return {device, local.arena, &local.next_table};
 }
 
-Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePieces& pieces,
+Result<engine::DeviceCell> FindCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell) {
   const engine::PieceEntry* entry = pieces.table->Find(context.kind, tensor, piece);
   if (!entry) return MissingPiece(context, pieces.device, tensor, piece);
-  return engine::CellView(entry->box, cell, ptc::SizeBytes(context.TypeOf(tensor)),
-                          pieces.arena->data(entry->offset_bytes));
+  return pieces.arena->CellAt(entry->offset_bytes, entry->box, cell,
+                              ptc::SizeBytes(context.TypeOf(tensor)));
 }
 
 std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell) {
@@ -50,8 +50,9 @@ Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePiece
   const engine::PieceEntry* entry = pieces.table->FindContaining(tensor, cell, context.kind);
   if (!entry) return MissingPiece(context, pieces.device, tensor, cell);
   const ptc::TensorSpec& spec = context.SpecOf(tensor);
-  return ptc::DigestBox(context.TypeOf(tensor), spec.shape, entry->box,
-                        pieces.arena->data(entry->offset_bytes), cell);
+  const ptc::DType type = context.TypeOf(tensor);
+  return pieces.arena->CellAt(entry->offset_bytes, entry->box, cell, ptc::SizeBytes(type))
+      .Digest(engine::IndicesOf(type, spec.shape, cell));
 }
 
 std::shared_ptr<const MoveContext> GradientsOf(const MoveContext& state) {
@@ -99,10 +100,10 @@ Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& conte
   }
   const ptc::DType type = is_gradient ? ptc::DType::kF32 : spec->dtype;
   const DevicePieces pieces = OldPieces(*context, device);
-  return SourceCell{engine::CellView(piece->box, cell.box, ptc::SizeBytes(type),
-                                     pieces.arena->data(piece->offset_bytes)),
-                    engine::IndicesOf(type, spec->shape, cell.box),
-                    std::const_pointer_cast<MoveContext>(context)};
+  return SourceCell{
+      pieces.arena->CellAt(piece->offset_bytes, piece->box, cell.box, ptc::SizeBytes(type)),
+      engine::IndicesOf(type, spec->shape, cell.box),
+      std::const_pointer_cast<MoveContext>(context)};
 }
 
 }  // namespace tessera::agents

@@ -17,7 +17,7 @@
 #include "agents/net/lanes.h"
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/cluster/link_speeds.h"
-#include "engine/copy/cell_view.h"
+#include "engine/copy/device_memory.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
 #include "ptc/plan/plan.h"
@@ -93,13 +93,13 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device);
 
 /// The memory of `cell` in the piece whose box is `piece`.
 /// \error kInternal naming device, tensor and box if the device has no such piece
-Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePieces& pieces,
+Result<engine::DeviceCell> FindCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell);
 /// Ranges of a cell that one thread works on at a time, so that a large cell uses all cores, and
 /// progress and cancellation never wait for one.
 std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell);
 /// The digest of `cell`, in the piece that contains it.
-/// \error as ViewOfCell
+/// \error as FindCell and DeviceMemory::Digest
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,
                                    int tensor, const ptc::Box& cell);
 

@@ -16,7 +16,7 @@
 namespace tessera::agents {
 namespace {
 
-using engine::CellView;
+using engine::DeviceCell;
 using engine::PieceTable;
 
 // Maps an arena of another node of this host through the descriptor of its agent. The token shows
@@ -161,17 +161,18 @@ Status Mover::CopyCells(const std::stop_token& stop, const std::vector<CellCopie
 
 Status Mover::CopyRange(const CellCopies& copies, const ptc::Box& range) {
   const MoveContext& c = *context_;
-  TESSERA_TRY(const CellView read, ViewOfCell(c, copies.origin, copies.tensor, copies.from, range));
-  std::vector<CellView> write;
+  TESSERA_TRY(const DeviceCell read, FindCell(c, copies.origin, copies.tensor, copies.from, range));
+  std::vector<DeviceCell> write;
   for (const auto& [device, piece] : copies.to) {
-    TESSERA_TRY(const CellView view,
-                ViewOfCell(c, NextPieces(c, device), copies.tensor, piece, range));
-    write.push_back(view);
+    TESSERA_TRY(const DeviceCell cell,
+                FindCell(c, NextPieces(c, device), copies.tensor, piece, range));
+    write.push_back(cell);
   }
   const ptc::TensorSpec& spec = c.SpecOf(copies.tensor);
-  const engine::CopyDigests digests = engine::CopyCellAndDigest(
-      write, read, engine::IndicesOf(c.TypeOf(copies.tensor), spec.shape, range),
-      [this] { Reach(Moment::kSourceDigested); });
+  TESSERA_TRY(const engine::CopyDigests digests,
+              engine::CopyCellAndDigest(
+                  write, read, engine::IndicesOf(c.TypeOf(copies.tensor), spec.shape, range),
+                  [this] { Reach(Moment::kSourceDigested); }));
   for (std::size_t i = 0; i < copies.to.size(); ++i) {
     const ptc::DeviceId device = copies.to[i].device;
     if (digests.copies[i] != digests.source) {

@@ -98,8 +98,8 @@ Status Mover::Receive(const std::stop_token& stop) {
         c.topology.HostOf(m->source) == c.topology.HostOf(m->device)) {
       continue;
     }
-    TESSERA_TRY(const engine::CellView write,
-                ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
+    TESSERA_TRY(const engine::DeviceCell write,
+                FindCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
     const ptc::TensorSpec& spec = c.SpecOf(m->tensor);
     Fetch fetch{i,
                 {m->source.index, c.LaneTensor(m->tensor), m->cell},

@@ -16,8 +16,8 @@ Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
   for (std::int64_t i = 0; i < std::ssize(c.plan->reads); ++i) {
     const ptc::StorageRead& read = c.plan->reads[static_cast<std::size_t>(i)];
     if (!c.local.contains(read.device)) continue;
-    TESSERA_TRY(const engine::CellView write,
-                ViewOfCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.cell));
+    TESSERA_TRY(const engine::DeviceCell write,
+                FindCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.cell));
     const ptc::TensorSpec& spec = c.SpecOf(read.tensor);
     batch.cells.push_back(Fetch{i,
                                 {0, read.tensor, read.cell},

@@ -50,12 +50,18 @@ Status Mover::ReadPieces(const std::stop_token& stop, const ReadBox& read) {
   }
   return ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
     const auto& [planned, range] = work[at];
+    TESSERA_TRY(const engine::DeviceCell cell, FindCell(c, NextPieces(c, planned->device),
+                                                        planned->tensor, planned->piece, range));
     // The range is row-major in the piece, so it is one run of bytes there.
-    TESSERA_TRY(const engine::CellView view,
-                ViewOfCell(c, NextPieces(c, planned->device), planned->tensor, planned->piece, range));
-    const auto bytes = static_cast<std::size_t>(view.size_bytes());
-    TESSERA_RETURN_IF_ERROR(read(planned->tensor, range, {view.Run(0), bytes}));
-    storage_done_ += view.size_bytes();
+    const std::span<std::byte> in_place = cell.InPlace(0, cell.size_bytes());
+    if (in_place.empty()) {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(cell.size_bytes()));
+      TESSERA_RETURN_IF_ERROR(read(planned->tensor, range, bytes));
+      TESSERA_RETURN_IF_ERROR(cell.Unpack(0, bytes));
+    } else {
+      TESSERA_RETURN_IF_ERROR(read(planned->tensor, range, in_place));
+    }
+    storage_done_ += cell.size_bytes();
     return OkStatus();
   });
 }

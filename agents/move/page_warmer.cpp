@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/move/page_warmer.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -10,7 +8,6 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kChunk = 16 << 20;  // between two looks at the stop token
 
 /// Whether a piece stays where it is. Its pages are present.
@@ -21,14 +18,9 @@ bool Stays(const engine::PieceEntry& piece, const engine::PieceTable& old) {
 
 void MakePresent(const engine::Arena& arena, const engine::PieceEntry& piece,
                  const std::stop_token& stop) {
-  const std::int64_t end =
-      std::min(arena.capacity(), piece.offset_bytes + piece.size_bytes + kPage - 1) / kPage * kPage;
-  for (std::int64_t at = piece.offset_bytes / kPage * kPage; at < end; at += kChunk) {
-    if (stop.stop_requested()) return;
-    const std::int64_t size = std::min(kChunk, end - at);
-#ifdef MADV_POPULATE_WRITE
-    if (::madvise(arena.data(at), static_cast<std::size_t>(size), MADV_POPULATE_WRITE) != 0) return;
-#endif
+  const std::int64_t end = piece.offset_bytes + piece.size_bytes;
+  for (std::int64_t at = piece.offset_bytes; at < end && !stop.stop_requested(); at += kChunk) {
+    arena.memory().MakePresent(arena.AddressOf(at), std::min(kChunk, end - at));
   }
 }
 

@@ -406,14 +406,11 @@ class Connection {
       const Fetch& cell = run_.cells[slice.cell];
       const auto bytes = rest.first(static_cast<std::size_t>(slice.size));
       rest = rest.subspan(bytes.size());
-      if (!plan.is_digested) {
-        cell.destination.Write(slice.offset, bytes);
-        continue;
-      }
-      const std::uint64_t digest =
-          engine::WriteAndDigest(cell.destination, *cell.indices, slice.offset, bytes);
-      if (digest != header.digests[i]) {
-        return is_corrupt(slice, "came with digest " + ptc::Hex16(digest) + ", at the source " +
+      const auto digest =
+          cell.destination.Unpack(slice.offset, bytes, plan.is_digested ? &*cell.indices : nullptr);
+      if (!digest) return run_.Finish(digest.error());
+      if (plan.is_digested && *digest != header.digests[i]) {
+        return is_corrupt(slice, "came with digest " + ptc::Hex16(*digest) + ", at the source " +
                                      ptc::Hex16(header.digests[i]));
       }
     }

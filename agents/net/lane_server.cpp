@@ -48,15 +48,6 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   std::vector<std::unique_ptr<Buffer>> free_;
 };
 
-/// The bytes of a segment in place, if they are one contiguous range.
-/// \pre inside the cell
-std::span<const std::byte> InPlace(const engine::CellView& view, const LaneSegment& segment) {
-  const std::int64_t run = segment.offset / view.run_bytes();
-  const std::int64_t within = segment.offset % view.run_bytes();
-  if (segment.size > view.run_bytes() - within) return {};
-  return {view.Run(run) + within, static_cast<std::size_t>(segment.size)};
-}
-
 }  // namespace
 
 struct LaneServer::Impl {
@@ -162,11 +153,11 @@ struct LaneServer::Impl {
 
     Result<SourceCell> Find(const LaneKey& key, const LaneSegment& segment) {
       TESSERA_TRY(SourceCell cell, impl.resolve(key, segment.cell));
-      if (segment.size > cell.view.size_bytes() - segment.offset) {
+      if (segment.size > cell.cell.size_bytes() - segment.offset) {
         return InvalidArgument(
             ToString(segment.cell) + ": bytes " + std::to_string(segment.offset) + " to " +
             std::to_string(segment.offset + segment.size) + " are outside a cell of " +
-            std::to_string(cell.view.size_bytes()) + " bytes");
+            std::to_string(cell.cell.size_bytes()) + " bytes");
       }
       return cell;
     }
@@ -181,7 +172,7 @@ struct LaneServer::Impl {
       if (request.segments.size() == 1) {
         const LaneSegment& segment = request.segments[0];
         TESSERA_TRY(SourceCell cell, Find(request.key, segment));
-        body.borrowed = InPlace(cell.view, segment);
+        body.borrowed = cell.cell.InPlace(segment.offset, segment.size);
         has_digests = has_digests && cell.indices;
         if (!body.borrowed.empty() && has_digests) {
           header.digests.push_back(
@@ -197,12 +188,9 @@ struct LaneServer::Impl {
           TESSERA_TRY(const SourceCell cell, Find(request.key, segment));
           const auto bytes = rest.first(static_cast<std::size_t>(segment.size));
           has_digests = has_digests && cell.indices;
-          if (has_digests) {
-            header.digests.push_back(
-                engine::ReadAndDigest(cell.view, *cell.indices, segment.offset, bytes));
-          } else {
-            cell.view.Read(segment.offset, bytes);
-          }
+          const engine::CellView* const indices = has_digests ? &*cell.indices : nullptr;
+          TESSERA_TRY(const std::uint64_t digest, cell.cell.Pack(segment.offset, bytes, indices));
+          if (has_digests) header.digests.push_back(digest);
           rest = rest.subspan(bytes.size());
         }
         body.borrowed = std::span<const std::byte>(*buffer).first(size);

@@ -22,6 +22,7 @@
 #include "agents/net/lane_wire.h"
 #include "agents/net/socket.h"
 #include "engine/copy/cell_view.h"
+#include "engine/copy/device_memory.h"
 #include "engine/transfer/token_bucket.h"
 #include "ptc/base/result.h"
 
@@ -29,7 +30,7 @@ namespace tessera::agents {
 
 /// A cell in the memory of its source.
 struct SourceCell {
-  engine::CellView view;                         // not written to
+  engine::DeviceCell cell;                       // not written to
   std::optional<engine::CellView> indices = {};  // engine::IndicesOf; without: no digests
   std::shared_ptr<void> keep_alive = {};         // held until the last byte has been sent
 };
@@ -82,7 +83,7 @@ struct OtherHolder {
 struct Fetch {
   std::int64_t id = 0;  // the caller's, passed to its callbacks
   LaneCell cell;        // at the source
-  engine::CellView destination;
+  engine::DeviceCell destination;
   /// engine::IndicesOf the cell. If present, the bytes in place are compared with the digests of
   /// the source, else frames with their checksums.
   std::optional<engine::CellView> indices = {};

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-#include "engine/copy/cell_view.h"
+#include "engine/copy/device_memory.h"
 #include "engine/files/available_memory.h"
 
 namespace tessera::agents {
@@ -126,10 +126,10 @@ Status ViewCopy::CopyDevice(const ViewSource& source, const engine::ViewMemory& 
       return Internal(fmt::format("{} has no piece of tensor '{}' with {}", ToString(source.id),
                                   spec.name, ToString(cell.box)));
     }
-    const std::int64_t element = ptc::SizeBytes(spec.dtype);
-    engine::CopyCell(
-        engine::CellView(cell.box, cell.box, element, memory.data(cell.offset_bytes)),
-        engine::CellView(piece->box, cell.box, element, source.arena->data(piece->offset_bytes)));
+    const engine::DeviceCell from =
+        source.arena->CellAt(piece->offset_bytes, piece->box, cell.box, ptc::SizeBytes(spec.dtype));
+    const auto bytes = static_cast<std::size_t>(from.size_bytes());
+    TESSERA_RETURN_IF_ERROR(from.Pack(0, {memory.data(cell.offset_bytes), bytes}));
   }
   // The copy is the state after the step only if the device did not change during it.
   std::atomic_thread_fence(std::memory_order_seq_cst);

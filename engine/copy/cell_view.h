@@ -37,6 +37,12 @@ class CellView {
   /// \pre 0 <= i < num_runs()
   std::byte* Run(std::int64_t i) const;
 
+  /// The dimensions across runs, the outermost first.
+  /// \pre 0 <= d && d < outer_rank()
+  int outer_rank() const { return outer_rank_; }
+  std::int64_t outer_size(int d) const { return outer_size_[d]; }
+  std::int64_t outer_stride_bytes(int d) const { return outer_stride_bytes_[d]; }
+
  private:
   friend class RunWalker;
   std::byte* base_ = nullptr;     // first element of the piece

@@ -20,6 +20,9 @@ constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
 /// for some tens of lines that are on their way.
 constexpr std::int64_t kChunkBytes = 512;
 constexpr std::int64_t kLineBytes = 64;
+/// Of bytes that are only read: how far ahead they are fetched, and how many at a time.
+constexpr std::int64_t kAheadBytes = 2048;
+constexpr std::int64_t kStepBytes = 4096;
 
 /// Packed bytes in memory, walked like a cell.
 template <typename Byte>
@@ -113,6 +116,22 @@ CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from
     }
   }
   return digests;
+}
+
+std::uint64_t DigestCell(const CellView& from, const CellView& indices) {
+  std::uint64_t digest = 0;
+  RunWalker source(from, 0), index(indices, 0);
+  Prefetcher<false> ahead(from, kAheadBytes);
+  for (std::int64_t left = from.size_bytes(); left > 0;) {
+    const std::int64_t bytes = std::min({source.remaining(), index.remaining(), left, kStepBytes});
+    ahead.Advance(bytes);
+    digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
+                             {source.data(), static_cast<std::size_t>(bytes)});
+    source.Advance(bytes);
+    index.Advance(bytes);
+    left -= bytes;
+  }
+  return digest;
 }
 
 CellView IndicesOf(ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell) {

@@ -31,6 +31,9 @@ CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from
                               const CellView& indices,
                               const std::function<void()>& source_digested = {});
 
+/// The digest of a cell in place.
+std::uint64_t DigestCell(const CellView& from, const CellView& indices);
+
 /// `cell` as a view of the uncut tensor, without memory. It gives the offset in the tensor of each
 /// byte of the packed cell.
 /// \param shape of the uncut tensor

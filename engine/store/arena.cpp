@@ -43,7 +43,8 @@ Status CheckCapacity(const std::string& name, std::int64_t capacity) {
 }
 
 /// Makes the control page of an empty arena.
-Status Format(ArenaHeader& header, std::int64_t capacity) {
+Status Format(ArenaHeader& header, std::int64_t capacity, MemoryKind kind) {
+  header.memory_kind.store(static_cast<std::uint64_t>(kind));
   header.version.store(kArenaVersion);
   header.capacity_bytes.store(static_cast<std::uint64_t>(capacity));
   TESSERA_TRY(const std::uint64_t token, NewToken());
@@ -124,11 +125,11 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
   TESSERA_TRY(const SealedMemory memory,
               MakeSealedMemory(name, capacity, {.made = made, .touch = false}));
   const Arena arena(memory.bytes, capacity, true);
-  TESSERA_RETURN_IF_ERROR(Format(arena.header(), capacity));
+  TESSERA_RETURN_IF_ERROR(Format(arena.header(), capacity, MemoryKind::kHost));
   return memory.fd;
 }
 
-Result<int> Arena::CreateSparse(const std::string& name, std::int64_t capacity) {
+Result<int> Arena::CreateSparse(const std::string& name, std::int64_t capacity, MemoryKind kind) {
   TESSERA_RETURN_IF_ERROR(CheckCapacity(name, capacity));
   const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(capacity)) != 0) {
@@ -138,7 +139,7 @@ Result<int> Arena::CreateSparse(const std::string& name, std::int64_t capacity) 
   }
   const auto page = MapRange(fd, 0, kArenaHeaderBytes, true);
   const Status formatted =
-      page ? Format(Arena(*page, capacity, true).header(), capacity) : Status(page.error());
+      page ? Format(Arena(*page, capacity, true).header(), capacity, kind) : Status(page.error());
   if (formatted) return fd;
   ::close(fd);
   return formatted.error();
@@ -171,6 +172,11 @@ Status Arena::Check() const {
                  fmt::format("arena: version {}, this program knows {}", version, kArenaVersion),
                  {}};
   }
+  if (const auto kind = header().memory_kind.load();
+      kind > static_cast<std::uint64_t>(MemoryKind::kCuda)) {
+    return DataLoss(fmt::format("arena: memory of kind {}, at most {} expected", kind,
+                                static_cast<int>(MemoryKind::kCuda)));
+  }
   if (const auto bytes = header().capacity_bytes.load();
       bytes != static_cast<std::uint64_t>(capacity_)) {
     return DataLoss(fmt::format("arena: {} bytes by its header, {} in memory", bytes, capacity_));
@@ -185,13 +191,17 @@ Arena::Arena(Arena&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})),
       capacity_(other.capacity_),
       writable_(other.writable_),
-      windows_(std::move(other.windows_)) {}
+      windows_(std::move(other.windows_)),
+      memory_(std::move(other.memory_)),
+      memory_address_(other.memory_address_) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(capacity_, other.capacity_);
   std::swap(writable_, other.writable_);
   std::swap(windows_, other.windows_);
+  std::swap(memory_, other.memory_);
+  std::swap(memory_address_, other.memory_address_);
   return *this;
 }
 
@@ -199,8 +209,16 @@ Arena::~Arena() {
   if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
 }
 
-std::byte* Arena::data(std::int64_t offset) const {
-  TESSERA_DCHECK(0 <= offset && offset < capacity());
+void Arena::Attach(std::shared_ptr<const DeviceMemory> memory, std::byte* address) {
+  memory_ = std::move(memory);
+  memory_address_ = address;
+}
+
+bool Arena::has_memory() const { return memory_ || memory_kind() == MemoryKind::kHost; }
+
+std::byte* Arena::AddressOf(std::int64_t offset) const {
+  TESSERA_DCHECK(0 <= offset && offset < capacity() && has_memory());
+  if (memory_) return memory_address_ + offset;
   return windows_ ? From(offset).data() : bytes_.data() + offset;
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "engine/copy/device_memory.h"
 #include "engine/store/arena_format.h"
 #include "ptc/base/result.h"
 
@@ -30,9 +31,11 @@ class Arena {
   static Result<int> CreateMemfd(const std::string& name, std::int64_t capacity,
                                  const std::function<void(std::int64_t)>& made = {});
 
-  /// The same without memory: a page exists once it is written. For simulations, whose pieces have
-  /// no bytes, so that an arena costs no more than its control page and its tables.
-  static Result<int> CreateSparse(const std::string& name, std::int64_t capacity);
+  /// The same without memory: a page exists once it is written. For arenas with no bytes of pieces:
+  /// of simulations, and of devices that have memory of their own (`kind`). They cost no more than
+  /// their control page and their tables.
+  static Result<int> CreateSparse(const std::string& name, std::int64_t capacity,
+                                  MemoryKind kind = MemoryKind::kHost);
 
   /// Maps the arena behind `fd`, which may be closed afterwards.
   /// \error kDataLoss for a wrong magic or a size that differs from the header's; kUnimplemented
@@ -54,9 +57,27 @@ class Arena {
   bool writable() const { return writable_; }
   /// A store into it faults if the mapping is read-only.
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(bytes_.data()); }
-  /// The byte at `offset` from the start of the arena.
-  /// \pre 0 <= offset && offset < capacity()
-  std::byte* data(std::int64_t offset) const;
+  /// Where the pieces lie: MemoryKind::kHost, in the arena itself, or in the memory of a device.
+  MemoryKind memory_kind() const {
+    return static_cast<MemoryKind>(header().memory_kind.load(std::memory_order_acquire));
+  }
+  /// The memory of a device with another kind than kHost, which this process has mapped.
+  /// \param address of the byte at offset 0 of the arena
+  void Attach(std::shared_ptr<const DeviceMemory> memory, std::byte* address);
+  /// Whether the bytes of pieces can be reached: kHost, or Attach was called.
+  bool has_memory() const;
+  /// \pre has_memory()
+  const DeviceMemory& memory() const { return memory_ ? *memory_ : HostMemory(); }
+
+  /// The address in memory() of the byte at `offset` from the start of the arena.
+  /// \pre 0 <= offset && offset < capacity(); has_memory()
+  std::byte* AddressOf(std::int64_t offset) const;
+  /// A cell of the piece at `offset`.
+  /// \pre as AddressOf; Contains(piece, cell)
+  DeviceCell CellAt(std::int64_t offset, const ptc::Box& piece, const ptc::Box& cell,
+                    std::int64_t element_bytes) const {
+    return {memory(), CellView(piece, cell, element_bytes, AddressOf(offset))};
+  }
   /// The bytes from the start of the slot's table to the end of the arena, or an empty span if the
   /// header names no table or an offset outside the arena.
   /// \pre slot is 0 or 1
@@ -76,7 +97,9 @@ class Arena {
   std::span<std::byte> bytes_;  // mapped from the start: all, or the control page
   std::int64_t capacity_ = 0;
   bool writable_ = false;
-  std::unique_ptr<Windows> windows_;  // null: all is mapped
+  std::unique_ptr<Windows> windows_;            // null: all is mapped
+  std::shared_ptr<const DeviceMemory> memory_;  // null: that of the host
+  std::byte* memory_address_ = nullptr;
 };
 
 }  // namespace tessera::engine

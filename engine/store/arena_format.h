@@ -12,7 +12,7 @@
 namespace tessera::engine {
 
 inline constexpr std::uint64_t kArenaMagic = 0x4152455353455431ULL;  // "1TESSERA" in memory order
-inline constexpr std::uint64_t kArenaVersion = 4;
+inline constexpr std::uint64_t kArenaVersion = 5;
 inline constexpr std::size_t kArenaHeaderBytes = 4096;
 /// Where a table without entries lies: inside the control page, so that a device can leave a job
 /// however full its arena is.
@@ -53,6 +53,7 @@ struct ArenaHeader {
   Word decision_norm2;
   Word decision_tokens;  // and a number
   Word token;            // random, from the keeper: who names the arena to others names it too
+  Word memory_kind;      // MemoryKind of the pieces, from the keeper
 };
 static_assert(sizeof(ArenaHeader) <= kEmptyTableOffset);
 

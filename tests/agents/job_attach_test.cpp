@@ -88,7 +88,7 @@ class JobAttachTest : public QObject {
     static_cast<float*>(pieces[0].gradient)[0] = 8;
     const auto table = engine::PieceTable::ReadCurrent(*node.devices[0].arena);
     const auto* gradient = table->Find(engine::PieceEntry::kGradient, 0, table->entries()[0].box);
-    QCOMPARE(*reinterpret_cast<float*>(node.devices[0].arena->data(gradient->offset_bytes)), 8.0F);
+    QCOMPARE(*reinterpret_cast<float*>(node.devices[0].arena->AddressOf(gradient->offset_bytes)), 8.0F);
     QCOMPARE(tessera_checkpoint(job), 0);
     for (int i = 0; i < TESSERA_MAX_METRICS; ++i) {
       QCOMPARE(tessera_log(job, ("eval/n-" + std::to_string(i)).c_str(), std::nan("")), 0);

@@ -163,7 +163,7 @@ struct Node {
     const engine::PieceTable table = Place(device, ranks, epoch);
     auto& arena = *devices[static_cast<std::size_t>(device)].arena;
     for (const auto& entry : table.entries()) {
-      auto* data = reinterpret_cast<float*>(arena.data(entry.offset_bytes));
+      auto* data = reinterpret_cast<float*>(arena.AddressOf(entry.offset_bytes));
       for (std::int64_t i = 0; i < entry.box.num_elements(); ++i) data[i] = value;
     }
     Flip(arena, epoch);
@@ -175,7 +175,7 @@ struct Node {
     std::optional<float> value;
     for (const auto& entry : table->entries()) {
       if (entry.kind != engine::PieceEntry::kState) continue;
-      const auto* data = reinterpret_cast<const float*>(arena.data(entry.offset_bytes));
+      const auto* data = reinterpret_cast<const float*>(arena.AddressOf(entry.offset_bytes));
       for (std::int64_t i = 0; i < entry.box.num_elements(); ++i) {
         if (value.value_or(data[i]) != data[i]) return std::nanf("");
         value = data[i];
@@ -225,7 +225,7 @@ struct Node {
       if (!table || !table->Write(arena, engine::PieceTable::SlotOf(epoch))) qFatal("no table");
       for (const auto& entry : table->entries()) {
         if (entry.kind != engine::PieceEntry::kState) continue;
-        void* data = arena.data(entry.offset_bytes);
+        void* data = arena.AddressOf(entry.offset_bytes);
         if (entry.box.rank() == 0) {
           std::memcpy(data, &step, sizeof step);
         } else {
@@ -243,7 +243,7 @@ struct Node {
       const auto table = engine::PieceTable::ReadCurrent(arena);
       for (const auto& entry : table->entries()) {
         if (entry.kind != engine::PieceEntry::kState || entry.box.rank() == 0) continue;
-        std::memcpy(weights.data() + entry.box[0].begin, arena.data(entry.offset_bytes),
+        std::memcpy(weights.data() + entry.box[0].begin, arena.AddressOf(entry.offset_bytes),
                     static_cast<std::size_t>(entry.size_bytes));
       }
     }

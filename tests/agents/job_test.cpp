@@ -244,7 +244,7 @@ class JobTest : public QObject {
     auto table = engine::AllocateInitial(kJob, 3, LayoutOf(1), 0, kCapacity);
     SUCCEEDS(table->Write(*node.devices[1].arena, engine::PieceTable::SlotOf(3)));
     for (const auto& entry : table->entries()) {
-      auto* data = reinterpret_cast<float*>(node.devices[1].arena->data(entry.offset_bytes));
+      auto* data = reinterpret_cast<float*>(node.devices[1].arena->AddressOf(entry.offset_bytes));
       for (std::int64_t i = 0; i < entry.box.num_elements(); ++i)
         data[i] = static_cast<float>(second);
     }

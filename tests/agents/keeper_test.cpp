@@ -69,7 +69,7 @@ std::string Obey(KeeperClient& keeper, const std::string& command) {
     in >> device;
     const auto arena = engine::Arena::Map(keeper.arenas().at(device).fd, true);
     if (!arena) return arena.error().ToString();
-    auto& word = *reinterpret_cast<std::uint64_t*>(arena->data(engine::kArenaDataOffset));
+    auto& word = *reinterpret_cast<std::uint64_t*>(arena->AddressOf(engine::kArenaDataOffset));
     if (verb == "poke") in >> word;
     out << word;
   } else if (verb == "spawn") {

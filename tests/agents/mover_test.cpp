@@ -204,7 +204,7 @@ class Nodes {
     const MoveContext& c = Context(device.node);
     const DevicePieces pieces = old ? OldPieces(c, device) : NextPieces(c, device);
     const Box piece = pieces.table->FindContaining(tensor, cell)->box;
-    *ViewOfCell(c, pieces, tensor, piece, cell)->Run(0) ^= std::byte{1};
+    FindCell(c, pieces, tensor, piece, cell)->InPlace(0, 1)[0] ^= std::byte{1};
   }
 
   const MoveContext& Context(std::int32_t node) const { return *contexts_.at(node); }
@@ -232,10 +232,10 @@ class Nodes {
   }
   /// Whether any byte of a cell in a next piece differs from 0.
   bool IsTouched(DeviceId device, int tensor, const Box& cell) {
-    const auto view = ViewOfCell(Context(device.node), NextPieces(Context(device.node), device),
-                                 tensor, *PieceAround(device, tensor, cell), cell);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(view->size_bytes()));
-    view->Read(0, bytes);
+    const auto found = FindCell(Context(device.node), NextPieces(Context(device.node), device),
+                                tensor, *PieceAround(device, tensor, cell), cell);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(found->size_bytes()));
+    if (!found->Pack(0, bytes)) qFatal("a cell cannot be read");
     return std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; });
   }
 
@@ -258,7 +258,7 @@ class Nodes {
             const std::int64_t elements = wanted.box.num_elements();
             const Box shifted = *Box::Make(std::vector<ptc::Interval>{{1, elements + 1}});
             cell.indices.emplace(*Box::Whole({elements + 1}), shifted,
-                                 cell.view.size_bytes() / elements, nullptr);
+                                 cell.cell.size_bytes() / elements, nullptr);
           }
           return cell;
         });
@@ -277,7 +277,7 @@ class Nodes {
       const auto size = static_cast<std::size_t>(ptc::SizeBytes(type));
       const std::uint64_t number = static_cast<std::uint64_t>(e.tensor) + (is_state ? 0 : 100);
       const Box whole = *Box::Whole(spec.shape);
-      std::byte* first = arenas_.at(device).data(e.offset_bytes);
+      std::byte* first = arenas_.at(device).AddressOf(e.offset_bytes);
       test::ForEachElement(e.box, [&](const std::vector<std::int64_t>& at) {
         const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
         visit(first + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
@@ -371,7 +371,7 @@ class MoverTest : public QObject {
       getrusage(RUSAGE_THREAD, &before);
       for (const PieceEntry& piece : local.next_table.entries()) {
         for (std::int64_t at = 0; at < piece.size_bytes; at += 4096) {
-          auto* const byte = local.arena->data(piece.offset_bytes + at);
+          auto* const byte = local.arena->AddressOf(piece.offset_bytes + at);
           *static_cast<volatile std::byte*>(byte) = std::byte{1};
         }
       }

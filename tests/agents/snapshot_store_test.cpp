@@ -123,7 +123,7 @@ class SnapshotStoreTest : public QObject {
       const auto own = resolve(cells[i]);
       QVERIFY(own.has_value());
       const std::byte* const there = share->memory.data(cells[i - 1].offset_bytes);
-      QVERIFY(std::equal(there, there + cells[i].size_bytes, own->view.Run(0)));
+      QVERIFY(std::equal(there, there + cells[i].size_bytes, own->cell.InPlace(0, 1).data()));
     }
     // A node that is not the guest has no share.
     const auto stranger = completeAsGuest(SharesOf({ShareOf(layout, 1, 2)}));
@@ -196,8 +196,8 @@ class SnapshotStoreTest : public QObject {
     const auto cell = resolve(shares[0]->plan->cells()[0]);
     QVERIFY(cell);
     const auto packed = [](const SourceCell& source) {
-      std::vector<std::byte> bytes(static_cast<std::size_t>(source.view.size_bytes()));
-      source.view.Read(0, bytes);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(source.cell.size_bytes()));
+      [[maybe_unused]] const auto read = source.cell.Pack(0, bytes);
       return bytes;
     };
     QVERIFY(packed(*cell) == packed(*before));

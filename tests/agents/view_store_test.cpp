@@ -111,7 +111,7 @@ class Training {
     const auto r = static_cast<std::size_t>(rank);
     for (const engine::PieceEntry& entry : tables_[r].entries()) {
       if (entry.kind != engine::PieceEntry::kState) continue;
-      std::byte* const data = arenas_[r].data(entry.offset_bytes);
+      std::byte* const data = arenas_[r].AddressOf(entry.offset_bytes);
       ForEachByte(layout_, entry.tensor, entry.box,
                   [&](std::int64_t at, std::int64_t index, std::int64_t byte) {
                     data[at] = ByteOf(step, entry.tensor, index, byte);
@@ -374,8 +374,8 @@ class ViewStoreTest : public QObject {
       const ptc::Box half = *ptc::Box::Make(dims);
       const auto found = m_store->Resolve(1, {0, cell.tensor, half});
       QVERIFY(found.has_value());
-      std::vector<std::byte> bytes(static_cast<std::size_t>(found->view.size_bytes()));
-      found->view.Read(0, bytes);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(found->cell.size_bytes()));
+      QVERIFY(found->cell.Pack(0, bytes).has_value());
       int wrong = 0;
       ForEachByte(
           m_layout, cell.tensor, half, [&](std::int64_t at, std::int64_t index, std::int64_t byte) {
@@ -440,8 +440,8 @@ class ViewStoreTest : public QObject {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto source = resolve(view, i);
       if (!source) return -1;
-      std::vector<std::byte> bytes(static_cast<std::size_t>(source->view.size_bytes()));
-      source->view.Read(0, bytes);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(source->cell.size_bytes()));
+      if (!source->cell.Pack(0, bytes)) return -1;
       seen += std::ssize(bytes);
       ForEachByte(m_layout, cells[i].tensor, cells[i].box,
                   [&](std::int64_t at, std::int64_t index, std::int64_t byte) {

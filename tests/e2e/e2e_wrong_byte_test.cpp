@@ -83,7 +83,7 @@ class E2eWrongByteTest : public QObject {
     const auto piece =
         std::ranges::find(table->entries(), engine::PieceEntry::kState, &engine::PieceEntry::kind);
     if (piece == table->entries().end()) return false;
-    *arena->data(piece->offset_bytes) ^= std::byte{1};
+    *arena->AddressOf(piece->offset_bytes) ^= std::byte{1};
     return true;
   }
 

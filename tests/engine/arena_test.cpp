@@ -97,13 +97,13 @@ class ArenaTest : public QObject {
     QCOMPARE(reader->header().epoch.load(), 0U);
 
     writer->header().epoch.store(7);
-    *writer->data(kCapacity - 1) = std::byte{42};
+    *writer->AddressOf(kCapacity - 1) = std::byte{42};
     QVERIFY(writer->table_slot(1).empty());
     writer->header().table_offset[1].store(kArenaDataOffset);
     writer->table_slot(1).front() = std::byte{43};
     QCOMPARE(reader->header().epoch.load(), 7U);
-    QCOMPARE(*reader->data(kCapacity - 1), std::byte{42});
-    QCOMPARE(*reader->data(static_cast<std::int64_t>(kArenaDataOffset)), std::byte{43});
+    QCOMPARE(*reader->AddressOf(kCapacity - 1), std::byte{42});
+    QCOMPARE(*reader->AddressOf(static_cast<std::int64_t>(kArenaDataOffset)), std::byte{43});
     for (const std::uint64_t outside :
          {std::uint64_t{1}, std::uint64_t{kCapacity}, ~std::uint64_t{0}}) {
       writer->header().table_offset[1].store(outside);
@@ -127,9 +127,9 @@ class ArenaTest : public QObject {
     auto arena = Arena::Map(*made, true);
     close(*made);
     VERIFY_OK(arena);
-    *arena->data(kCapacity / 2) = std::byte{9};
+    *arena->AddressOf(kCapacity / 2) = std::byte{9};
     Arena moved = std::move(*arena);
-    QCOMPARE(*moved.data(kCapacity / 2), std::byte{9});
+    QCOMPARE(*moved.AddressOf(kCapacity / 2), std::byte{9});
   }
   void theSizeIsSealed() {
     const auto made = Arena::CreateMemfd("test", kCapacity);
