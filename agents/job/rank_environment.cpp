@@ -11,11 +11,14 @@ namespace tessera::agents {
 namespace {
 
 /// Whether a variable is one of those that the agent sets for each rank. They never come from the
-/// agent's own environment. TESSERA_HOME is the same for all processes.
+/// agent's own environment. TESSERA_HOME is the same for all processes, as are the settings of an
+/// emulated CUDA driver.
 bool IsOfTheRank(std::string_view entry) {
   constexpr std::array<std::string_view, 6> kTorchrun = {
       "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT="};
-  if (entry.starts_with("TESSERA_HOME=")) return false;
+  if (entry.starts_with("TESSERA_HOME=") || entry.starts_with("TESSERA_CUDA_EMULATION=")) {
+    return false;
+  }
   return entry.starts_with("TESSERA_") ||
          std::any_of(kTorchrun.begin(), kTorchrun.end(),
                      [&](std::string_view name) { return entry.starts_with(name); });
@@ -47,6 +50,7 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
     add(rank_variable::kViewFile, spec.view_file);
   }
   add(rank_variable::kLayoutFile, spec.layout_file);
+  if (spec.cuda_device >= 0) add(rank_variable::kCudaDevice, std::to_string(spec.cuda_device));
   add(rank_variable::kCollectiveTimeout, std::to_string(spec.collective_timeout));
   return environment;
 }

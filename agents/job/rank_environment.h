@@ -16,6 +16,7 @@ namespace rank_variable {
 inline constexpr const char* kSocket = "TESSERA_RANK_SOCKET";
 inline constexpr const char* kJob = "TESSERA_JOB";
 inline constexpr const char* kDevice = "TESSERA_DEVICE";
+inline constexpr const char* kCudaDevice = "TESSERA_CUDA_DEVICE";
 inline constexpr const char* kSettings = "TESSERA_SETTINGS";
 inline constexpr const char* kSettingsFile = "TESSERA_SETTINGS_FILE";
 inline constexpr const char* kInitialise = "TESSERA_INITIALISE";
@@ -38,6 +39,7 @@ struct RankEnvironmentSpec {
   RankView view;              // the view that the process is started for
   std::string view_file;      // path of a file with the view; if not empty, replaces `view`
   std::string layout_file;    // JSON of a layout of the job: names its tensors
+  int cuda_device = -1;       // number of the CUDA device with the pieces; -1: host memory
   std::int64_t collective_timeout = 0;  // seconds; 0: it follows from the length of the steps
 };
 

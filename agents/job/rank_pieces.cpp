@@ -41,6 +41,8 @@ Result<RankPieces> RankPieces::Make(const engine::Arena& arena, const engine::Pi
     }
     piece.num_elements = entry.box.num_elements();
     piece.data = arena.AddressOf(entry.offset_bytes);
+    piece.memory = arena.memory_kind() == engine::MemoryKind::kCuda ? TESSERA_CUDA : TESSERA_HOST;
+    piece.device = arena.memory().device();
     if (spec.role == ptc::TensorRole::kParam) {
       const engine::PieceEntry* gradient =
           table.Find(engine::PieceEntry::kGradient, entry.tensor, entry.box);

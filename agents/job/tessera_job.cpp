@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/gpu/arena_memory.h"
 #include "agents/job/c_view.h"
 #include "agents/job/decision.h"
 #include "agents/job/job_rendezvous.h"
@@ -57,14 +58,25 @@ Result<std::string> ReadVariable(const char* name, const char* file_name) {
   return Variable(name);
 }
 
-Result<int> ArenaFd() {
-  TESSERA_TRY(const std::string text, Variable(kArenaFdVariable));
-  int fd = -1;
+/// A variable that is a number of at least 0.
+Result<int> NumberIn(const char* name, const char* what) {
+  TESSERA_TRY(const std::string text, Variable(name));
+  int number = -1;
   const char* end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, fd).ptr != end || fd < 0) {
-    return InvalidArgument(fmt::format("{}={} is not a descriptor", kArenaFdVariable, text));
+  if (std::from_chars(text.data(), end, number).ptr != end || number < 0) {
+    return InvalidArgument(fmt::format("{}={} is not a {}", name, text, what));
   }
-  return fd;
+  return number;
+}
+
+/// Of pieces that lie on a GPU.
+Status AttachMemory(engine::Arena& arena) {
+  TESSERA_TRY(const int fd, NumberIn(kMemoryFdVariable, "descriptor"));
+  TESSERA_TRY(const int device, NumberIn(rank_variable::kCudaDevice, "CUDA device"));
+  TESSERA_TRY(const auto driver, CudaDriver::Get());
+  // What is emulated is memory of the host, and programs that compute on the CPU may use it.
+  if (driver->is_emulated()) driver->AllowHostAccess();
+  return AttachCudaMemory(arena, device, fd);
 }
 
 }  // namespace
@@ -117,7 +129,7 @@ Status Zero(const engine::PieceTable& table, const engine::Arena& arena) {
 }
 
 Result<std::unique_ptr<tessera_job>> Attach() {
-  TESSERA_TRY(const int fd, ArenaFd());
+  TESSERA_TRY(const int fd, NumberIn(kArenaFdVariable, "descriptor"));
   TESSERA_TRY(std::string socket, Variable(rank_variable::kSocket));
   TESSERA_TRY(std::string name, Variable(rank_variable::kJob));
   TESSERA_TRY(const std::string device_text, Variable(rank_variable::kDevice));
@@ -132,6 +144,7 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   TESSERA_TRY(const std::string layout_text, engine::ReadWholeFile(layout_file));
   TESSERA_TRY(const ptc::Layout layout, ptc::ParseLayout(layout_text).Context(layout_file));
   TESSERA_TRY(engine::Arena arena, engine::Arena::Map(fd, true));
+  if (!arena.has_memory()) TESSERA_RETURN_IF_ERROR(AttachMemory(arena));
   ::close(fd);
 
   const std::int64_t view_epoch = view.epoch;
@@ -410,6 +423,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   const auto from = static_cast<std::int64_t>(header.request_step.load());
   record.request = step >= from ? request : 0;
   if (mine->request == TESSERA_PAUSE_DATA) record.request = TESSERA_PAUSE_DATA;
+  if (const tessera::Status done = job->arena.memory().Finish(); !done) return Failed(done.error());
   header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
   std::shared_ptr<const RankGroups> own;
@@ -523,6 +537,7 @@ int tessera_begin_update(tessera_job* job, int64_t step) {
 }
 
 int tessera_end_update(tessera_job* job, int64_t step) {
+  if (const tessera::Status done = job->arena.memory().Finish(); !done) return Failed(done.error());
   job->arena.header().end.store(static_cast<std::uint64_t>(step), std::memory_order_release);
   return 0;
 }

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The version of this interface. It is the SOVERSION of libtessera_job and increments when programs
  * must be compiled again. */
-#define TESSERA_JOB_VERSION 1
+#define TESSERA_JOB_VERSION 2
 /* The TESSERA_JOB_VERSION that the library was compiled with. A program that loads the library at
  * run time compares it with its own. */
 int tessera_job_version(void);
@@ -37,6 +37,12 @@ int tessera_job_version(void);
 enum { TESSERA_PP, TESSERA_DP, TESSERA_EP, TESSERA_CP, TESSERA_TP };
 
 typedef struct tessera_job tessera_job;
+
+/* Where a piece lies. */
+enum {
+  TESSERA_HOST, /* in memory of this process */
+  TESSERA_CUDA  /* in memory of a CUDA device: pointers are device pointers */
+};
 
 /* One box of one tensor on this device. */
 typedef struct tessera_piece {
@@ -50,9 +56,15 @@ typedef struct tessera_piece {
   int64_t num_elements;
   void* data;     /* row-major, in the arena */
   void* gradient; /* same shape, in the arena, for role "param"; NULL otherwise */
+  int memory;     /* TESSERA_HOST or TESSERA_CUDA, of both pointers */
+  int device;     /* number of the CUDA device; -1 in host memory */
 } tessera_piece;
 
 /* A layout as one rank sees it. A view stays readable until the second adopt after it. */
+/* On a CUDA device nothing is under way on a piece when the library hands it out, so no stream has to
+ * wait. In return, tessera_decide and tessera_end_update wait until everything that this process
+ * has begun on the device has ended: gradients and state are complete in the arena then. */
+
 typedef struct tessera_view {
   int64_t epoch;
   int64_t attempt; /* distinguishes attempts to reach the same epoch */

@@ -41,13 +41,20 @@ void Become(const ChildSpec& spec, char* const* argv, char* const* environment, 
   constexpr int kAbove = 16;
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int output = spec.output < 0 ? -1 : ::fcntl(spec.output, F_DUPFD_CLOEXEC, kAbove);
-  const int extra = spec.descriptor < 0 ? -1 : ::fcntl(spec.descriptor, F_DUPFD_CLOEXEC, kAbove);
-  if (null < 0 || (spec.output >= 0 && output < 0) || (spec.descriptor >= 0 && extra < 0)) return;
+  int extra[kMostChildDescriptors];
+  const int num_extra = static_cast<int>(spec.descriptors.size());
+  if (null < 0 || (spec.output >= 0 && output < 0) || num_extra > kMostChildDescriptors) return;
+  for (int i = 0; i < num_extra; ++i) {
+    extra[i] = ::fcntl(spec.descriptors[static_cast<std::size_t>(i)], F_DUPFD_CLOEXEC, kAbove);
+    if (extra[i] < 0) return;
+  }
   ::close_range(kChildDescriptor, ~0U, CLOSE_RANGE_CLOEXEC);
   if (::dup2(null, STDIN_FILENO) < 0) return;
   if (output >= 0 && (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0))
     return;
-  if (extra >= 0 && ::dup2(extra, kChildDescriptor) < 0) return;
+  for (int i = 0; i < num_extra; ++i) {
+    if (::dup2(extra[i], kChildDescriptor + i) < 0) return;
+  }
   ::execvpe(argv[0], argv, environment);
 }
 

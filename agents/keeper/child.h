@@ -16,10 +16,11 @@ namespace tessera::agents {
 struct ChildSpec {
   std::vector<std::string> argv;         // argv[0] without '/' is searched in PATH
   std::vector<std::string> environment;  // KEY=VALUE, complete
-  int output = -1;      // becomes stdout and stderr; -1: the parent's. stdin is /dev/null
-  int descriptor = -1;  // becomes kChildDescriptor; -1: none
+  int output = -1;  // becomes stdout and stderr; -1: the parent's. stdin is /dev/null
+  std::vector<int> descriptors = {};  // become kChildDescriptor and the numbers behind it
 };
 inline constexpr int kChildDescriptor = 3;
+inline constexpr int kMostChildDescriptors = 4;
 
 /// Forks and executes. The child leads a process group of its own, has default signal handling and
 /// is killed when the calling thread ends (PR_SET_PDEATHSIG).

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "agents/keeper/child.h"
+#include "agents/keeper/keeper_link.h"
 #include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
 #include "agents/keeper/service_manager.h"
@@ -80,6 +81,7 @@ class Keeper {
   Status Begin();
   Status LockDirectory();
   Status MakeArenas();
+  Status MakeSparseArenas();
   void StartAgent();
   void AgentEnded(int status);
   void Send(const wire::KeeperToAgent& message, int fd = -1);
@@ -164,6 +166,7 @@ Status Keeper::Begin() {
 }
 
 Status Keeper::MakeArenas() {
+  if (options_.memory_kind != engine::MemoryKind::kHost) return MakeSparseArenas();
   const auto devices = static_cast<std::size_t>(options_.devices);
   const std::int64_t total_bytes = options_.devices * options_.device_bytes;
   std::atomic<std::int64_t> made_bytes = 0;
@@ -209,6 +212,19 @@ Status Keeper::MakeArenas() {
     if (!fd) return fd.error();
     arenas_.push_back({UniqueFd(*fd), options_.device_bytes});
   }
+  return OkStatus();
+}
+
+// The devices have memory of their own.
+Status Keeper::MakeSparseArenas() {
+  for (int device = 0; device < options_.devices; ++device) {
+    TESSERA_TRY(const int fd,
+                engine::Arena::CreateSparse(
+                    fmt::format("{}n{}g{}", options_.name_prefix, options_.node, device),
+                    options_.device_bytes, options_.memory_kind));
+    arenas_.push_back({UniqueFd(fd), options_.device_bytes});
+  }
+  if (!options_.directory.empty()) WriteMemoryProgress(options_.directory, {0, 0});
   return OkStatus();
 }
 
@@ -264,7 +280,7 @@ void Keeper::StartAgent() {
       StartChild({.argv = options_.agent_argv,
                   .environment = OwnEnvironmentWith(kKeeperFdVariable, kChildDescriptor),
                   .output = -1,
-                  .descriptor = theirs.get()});
+                  .descriptors = {theirs.get()}});
   if (!pid) {
     Say(pid.error().ToString());
     restart_at_ = agent_started_ + backoff_;
@@ -423,8 +439,12 @@ Result<std::int64_t> Keeper::Spawn(const wire::KeeperSpawn& spawn) {
   ChildSpec child{.argv = {spawn.argv().begin(), spawn.argv().end()},
                   .environment = {spawn.environment().begin(), spawn.environment().end()},
                   .output = write_end.get(),
-                  .descriptor = arenas_[static_cast<std::size_t>(spawn.device())].fd.get()};
+                  .descriptors = {arenas_[static_cast<std::size_t>(spawn.device())].fd.get()}};
   child.environment.push_back(fmt::format("{}={}", kArenaFdVariable, kChildDescriptor));
+  if (const auto memory = kept_.find(MemoryName(spawn.device())); memory != kept_.end()) {
+    child.environment.push_back(fmt::format("{}={}", kMemoryFdVariable, kChildDescriptor + 1));
+    child.descriptors.push_back(memory->second.get());
+  }
   TESSERA_TRY(const pid_t pid, StartChild(child));
   if (ranks_.contains(pid)) {  // the pid was reused before the exit was acknowledged
     ::kill(pid, SIGKILL);

@@ -9,17 +9,24 @@
 #include <string>
 #include <vector>
 
+#include "engine/copy/device_memory.h"
+
 namespace tessera::agents {
 
 /// Environment variable of the agent: the descriptor of its end of the socket pair.
 inline constexpr const char* kKeeperFdVariable = "TESSERA_KEEPER_FD";
 /// Environment variable of a rank: the descriptor of its arena's memfd.
 inline constexpr const char* kArenaFdVariable = "TESSERA_ARENA_FD";
+/// The same of a rank whose arena has memory elsewhere: the descriptor of that memory.
+inline constexpr const char* kMemoryFdVariable = "TESSERA_MEMORY_FD";
 
 struct KeeperOptions {
   std::int32_t node = 0;
   int devices = 1;
-  std::int64_t device_bytes = 0;        // capacity of each arena
+  std::int64_t device_bytes = 0;  // capacity of each arena
+  /// Where the pieces lie. Memory of devices is made by the agent, which gives the keeper its
+  /// descriptor under the name MemoryName (keeper_link.h).
+  engine::MemoryKind memory_kind = engine::MemoryKind::kHost;
   std::vector<std::string> agent_argv;  // the agent, with the keeper's environment
   std::string directory;    // of keeper.lock and keeper.memory; empty: neither is written
   std::string name_prefix;  // of the arenas' names in /proc: "PREFIXn0g1"

@@ -178,6 +178,12 @@ Status KeeperClient::Impl::ReadInventory() {
       MarkEnded(message.exited().pid(), message.exited().status());
     }
   }
+  for (Arena& arena : arenas) {
+    const auto memory = kept.extract(MemoryName(arena.index));
+    if (memory.empty()) continue;
+    arena.memory_fd = memory.mapped().get();
+    arena_fds.push_back(std::move(memory.mapped()));
+  }
   loop.WatchFd(socket.get(), POLLIN, [this](short) { SocketReady(); });
   return OkStatus();
 }

@@ -14,6 +14,9 @@
 
 namespace tessera::agents {
 
+/// The name under which a keeper holds the memory of a device that is not in its arena's file.
+inline std::string MemoryName(int index) { return "memory of device " + std::to_string(index); }
+
 /// \threadsafety The loop's thread. Handlers run on the loop, never inside a call.
 class KeeperLink {
  public:
@@ -22,6 +25,7 @@ class KeeperLink {
     int fd = -1;  // of the memfd; owned by the link
     std::int64_t bytes = 0;
     bool is_sparse = false;  // as of Arena::CreateSparse
+    int memory_fd = -1;      // kept under MemoryName; owned by the link; -1: none is
   };
   struct Rank {
     std::int64_t pid = 0;

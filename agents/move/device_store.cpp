@@ -9,13 +9,21 @@
 namespace tessera::agents {
 
 Result<DeviceStore> DeviceStore::Open(std::int32_t node,
-                                      const std::vector<KeeperLink::Arena>& arenas) {
+                                      const std::vector<KeeperLink::Arena>& arenas,
+                                      const AttachMemory& attach) {
   DeviceStore store;
   for (const KeeperLink::Arena& kept : arenas) {
     const ptc::DeviceId id{node, kept.index};
     TESSERA_TRY(engine::Arena arena, (kept.is_sparse ? engine::Arena::MapWindows(kept.fd)
                                                      : engine::Arena::Map(kept.fd, true))
                                          .Context("arena of " + ToString(id)));
+    if (!arena.has_memory()) {
+      if (!attach) {
+        return FailedPrecondition(fmt::format("arena of {}: its pieces lie in {} memory",
+                                              ToString(id), ToString(arena.memory_kind())));
+      }
+      TESSERA_RETURN_IF_ERROR(attach(kept, arena).Context("memory of " + ToString(id)));
+    }
     Device device;
     device.id = id;
     device.arena = std::make_unique<engine::Arena>(std::move(arena));

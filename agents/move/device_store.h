@@ -6,6 +6,7 @@
 /// to the next table. Only the agent's loop thread uses it; transfers and ranks also read and write
 /// the memory itself.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,9 +30,13 @@ class DeviceStore {
     bool failed = false;
   };
 
+  /// Attaches the memory of a device whose arena has none in it.
+  using AttachMemory = std::function<Status(const KeeperLink::Arena& kept, engine::Arena& arena)>;
+
   /// Maps every arena and reads its current table.
-  /// \error as Arena::Map and PieceTable::Read
-  static Result<DeviceStore> Open(std::int32_t node, const std::vector<KeeperLink::Arena>& arenas);
+  /// \error as Arena::Map, `attach` and PieceTable::Read
+  static Result<DeviceStore> Open(std::int32_t node, const std::vector<KeeperLink::Arena>& arenas,
+                                  const AttachMemory& attach = {});
 
   std::map<ptc::DeviceId, Device>& devices() { return devices_; }
   const std::map<ptc::DeviceId, Device>& devices() const { return devices_; }

@@ -124,6 +124,21 @@ Json WriteEtcd(const AgentConfig& config) {
   return json;
 }
 
+/// \return false for another type, or a number below 0
+bool ReadCudaDevices(const Json& json, AgentConfig& config) {
+  if (!json.is_array()) return false;
+  for (const Json& item : json) {
+    if (!item.is_number_integer() || item.get<std::int64_t>() < 0) return false;
+    config.cuda_devices.push_back(item.get<std::int32_t>());
+  }
+  return true;
+}
+
+Json WriteCudaDevices(const AgentConfig& config) {
+  if (config.cuda_devices.empty()) return "";  // left out
+  return config.cuda_devices;
+}
+
 /// \return false for another type, an unknown key, or a number outside its limits
 bool ReadSimulation(const Json& json, AgentConfig& config) {
   if (!json.is_object()) return false;
@@ -181,6 +196,7 @@ const std::map<std::string, Field>& Fields() {
       {"allowed_folder", Of(&AgentConfig::allowed_folder)},
       {"log_file", Of(&AgentConfig::log_file, false)},
       {"rack", Of(&AgentConfig::rack, false)},
+      {"cuda_devices", {ReadCudaDevices, WriteCudaDevices, false}},
       {"history_bytes", Of(&AgentConfig::history_bytes, false)},
       {"history_days", Of(&AgentConfig::history_days, false)},
       {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
@@ -200,6 +216,9 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   };
   if (c.node < 0) return refuse("node", c.node, "is below 0");
   if (c.devices < 1 || c.devices > 1024) return refuse("devices", c.devices, "is not in 1…1024");
+  if (!c.cuda_devices.empty() && std::ssize(c.cuda_devices) != c.devices) {
+    return refuse("cuda_devices", std::ssize(c.cuda_devices), "numbers, one for each device");
+  }
   if (c.device_bytes < (std::int64_t{4} << 20)) {
     return refuse("device_bytes", c.device_bytes, "is below 4194304");
   }

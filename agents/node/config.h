@@ -68,6 +68,9 @@ struct AgentConfig {
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
   /// A job that has lost devices and asks continues after this time if no step is lost by that.
   std::int64_t decision_seconds = 60;
+  /// The numbers of the CUDA devices of this node, one for each of `devices`. Empty: devices are
+  /// emulated, in host memory.
+  std::vector<std::int32_t> cuda_devices = {};
   /// {"nodes": 512, "hardware": "h100", "seed": 1, "speed": 1, "scenario": FILE, "ahead": true,
   /// "racks": 128}. Present: the cluster is simulated.
   std::optional<SimulationConfig> simulation = {};

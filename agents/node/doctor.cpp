@@ -23,6 +23,7 @@
 #include "agents/net/socket.h"
 #include "agents/node/allow_list.h"
 #include "agents/node/available_memory.h"
+#include "agents/node/doctor_gpu.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/wall_clock.h"
 
@@ -277,6 +278,7 @@ std::vector<Check> RunDoctor(const AgentConfig& config) {
                                OpenFiles(),
                                Blas(),
                                Trainer()};
+  for (Check& check : CheckGpus(config)) checks.push_back(std::move(check));
   for (Check& check : checks) check.node = config.node;
   return checks;
 }

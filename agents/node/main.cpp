@@ -231,6 +231,7 @@ int Run(int argc, char** argv) {
   options.node = config->node;
   options.devices = config->devices;
   options.device_bytes = config->device_bytes;
+  if (!config->cuda_devices.empty()) options.memory_kind = engine::MemoryKind::kCuda;
   options.directory = config->directory;
   options.name_prefix = "tessera-" + config->cluster + "-";
   options.agent_argv = {std::filesystem::read_symlink("/proc/self/exe", error).string(), "--config",

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agents/checkpoint/checkpoint_place.h"
+#include "agents/gpu/arena_memory.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
 #include "agents/node/available_memory.h"
@@ -138,9 +139,22 @@ NodeFacts NodeServer::MakeFacts() const {
   facts.address = AddressOf(config_.endpoint);
   facts.public_key = keys_.public_key;
   if (config_.lane_security == kPlainLanes) facts.lane_secret = NewLaneSecret();
+  if (!config_.cuda_devices.empty()) {
+    const auto driver = CudaDriver::Get();
+    facts.has_gpus = driver && !(*driver)->is_emulated();
+  }
   facts.master_port = FindFreePort(facts.address);
   facts.rank_socket = config_.directory + "/ranks.sock";
   return facts;
+}
+
+// The first agent of a keeper makes the memory of its GPUs, and the keeper holds it for the next.
+Status NodeServer::AttachMemory(const KeeperLink::Arena& kept, engine::Arena& arena) {
+  const int device = config_.cuda_devices.at(static_cast<std::size_t>(kept.index));
+  if (kept.memory_fd >= 0) return AttachCudaMemory(arena, device, kept.memory_fd);
+  TESSERA_TRY(const int fd, MakeCudaMemory(arena, device));
+  const UniqueFd owned(fd);
+  return keeper_->Keep(MemoryName(kept.index), owned.get());
 }
 
 NodeWorld NodeServer::MakeWorld() {
@@ -163,6 +177,11 @@ NodeWorld NodeServer::MakeWorld() {
   world.remove_job_files = [this](const std::string& job) {
     RemoveJobFiles(config_.directory, job);
   };
+  if (!config_.cuda_devices.empty()) {
+    world.attach_memory = [this](const KeeperLink::Arena& kept, engine::Arena& arena) {
+      return AttachMemory(kept, arena);
+    };
+  }
   world.trainer_path = TrainerPath;
   world.environment = TrainerEnvironment;
   world.memory_available = [] { return AvailableMemory().value_or(0); };

@@ -41,6 +41,7 @@ class NodeServer {
   NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
   Status Open();
   NodeFacts MakeFacts() const;
+  Status AttachMemory(const KeeperLink::Arena& kept, engine::Arena& arena);
   NodeWorld MakeWorld();
   void LimitLanes(std::int64_t bytes_per_second);
   engine::NetworkFaults NetworkFaultsNow() const;
@@ -63,14 +64,14 @@ class NodeServer {
   NodeQueries queries_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<EtcdRegister> decisions_;  // null: only the registrar reaches the register
-  std::unique_ptr<NodeAgent> agent_;  // maps the arenas, which views and lanes below read
+  std::unique_ptr<NodeAgent> agent_;         // maps the arenas, which views and lanes below read
   std::unique_ptr<KeeperClient> keeper_;
   std::unique_ptr<StoredViews> views_;
   std::unique_ptr<ServedCells> served_;
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
   std::chrono::steady_clock::time_point heard_;  // of the registrar, or connected to it
-  std::unique_ptr<LaneServer> lanes_;  // its threads read views and arenas
+  std::unique_ptr<LaneServer> lanes_;            // its threads read views and arenas
 };
 
 }  // namespace tessera::agents

@@ -14,6 +14,7 @@
 
 #include "agents/checkpoint/stored_state.h"
 #include "agents/job/rank_view.h"
+#include "agents/move/device_store.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
@@ -36,6 +37,8 @@ struct NodeFacts {
   std::string machine;           // identity of this machine
   std::string address;           // at which the nodes and ranks of other hosts reach this one
   std::string public_key;        // of the agent
+  /// Whether its devices are GPUs, on which a program for the CPU cannot compute.
+  bool has_gpus = false;
   std::int32_t master_port = 0;  // for the ranks of a user's program; 0: none is free
   std::string rank_socket;       // to which ranks attach
   std::optional<LaneSecret> lane_secret = {};  // present: lanes are not encrypted
@@ -62,6 +65,8 @@ struct NodeWorld {
                                     const RankView& view)>
       write_view_file;
   std::function<void(const std::string& job)> remove_job_files;
+  /// Makes or maps the memory of devices that have their own; empty: none has.
+  DeviceStore::AttachMemory attach_memory = {};
   /// The program of the built-in trainer, and what every rank inherits of the environment.
   std::function<std::string()> trainer_path;
   std::function<std::vector<std::string>()> environment;

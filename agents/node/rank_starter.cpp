@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/rank_starter.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,15 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   TESSERA_TRY(spec.view_file, world_.write_view_file(launch.job, device.index, spec.view));
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
   TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
+  if (world_.facts.has_gpus && !settings.program) {
+    return FailedPrecondition(fmt::format(
+        "the built-in trainer computes on the CPU, and {} is a CUDA device: start a program that "
+        "computes there instead, such as one with PyTorch (`tesseractl guide programs`)",
+        ToString(device)));
+  }
+  if (!config_.cuda_devices.empty()) {
+    spec.cuda_device = config_.cuda_devices[static_cast<std::size_t>(device.index)];
+  }
   spec.collective_timeout = settings.collective_timeout;
   KeeperLink::SpawnRequest request;
   request.argv = settings.program

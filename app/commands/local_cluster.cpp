@@ -243,6 +243,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.registrar_endpoint = endpoint(0, 0);
     config.devices = options.devices;
     config.device_bytes = options.deviceBytes;
+    if (!options.cudaDevices.empty())
+      config.cuda_devices = options.cudaDevices[static_cast<std::size_t>(node)];
     config.link_bytes_per_second = options.linkBytesPerSecond;
     config.etcd = etcd;
     if (options.plainLanes) config.lane_security = agents::kPlainLanes;

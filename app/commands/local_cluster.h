@@ -44,11 +44,14 @@ struct LocalClusterOptions {
   int nodes = 2;
   int devices = 4;                         // per node
   std::int64_t deviceBytes = 512LL << 20;  // memory of each emulated device
-  std::int64_t linkBytesPerSecond = 0;     // 0: no limit
-  bool oneHost = false;                    // all nodes share memory
-  agents::EtcdPlace etcd = {};             // with endpoints: transactions are decided there; an
-                                           // empty prefix is replaced by a unique one
-  bool plainLanes = false;                 // bulk data between nodes is not encrypted
+  /// Numbers of CUDA devices, by node. Empty: all are emulated in host memory.
+  std::vector<std::vector<std::int32_t>> cudaDevices = {};
+  std::string gpuName = {};             // of the CUDA devices
+  std::int64_t linkBytesPerSecond = 0;  // 0: no limit
+  bool oneHost = false;                 // all nodes share memory
+  agents::EtcdPlace etcd = {};          // with endpoints: transactions are decided there; an
+                                        // empty prefix is replaced by a unique one
+  bool plainLanes = false;              // bulk data between nodes is not encrypted
   std::optional<SimulationOptions> simulation = {};  // without: the nodes are real
   /// Nodes are in this many racks, in equal shares. 0: in none, and simulated ones as their
   /// hardware has them.

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "agents/gpu/cuda_driver.h"
 #include "agents/node/config.h"
 #include "agents/sim/hardware.h"
 #include "agents/sim/scenario.h"
@@ -29,6 +32,8 @@ namespace {
 
 /// The name of a cluster on hosts that has none.
 constexpr const char* kHostsName = "lab";
+/// The value of --gpus for the devices of this machine.
+constexpr const char* kCuda = "cuda";
 /// That of a simulated one.
 constexpr const char* kSimulationName = "simulated";
 
@@ -62,6 +67,34 @@ Status readSimulation(const Arguments& arguments, LocalClusterOptions& options) 
   return OkStatus();
 }
 
+/// Of a device's memory, the part for state: what is left is for the programs that compute there.
+constexpr double kStateShare = 0.6;
+
+/// Gives each node an equal share of this machine's CUDA devices.
+Status takeCudaDevices(const Arguments& arguments, LocalClusterOptions& options) {
+  if (arguments.has("one-host"))
+    return InvalidArgument("nodes with GPUs share no memory: leave out --one-host");
+  TESSERA_TRY(const auto driver, agents::CudaDriver::Get());
+  TESSERA_TRY(const int count, driver->NumDevices());
+  options.devices = count / options.nodes;
+  if (options.devices == 0)
+    return InvalidArgument(fmt::format("this machine has {}, fewer than {}",
+                                       Counted(count, "CUDA device"),
+                                       Counted(options.nodes, "node")));
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  options.cudaDevices.resize(static_cast<std::size_t>(options.nodes));
+  for (int number = 0; number < options.devices * options.nodes; ++number) {
+    TESSERA_TRY(const agents::CudaDeviceInfo info, driver->Describe(number));
+    options.cudaDevices[static_cast<std::size_t>(number / options.devices)].push_back(number);
+    least = std::min(least, info.total_bytes);
+    options.gpuName = info.name;
+  }
+  constexpr std::int64_t kGranule = std::int64_t{2} << 20;
+  options.deviceBytes =
+      static_cast<std::int64_t>(kStateShare * static_cast<double>(least)) / kGranule * kGranule;
+  return OkStatus();
+}
+
 Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   LocalClusterOptions options;
   if (arguments.has("simulate")) {
@@ -70,10 +103,15 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
     for (const char* option : {"hardware", "seed", "speed", "scenario"})
       if (arguments.has(option))
         return InvalidArgument(fmt::format("--{} is of use only with --simulate", option));
-    TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
-    TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
+    const bool isCuda = arguments.valueOr("gpus", "") == kCuda;
+    TESSERA_TRY(const auto nodes, arguments.integer("nodes", isCuda ? 1 : options.nodes, 1, 64));
     options.nodes = static_cast<int>(nodes);
-    options.devices = static_cast<int>(devices);
+    if (isCuda) {
+      TESSERA_RETURN_IF_ERROR(takeCudaDevices(arguments, options).Context("--gpus cuda"));
+    } else {
+      TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
+      options.devices = static_cast<int>(devices);
+    }
   }
   TESSERA_TRY(const auto racks, arguments.integer("racks", 0, 1, options.nodes));
   options.racks = static_cast<int>(racks);
@@ -93,6 +131,8 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
 }
 
 Result<HostClusterOptions> readHostOptions(const Arguments& arguments) {
+  if (arguments.valueOr("gpus", "") == kCuda)
+    return InvalidArgument("--hosts with --gpus cuda: set the nodes up with `node setup`");
   for (const char* other : {"nodes", "one-host", "racks"})
     if (arguments.has(other))
       return InvalidArgument(fmt::format("--hosts and --{} exclude each other", other));
@@ -154,6 +194,11 @@ int runUpOnHosts(const Invocation& call) {
   return kDone;
 }
 
+std::string kindOfGpu(const LocalClusterOptions& options) {
+  if (options.simulation) return "simulated GPU";
+  return options.gpuName.empty() ? "emulated GPU" : options.gpuName;
+}
+
 int runUp(const Invocation& call) {
   if (call.arguments.has("hosts")) return runUpOnHosts(call);
   for (const char* option : {"ssh", "folder", "port"})
@@ -178,8 +223,7 @@ int runUp(const Invocation& call) {
     return kDone;
   }
   fmt::print("cluster '{}' is up: {} of {} with {} each{}{}{}\n", options.name,
-             Counted(options.nodes, "node"),
-             Counted(options.devices, options.simulation ? "simulated GPU" : "emulated GPU"),
+             Counted(options.nodes, "node"), Counted(options.devices, kindOfGpu(options)),
              formatBytes(options.deviceBytes), options.oneHost ? ", one host" : "",
              options.linkBytesPerSecond > 0
                  ? fmt::format(", links of {} MB/s ({})",
@@ -205,11 +249,15 @@ Command upCommand() {
              .value = "N",
              .help = "number of nodes, each with an agent of its own",
              .fallback = "2"},
-            {.name = "gpus", .value = "N", .help = "emulated GPUs per node", .fallback = "4"},
+            {.name = "gpus",
+             .value = "N",
+             .help = "emulated GPUs per node; cuda: the CUDA devices of this machine, in equal "
+                     "shares for the nodes, of which there is one without --nodes",
+             .fallback = "4"},
             {.name = "gpu-memory",
              .value = "SIZE",
-             .help = "memory per GPU, in binary units",
-             .fallback = "512M"},
+             .help = "memory per GPU for state, in binary units",
+             .fallback = "512M; with --gpus cuda 60 % of the device"},
             {.name = "link",
              .value = "RATE",
              .help = "bandwidth of each node's emulated network port in each direction, "
@@ -277,7 +325,7 @@ Command upCommand() {
             "modelled ranks, links and memory. Times follow from the hardware, and a job trains "
             "nothing. --gpu-memory and --link replace what the hardware has."},
        .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
-                    "tesseractl up --cluster lab --nodes 1",
+                    "tesseractl up --cluster lab --nodes 1", "tesseractl up --gpus cuda",
                     "tesseractl up --hosts a,lena@b,c:2 --gpu-memory 2G",
                     "tesseractl up --simulate 16x8 --hardware h100"}},
       runUp};

@@ -14,6 +14,8 @@ namespace {
 class MemoryOfHost : public DeviceMemory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
+  int device() const override { return -1; }
+  Status Finish() const override { return OkStatus(); }
 
   Result<std::uint64_t> Pack(const CellView& from, const CellView* indices, std::int64_t offset,
                              std::span<std::byte> out) const override {

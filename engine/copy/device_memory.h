@@ -38,6 +38,8 @@ class DeviceMemory {
   virtual ~DeviceMemory() = default;
 
   virtual MemoryKind kind() const = 0;
+  /// The number of the device in this process; -1: the host.
+  virtual int device() const = 0;
 
   /// Gathers bytes [offset, offset + out.size()) of the packed cell into host memory and returns
   /// their digest there.
@@ -61,6 +63,9 @@ class DeviceMemory {
   /// Sets `size` bytes from `address` on to zero.
   /// \error as Pack
   virtual Status Clear(std::byte* address, std::int64_t size) const = 0;
+  /// Waits until everything that this process has begun on the device has ended.
+  /// \error as Pack
+  virtual Status Finish() const = 0;
   /// Makes sure that the first access to these bytes costs no more than a later one. Advice only.
   virtual void MakePresent(std::byte* address, std::int64_t size) const = 0;
 };

@@ -203,7 +203,7 @@ struct Node {
                   data_file[static_cast<std::size_t>(device % 2)]},
          .environment = environment,
          .output = -1,
-         .descriptor = devices[static_cast<std::size_t>(device)].fd.get()});
+         .descriptors = {devices[static_cast<std::size_t>(device)].fd.get()}});
     if (!pid) qFatal("%s", pid.error().ToString().c_str());
     processes[device] = *pid;
   }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/gpu/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "agents/gpu/kernels/image.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr unsigned kBlockThreads = 256;
+constexpr unsigned kPortable = 1;  // CU_MEMHOSTALLOC_PORTABLE
+/// Blocks for each multiprocessor: enough to hide the latency of memory.
+constexpr int kBlocksEach = 8;
+
+}  // namespace
+
+CudaQueue::~CudaQueue() {
+  // Errors of the device have been reported by the work that met them.
+  static_cast<void>(device_.Enter());
+  const cuda::Functions& api = device_.driver().api();
+  if (stream_ != nullptr) api.StreamDestroy(stream_);
+  if (!staging_.empty()) api.MemFreeHost(staging_.data());
+  if (slots_ != nullptr) api.MemFreeHost(slots_);
+}
+
+void CudaQueue::ClearSlots() { std::fill_n(slots_, kSlots, std::uint64_t{0}); }
+
+Status CudaQueue::Launch(const gpu::CellWork& work) {
+  TESSERA_RETURN_IF_ERROR(device_.Enter());
+  const std::int64_t threads = gpu::NumSegments(work) * work.group;
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((threads + kBlockThreads - 1) / kBlockThreads, 1,
+                               std::int64_t{device_.multiprocessors_} * kBlocksEach);
+  gpu::CellWork argument = work;
+  void* arguments[] = {&argument};
+  return device_.Check(
+      device_.driver().api().LaunchKernel(device_.cells_, static_cast<unsigned>(blocks), 1, 1,
+                                          kBlockThreads, 1, 1, 0, stream_, arguments, nullptr),
+      "cuLaunchKernel");
+}
+
+Status CudaQueue::Clear(std::uint64_t address, std::int64_t size) {
+  TESSERA_RETURN_IF_ERROR(device_.Enter());
+  return device_.Check(
+      device_.driver().api().MemsetD8Async(address, 0, static_cast<std::size_t>(size), stream_),
+      "cuMemsetD8Async");
+}
+
+Status CudaQueue::Wait() {
+  TESSERA_RETURN_IF_ERROR(device_.Enter());
+  return device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+Result<std::shared_ptr<const CudaDevice>> CudaDevice::Open(int number) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<const CudaDevice>> open;
+  const std::lock_guard lock(mutex);
+  if (auto device = open[number].lock()) return device;
+  TESSERA_TRY(std::shared_ptr<const CudaDevice> device, OpenFirst(number));
+  open[number] = device;
+  return device;
+}
+
+Result<std::shared_ptr<const CudaDevice>> CudaDevice::OpenFirst(int number) {
+  TESSERA_TRY(const std::shared_ptr<const CudaDriver> driver, CudaDriver::Get());
+  TESSERA_TRY(CudaDeviceInfo info, driver->Describe(number));
+  if (!info.has_shareable_memory) {
+    return Error{
+        ErrorCode::kUnimplemented,
+        fmt::format("CUDA device {} ({}) cannot share memory between processes", number, info.name),
+        {}};
+  }
+  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, std::move(info)));
+  TESSERA_RETURN_IF_ERROR(device->Check(driver->api().PrimaryCtxRetain(&device->context_, number),
+                                        "cuDevicePrimaryCtxRetain"));
+  TESSERA_RETURN_IF_ERROR(device->LoadKernels());
+  return device;
+}
+
+Status CudaDevice::LoadKernels() {
+  TESSERA_RETURN_IF_ERROR(Enter());
+  const cuda::Functions& api = driver_->api();
+  if (!gpu::HasKernels() && !driver_->is_emulated()) {
+    return Error{ErrorCode::kUnimplemented,
+                 fmt::format("CUDA device {} ({}): this program was built without nvcc, so it has "
+                             "no kernels (packaging/cuda says what to install)",
+                             info_.number, info_.name),
+                 {}};
+  }
+  TESSERA_RETURN_IF_ERROR(
+      Check(api.ModuleLoadData(&module_, gpu::KernelImage().data()), "cuModuleLoadData"));
+  TESSERA_RETURN_IF_ERROR(
+      Check(api.ModuleGetFunction(&cells_, module_, gpu::kCellKernel), "cuModuleGetFunction"));
+  return Check(api.DeviceGetAttribute(&multiprocessors_, cuda::kMultiprocessors, info_.number),
+               "cuDeviceGetAttribute");
+}
+
+CudaDevice::~CudaDevice() {
+  if (context_ == nullptr) return;
+  static_cast<void>(Enter());
+  free_.clear();
+  if (module_ != nullptr) driver_->api().ModuleUnload(module_);
+  driver_->api().PrimaryCtxRelease(info_.number);
+}
+
+bool CudaDevice::Reaches(int other) const {
+  return other == info_.number ||
+         std::find(info_.peers.begin(), info_.peers.end(), other) != info_.peers.end();
+}
+
+Status CudaDevice::Enter() const {
+  return Check(driver_->api().CtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+Status CudaDevice::Finish() const {
+  TESSERA_RETURN_IF_ERROR(Enter());
+  return Check(driver_->api().CtxSynchronize(), "cuCtxSynchronize");
+}
+
+Status CudaDevice::Check(cuda::Code code, const char* call) const {
+  if (code == cuda::kSuccess) return OkStatus();
+  return driver_->Check(code, fmt::format("device {} ({}): {}", info_.number, info_.name, call));
+}
+
+Result<CudaDevice::QueuePtr> CudaDevice::TakeQueue() const {
+  std::unique_ptr<CudaQueue> queue;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      queue = std::move(free_.back());
+      free_.pop_back();
+    }
+  }
+  if (!queue) {
+    TESSERA_RETURN_IF_ERROR(Enter());
+    const cuda::Functions& api = driver_->api();
+    queue.reset(new CudaQueue(*this));
+    TESSERA_RETURN_IF_ERROR(
+        Check(api.StreamCreate(&queue->stream_, cuda::kStreamNonBlocking), "cuStreamCreate"));
+    void* memory = nullptr;
+    constexpr auto kBytes = static_cast<std::size_t>(CudaQueue::kStagingBytes);
+    TESSERA_RETURN_IF_ERROR(Check(api.MemHostAlloc(&memory, kBytes, kPortable), "cuMemHostAlloc"));
+    queue->staging_ = {static_cast<std::byte*>(memory), kBytes};
+    TESSERA_RETURN_IF_ERROR(
+        Check(api.MemHostAlloc(&memory, CudaQueue::kSlots * sizeof(std::uint64_t), kPortable),
+              "cuMemHostAlloc"));
+    queue->slots_ = static_cast<std::uint64_t*>(memory);
+  }
+  return QueuePtr(queue.release(), [this](CudaQueue* used) {
+    std::unique_ptr<CudaQueue> back(used);
+    // Work may be left behind by an error.
+    if (!back->Wait()) return;
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(back));
+  });
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A CUDA device of this process: its context, the kernels, and queues of work for threads.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/gpu/cuda_driver.h"
+#include "agents/gpu/kernels/cell_work.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+class CudaDevice;
+
+/// A stream with host memory that the device can reach. One thread uses it at a time.
+class CudaQueue {
+ public:
+  /// Host memory of a queue, through which bytes pass between the device and the host.
+  static constexpr std::int64_t kStagingBytes = std::int64_t{4} << 20;
+  /// Digests that are under way.
+  static constexpr int kSlots = 16;
+
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+  ~CudaQueue();
+
+  std::span<std::byte> staging() const { return staging_; }
+  /// Valid after Wait.
+  /// \pre 0 <= slot && slot < kSlots
+  std::uint64_t slot(int index) const { return slots_[index]; }
+  std::uint64_t SlotAddress(int index) const {
+    return reinterpret_cast<std::uint64_t>(&slots_[index]);
+  }
+  /// Sets all slots to 0.
+  /// \pre nothing runs
+  void ClearSlots();
+
+  /// These begin work, in order, and return before it has ended.
+  /// \error kUnavailable naming device and call
+  Status Launch(const gpu::CellWork& work);
+  Status Clear(std::uint64_t address, std::int64_t size);
+  /// Waits for all of it.
+  /// \error as Launch, of any work since the last wait
+  Status Wait();
+
+ private:
+  friend class CudaDevice;
+  explicit CudaQueue(const CudaDevice& device) : device_(device) {}
+
+  const CudaDevice& device_;
+  cuda::Stream stream_ = nullptr;
+  std::span<std::byte> staging_;
+  std::uint64_t* slots_ = nullptr;
+};
+
+/// \threadsafety Any thread. Its functions make its context the current one of the thread.
+class CudaDevice {
+ public:
+  /// The device is shared while anybody holds it.
+  /// \error kUnavailable; kUnimplemented for a device that cannot share memory between processes,
+  ///     or a program that was built without kernels
+  static Result<std::shared_ptr<const CudaDevice>> Open(int number);
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+  ~CudaDevice();
+
+  const CudaDriver& driver() const { return *driver_; }
+  const CudaDeviceInfo& info() const { return info_; }
+  /// Whether kernels of this device can use the memory of another one.
+  bool Reaches(int other) const;
+  /// Makes the context current on this thread.
+  Status Enter() const;
+  /// Waits until everything that this process has begun on the device has ended.
+  /// \error kUnavailable
+  Status Finish() const;
+  /// As CudaDriver::Check, with the name of the device.
+  Status Check(cuda::Code code, const char* call) const;
+
+  /// A queue that no other thread uses, until the pointer is released.
+  /// \error kUnavailable; kResourceExhausted
+  using QueuePtr = std::unique_ptr<CudaQueue, std::function<void(CudaQueue*)>>;
+  Result<QueuePtr> TakeQueue() const;
+
+ private:
+  friend class CudaQueue;
+  static Result<std::shared_ptr<const CudaDevice>> OpenFirst(int number);
+  CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceInfo info)
+      : driver_(std::move(driver)), info_(std::move(info)) {}
+  Status LoadKernels();
+
+  const std::shared_ptr<const CudaDriver> driver_;
+  const CudaDeviceInfo info_;
+  cuda::Context context_ = nullptr;
+  cuda::Module module_ = nullptr;
+  cuda::Function cells_ = nullptr;
+  int multiprocessors_ = 1;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<CudaQueue>> free_;  // under mutex_
+};
+
+}  // namespace tessera::agents

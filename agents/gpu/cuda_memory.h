@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The pieces of a CUDA device: what engine/copy/device_memory.h asks of a memory, by kernels.
+
+#include <memory>
+
+#include "agents/gpu/cuda_device.h"
+#include "engine/copy/device_memory.h"
+
+namespace tessera::agents {
+
+/// Packs and unpacks through host memory of a queue, which the kernels read and write over the bus.
+/// Copies inside a device, and between devices that reach each other, do not touch the host; others
+/// pass through it.
+class CudaMemory : public engine::DeviceMemory {
+ public:
+  explicit CudaMemory(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
+
+  engine::MemoryKind kind() const override { return engine::MemoryKind::kCuda; }
+  int device() const override { return device_->info().number; }
+  Result<std::uint64_t> Pack(const engine::CellView& from, const engine::CellView* indices,
+                             std::int64_t offset, std::span<std::byte> out) const override;
+  Result<std::uint64_t> Unpack(const engine::CellView& to, const engine::CellView* indices,
+                               std::int64_t offset, std::span<const std::byte> in) const override;
+  Result<std::uint64_t> Digest(const engine::CellView& from,
+                               const engine::CellView& indices) const override;
+  Result<engine::CopyDigests> Copy(std::span<const engine::DeviceCell> to,
+                                   const engine::CellView& from, const engine::CellView& indices,
+                                   const std::function<void()>& source_digested) const override;
+  Status Clear(std::byte* address, std::int64_t size) const override;
+  Status Finish() const override { return device_->Finish(); }
+  void MakePresent(std::byte*, std::int64_t) const override {}
+
+ private:
+  /// Through the host.
+  Result<std::uint64_t> CopyOver(const engine::DeviceCell& to, const engine::CellView& from,
+                                 const engine::CellView& indices) const;
+
+  const std::shared_ptr<const CudaDevice> device_;
+};
+
+}  // namespace tessera::agents
