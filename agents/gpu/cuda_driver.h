@@ -4,6 +4,7 @@
 /// \file
 /// The CUDA driver of this machine, loaded at run time.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,7 +42,11 @@ class CudaDriver {
   bool is_emulated() const { return allow_host_access_ != nullptr; }
   /// Lets host code of this process use device memory, which only emulated devices can do.
   /// \pre is_emulated()
-  void AllowHostAccess() const { allow_host_access_(); }
+  void AllowHostAccess() const {
+    allow_host_access_();
+    has_host_access_ = true;
+  }
+  bool has_host_access() const { return has_host_access_; }
 
   /// \error kUnavailable
   Result<int> NumDevices() const;
@@ -59,6 +64,7 @@ class CudaDriver {
   cuda::Functions api_;
   int version_ = 0;
   cuda::AllowHostAccess* allow_host_access_ = nullptr;
+  mutable std::atomic<bool> has_host_access_ = false;
 };
 
 }  // namespace tessera::agents

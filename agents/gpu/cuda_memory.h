@@ -19,6 +19,7 @@ class CudaMemory : public engine::DeviceMemory {
   explicit CudaMemory(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
 
   engine::MemoryKind kind() const override { return engine::MemoryKind::kCuda; }
+  bool IsHostAccessible() const override { return device_->driver().has_host_access(); }
   int device() const override { return device_->info().number; }
   Result<std::uint64_t> Pack(const engine::CellView& from, const engine::CellView* indices,
                              std::int64_t offset, std::span<std::byte> out) const override;

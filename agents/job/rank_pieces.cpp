@@ -41,8 +41,9 @@ Result<RankPieces> RankPieces::Make(const engine::Arena& arena, const engine::Pi
     }
     piece.num_elements = entry.box.num_elements();
     piece.data = arena.AddressOf(entry.offset_bytes);
-    piece.memory = arena.memory_kind() == engine::MemoryKind::kCuda ? TESSERA_CUDA : TESSERA_HOST;
-    piece.device = arena.memory().device();
+    const engine::DeviceMemory& memory = arena.memory();
+    piece.memory = memory.IsHostAccessible() ? TESSERA_HOST : TESSERA_CUDA;
+    piece.device = memory.IsHostAccessible() ? -1 : memory.device();
     if (spec.role == ptc::TensorRole::kParam) {
       const engine::PieceEntry* gradient =
           table.Find(engine::PieceEntry::kGradient, entry.tensor, entry.box);

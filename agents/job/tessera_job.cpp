@@ -357,6 +357,11 @@ int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count
   return 0;
 }
 
+const void* tessera_memory_end(tessera_job* job) {
+  const std::int64_t last = job->arena.capacity() - 1;
+  return job->arena.AddressOf(last) + 1;
+}
+
 const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor) {
   for (const tessera_piece& piece : job->pieces.pieces()) {
     if (std::strcmp(piece.name, tensor) == 0) return &piece;

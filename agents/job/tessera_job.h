@@ -134,6 +134,8 @@ int tessera_samples(tessera_job* job, const tessera_cursor* cursor, int64_t num_
 
 /* The pieces of the current epoch in order of (tensor name, box). Valid until the next adopt. */
 int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count);
+/* Behind the last byte of the memory that all pieces of this device lie in. */
+const void* tessera_memory_end(tessera_job* job);
 /* The first piece of a tensor, or NULL if this device holds none. */
 const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor);
 

@@ -14,6 +14,7 @@ namespace {
 class MemoryOfHost : public DeviceMemory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
+  bool IsHostAccessible() const override { return true; }
   int device() const override { return -1; }
   Status Finish() const override { return OkStatus(); }
 

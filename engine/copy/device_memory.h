@@ -38,6 +38,8 @@ class DeviceMemory {
   virtual ~DeviceMemory() = default;
 
   virtual MemoryKind kind() const = 0;
+  /// Whether host code of this process may use its addresses.
+  virtual bool IsHostAccessible() const = 0;
   /// The number of the device in this process; -1: the host.
   virtual int device() const = 0;
 

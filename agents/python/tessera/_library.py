@@ -21,10 +21,11 @@ from ctypes import (
 )
 from typing import Any
 
-JOB_VERSION = 1
+JOB_VERSION = 2
 MAX_RANK = 8
 AXES = ("pp", "dp", "ep", "cp", "tp")
 PAUSE_DONE = 1
+CUDA = 1  # the memory of a piece
 PAUSE_DATA = 2**64 - 1
 
 
@@ -44,6 +45,8 @@ class CPiece(Structure):
         ("num_elements", c_int64),
         ("data", c_void_p),
         ("gradient", c_void_p),
+        ("memory", c_int),
+        ("device", c_int),
     )
 
 
@@ -125,6 +128,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
     "tessera_pieces": (c_int, [c_void_p, POINTER(POINTER(CPiece)), POINTER(c_size_t)]),
+    "tessera_memory_end": (c_void_p, [c_void_p]),
     "tessera_loading": (None, [c_void_p, c_int64, c_int64]),
     "tessera_connect": (c_int, [c_void_p, ConnectFunction, c_void_p]),
     "tessera_connect_reason": (None, [c_void_p, c_char_p]),

@@ -57,6 +57,19 @@ def _view(c: Any) -> View:
     )
 
 
+class CudaArray:
+    """Bytes of a CUDA device in the form that array libraries take over without a copy."""
+
+    def __init__(self, address: int, num_bytes: int) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": (num_bytes,),
+            "typestr": "|u1",
+            "data": (address, False),
+            "strides": None,
+            "version": 3,
+        }
+
+
 @dataclass(frozen=True)
 class Piece:
     """One box of one tensor, in the memory of this rank's device."""
@@ -69,6 +82,7 @@ class Piece:
     end: tuple[int, ...]
     address: int
     gradient_address: int | None  # of the same shape, for parameters
+    device: int | None = None  # number of the CUDA device with both; None: host memory
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -91,11 +105,29 @@ class Piece:
         return tuple(slice(b, e) for b, e in zip(self.begin, self.end))
 
     def buffer(self, gradient: bool = False) -> memoryview:
-        """The bytes of the piece or of its gradient. Valid until the next Job.adopt."""
-        address = self.gradient_address if gradient else self.address
-        if address is None:
-            raise TesseraError(f"'{self.name}' has no gradient: its role is {self.role}")
+        """The bytes of the piece or its gradient in host memory. Valid until the next Job.adopt."""
+        address = self.address_of(gradient)
+        if self.device is not None:
+            raise TesseraError(
+                f"'{self.name}' is in the memory of CUDA device {self.device}: use cuda_array()"
+            )
         return memoryview((ctypes.c_ubyte * self.num_bytes).from_address(address)).cast("B")
+
+    def address_of(self, gradient: bool = False) -> int:
+        if not gradient:
+            return self.address
+        if self.gradient_address is None:
+            raise TesseraError(f"'{self.name}' has no gradient: its role is {self.role}")
+        return self.gradient_address
+
+    def cuda_array(self, gradient: bool = False, num_bytes: int | None = None) -> CudaArray:
+        """The bytes of the piece or its gradient on a CUDA device, for torch.as_tensor.
+
+        `num_bytes` reads on behind the piece. Valid until the next Job.adopt.
+        """
+        if self.device is None:
+            raise TesseraError(f"'{self.name}' is in host memory: use array()")
+        return CudaArray(self.address_of(gradient), num_bytes or self.num_bytes)
 
     def array(self, gradient: bool = False) -> Any:
         """The piece as a NumPy array of its box. bf16 and 8-bit floats are unsigned integers."""
@@ -199,9 +231,15 @@ class Job:
                     end=tuple(c.end[d] for d in dims),
                     address=c.data or 0,
                     gradient_address=c.gradient,
+                    device=c.device if c.memory == lib.CUDA else None,
                 )
             )
         return out
+
+    @property
+    def memory_end(self) -> int:
+        """The address behind the memory that all pieces lie in."""
+        return self._lib.tessera_memory_end(self._job) or 0
 
     def loading(self, done: int, total: int) -> None:
         """Reports bytes read of what is needed before connect(). Any thread."""

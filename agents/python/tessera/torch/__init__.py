@@ -57,10 +57,18 @@ class _Described(TorchJob):
         sys.exit(0)
 
 
+def on_gpu() -> bool:
+    """Whether the pieces of this rank are in the memory of a GPU: it has a number then.
+
+    What is emulated is memory of the host, which has none of PyTorch's devices.
+    """
+    return "TESSERA_CUDA_DEVICE" in os.environ and torch.cuda.is_available()
+
+
 def attach() -> TorchJob:
     """The job of this process: of Tessera if an agent has started it, else of torchrun or alone."""
     if folder := os.environ.get(FOLDER):
         return _Described(folder)
     if "TESSERA_RANK_SOCKET" in os.environ:
-        return Attached("cpu")
+        return Attached("cuda" if on_gpu() else "cpu")
     return Alone()

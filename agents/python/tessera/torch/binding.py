@@ -41,16 +41,17 @@ def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
     dtype = _TORCH[piece.dtype]
     if piece.num_elements == 0:
         return torch.empty(piece.local_shape, dtype=dtype)
-    return torch.frombuffer(piece.buffer(gradient), dtype=dtype).view(piece.local_shape)
+    return bytes_of(piece, gradient).view(dtype).view(piece.local_shape)
 
 
-def _end_of_mapping(address: int) -> int:
-    with open("/proc/self/maps", encoding="ascii") as maps:
-        for line in maps:
-            begin, _, end = line.split(" ", 1)[0].partition("-")
-            if int(begin, 16) <= address < int(end, 16):
-                return int(end, 16)
-    return 0
+def bytes_of(piece: Piece, gradient: bool = False, num_bytes: int | None = None) -> torch.Tensor:
+    """The memory of the piece, of u8. `num_bytes` reads on behind it."""
+    if piece.device is not None:
+        device = torch.device("cuda", piece.device)
+        return torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=device)
+    size = num_bytes or piece.num_bytes
+    raw = (ctypes.c_ubyte * size).from_address(piece.address_of(gradient))
+    return torch.frombuffer(raw, dtype=torch.uint8)
 
 
 def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
@@ -251,6 +252,7 @@ class Binding(Program):
         pipeline: Any,
         mesh: DeviceMesh,
         pieces: list[Piece],
+        memory_end: int,
         buffers: dict[str, torch.Tensor] | None,
         state_of_optimizer: StateOfOptimizer | None = None,
     ) -> None:
@@ -263,6 +265,7 @@ class Binding(Program):
         self._layout = Layout.of_job()
         self.is_pipelined = self._layout.is_pipelined and self.axes["pp"].size > 1
         self._pieces = {piece.name: piece for piece in pieces}
+        self._memory_end = memory_end
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
         if state_of_optimizer is None:
             make_state(optimizer)
@@ -372,7 +375,6 @@ class Binding(Program):
         """
         out = {}
         names = {id(parameter): name for name, (parameter, _) in parameters(self.model).items()}
-        end = _end_of_mapping(self._pieces[STEP].address)  # all pieces are in one
         for fsdp in _fsdp_parameters(self.model):
             name = names[id(fsdp.sharded_param)]
             size = fsdp.padded_sharded_param_size
@@ -381,13 +383,13 @@ class Binding(Program):
                 buffer = torch.zeros(size, dtype=fsdp.sharded_param.dtype)
             else:
                 num_bytes = size.numel() * fsdp.sharded_param.dtype.itemsize
-                if piece.address + num_bytes > end:
+                if piece.address + num_bytes > self._memory_end:
                     raise TesseraError(
                         f"the memory of this device ends {num_bytes - piece.num_bytes} bytes too "
                         f"early for the padding of '{name}'"
                     )
-                raw = (ctypes.c_ubyte * num_bytes).from_address(piece.address)
-                buffer = torch.frombuffer(raw, dtype=fsdp.sharded_param.dtype).view(size)
+                raw = bytes_of(piece, num_bytes=num_bytes)
+                buffer = raw.view(fsdp.sharded_param.dtype).view(size)
             fsdp._sharded_param_data = buffer.view(-1)
             length = 0 if piece is None else piece.local_shape[fsdp.fsdp_placement.dim]
             out[id(fsdp.sharded_param)] = buffer.narrow(fsdp.fsdp_placement.dim, 0, length)

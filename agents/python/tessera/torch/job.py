@@ -528,7 +528,14 @@ class Attached(TorchJob):
         assert self._build is not None
         with torch.random.fork_rng(), torch.device("meta"):
             made = call(self._build, self.mesh)
-        binding = Binding(*made, self.mesh, self._job.pieces(), buffers, self._state_of_optimizer)
+        binding = Binding(
+            *made,
+            self.mesh,
+            self._job.pieces(),
+            self._job.memory_end,
+            buffers,
+            self._state_of_optimizer,
+        )
         self._state_of_optimizer = binding.state_of_optimizer
         return binding
 
