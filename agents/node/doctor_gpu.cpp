@@ -57,7 +57,7 @@ Check Nccl(const AgentConfig& config) {
   return {.name = "NCCL",
           .verdict = Missing(config, Verdict::kWarning),
           .value = nccl.error().message,
-          .remedy = "install libnccl2: without it, bytes go between nodes over lanes"};
+          .remedy = "install libnccl2: programs with PyTorch on several GPUs need it"};
 }
 
 }  // namespace

@@ -136,8 +136,8 @@ Status NodeAgent::ForgetOtherKeepers() {
 }
 
 Status NodeAgent::RecoverDevices() {
-  TESSERA_TRY(devices_, DeviceStore::Open(config_.node, links_.keeper->arenas(),
-                                          world_.attach_memory));
+  TESSERA_TRY(devices_,
+              DeviceStore::Open(config_.node, links_.keeper->arenas(), world_.attach_memory));
   for (auto& [id, device] : devices_.devices()) {
     TESSERA_TRY(const std::optional<std::string> failed,
                 world_.journal->Get(fmt::format("failed/{}", id.index)));

@@ -35,7 +35,7 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   if (world_.facts.has_gpus && !settings.program) {
     return FailedPrecondition(fmt::format(
         "the built-in trainer computes on the CPU, and {} is a CUDA device: start a program that "
-        "computes there instead, such as one with PyTorch (`tesseractl guide programs`)",
+        "computes there instead, such as one with PyTorch",
         ToString(device)));
   }
   if (!config_.cuda_devices.empty()) {

@@ -67,24 +67,17 @@
         <source>trainer</source>
         <translation>Trainer</translation>
     </message>
-</context>
-<context>
-    <name>tessera::ui::OverlapWords</name>
     <message>
-        <source>Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.</source>
-        <translation>Pause ≈ %1, wenn der Zustand beim Trainieren kopiert wird, sonst ≈ %2.</translation>
+        <source>CUDA driver</source>
+        <translation>CUDA-Treiber</translation>
     </message>
     <message>
-        <source>moves while training</source>
-        <translation>bewegt beim Training</translation>
+        <source>kernels</source>
+        <translation>Kernels</translation>
     </message>
     <message>
-        <source>all but %1 of gradients</source>
-        <translation>alles außer %1 Gradienten</translation>
-    </message>
-    <message>
-        <source>nothing</source>
-        <translation>nichts</translation>
+        <source>NCCL</source>
+        <translation>NCCL</translation>
     </message>
 </context>
 <context>
@@ -1824,6 +1817,62 @@
     <message>
         <source>Copying while the job computes would not shorten the pause.</source>
         <translation>Kopieren, während der Job rechnet, würde die Pause nicht verkürzen.</translation>
+    </message>
+    <message>
+        <source>no CUDA driver: %1</source>
+        <translation>kein CUDA-Treiber: %1</translation>
+    </message>
+    <message>
+        <source>install the driver of the GPUs (libcuda.so.1)</source>
+        <translation>den Treiber der GPUs installieren (libcuda.so.1)</translation>
+    </message>
+    <message>
+        <source>%1 (emulated), %2 devices</source>
+        <translation>%1 (emuliert), %2 Geräte</translation>
+    </message>
+    <message>
+        <source>%1, %2 devices</source>
+        <translation>%1, %2 Geräte</translation>
+    </message>
+    <message>
+        <source>%1, %2 MiB, compute %3, reaches no other device</source>
+        <translation>%1, %2 MiB, Compute %3, erreicht kein anderes Gerät</translation>
+    </message>
+    <message>
+        <source>%1, %2 MiB, compute %3, reaches %4</source>
+        <translation>%1, %2 MiB, Compute %3, erreicht %4</translation>
+    </message>
+    <message>
+        <source>this program was built without nvcc</source>
+        <translation>dieses Programm wurde ohne nvcc gebaut</translation>
+    </message>
+    <message>
+        <source>build it again where packaging/cuda finds an nvcc</source>
+        <translation>dort neu bauen, wo packaging/cuda ein nvcc findet</translation>
+    </message>
+    <message>
+        <source>see the messages of the kernel (dmesg) for the device</source>
+        <translation>die Meldungen des Kernels (dmesg) zu dem Gerät ansehen</translation>
+    </message>
+    <message>
+        <source>its memory cannot be shared between processes: use another device</source>
+        <translation>sein Speicher ist nicht zwischen Prozessen teilbar: ein anderes Gerät benutzen</translation>
+    </message>
+    <message>
+        <source>the node&apos;s file says %1 MiB for each device: lower device_bytes</source>
+        <translation>die Datei des Knotens nennt %1 MiB je Gerät: device_bytes verkleinern</translation>
+    </message>
+    <message>
+        <source>no NCCL: %1</source>
+        <translation>kein NCCL: %1</translation>
+    </message>
+    <message>
+        <source>install libnccl2: programs with PyTorch on several GPUs need it</source>
+        <translation>libnccl2 installieren: Programme mit PyTorch auf mehreren GPUs brauchen es</translation>
+    </message>
+    <message>
+        <source>the built-in trainer computes on the CPU, and %1 is a CUDA device: start a program that computes there instead, such as one with PyTorch</source>
+        <translation>der eingebaute Trainer rechnet auf der CPU, und %1 ist ein CUDA-Gerät: stattdessen ein Programm starten, das dort rechnet, etwa eines mit PyTorch</translation>
     </message>
 </context>
 <context>
@@ -8410,6 +8459,25 @@ dieser Teil auf %5</translation>
     <message>
         <source>This cluster is operated by %1. This panel is in Monitor.</source>
         <translation>Dieser Cluster wird von %1 bedient. Dieses Panel beobachtet.</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::OverlapWords</name>
+    <message>
+        <source>Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.</source>
+        <translation>Pause ≈ %1, wenn der Zustand beim Trainieren kopiert wird, sonst ≈ %2.</translation>
+    </message>
+    <message>
+        <source>moves while training</source>
+        <translation>bewegt beim Training</translation>
+    </message>
+    <message>
+        <source>all but %1 of gradients</source>
+        <translation>alles außer %1 Gradienten</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>nichts</translation>
     </message>
 </context>
 <context>

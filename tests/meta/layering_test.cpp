@@ -47,6 +47,9 @@ class LayeringTest : public QObject {
         "engine/a.cpp:2: QString may be included in ui/ only");
     row("zmq outside the sockets", "agents/node/a.cpp", kApache + "#include <zmq.h>\n",
         "agents/node/a.cpp:2: zmq.h may be included in agents/net/ only");
+    row("the driver outside of gpu", "agents/move/a.cpp",
+        kApache + "#include \"agents/gpu/driver_api.h\"\n",
+        "agents/move/a.cpp:2: agents/gpu/driver_api.h may be included in agents/gpu/ only");
     row("libtorch outside the trainer", "agents/node/a.cpp", kApache + "#include <ATen/ATen.h>\n",
         "agents/node/a.cpp:2: ATen/ATen.h may be included in agents/train/ only");
     row("a path not from the root", "ptc/a.cpp", kApache + "#include \"box.h\"\n",

@@ -24,6 +24,20 @@ bool Mount(const QString& folder, const QString& size) {
 
 }  // namespace
 
+namespace {
+
+/// With TESSERA_TEST_GPUS=cuda, clusters have the devices of the emulated CUDA driver, so that a
+/// test of emulated GPUs is one of CUDA memory, too.
+bool UsesCuda() { return qgetenv("TESSERA_TEST_GPUS") == "cuda"; }
+
+/// For all programs that this process starts.
+void EmulateDevices(int count) {
+  qputenv("LD_LIBRARY_PATH", TESSERA_TEST_FOLDER "/cuda_emulation");
+  qputenv("TESSERA_CUDA_EMULATION", QByteArray("memory=1G,devices=") + QByteArray::number(count));
+}
+
+}  // namespace
+
 LocalCluster::LocalCluster(const Options& options)
     : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")),
       has_disk_(!options.disk.isEmpty() && Mount(home(), options.disk)) {
@@ -32,7 +46,9 @@ LocalCluster::LocalCluster(const Options& options)
     words << QStringLiteral("--simulate") << options.simulate;
   else
     words << QStringLiteral("--nodes") << QString::number(options.nodes) << QStringLiteral("--gpus")
-          << QString::number(options.devices) << QStringLiteral("--gpu-memory") << options.memory;
+          << (UsesCuda() ? QStringLiteral("cuda") : QString::number(options.devices))
+          << QStringLiteral("--gpu-memory") << options.memory;
+  if (UsesCuda()) EmulateDevices(options.nodes * options.devices);
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
   words << options.more;
