@@ -37,6 +37,7 @@ Status CudaQueue::Launch(const gpu::CellWork& work) {
       std::clamp<std::int64_t>((threads + kBlockThreads - 1) / kBlockThreads, 1,
                                std::int64_t{device_.multiprocessors_} * kBlocksEach);
   gpu::CellWork argument = work;
+  is_busy_ = true;
   void* arguments[] = {&argument};
   return device_.Check(
       device_.driver().api().LaunchKernel(device_.cells_, static_cast<unsigned>(blocks), 1, 1,
@@ -46,14 +47,19 @@ Status CudaQueue::Launch(const gpu::CellWork& work) {
 
 Status CudaQueue::Clear(std::uint64_t address, std::int64_t size) {
   TESSERA_RETURN_IF_ERROR(device_.Enter());
+  is_busy_ = true;
   return device_.Check(
       device_.driver().api().MemsetD8Async(address, 0, static_cast<std::size_t>(size), stream_),
       "cuMemsetD8Async");
 }
 
 Status CudaQueue::Wait() {
+  if (!is_busy_) return OkStatus();
   TESSERA_RETURN_IF_ERROR(device_.Enter());
-  return device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize");
+  TESSERA_RETURN_IF_ERROR(
+      device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize"));
+  is_busy_ = false;
+  return OkStatus();
 }
 
 Result<std::shared_ptr<const CudaDevice>> CudaDevice::Open(int number) {

@@ -61,6 +61,7 @@ class CudaQueue {
   cuda::Stream stream_ = nullptr;
   std::span<std::byte> staging_;
   std::uint64_t* slots_ = nullptr;
+  bool is_busy_ = false;  // work was begun since the last wait
 };
 
 /// \threadsafety Any thread. Its functions make its context the current one of the thread.

@@ -168,7 +168,7 @@ int RunAgent(AgentConfig config) {
     registrar = std::move(*started);
   }
   auto node = NodeServer::Start(loop, net, config, *keys);
-  if (!node) return Fail(node.error().ToString(), 1);
+  if (!node) return 1;  // it has said why
   std::optional<RegistrarWatch> watch;
   if (!config.etcd.endpoints.empty()) {
     const auto moved = [&config](const RegistrarRecord& now) {

@@ -85,7 +85,11 @@ NodeServer::~NodeServer() = default;
 Result<std::unique_ptr<NodeServer>> NodeServer::Start(Loop& loop, NetContext& net,
                                                       const AgentConfig& config, CurveKeys keys) {
   std::unique_ptr<NodeServer> server(new NodeServer(loop, net, config, std::move(keys)));
-  TESSERA_RETURN_IF_ERROR(server->Open());
+  if (const Status opened = server->Open(); !opened) {
+    // The keeper kills an agent that has left it, so this has to be written before.
+    std::fprintf(stderr, "tessera-agent: %s\n", opened.error().ToString().c_str());
+    return opened.error();
+  }
   return server;
 }
 

@@ -113,12 +113,24 @@ bool answers(const std::string& endpoint) {
   return connected;
 }
 
+/// The start of the line that a keeper writes when it starts its agent again.
+constexpr std::string_view kAgentEnded = "keeper: the agent ";
+
+/// The last line that is not only about the end of the agent.
 std::string lastLine(const fs::path& log) {
   std::ifstream file(log);
   std::string line, last;
   while (std::getline(file, line))
-    if (!line.empty()) last = line;
+    if (!line.empty() && (last.empty() || !line.starts_with(kAgentEnded))) last = line;
   return last;
+}
+
+/// How often the agent of a node has ended.
+int countEnds(const fs::path& log) {
+  std::ifstream file(log);
+  int ends = 0;
+  for (std::string line; std::getline(file, line);) ends += line.starts_with(kAgentEnded) ? 1 : 0;
+  return ends;
 }
 
 Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keepers) {
@@ -296,6 +308,9 @@ Result<engine::ClusterSnapshot> snapshotOf(agents::ClusterClient& client) {
   return agents::Decode(reply.status());
 }
 
+/// An agent that has ended this often during a start will not do better.
+constexpr int kHopelessEnds = 4;
+
 /// Waits until the registrar reports the nodes of `keepers` as alive, with `devices` each.
 Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>& keepers,
                  int devices, const MemoryProgress& progress) {
@@ -308,13 +323,21 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
     if (progress) progress(memory.progress().made_bytes, memory.progress().total_bytes);
     return over;
   };
-  const auto ended = [&]() -> int {
-    for (const auto& [node, keeper] : keepers)
-      if (!isAlive(keeper)) return node;
-    return -1;
+  std::map<int, int> endsBefore;
+  for (const auto& [node, keeper] : keepers)
+    endsBefore[node] = countEnds(agentLog(profile.directory, node));
+  const auto ended = [&]() -> Status {
+    for (const auto& [node, keeper] : keepers) {
+      if (!isAlive(keeper)) return notUp(profile.directory, node, "ended");
+      const int ends = countEnds(agentLog(profile.directory, node)) - endsBefore[node];
+      if (ends >= kHopelessEnds)
+        return notUp(profile.directory, node,
+                     fmt::format("does not start: its agent has ended {} times", ends));
+    }
+    return OkStatus();
   };
   while (!answers(profile.registrar_endpoint)) {
-    if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
+    TESSERA_RETURN_IF_ERROR(ended());
     if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
@@ -324,7 +347,7 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   int waitingFor = keepers.begin()->first;
   while (!isOver()) {
-    if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
+    TESSERA_RETURN_IF_ERROR(ended());
     const auto snapshot = snapshotOf(*client);
     if (snapshot) {
       const auto isReady = [&](const auto& entry) {

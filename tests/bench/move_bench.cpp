@@ -37,7 +37,7 @@ struct Size {
   int rows;  // of each of two matrices of a layer
   const char* memory;
 };
-constexpr Size kSizes[] = {{"0.7 GiB", 3328, "768M"}, {"2 GiB", 9680, "1900M"}};
+constexpr Size kSizes[] = {{"0.7 GiB", 3328, "1G"}, {"2 GiB", 9680, "1900M"}};
 
 struct Change {
   const char* name;  // (pp,tp,dp)
@@ -52,6 +52,17 @@ constexpr Change kChanges[] = {
     {"(1,4,1) -> (1,2,1)", "pp=1,tp=4,dp=1", 4, "pp=1,tp=2,dp=1", 2},
     {"(2,2,1) -> (4,2,1)", "pp=2,tp=2,dp=1", 4, "pp=4,tp=2,dp=1", 8},
 };
+
+/// Of which to measure only those with this text in their name; empty: all.
+std::string only_change;  // NOLINT(*-global-variables): of the command line
+
+std::vector<Change> Changes() {
+  std::vector<Change> changes(std::begin(kChanges), std::end(kChanges));
+  std::erase_if(changes, [](const Change& change) {
+    return std::string(change.name).find(only_change) == std::string::npos;
+  });
+  return changes;
+}
 
 double Seconds(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -147,7 +158,7 @@ bool MeasureOverlap(const Size& size, const Fabric& fabric, int rounds) {
   std::map<std::string, Ways> rows;
   std::string mesh;  // of the job
   for (int round = 0; round < rounds; ++round) {
-    for (const Change& change : kChanges) {
+    for (const Change& change : Changes()) {
       for (const bool overlaps : {false, true}) {
         const QString back = FirstDevices(change.from_devices, 8 / nodes);
         const QString devices = FirstDevices(change.to_devices, 8 / nodes);
@@ -162,6 +173,11 @@ bool MeasureOverlap(const Size& size, const Fabric& fabric, int rounds) {
             moved["digest_before"] != moved["digest_after"]) {
           fmt::print(stderr, "{}: {} {}\n", change.name, plan.dump(), moved.dump());
           return false;
+        }
+        if (!only_change.empty()) {
+          fmt::print("{}: {} ms, {}\n", overlaps ? "overlap" : "plain",
+                     1e3 * moved["pause_seconds"].get<double>(),
+                     cluster.Ask({"history"})["transactions"][0]["phase_seconds"].dump());
         }
         Ways& row = rows[change.name];
         row.pause[overlaps].push_back(moved["pause_seconds"].get<double>());
@@ -181,7 +197,7 @@ bool MeasureOverlap(const Size& size, const Fabric& fabric, int rounds) {
   fmt::print("{:>20} {:>10} {:>10} {:>18} {:>18} {:>7} {:>10}\n", "(pp,tp,dp)", "state",
              "gradients", "plain (planned)", "overlap (planned)", "ratio", "step");
   const auto median = [](const std::vector<double>& values) { return 1e3 * UpperMedian(values); };
-  for (const Change& change : kChanges) {
+  for (const Change& change : Changes()) {
     const Ways& row = rows[change.name];
     const auto way = [&](int which) {
       return fmt::format("{:.0f} ({:.0f}) ms", median(row.pause[which]),
@@ -214,7 +230,7 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
   std::vector<double> torch;
   std::string mesh;  // of the job
   for (int round = 0; round < rounds; ++round) {
-    for (const Change& change : kChanges) {
+    for (const Change& change : Changes()) {
       if (change.from != mesh) {  // else the job is there
         const Json back =
             cluster.Apply(kJob, change.from, FirstDevices(change.from_devices, 8 / nodes));
@@ -241,7 +257,7 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
   fmt::print("\n{} of f32 state, {}, medians of {} rounds\n", size.name, fabric.name, rounds);
   fmt::print("{:>20} {:>10} {:>9} {:>14} {:>9} {:>9} {:>10}\n", "(pp,tp,dp)", "moved", "pause",
              "low…high", "planned", "memcpy", "ratio");
-  for (const Change& change : kChanges) {
+  for (const Change& change : Changes()) {
     const Row& row = rows[change.name];
     const double pause = UpperMedian(row.pause), copy = UpperMedian(row.copy);
     const auto [low, high] = std::ranges::minmax(row.pause);
@@ -272,12 +288,15 @@ int main(int argc, char** argv) {
       rounds = std::max(1, std::atoi(argv[++i]));
     } else if (word == "--large") {
       large = true;
+    } else if (word == "--change" && i + 1 < argc) {
+      only_change = argv[++i];
     } else if (word == "--overlap") {
       overlap = true;
     } else {
       fmt::print(
           stderr,
-          "usage: move_bench [--rounds N] [--large] [--peers PYTHON_WITH_TORCH] | --overlap\n");
+          "usage: move_bench [--rounds N] [--change TEXT] [--large] [--peers PYTHON_WITH_TORCH] | "
+          "--overlap\n");
       return 2;
     }
   }

@@ -28,12 +28,17 @@ namespace {
 
 /// With TESSERA_TEST_GPUS=cuda, clusters have the devices of the emulated CUDA driver, so that a
 /// test of emulated GPUs is one of CUDA memory, too.
-bool UsesCuda() { return qgetenv("TESSERA_TEST_GPUS") == "cuda"; }
+bool UsesCuda(const LocalCluster::Options& options) {
+  return !options.cuda.isNull() || qgetenv("TESSERA_TEST_GPUS") == "cuda";
+}
 
 /// For all programs that this process starts.
-void EmulateDevices(int count) {
+void EmulateDevices(int count, const QString& more) {
   qputenv("LD_LIBRARY_PATH", TESSERA_TEST_FOLDER "/cuda_emulation");
-  qputenv("TESSERA_CUDA_EMULATION", QByteArray("memory=1G,devices=") + QByteArray::number(count));
+  // Later words replace earlier ones.
+  QString settings = QStringLiteral("memory=1G,devices=%1").arg(count);
+  if (!more.isEmpty()) settings += QStringLiteral(",") + more;
+  qputenv("TESSERA_CUDA_EMULATION", settings.toLatin1());
 }
 
 }  // namespace
@@ -46,9 +51,9 @@ LocalCluster::LocalCluster(const Options& options)
     words << QStringLiteral("--simulate") << options.simulate;
   else
     words << QStringLiteral("--nodes") << QString::number(options.nodes) << QStringLiteral("--gpus")
-          << (UsesCuda() ? QStringLiteral("cuda") : QString::number(options.devices))
+          << (UsesCuda(options) ? QStringLiteral("cuda") : QString::number(options.devices))
           << QStringLiteral("--gpu-memory") << options.memory;
-  if (UsesCuda()) EmulateDevices(options.nodes * options.devices);
+  if (UsesCuda(options)) EmulateDevices(options.nodes * options.devices, options.cuda);
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
   words << options.more;

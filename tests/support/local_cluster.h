@@ -26,6 +26,9 @@ class LocalCluster final : public Cluster {
     bool plain_lanes = false;
     QStringList more = {};  // further words of `up`
     QString simulate = {};  // "16x8": instead of nodes, devices and memory
+    /// Words of TESSERA_CUDA_EMULATION besides devices and memory. Not null: devices are those of
+    /// the emulated CUDA driver, as with TESSERA_TEST_GPUS=cuda.
+    QString cuda = {};
     QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 

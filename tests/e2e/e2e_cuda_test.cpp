@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of a driver, on the emulated one: one sentence, and the old layout trains on. What works
+// on GPUs is shown by the tests that also run with TESSERA_TEST_GPUS=cuda.
+#include <QTest>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+
+const QString kJob = QStringLiteral("nano");
+
+LocalCluster::Options WithDriver(const QString& settings) {
+  LocalCluster::Options options;
+  options.devices = 2;
+  options.memory = QStringLiteral("64M");
+  options.cuda = settings;
+  return options;
+}
+
+}  // namespace
+
+class E2eCudaTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aCallThatFailsRollsBack_data() {
+    QTest::addColumn<QString>("failing");
+    QTest::addColumn<QString>("call");
+    QTest::newRow("a launch") << "cuLaunchKernel#5"
+                              << "cuLaunchKernel";
+    QTest::newRow("memory of the host") << "cuMemHostAlloc#5"
+                                        << "cuMemHostAlloc";
+  }
+  void aCallThatFailsRollsBack() {
+    QFETCH(QString, failing);
+    QFETCH(QString, call);
+    const LocalCluster cluster(WithDriver(QStringLiteral("fail=") + failing));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(cluster.WaitStep(kJob, 3));
+    // Each agent meets the error once.
+    int failures = 0;
+    Json moved;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const Outcome change =
+          cluster.Run({"apply", kJob, "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4, 2),
+                       "--overlap", "off", "--yes", "--json"},
+                      120);
+      moved = change.LastJson();
+      if (change.code == 0) break;
+      ++failures;
+      QVERIFY2(
+          change.Text().contains("(emulated CUDA device): " + call.toLatin1() + ": unknown error"),
+          change.Text());
+      const Json job = cluster.Job(kJob);
+      QCOMPARE(job["mesh"]["dp"].dump(), std::string("1"));
+      QVERIFY(cluster.GoesOn(kJob));
+    }
+    QVERIFY2(failures >= 1, "no call has failed");
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    QVERIFY(cluster.GoesOn(kJob));
+  }
+
+  // The memory belongs to the keeper: agent and ranks come and go.
+  void theStateOutlivesAgentAndRank() {
+    const LocalCluster cluster(WithDriver(QStringLiteral("peers=none")));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(cluster.WaitStep(kJob, 3));
+    const auto agent = cluster.Agent(0);
+    QVERIFY(agent && LocalCluster::Kill(*agent));
+    QVERIFY(cluster.WaitAllAlive());
+    QVERIFY(cluster.GoesOn(kJob));
+    const auto ranks = cluster.Children(0, TESSERA_BIN_DIR "/tessera-train");
+    QCOMPARE(ranks.size(), 2U);
+    QVERIFY(SendSignal(ranks.front(), SIGKILL));
+    QVERIFY(cluster.GoesOn(kJob));
+    // Its devices do not reach each other: their cells go through the host.
+    const Json moved = cluster.Apply(kJob, "dp=2,tp=1", FirstDevices(2, 2), {"--verify", "full"});
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+  }
+
+  void aDeviceWithLessMemoryIsNamed() {
+    const LocalCluster cluster(WithDriver(QStringLiteral("memory=32M")));
+    QCOMPARE(cluster.up().code, 1);
+    QVERIFY2(cluster.up().Text().contains("times; it wrote last: "
+                                          "tessera-agent: memory of n0g0: 64 MiB: CUDA: device 0 "
+                                          "(emulated CUDA device): cuMemCreate: "
+                                          "out of memory (2)"),
+             cluster.up().Text());
+  }
+};
+
+TESSERA_TEST(E2eCudaTest)
+#include "e2e_cuda_test.moc"
