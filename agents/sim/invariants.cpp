@@ -48,6 +48,7 @@ void Invariants::OnDecided(const std::string& value) {
   const auto txn = text ? ParseTxnRow(*text) : Result<TxnRow>(NotFound(""));
   const auto job = txn ? RowOf(txn->job) : std::nullopt;
   if (!job) return world_.sim->Violate("a commit without a transaction and a job");
+  world_.result->in_rounds += txn->rounds > 0 ? 1 : 0;
   for (std::int64_t epoch = decision->epoch; epoch > decision->epoch - std::max(1, txn->rounds);
        --epoch) {
     commits_.emplace(HashOf(txn->job), epoch);  // each round is one

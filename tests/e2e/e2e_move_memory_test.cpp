@@ -146,6 +146,28 @@ class E2eMoveMemoryTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // Last, because the node does not return: what it held has no other copy.
+  void aNodeThatDiesInARoundEndsIt() {
+    QCOMPARE(m_cluster->Run({"job", "stop", kJob, "--yes"}).code, 0);
+    QVERIFY(StartJob());
+    QVERIFY(m_faults.StopAt(1, "participant.round.freed"));
+    const auto apply = m_cluster->Start(
+        {"apply", kJob, "--mesh", kStages, "--move-memory", kMemory, "--confirm", kJob, "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return !m_faults.IsPending(1, "participant.round.freed"); },
+                                  60));
+    const Outcome kill = m_cluster->Run({"node", "kill", "n1", "--yes"}, 60);
+    QVERIFY2(kill.code == 0, kill.Text());
+    const Outcome outcome = LocalCluster::Finish(*apply, 120);
+    QCOMPARE(outcome.code, 1);
+    const Json result = outcome.LastJson();
+    QVERIFY2(result["result"] == "failed", outcome.Text());
+    QVERIFY2(result["reason"].get<std::string>().find("n1") != std::string::npos, outcome.Text());
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] != "running"; }));
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(events.Text().contains("no layout of 'full' is whole"), events.Text());
+    QVERIFY2(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0, "it cannot be stopped");
+  }
+
  private:
   bool StartJob() {
     const Outcome start = m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh",
