@@ -68,6 +68,7 @@ void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
   if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
   if (request.options) agents::Encode(*request.options, out->mutable_options());
   out->set_pin(request.pinned);
+  if (request.inRounds) out->set_move_memory(-1);
 }
 
 Status accept(const wire::Reply&) { return OkStatus(); }

@@ -28,7 +28,8 @@ struct PlanRequest {
   std::vector<ptc::DeviceId> devices;
   std::optional<ptc::MeshShape> mesh;
   std::optional<engine::StepOptions> options = {};  // default: those of the running job
-  bool pinned = false;  // `devices` are in rank order; else the cluster assigns the ranks
+  bool pinned = false;    // `devices` are in rank order; else the cluster assigns the ranks
+  bool inRounds = false;  // where memory is short: the cluster chooses how much each may need
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 

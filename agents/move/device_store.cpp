@@ -85,6 +85,25 @@ void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int
   device.table = table;
 }
 
+void DeviceStore::FlipRound(Device& device, const engine::PieceTable& table, std::int64_t timeline,
+                            std::int64_t step) {
+  engine::ArenaHeader& h = device.arena->header();
+  const bool joins = !device.table.has_value();
+  if (joins) {
+    const auto version = static_cast<std::uint64_t>(step);
+    h.timeline.store(static_cast<std::uint64_t>(timeline));
+    h.decision_step.store(0);
+    h.request.store(0);
+    h.hold.store(0);
+    h.begin.store(version);
+    h.end.store(version);
+  }
+  h.grads_step.store(0);
+  engine::FlipTo(*device.arena, table.epoch());
+  if (joins) h.job_hash.store(engine::Checksum(std::as_bytes(std::span(table.job()))));
+  device.table = table;
+}
+
 void DeviceStore::Free(Device& device) {
   engine::ArenaHeader& h = device.arena->header();
   h.request.store(0);

@@ -51,6 +51,10 @@ class DeviceStore {
   /// step after it stay valid, for the rank to apply them.
   void Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
             std::int64_t step, bool keeps_update = false);
+  /// The same between two rounds of a move: the ranks stay paused, and a table without entries
+  /// keeps the device in the job.
+  void FlipRound(Device& device, const engine::PieceTable& table, std::int64_t timeline,
+                 std::int64_t step);
   /// Makes the device idle and drops its pieces.
   void Free(Device& device);
 

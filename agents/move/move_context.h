@@ -64,6 +64,8 @@ struct MoveContext {
   /// Opens the checkpoint that the state comes from, on a thread of the transfer. Empty: it comes
   /// from elsewhere.
   std::function<Result<StoredTensors>()> open_checkpoint = {};
+  /// It is one round of a move: tensors without a move in the plan stay as they are.
+  bool is_round = false;
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
   /// What the moves are of. kGradient: of the gradients of the parameters in the plan.
   engine::PieceEntry::Kind kind = engine::PieceEntry::kState;

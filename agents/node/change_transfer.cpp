@@ -66,6 +66,10 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
   if (!change_.prepare().has_hand_in()) {
     TESSERA_RETURN_IF_ERROR(change_.CheckStep(devices_, step));
   }
+  if (change_.rounds() > 0) {  // that comes after the decision
+    done(OkStatus());
+    return OkStatus();
+  }
   const bool has_pending = pending.step() != 0;
   const auto with_gradients = [this, pending, done](const Status& status) {
     if (!status) return done(status);
@@ -86,6 +90,31 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
   const bool is_full = change_.prepare().verify_full();
   MoveState(is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
   return OkStatus();
+}
+
+void ChangeTransfer::MoveRound(Done done) {
+  pages_.reset();
+  context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
+  is_offered_ = true;
+  world_.serve(context_);
+  const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);
+  MoveState(MoveMode::kVerifyMoved, [this, before, done = std::move(done)](const Status& status) {
+    if (before) AddTo(*before);
+    if (status) {
+      SendProgress(true);
+      for (const auto& flow : move_->flows()) {
+        moved_before_[{flow->source, flow->destination}] += flow->total;
+      }
+    }
+    done(status);
+  });
+}
+
+void ChangeTransfer::AddTo(const MoveResult& before) {
+  auto all = std::make_shared<CellArrivals>(*before.arrived);
+  all->insert(result_->arrived->begin(), result_->arrived->end());
+  result_->arrived = std::move(all);
+  result_->checksums_equal += before.checksums_equal;
 }
 
 void ChangeTransfer::MoveState(MoveMode mode, Done done) {
@@ -161,8 +190,10 @@ void ChangeTransfer::SendProgress(bool all) {
     auto* row = progress->add_flows();
     Encode(flow->source, row->mutable_source());
     Encode(flow->destination, row->mutable_destination());
-    row->set_bytes_total(flow->total);
-    row->set_bytes_done(done);
+    const auto before = moved_before_.find({flow->source, flow->destination});
+    const std::int64_t earlier = before == moved_before_.end() ? 0 : before->second;
+    row->set_bytes_total(earlier + flow->total);
+    row->set_bytes_done(earlier + done);
     if (!reason.empty()) row->set_reason(Utf8(reason));
   }
   const std::int64_t storage = move_->storage_done();

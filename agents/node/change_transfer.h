@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ namespace tessera::agents {
 /// \threadsafety The loop's thread.
 class ChangeTransfer {
  public:
+  using Done = std::function<void(const Status&)>;
+
   /// \pre all outlive this part
   ChangeTransfer(const PreparedChange& change, std::int32_t node, const NodeWorld& world,
                  DeviceStore& devices, CommittedDigests& digests, const Uplink& uplink)
@@ -59,6 +62,9 @@ class ChangeTransfer {
   ///     PreparedChange::CheckStep. Then `done` does not run.
   Status Start(std::int64_t step, const wire::StepDecision& pending,
                std::function<void(const Status&)> done);
+  /// Moves the cells of the round to which the change has advanced, and offers its own to others.
+  /// `done` as in Start.
+  void MoveRound(Done done);
   /// Makes the transfer end soon.
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.
@@ -81,9 +87,10 @@ class ChangeTransfer {
   std::optional<KeptResult> TakenAhead(std::int64_t step);
 
  private:
-  using Done = std::function<void(const Status&)>;
   void TakeAhead(std::int64_t step);
   void MoveState(MoveMode mode, Done done);
+  /// Adds what earlier rounds have moved to the result.
+  void AddTo(const MoveResult& before);
   void MoveGradients(const wire::StepDecision& pending, Done done);
   void ReportNotes(const MoveResult& result) const;
   /// Gives joining devices the decision of the step whose gradients they have.
@@ -106,6 +113,8 @@ class ChangeTransfer {
       copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason
   std::int64_t reported_storage_ = 0, reported_gradients_ = 0;
+  /// Bytes of the rounds before, by source and destination.
+  std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> moved_before_;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.
   const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);

@@ -69,10 +69,9 @@ std::string ToText(const JobLimits& limits) {
                                ? "only where the machine has text"
                                : fmt::format("below {}", fmt::join(*limits.data, ", "));
   const std::string checkpoints =
-      !limits.checkpoints ? "anywhere"
-      : limits.checkpoints->empty()
-          ? "nowhere"
-          : fmt::format("below {}", fmt::join(*limits.checkpoints, ", "));
+      !limits.checkpoints           ? "anywhere"
+      : limits.checkpoints->empty() ? "nowhere"
+                                    : fmt::format("below {}", fmt::join(*limits.checkpoints, ", "));
   return fmt::format("{}programs of operators, data {}, checkpoints {}", limits.exec ? "" : "no ",
                      data, checkpoints);
 }

@@ -7,6 +7,7 @@
 
 #include "agents/node/node_views.h"
 #include "agents/node/step_words.h"
+#include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {
@@ -34,18 +35,20 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
       return wire::TxnReport::REACHED;
     case engine::ReportKind::kPrecopied:
       return wire::TxnReport::PRECOPIED;
+    case engine::ReportKind::kMoved:
+      return wire::TxnReport::MOVED;
   }
   return wire::TxnReport::REFUSED;
 }
 
 TransactionPart::Terms TermsOf(const wire::Prepare& p) {
-  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash())};
+  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.rounds_size()};
 }
 
 }  // namespace
 
 NodeTransaction::NodeTransaction(const World& world, const wire::Prepare& prepare,
-                                 std::optional<engine::ParticipantState> recovered)
+                                 std::optional<engine::ParticipantState> recovered, int moved)
     : world_(world),
       change_(prepare),
       ranks_(change_, world.ranks, world.jobs, world.starter, world.links),
@@ -53,14 +56,15 @@ NodeTransaction::NodeTransaction(const World& world, const wire::Prepare& prepar
                 world.uplink),
       adoption_(change_, world.timers, world.devices, world.ranks, world.jobs, world.links,
                 world.uplink),
-      part_(MakePart(recovered)) {
+      part_(MakePart(recovered, moved)) {
   NoteWord();
 }
 
-TransactionPart NodeTransaction::MakePart(std::optional<engine::ParticipantState> recovered) {
+TransactionPart NodeTransaction::MakePart(std::optional<engine::ParticipantState> recovered,
+                                          int moved) {
   engine::DurableStore& journal = *world_.machine.journal;
   if (!recovered) return {TermsOf(prepare()), journal, WorldOfPart()};
-  return {TermsOf(prepare()), *recovered, journal, WorldOfPart()};
+  return {TermsOf(prepare()), *recovered, journal, WorldOfPart(), moved};
 }
 
 Status NodeTransaction::Recover() {
@@ -88,6 +92,7 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
   world.transfer = [this](std::int64_t step, const wire::StepDecision& pending) {
     RunTransfer(step, pending);
   };
+  world.round = [this](int round, std::int64_t step) { RunRound(round, step); };
   world.report = [this](const engine::Report& report) { SendReport(report); };
   world.flip = [this](std::int64_t step) { Flip(step); };
   world.clean_up = [this] { CleanUp(); };
@@ -116,6 +121,12 @@ Status NodeTransaction::CheckAndReserve() {
   const wire::Prepare& p = prepare();
   TESSERA_RETURN_IF_ERROR(
       change_.Allocate(world_.devices, world_.jobs.Find(p.job()) != nullptr, *world_.machine.memo));
+  if (!change_.why_plain().empty()) {
+    world_.uplink.ReportNodeEvent(
+        engine::Severity::kWarning,
+        fmt::format("transaction {} of '{}': all state moves in the pause: {}", p.transaction(),
+                    p.job(), change_.why_plain()));
+  }
   transfer_.Warm();
   return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
 }
@@ -179,6 +190,33 @@ void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& p
   Status started = transfer_.Start(
       step, pending, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
   if (!started) Feed(engine::TransferEnded{std::move(started)});
+}
+
+void NodeTransaction::RunRound(int round, std::int64_t step) {
+  world_.machine.fault_point("participant.round");
+  world_.links.views->GiveUp(prepare().job());
+  if (const Status ready = change_.AdvanceTo(world_.devices, round, step); !ready) {
+    return EndRound(round, ready);
+  }
+  world_.machine.fault_point("participant.round.freed");
+  transfer_.MoveRound([this, round](const Status& status) { EndRound(round, status); });
+}
+
+// The change is decided, so a round that failed is tried again until it succeeds.
+void NodeTransaction::EndRound(int round, const Status& status) {
+  constexpr auto kPause = std::chrono::milliseconds(500);
+  if (!status) {
+    const std::string problem =
+        fmt::format("transaction {}: round {}: {}; it is tried again", prepare().transaction(),
+                    round, status.error().ToString());
+    if (std::exchange(round_problem_, problem) != problem) {
+      world_.uplink.ReportNodeEvent(engine::Severity::kWarning, problem);
+    }
+    world_.timers.After(kPause, [this, round, alive = std::weak_ptr(alive_)] {
+      if (!alive.expired()) Feed(engine::OutcomeReceived{true, round});
+    });
+  }
+  Feed(engine::RoundEnded{round, status});
 }
 
 void NodeTransaction::Flip(std::int64_t step) {
@@ -246,6 +284,14 @@ void NodeTransaction::SendReport(const engine::Report& report) {
   out->set_step(report.step);
   if (report.kind == engine::ReportKind::kPrepared) {
     out->set_can_precopy(change_.keeps_gradients());
+  }
+  if (report.kind == engine::ReportKind::kMoved) {
+    out->set_round(report.round);
+    for (const auto& [device, bytes] : change_.extra()) {
+      auto* const extra = out->add_extra();
+      Encode(device, extra->mutable_device());
+      extra->set_bytes(bytes);
+    }
   }
   if (report.kind == engine::ReportKind::kPaused) AddPending(out);
   if (report.kind == engine::ReportKind::kTransferred) {
@@ -341,7 +387,7 @@ void NodeTransaction::OnRankPaused(const RankId& id) {
 }
 
 void NodeTransaction::OnRankEnded() {
-  if (state() == engine::ParticipantState::kAborted) CheckCleanedUp();
+  if (state() == engine::ParticipantState::kAborted || part_.gave_up()) CheckCleanedUp();
   if (state() == engine::ParticipantState::kCommitted) CheckAdopted();
 }
 

@@ -61,7 +61,7 @@ class NodeTransaction {
   /// `recovered`: the state that an earlier agent has journaled. Then Recover is called next.
   /// \pre `world` outlives the transaction
   NodeTransaction(const World& world, const wire::Prepare& prepare,
-                  std::optional<engine::ParticipantState> recovered = std::nullopt);
+                  std::optional<engine::ParticipantState> recovered = std::nullopt, int moved = 0);
   NodeTransaction(const NodeTransaction&) = delete;
   NodeTransaction& operator=(const NodeTransaction&) = delete;
 
@@ -81,7 +81,14 @@ class NodeTransaction {
   void OnTransfer(std::int64_t step, const wire::StepDecision& pending) {
     part_.OnTransfer(step, pending);
   }
-  void OnDecision(const engine::Decision& decision) { part_.OnDecision(decision); }
+  /// \param round as TransactionPart::OnDecision
+  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt) {
+    part_.OnDecision(decision, round);
+  }
+  /// How the other nodes are reached from now on.
+  void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers) {
+    change_.SetPeers(peers);
+  }
   /// The only call that may end the transaction.
   void OnGo(bool stay_paused) { part_.OnGo(stay_paused); }
 
@@ -103,7 +110,7 @@ class NodeTransaction {
   void SendProgress() { transfer_.SendProgress(false); }
 
  private:
-  TransactionPart MakePart(std::optional<engine::ParticipantState> recovered);
+  TransactionPart MakePart(std::optional<engine::ParticipantState> recovered, int moved);
   TransactionPart::World WorldOfPart();
   Status CheckAndReserve();
   void ConnectRanks();
@@ -113,6 +120,8 @@ class NodeTransaction {
   void LookForState();
   void RunPrecopy(std::int64_t step);
   void RunTransfer(std::int64_t step, const wire::StepDecision& pending);
+  void RunRound(int round, std::int64_t step);
+  void EndRound(int round, const Status& status);
   void SendReport(const engine::Report& report);
   /// The decision whose update the paused ranks have not made.
   void AddPending(wire::TxnReport* report) const;
@@ -137,6 +146,7 @@ class NodeTransaction {
   std::int64_t step_ = 0;                // of the state after the flip
   std::optional<std::int64_t> awaited_;  // the step whose state is to be copied while ranks compute
   bool looks_again_ = false;             // soon
+  std::string round_problem_;            // of the last attempt at a round, reported once
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
   bool asks_register_ = false;

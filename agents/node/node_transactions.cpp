@@ -25,7 +25,7 @@ Status NodeTransactions::Recover() {
   if (!prepare.ParseFromString(kept->prepare)) {
     return DataLoss("journal row 'txn/prepare' is damaged");
   }
-  txn_.emplace(world_, prepare, kept->state);
+  txn_.emplace(world_, prepare, kept->state, kept->moved);
   return txn_->Recover();
 }
 
@@ -77,7 +77,14 @@ void NodeTransactions::OnOutcome(const wire::Outcome& message) {
         engine::Severity::kError,
         fmt::format("transaction {}: {}", message.transaction(), decision.error().ToString()));
   }
-  if (HearAbout(message.transaction())) return txn_->OnDecision(*decision);
+  if (HearAbout(message.transaction())) {
+    txn_->SetPeers(message.peers());
+    return txn_->OnDecision(*decision, message.round());
+  }
+  if (message.round() > 0 &&
+      !TransactionPart::HasEnded(*world_.machine.journal, message.transaction())) {
+    return ReportOf(message.transaction(), wire::TxnReport::GONE);
+  }
   // This node has followed the outcome and forgotten the transaction, or it never prepared it,
   // which is possible only for an aborted one. In both cases the outcome holds here.
   ReportOf(message.transaction(),

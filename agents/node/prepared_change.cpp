@@ -10,6 +10,7 @@
 #include "agents/wire/convert.h"
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
+#include "engine/search/rounds.h"
 #include "engine/store/allocate.h"
 #include "ptc/layout_pair.h"
 #include "ptc/plan/refill.h"
@@ -40,7 +41,36 @@ Status PreparedChange::Build(PlanMemo& memo) {
   };
   TESSERA_RETURN_IF_ERROR(check("the old layout", from_->hash(), p.from_hash()));
   TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
-  return check("the plan", plan_->hash, p.plan_hash());
+  TESSERA_RETURN_IF_ERROR(check("the plan", plan_->hash, p.plan_hash()));
+  return BuildRounds();
+}
+
+Status PreparedChange::BuildRounds() {
+  const wire::Prepare& p = prepare_;
+  rounds_.clear();
+  std::vector<bool> is_in(to_->collection().tensors().size());
+  std::size_t count = 0;
+  for (int r = 1; r <= rounds(); ++r) {
+    const auto& tensors = p.rounds(r - 1).tensors();
+    engine::Round round{
+        {tensors.begin(), tensors.end()},
+        r == rounds(),
+        r == rounds() ? p.to_hash() : engine::MixedHash(p.from_hash(), p.to_hash(), r)};
+    for (const int tensor : round.tensors) {
+      const bool is_tensor = 0 <= tensor && static_cast<std::size_t>(tensor) < is_in.size();
+      if (is_tensor && !is_in[static_cast<std::size_t>(tensor)]) ++count;
+      if (is_tensor) is_in[static_cast<std::size_t>(tensor)] = true;
+    }
+    std::sort(round.tensors.begin(), round.tensors.end());
+    round.packs = count == 0 && !round.is_last;
+    rounds_.push_back(std::move(round));
+    if (r < 2) continue;
+    rounds_[rounds_.size() - 2].next_tensors = rounds_.back().tensors;
+    rounds_[rounds_.size() - 2].next_is_last = rounds_.back().is_last;
+  }
+  if (rounds() == 0 || count == is_in.size()) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("stale plan: its rounds move {} of {} tensors", count, is_in.size()));
 }
 
 bool PreparedChange::Joins(const RankId& id) const {
@@ -58,9 +88,9 @@ Status PreparedChange::CheckDevice(const DeviceStore::Device& device, bool is_li
   if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
   if (IsSource(id) &&
       (!is_listed || !device.table || device.table->job() != p.job() ||
-       device.table->epoch() != p.epoch() - 1 || device.table->layout_hash() != p.from_hash())) {
+       device.table->epoch() != first_epoch() || device.table->layout_hash() != p.from_hash())) {
     return FailedPrecondition(fmt::format("stale plan: device {} does not hold epoch {} of '{}'",
-                                          ToString(id), p.epoch() - 1, p.job()));
+                                          ToString(id), first_epoch(), p.job()));
   }
   if (!IsSource(id) && device.table) {
     return FailedPrecondition(
@@ -80,23 +110,124 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& 
     // is needed.
     const bool is_lost = from_->mesh().RankOf(id) && !is_source;
     const bool is_its = device.table && device.table->job() == p.job();
-    if (is_its && (is_lost || device.table->epoch() < p.epoch() - 1)) devices.Free(device);
+    if (is_its && (is_lost || device.table->epoch() < first_epoch())) devices.Free(device);
     if (!is_source && !to_->mesh().RankOf(id)) continue;
     TESSERA_RETURN_IF_ERROR(CheckDevice(device, is_listed));
+  }
+  if (rounds() > 0) {
+    TESSERA_RETURN_IF_ERROR(AllocateRounds(devices));
+    return WriteNext(devices);
   }
   if (p.precopy()) gradients_ = engine::OldGradients::kKept;
   Status allocated = AllocateAll(devices);
   if (!allocated && keeps_gradients() && allocated.error().code == ErrorCode::kResourceExhausted) {
     gradients_ = engine::OldGradients::kFree;
+    why_plain_ = allocated.error().message;
     allocated = AllocateAll(devices);
   }
   TESSERA_RETURN_IF_ERROR(allocated);
-  for (auto& [id, next] : next_) {
-    memo.ShareEntries(next);
+  for (auto& [id, next] : next_) memo.ShareEntries(next);
+  return WriteNext(devices);
+}
+
+Status PreparedChange::WriteNext(DeviceStore& devices) const {
+  for (const auto& [id, next] : next_) {
     TESSERA_RETURN_IF_ERROR(
-        next.Write(*devices.Find(id)->arena, engine::PieceTable::SlotOf(p.epoch())));
+        next.Write(*devices.Find(id)->arena, engine::PieceTable::SlotOf(next.epoch())));
   }
   return OkStatus();
+}
+
+Result<engine::PieceTable> PreparedChange::FirstTable(const DeviceStore::Device& device) const {
+  if (IsSource(device.id)) return *device.table;
+  return engine::PieceTable::Make(first_epoch(), prepare_.from_hash(), prepare_.job(), {},
+                                  device.arena->capacity());
+}
+
+// Whether all pieces find gaps is known before anything is freed.
+Status PreparedChange::AllocateRounds(const DeviceStore& devices) {
+  old_.clear();
+  next_.clear();
+  for (const auto& [id, device] : devices.devices()) {
+    if (!IsSource(id) && !to_->mesh().RankOf(id)) continue;
+    TESSERA_TRY(engine::PieceTable table, FirstTable(device));
+    old_.emplace(id, table);
+    for (const engine::Round& round : rounds_) {
+      TESSERA_TRY(table, engine::AllocateRound(table, *to_, id, moves_->moves,
+                                               device.arena->capacity(), round, BudgetOf(id)));
+      next_.emplace(id, table);  // of the first round
+    }
+  }
+  TakeMovesOf(1);
+  return OkStatus();
+}
+
+Status PreparedChange::AdvanceTo(DeviceStore& devices, int round, std::int64_t step) {
+  const std::int64_t epoch = first_epoch() + round - 1;  // of the table after the round before
+  for (auto& [id, device] : devices.devices()) {
+    const auto held = old_.find(id);
+    if (held == old_.end() && !IsSource(id) && !to_->mesh().RankOf(id)) continue;
+    if (held == old_.end()) {
+      return FailedPrecondition(
+          fmt::format("{} has lost the state of '{}'", ToString(id), prepare_.job()));
+    }
+    if (round > 1 && held->second.epoch() == epoch - 1) {
+      TESSERA_TRY(const engine::PieceTable next,
+                  engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(epoch))
+                      .Context(ToString(id)));
+      const engine::Round& before = rounds_[static_cast<std::size_t>(round - 2)];
+      if (next.epoch() == epoch && next.layout_hash() == before.layout_hash) {
+        devices.FlipRound(device, next, prepare_.timeline(), step);
+        held->second = next;
+      }
+    }
+    if (held->second.epoch() != epoch) {
+      return FailedPrecondition(fmt::format("{} holds epoch {} of '{}', round {} needs {}",
+                                            ToString(id), held->second.epoch(), prepare_.job(),
+                                            round, epoch));
+    }
+    TESSERA_TRY(
+        engine::PieceTable next,
+        engine::AllocateRound(held->second, *to_, id, moves_->moves, device.arena->capacity(),
+                              rounds_[static_cast<std::size_t>(round - 1)], BudgetOf(id)));
+    std::int64_t& extra = extra_[id];
+    extra = std::max(extra, engine::BytesBeside(held->second, next));
+    next_.insert_or_assign(id, std::move(next));
+  }
+  TakeMovesOf(round);
+  return WriteNext(devices);
+}
+
+void PreparedChange::TakeMovesOf(int round) {
+  const std::vector<int>& tensors = rounds_[static_cast<std::size_t>(round - 1)].tensors;
+  auto now = std::make_shared<ptc::DeviceMoves>();
+  for (const ptc::Move& move : moves_->moves) {
+    const int tensor = std::visit([](const auto& m) { return m.tensor; }, move);
+    if (std::binary_search(tensors.begin(), tensors.end(), tensor)) now->moves.push_back(move);
+  }
+  for (const auto& [id, next] : next_) {
+    for (const engine::PieceEntry& entry : next.entries()) {
+      if (entry.kind != engine::PieceEntry::kState) continue;
+      if (std::binary_search(tensors.begin(), tensors.end(), entry.tensor)) continue;
+      const engine::PieceEntry* const before =
+          old_.at(id).Find(entry.kind, entry.tensor, entry.box);
+      if (!before || before->offset_bytes == entry.offset_bytes) continue;
+      now->moves.push_back(ptc::LocalCopy{id, entry.tensor, entry.box, entry.box, entry.box});
+    }
+  }
+  moves_now_ = std::move(now);
+}
+
+std::int64_t PreparedChange::BudgetOf(ptc::DeviceId id) const {
+  for (const wire::DeviceExtra& extra : prepare_.extra()) {
+    const auto device = Decode(extra.device());
+    if (device && *device == id) return extra.bytes();
+  }
+  return 0;
+}
+
+void PreparedChange::SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers) {
+  if (!peers.empty()) *prepare_.mutable_peers() = peers;
 }
 
 Status PreparedChange::AllocateAll(const DeviceStore& devices) {
@@ -124,7 +255,7 @@ void PreparedChange::ExpandMoves(const DeviceStore& devices) {
   ptc::DeviceMoves moves = prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own)
                                                   : ptc::MovesOf(*plan_, *from_, *to_, own);
   moves.moves.shrink_to_fit();
-  moves_ = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
+  moves_ = moves_now_ = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
   plan_.reset();
 }
 
@@ -141,7 +272,13 @@ void PreparedChange::DropTexts() {
 
 void PreparedChange::Recover(const DeviceStore& devices) {
   DropTexts();
+  if (rounds() > 0) ExpandMoves(devices);
   for (const auto& [id, device] : devices.devices()) {
+    const bool is_its = device.table && device.table->job() == prepare_.job();
+    if (rounds() > 0 && (IsSource(id) || to_->mesh().RankOf(id)) && (is_its || !IsSource(id))) {
+      const auto table = is_its ? Result<engine::PieceTable>(*device.table) : FirstTable(device);
+      if (table) old_.emplace(id, *table);
+    }
     const auto next =
         engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(prepare_.epoch()));
     if (next && next->epoch() == prepare_.epoch() && next->job() == prepare_.job() &&
@@ -171,12 +308,13 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
   auto context = std::make_shared<MoveContext>(MoveContext{{p.job(), p.transaction(), p.attempt()},
                                                            *from_,
                                                            *to_,
-                                                           moves_,
+                                                           moves_now_,
                                                            TopologyOf(p.peers()),
                                                            node,
                                                            {},
                                                            {}});
   context->lost = lost_;
+  context->is_round = rounds() > 0;
   context->lane_use = {p.lane_use().lanes(), p.lane_use().frame_bytes()};
   for (const auto& [id, table] : next_) {
     const engine::Arena* arena = devices.devices().at(id).arena.get();

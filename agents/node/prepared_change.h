@@ -5,6 +5,7 @@
 /// What a transaction changes on a node: layouts, plan, and the old and new pieces of its devices.
 /// Sends no message.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -57,6 +58,18 @@ class PreparedChange {
   /// Whether nothing new lies in the gradients of the old layout, so that ranks may compute while
   /// their state is copied.
   bool keeps_gradients() const { return gradients_ == engine::OldGradients::kKept; }
+  /// Why they are not kept although that was planned; empty: they are, or it was not.
+  const std::string& why_plain() const { return why_plain_; }
+  /// Of a move in rounds: makes the table after the round before current on each device, and
+  /// writes that of `round`, from 1. Idempotent.
+  /// \error naming the device that does not hold the round before
+  Status AdvanceTo(DeviceStore& devices, int round, std::int64_t step);
+  /// Reaches the other nodes as these say from now on.
+  void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers);
+  /// 0: all state moves at once, before the decision.
+  int rounds() const { return prepare_.rounds_size(); }
+  /// What has lain beside the state of each device of this node, in the round that needed most.
+  const std::map<ptc::DeviceId, std::int64_t>& extra() const { return extra_; }
   /// Whether the device holds state that the transaction reads.
   bool IsSource(ptc::DeviceId id) const;
   /// The new pieces of each device of this node.
@@ -80,6 +93,19 @@ class PreparedChange {
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
   void DropTexts();
+  /// Reads the rounds from the message.
+  Status BuildRounds();
+  /// Fills old_ and next_ of the first round, after trying all rounds on each device.
+  Status AllocateRounds(const DeviceStore& devices);
+  /// The table from which the device begins, or a table without entries.
+  Result<engine::PieceTable> FirstTable(const DeviceStore::Device& device) const;
+  /// Takes the moves of the round's tensors, and the copies of pieces that make room.
+  void TakeMovesOf(int round);
+  /// What the device may need beside its state in a round.
+  std::int64_t BudgetOf(ptc::DeviceId id) const;
+  /// Writes next_ into the other slots.
+  Status WriteNext(DeviceStore& devices) const;
+  std::int64_t first_epoch() const { return prepare_.epoch() - std::max(1, rounds()); }
 
   wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
@@ -88,7 +114,12 @@ class PreparedChange {
   std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
       std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
+  std::vector<engine::Round> rounds_;
+  /// Of the round that moves; without rounds: moves_.
+  std::shared_ptr<const ptc::DeviceMoves> moves_now_ = moves_;
+  std::map<ptc::DeviceId, std::int64_t> extra_;
   engine::OldGradients gradients_ = engine::OldGradients::kFree;
+  std::string why_plain_;
 };
 
 }  // namespace tessera::agents

@@ -15,17 +15,22 @@ namespace {
 using State = engine::ParticipantState;
 
 constexpr char kPrepareKey[] = "txn/prepare";  // "TRANSACTION " and the message
-constexpr char kStateKey[] = "txn/state";      // "TRANSACTION STATE"
+constexpr char kStateKey[] = "txn/state";      // "TRANSACTION STATE [ROUNDS]"
+
+constexpr char kEndedKey[] = "txn/ended";  // "TRANSACTION", of a move in rounds
 
 }  // namespace
 
 TransactionPart::TransactionPart(Terms terms, engine::DurableStore& journal, World world)
-    : terms_(std::move(terms)), journal_(journal), world_(std::move(world)) {}
+    : terms_(std::move(terms)),
+      journal_(journal),
+      world_(std::move(world)),
+      machine_(terms_.rounds) {}
 
 TransactionPart::TransactionPart(Terms terms, State state, engine::DurableStore& journal,
-                                 World world)
+                                 World world, int moved)
     : TransactionPart(std::move(terms), journal, std::move(world)) {
-  machine_ = engine::Participant::Recovered(state);
+  machine_ = engine::Participant::Recovered(state, terms_.rounds, moved);
 }
 
 Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::DurableStore& journal) {
@@ -40,6 +45,7 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
                                 kStateKey, *state));
   }
   TESSERA_TRY(kept.state, engine::ParseParticipantState(number));
+  if (!(in >> kept.moved)) kept.moved = 0;
   const std::string head = fmt::format("{} ", kept.id);
   if (!prepare->starts_with(head)) return std::optional<Kept>();
   kept.prepare = prepare->substr(head.size());
@@ -50,6 +56,11 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
 Status TransactionPart::Clear(engine::DurableStore& journal) {
   TESSERA_RETURN_IF_ERROR(journal.Erase(kStateKey));
   return journal.Erase(kPrepareKey);
+}
+
+bool TransactionPart::HasEnded(engine::DurableStore& journal, std::int64_t transaction) {
+  const auto row = journal.Get(kEndedKey);
+  return row && *row && **row == std::to_string(transaction);
 }
 
 void TransactionPart::Feed(engine::ParticipantEvent event) {
@@ -87,7 +98,7 @@ void TransactionPart::OnTransfer(std::int64_t step, const wire::StepDecision& pe
   Feed(engine::TransferRequested{});
 }
 
-void TransactionPart::OnDecision(const engine::Decision& decision) {
+void TransactionPart::OnDecision(const engine::Decision& decision, std::optional<int> round) {
   const bool commit = decision.commit && decision.transaction == terms_.id;
   if (commit && decision.layout_hash != terms_.layout_hash) {
     return Perform(
@@ -95,7 +106,8 @@ void TransactionPart::OnDecision(const engine::Decision& decision) {
                                  terms_.id, decision.layout_hash, terms_.layout_hash)});
   }
   if (commit) step_ = decision.step;
-  Feed(engine::OutcomeReceived{commit});
+  // That it is decided permits the first round only.
+  Feed(engine::OutcomeReceived{commit, round.value_or(terms_.rounds > 0 ? 1 : 0)});
 }
 
 void TransactionPart::OnGo(bool stay_paused) {
@@ -109,22 +121,25 @@ void TransactionPart::RepeatFollowed() {
 }
 
 // A promise that cannot be kept is not made. An outcome needs no promise: it is in the register,
-// and following it is idempotent.
-bool TransactionPart::JournalState(State state) {
+// and following it is idempotent. A round does: it must not be copied again.
+bool TransactionPart::JournalState(const engine::JournalState& action) {
+  const State state = action.state;
   Status put = OkStatus();
   if (state == State::kPreparing) {
     put = journal_.Put(kPrepareKey, std::to_string(terms_.id) + " " + world_.prepare());
   }
   if (put) {
-    put =
-        journal_.Put(kStateKey, fmt::format("{} {}", terms_.id, static_cast<std::uint32_t>(state)));
+    std::string row = fmt::format("{} {}", terms_.id, static_cast<std::uint32_t>(state));
+    if (action.moved > 0) row += fmt::format(" {}", action.moved);
+    put = journal_.Put(kStateKey, row);
   }
   if (put) {
-    world_.fault_point(fmt::format("participant.{}.journaled", ToString(state)));
+    world_.fault_point(action.moved > 0 ? "participant.round.journaled"
+                                        : fmt::format("participant.{}.journaled", ToString(state)));
     return true;
   }
   world_.note_error("journal: " + put.error().ToString());
-  if (state == State::kCommitted || state == State::kAborted) return true;
+  if (action.moved == 0 && (state == State::kCommitted || state == State::kAborted)) return true;
   events_.push_front(engine::JournalFailed{state, std::move(put)});
   return false;
 }
@@ -139,7 +154,8 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
           [&](const engine::RaiseRequest& a) { world_.raise_request(a.at_step, a.before_update); },
           [&](const engine::RunPrecopy& a) { world_.precopy(a.step); },
           [&](const engine::RunTransfer&) { world_.transfer(step_, pending_); },
-          [&](const engine::JournalState& a) { refused_ = !JournalState(a.state); },
+          [&](const engine::JournalState& a) { refused_ = !JournalState(a); },
+          [&](const engine::RunRound& a) { world_.round(a.round, step_); },
           [&](const engine::Report& a) { world_.report(a); },
           [&](const engine::FlipAndAdopt&) { world_.flip(step_); },
           [&](const engine::CleanUp&) { world_.clean_up(); },
@@ -152,6 +168,9 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
           },
           [&](const engine::Forget&) {
             forgotten_ = true;
+            if (terms_.rounds > 0) {
+              static_cast<void>(journal_.Put(kEndedKey, std::to_string(terms_.id)));
+            }
             if (const Status cleared = Clear(journal_); !cleared) {
               world_.note_error("journal: " + cleared.error().ToString());
             }

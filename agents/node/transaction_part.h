@@ -29,12 +29,14 @@ class TransactionPart {
     std::string job;
     std::int64_t slot = 0;
     std::string layout_hash;  // of the new layout
+    int rounds = 0;           // in which the state moves after the decision; 0: before it
   };
   /// A row of the journal that an earlier agent of the node wrote.
   struct Kept {
     std::int64_t id = 0;
     engine::ParticipantState state = engine::ParticipantState::kIdle;
     std::string prepare;
+    int moved = 0;  // rounds
   };
   struct World {
     /// Returns the message that began it, for the journal. Called once, after `check` has
@@ -53,6 +55,9 @@ class TransactionPart {
     /// Starts the transfer of the state after `step`, and of the gradients of the step that is
     /// pending. TransferEnded is the result.
     std::function<void(std::int64_t step, const wire::StepDecision& pending)> transfer;
+    /// Frees what the round before has moved, and copies the cells of this one. RoundEnded is the
+    /// result, also inside the call.
+    std::function<void(int round, std::int64_t step)> round = {};
     std::function<void(const engine::Report& report)> report;
     /// Flips to the new layout, whose state is that after `step`. Idempotent. RanksAttached is the
     /// result, also inside the call.
@@ -76,7 +81,7 @@ class TransactionPart {
   TransactionPart(Terms terms, engine::DurableStore& journal, World world);
   /// Of a restarted agent.
   TransactionPart(Terms terms, engine::ParticipantState state, engine::DurableStore& journal,
-                  World world);
+                  World world, int moved = 0);
   TransactionPart(const TransactionPart&) = delete;
   TransactionPart& operator=(const TransactionPart&) = delete;
   /// The transaction in the journal, or nullopt. Ignores a state of another transaction, which is
@@ -85,13 +90,16 @@ class TransactionPart {
   static Result<std::optional<Kept>> Load(engine::DurableStore& journal);
   /// Erases both rows.
   static Status Clear(engine::DurableStore& journal);
+  /// Whether this is the last transaction that the node has ended.
+  static bool HasEnded(engine::DurableStore& journal, std::int64_t transaction);
 
   /// Handles the event, and then those that its actions lead to, in their order.
   void Feed(engine::ParticipantEvent event);
   void OnTransfer(std::int64_t step, const wire::StepDecision& pending);
   /// The value of the transaction's slot. A decision of another transaction means that this one can
-  /// no longer be committed.
-  void OnDecision(const engine::Decision& decision);
+  /// no longer be committed. `round`: as in engine::OutcomeReceived; absent: the registrar has not
+  /// said it.
+  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt);
   void OnGo(bool stay_paused);
   /// Reports again that the outcome was followed: the report or the Go may have been lost.
   void RepeatFollowed();
@@ -99,11 +107,12 @@ class TransactionPart {
   const Terms& terms() const { return terms_; }
   engine::ParticipantState state() const { return machine_.state(); }
   bool followed() const { return machine_.followed(); }
+  bool gave_up() const { return machine_.gave_up(); }
 
  private:
   void Perform(const engine::ParticipantAction& action);
   /// \return whether the actions after it may be carried out
-  bool JournalState(engine::ParticipantState state);
+  bool JournalState(const engine::JournalState& action);
 
   const Terms terms_;
   engine::DurableStore& journal_;

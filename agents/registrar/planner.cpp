@@ -17,6 +17,7 @@
 #include "engine/search/fit.h"
 #include "engine/search/overlap.h"
 #include "engine/search/plan_summary.h"
+#include "engine/search/rounds.h"
 #include "engine/store/memory_needs.h"
 #include "ptc/certificate/certificate.h"
 #include "ptc/plan/refill.h"
@@ -24,11 +25,15 @@
 namespace tessera::agents {
 namespace {
 
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kMostMoveMemory = std::int64_t{1} << 50;
+
 /// A plan is valid for one epoch and one set of options, so its hash covers these too.
-std::string HashOf(const ptc::Outline& plan, std::int64_t epoch,
-                   const engine::StepOptions& options) {
-  const std::string text =
+std::string HashOf(const ptc::Outline& plan, std::int64_t epoch, const engine::StepOptions& options,
+                   std::int64_t move_memory) {
+  std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
+  if (move_memory > 0) text += fmt::format(" {}", move_memory);
   return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));
 }
 
@@ -87,6 +92,58 @@ Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequ
                 std::move(choice->why)};
 }
 
+/// Fills in the peaks of the devices, old and new state side by side.
+/// \error kResourceExhausted naming a device without room
+Status PlanAtOnce(const PlanBasis& basis, const ptc::Layout& to, const ptc::Outline& plan,
+                  const std::vector<ptc::DeviceId>& lost, engine::MemoryNeeds& needs,
+                  engine::PlanSummary& summary) {
+  const engine::SearchInput& job = basis.job;
+  const ptc::Layout& from = *job.layout;
+  for (const ptc::DeviceId device : plan.devices) {
+    const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
+    const auto rank = to.mesh().RankOf(device);
+    if (is_lost && !rank) continue;
+    const auto known = job.capacities.find(device);
+    const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
+    const auto old_rank = is_lost ? std::nullopt : from.mesh().RankOf(device);
+    const std::int64_t needed = needs.DuringMove(old_rank, rank);
+    if (needed > capacity) {
+      std::string text =
+          fmt::format("device {} needs {} during the move, it has {}", ToString(device),
+                      engine::BytesText(needed), engine::BytesText(capacity));
+      const std::int64_t fits =
+          lost.empty() ? engine::FindMoveMemory(from, to, *plan.kinds, job.capacities) : 0;
+      if (fits >= kMiB) text += fmt::format("; it fits with --move-memory {}M", fits / kMiB);
+      if (fits > 0 && fits < kMiB) {
+        text += fmt::format("; it fits with --move-memory {}K", fits / 1024);
+      }
+      return ResourceExhausted(std::move(text));
+    }
+    summary.peak_memory.push_back({device, needed, capacity});
+  }
+  return OkStatus();
+}
+
+/// Plans rounds that need at most `limit` of a device beside its state, and fills in the peaks.
+/// Below 0 a limit is chosen.
+/// \error as engine::PlanRounds
+Result<std::vector<engine::Round>> PlanInRounds(const PlanBasis& basis, const ptc::Layout& to,
+                                                const ptc::Outline& plan, std::int64_t limit,
+                                                engine::PlanSummary& summary) {
+  const engine::SearchInput& job = basis.job;
+  if (limit < 0) limit = engine::FindMoveMemory(*job.layout, to, *plan.kinds, job.capacities);
+  if (limit == 0) limit = kMostMoveMemory;  // the error says what is missing
+  TESSERA_TRY(engine::RoundPlan rounds,
+              engine::PlanRounds(*job.layout, to, *plan.kinds, job.capacities, limit));
+  summary.in_rounds.move_memory = limit;
+  summary.in_rounds.rounds = std::ssize(rounds.rounds);
+  for (const auto& [device, bytes] : rounds.extra) {
+    summary.in_rounds.extra.push_back({device, bytes, 0});
+    summary.peak_memory.push_back({device, rounds.peak.at(device), job.capacities.at(device)});
+  }
+  return std::move(rounds.rounds);
+}
+
 }  // namespace
 
 Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& request,
@@ -119,24 +176,16 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   }
   engine::PlanSummary summary = engine::SummarizePlan(from, to, plan, topology, lost);
   engine::MemoryNeeds needs(plan.kinds);
-  for (const ptc::DeviceId device : plan.devices) {
-    const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
-    const auto rank = mesh->RankOf(device);
-    if (is_lost && !rank) continue;
-    const auto known = job.capacities.find(device);
-    const std::int64_t capacity = known == job.capacities.end() ? 0 : known->second;
-    const auto old_rank = is_lost ? std::nullopt : from.mesh().RankOf(device);
-    const std::int64_t needed = needs.DuringMove(old_rank, rank);
-    if (needed > capacity) {
-      return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
-                                           ToString(device), engine::BytesText(needed),
-                                           engine::BytesText(capacity)));
-    }
-    summary.peak_memory.push_back({device, needed, capacity});
+  std::vector<engine::Round> rounds;
+  if (request.move_memory() != 0) {
+    TESSERA_TRY(rounds, PlanInRounds(basis, to, plan, request.move_memory(), summary));
+    summary.overlap.why = "It moves in rounds.";
+  } else {
+    TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, plan, lost, needs, summary));
+    TESSERA_TRY(summary.overlap,
+                engine::PlanOverlap({&job, &to, &plan, &needs, target.options, basis.is_paused,
+                                     !lost.empty(), WishOf(request.overlap())}));
   }
-  TESSERA_TRY(summary.overlap,
-              engine::PlanOverlap({&job, &to, &plan, &needs, target.options, basis.is_paused,
-                                   !lost.empty(), WishOf(request.overlap())}));
   if (summary.overlap.chosen) {
     summary.pause_estimate = summary.overlap.pause;
     for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
@@ -148,7 +197,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   summary.epoch = basis.epoch;
   summary.from_options = job.options;
   summary.to_options = target.options;
-  summary.hash = HashOf(plan, basis.epoch, target.options);
+  summary.hash = HashOf(plan, basis.epoch, target.options, summary.in_rounds.move_memory);
   summary.idle = std::move(target.idle);
   summary.why = std::move(target.why);
   summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
@@ -159,7 +208,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   if (basis.has_snapshots) {
     summary.snapshots = ForecastSnapshots(to, GuestOf(NodesOf(*mesh), basis.alive)).memory;
   }
-  return Planned{std::move(to), std::move(plan), std::move(summary), basis.cluster};
+  return Planned{std::move(to), std::move(plan), std::move(summary), basis.cluster,
+                 std::move(rounds)};
 }
 
 Result<Planned> PlanHandIn(const PlanBasis& basis) {

@@ -12,6 +12,7 @@
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/search/propose.h"
+#include "engine/store/allocate.h"
 #include "ptc/plan/outline.h"
 
 namespace tessera::agents {
@@ -30,7 +31,8 @@ struct Planned {
   ptc::Layout to;
   ptc::Outline plan;
   engine::PlanSummary summary;
-  std::string cluster = {};  // JSON of the topology that the plan was made with
+  std::string cluster = {};                // JSON of the topology that the plan was made with
+  std::vector<engine::Round> rounds = {};  // in which the state moves after the decision
 };
 
 /// Plans the change of the job to `devices`, as the request wants it.

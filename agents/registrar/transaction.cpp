@@ -47,6 +47,8 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
   out.can_cancel = txn.run->machine().can_cancel();
   out.throttle = txn.throttle;
+  out.round = txn.run->machine().round();
+  out.rounds = txn.run->machine().rounds();
   for (const auto& [node, bytes] : txn.gradients) out.gradients_done += bytes;
   return out;
 }
@@ -72,6 +74,14 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   p->set_topology(txn.planned.cluster);
   p->set_verify_full(txn.verify_full);
   p->set_precopy(txn.run->machine().precopies());
+  for (const engine::Round& round : txn.planned.rounds) {
+    auto* const tensors = p->add_rounds()->mutable_tensors();
+    tensors->Add(round.tensors.begin(), round.tensors.end());
+  }
+  for (const engine::ExtraMemory& extra : txn.planned.summary.in_rounds.extra) {
+    Encode(extra.device, p->add_extra()->mutable_device());
+    p->mutable_extra(p->extra_size() - 1)->set_bytes(extra.planned);
+  }
   if (txn.hand_in) *p->mutable_hand_in() = txn.hand_in->source;
   if (txn.recovery) {
     p->set_recovery(true);

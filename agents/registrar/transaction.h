@@ -76,6 +76,7 @@ struct Txn {
   std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
   wire::StepDecision pending;  // before whose update the ranks pause; without a step: after one
   std::map<std::int32_t, std::int64_t> gradients;  // bytes of gradients that have moved, by node
+  std::string given_up;                            // why its rounds cannot be ended
   bool cancelled = false;                          // by a user
   std::int64_t throttle = 0;                       // bytes per second and node; 0: no limit
   std::unique_ptr<TransactionRun> run;

@@ -82,6 +82,13 @@ void TransactionDesk::OnRegister(const wire::Register& m, bool restarted) {
   }
 }
 
+// If it cannot be noted, the next silence or registration of the node tries again.
+void TransactionDesk::GiveUpRounds(std::int32_t node, const std::string& reason) {
+  txn_->given_up = reason;
+  if (JournalRow()) return Feed(engine::NodeGone{node, reason});
+  txn_->given_up.clear();
+}
+
 void TransactionDesk::OnRankLost(std::int32_t node, ptc::DeviceId device,
                                  const wire::RankExited& m) {
   txn_->lost_ranks[device] = m.reason();
@@ -139,6 +146,21 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodeTransferFailed{node, m.reason()});
     case wire::TxnReport::VERIFIED:
       return Feed(engine::NodeVerified{node});
+    case wire::TxnReport::MOVED: {
+      for (const wire::DeviceExtra& extra : m.extra()) NoteExtra(extra);
+      const int before = txn_->run->machine().round();
+      Feed(engine::NodeMoved{node, m.round()});
+      if (txn_ && txn_->run->machine().round() != before) {
+        txn_->repeats = Repetition(timers_.now());
+        MarkDirty();
+        world_.fault_point("registrar.round");
+      }
+      return;
+    }
+    case wire::TxnReport::GONE:
+      if (txn_->run->machine().round() == 0) return;
+      return GiveUpRounds(node,
+                          fmt::format("n{} has come back without the state that it held", node));
     case wire::TxnReport::ABORTED:
       // It gave up waiting, and wrote that to a register that nodes reach by themselves.
       if (txn_->run->machine().can_cancel()) {
@@ -149,6 +171,15 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodeFollowed{node});
     default:
       return;
+  }
+}
+
+void TransactionDesk::NoteExtra(const wire::DeviceExtra& extra) {
+  const auto device = Decode(extra.device());
+  for (engine::ExtraMemory& known : txn_->entry.in_rounds.extra) {
+    if (device && known.device == *device) {
+      known.measured = std::max(known.measured, extra.bytes());
+    }
   }
 }
 
@@ -190,11 +221,19 @@ void TransactionDesk::OnStateDigests(std::int32_t node, const wire::StateDigests
 
 void TransactionDesk::FeedSilence() {
   if (!txn_) return;
-  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
+  // Others may lack what a node that has answered holds.
+  const engine::Coordinator& machine = txn_->run->machine();
+  const std::set<std::int32_t> waiting =
+      machine.round() > 0 ? machine.participants() : machine.waiting_for();
   for (const std::int32_t number : waiting) {
     const Membership::Node* node = members_.Find(number);
-    if (node && Membership::IsSilent(*node))
+    if (!node || !Membership::IsSilent(*node) || !txn_) continue;
+    const bool is_lost = node->state == engine::NodeState::kDead;  // and not only out of reach
+    if (is_lost && txn_->run->machine().round() > 0) {
+      GiveUpRounds(number, members_.SilentText(*node));
+    } else {
       Feed(engine::NodeSilent{number, members_.SilentText(*node)});
+    }
   }
 }
 
@@ -262,7 +301,11 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
   const TxnPhase phase = txn_->run->phase();
   if (phase != TxnPhase::kPreparing) txn_->start_watch.reset();
   const std::string source = fmt::format("txn {}", txn_->id);
-  if (phase == TxnPhase::kTransferring) {
+  if (phase == TxnPhase::kTransferring && txn_->run->machine().round() > 0) {
+    AddEvent(engine::Severity::kInfo, source,
+             fmt::format("decided: no rollback from here; moving in {} rounds",
+                         txn_->run->machine().rounds()));
+  } else if (phase == TxnPhase::kTransferring) {
     around_.transfer_begins(txn_->job);
     if (!txn_->recovery && !txn_->paused_since) txn_->paused_since = now;
     txn_->pause_deadline.reset();
@@ -353,6 +396,11 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
           [&](const engine::SendOutcome& a) {
             m.mutable_outcome()->set_transaction(id);
             m.mutable_outcome()->set_value(ToText(*txn_->run->decision()));
+            m.mutable_outcome()->set_round(a.round);
+            // An agent that has restarted since Prepare is reached in another way.
+            if (a.round > 0 && txn_->peers_revision != members_.peers_revision()) {
+              *m.mutable_outcome()->mutable_peers() = members_.PeersFor({txn_->job, id, id});
+            }
             return a.node;
           },
           [&](const engine::SendGo& a) {

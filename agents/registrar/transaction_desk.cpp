@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -82,6 +83,10 @@ Status TransactionDesk::BeginApply(const std::string& request_id, const wire::Ap
         fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
                     request.plan_hash(), summary.hash, job.epoch));
   }
+  if (request.verify_full() && !planned.rounds.empty()) {
+    return InvalidArgument(
+        "--verify full reads old and new state side by side, which --move-memory does not have");
+  }
   const bool paused = job.state == engine::JobState::kPaused;
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
     return FailedPrecondition(fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}",
@@ -120,6 +125,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     if (paused) setup.paused_at = job.step;
     setup.precopies =
         planned.summary.overlap.chosen && !paused && !origin.hand_in && !origin.verify_full;
+    setup.rounds = static_cast<int>(planned.rounds.size());
   }
   setup.participants.merge(NodesOf(planned.to.mesh()));
   const bool reads_all =
@@ -149,6 +155,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   entry.host = planned.summary.host;
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
+  entry.in_rounds = planned.summary.in_rounds;
   if (const Status put = world_.history.PutTransaction(entry);
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
@@ -157,7 +164,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   txn_->id = id;
   txn_->job = job.name;
   txn_->slot = job.slot;
-  txn_->epoch = job.epoch + 1;
+  // Each round is an epoch of the arenas.
+  txn_->epoch = job.epoch + std::max(1, setup.rounds);
   const bool returns = origin.recovery && origin.recovery->steps_lost;
   txn_->timeline = job.timeline + (origin.hand_in || returns ? 1 : 0);
   txn_->at_step = origin.at_step;

@@ -150,6 +150,11 @@ class TransactionDesk : public RegistrarPart {
   std::shared_ptr<const wire::ToNode> Prepared();
   void OnPhaseChanged(engine::TxnPhase before);
   /// All ranks may wait now.
+  /// Ends the rounds: the node has lost what others need. Noted first, because nodes forget the
+  /// transaction then.
+  void GiveUpRounds(std::int32_t node, const std::string& reason);
+  /// What lay beside the state of a device in its rounds.
+  void NoteExtra(const wire::DeviceExtra& extra);
   void NotePaused();
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();

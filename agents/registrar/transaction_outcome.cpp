@@ -62,9 +62,10 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   NoteResumed();
   const std::string digests = committed ? NoteDigests() : std::string();
   engine::HistoryEntry& entry = txn_->entry;
-  entry.result = committed ? "committed" : "rolled_back";
+  const bool gave_up = txn_->run->machine().gave_up();
+  entry.result = gave_up ? "failed" : committed ? "committed" : "rolled_back";
   entry.reason = reason;
-  if (committed) {
+  if (committed && !gave_up) {
     if (std::string origin = OriginText(*txn_, begins); !origin.empty()) {
       entry.reason = std::move(origin);
     }
@@ -76,6 +77,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   publisher_.Record(entry);
   last_ = StatusOf(*txn_, timers_.now());
   last_->reason = reason;
+  if (gave_up) last_->phase = engine::TxnPhase::kFailed;
   uses_.rendezvous.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
@@ -92,7 +94,11 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   }
   if (jobs_.Journal(*job)) static_cast<void>(EraseRow());
   const std::string source = fmt::format("txn {}", txn_->id);
-  if (committed) {
+  if (gave_up) {
+    AddEvent(engine::Severity::kError, source,
+             fmt::format("failed between two rounds: {}; no layout of '{}' is whole", reason,
+                         txn_->job));
+  } else if (committed) {
     AddEvent(
         engine::Severity::kInfo, source,
         fmt::format("epoch {} committed, {}, pause {:.2f} s", job->epoch, digests, entry.pause));
@@ -103,7 +109,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
                              ? "what is left of the state is unchanged"
                              : "the old layout is whole"));
   }
-  std::string fail = begins && !committed && job->starting ? reason : std::string();
+  std::string fail = gave_up || (begins && !committed && job->starting) ? reason : std::string();
   for (const auto& [device, why] : txn_->lost_ranks) {
     if (job->state == engine::JobState::kSuspended) break;
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
@@ -125,6 +131,8 @@ Status TransactionDesk::JournalRow() {
         txn_->recovery->step,   txn_->recovery->steps_lost,
         txn_->recovery->begins, txn_->checkpoint() ? txn_->checkpoint()->path : std::string()};
   }
+  row.rounds = txn_->run->machine().rounds();
+  row.given_up = txn_->given_up;
   return journal_.Put(kTxnKey, ToText(row));
 }
 
@@ -155,6 +163,8 @@ Status TransactionDesk::Recover() {
     setup.pausing = setup.participants;
   }
   setup.participants.merge(NodesOf(row.to.mesh()));
+  setup.rounds = row.rounds;
+  setup.given_up = row.given_up;
 
   engine::PlanSummary summary;
   summary.from_mesh = old_mesh.shape();
@@ -172,6 +182,7 @@ Status TransactionDesk::Recover() {
   txn_->epoch = row.epoch;
   txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
   txn_->was_paused = row.was_paused;
+  txn_->given_up = row.given_up;
   if (row.recovery) {
     txn_->recovery = {std::move(row.recovery->lost), row.recovery->step,
                       std::move(row.recovery->reason), row.recovery->steps_lost};

@@ -17,6 +17,8 @@ std::string ToText(const TxnRow& row) {
                          {"was_paused", row.was_paused},
                          {"timeline", row.timeline},
                          {"started", row.started}};
+  if (row.rounds > 0) json["rounds"] = row.rounds;
+  if (!row.given_up.empty()) json["given_up"] = row.given_up;
   if (row.recovery) {
     json["recovery"] = {{"lost", nlohmann::json::array()},
                         {"reason", row.recovery->reason},
@@ -45,6 +47,8 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
                json.at("was_paused").get<bool>(),
                json.value("timeline", std::int64_t{-1}),
                json.at("started").get<double>()};
+    row.rounds = json.value("rounds", 0);
+    row.given_up = json.value("given_up", "");
     if (const auto found = json.find("recovery"); found != json.end()) {
       row.recovery.emplace();
       row.recovery->reason = found->at("reason").get<std::string>();

@@ -34,6 +34,8 @@ struct TxnRow {
     std::string checkpoint = {};                  // that it reads; empty: none
   };
   std::optional<Recovery> recovery = {};  // of a job without ranks
+  int rounds = 0;                         // in which the state moves after the decision
+  std::string given_up = {};              // why the rounds were given up; empty: they were not
 };
 
 /// JSON.

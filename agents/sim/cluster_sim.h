@@ -18,7 +18,8 @@ struct ClusterResult {
   std::int64_t events = 0, steps = 0;
   std::int64_t transactions = 0, commits = 0, recoveries = 0;
   std::int64_t overlapped = 0;  // commits whose state was copied while ranks computed
-  std::int64_t digests = 0;  // commits with digests in their record
+  std::int64_t in_rounds = 0;   // commits whose state moved in rounds
+  std::int64_t digests = 0;     // commits with digests in their record
 };
 
 /// A cluster that trains, with faults in the first half minute. It ends when all is well

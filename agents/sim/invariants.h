@@ -35,7 +35,7 @@ class Invariants {
     const MemoryStore* decision_rows = nullptr;  // of the register
     engine::History* history = nullptr;
     StepBook* steps = nullptr;
-    const SimFaults* faults = nullptr;
+    SimFaults* faults = nullptr;
     SimOperator* person = nullptr;
     ClusterResult* result = nullptr;
   };

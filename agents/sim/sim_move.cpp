@@ -165,9 +165,11 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
     return memory_of(device)->at(c.local.at(device).next_table.epoch()).version;
   };
   for (const auto& [device, local] : c.local) {
-    if (!c.to.mesh().RankOf(device)) continue;
+    if (!c.is_round && !c.to.mesh().RankOf(device)) continue;
     const std::int64_t epoch = local.next_table.epoch();
     std::set<std::int64_t> versions;
+    // What a round does not move stays.
+    if (c.is_round && !local.old_table.entries().empty()) versions.insert(old_version(device));
     if (c.snapshot) {
       auto shares = VersionsOf(c.snapshot->shares, share_of);
       if (!shares) {
@@ -185,8 +187,9 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
       versions.insert(memory->VersionOf(c.key.job, epoch - 1));
     }
     const bool is_damaged = std::exchange(damages, false);
-    const std::int64_t version =
-        versions.size() == 1 && !is_damaged ? *versions.begin() : Content::kRubbish;
+    std::int64_t version = Content::kRubbish;
+    if (versions.size() == 1 && !is_damaged) version = *versions.begin();
+    if (versions.empty() && c.is_round) version = Content::kNothing;
     memory_of(device)->at(epoch) = {c.key.job, epoch, version, false};
     // The node compares what has moved with its sources. A snapshot has no digests of cells, so the
     // registrar finds the difference.

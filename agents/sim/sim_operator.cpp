@@ -32,6 +32,20 @@ bool IsUnheard(const engine::ClusterSnapshot& status, const engine::JobStatus& j
          });
 }
 
+/// A node for which the rounds of a change wait.
+std::optional<std::int32_t> LostInRound(const engine::ClusterSnapshot& status) {
+  if (!status.transaction || status.transaction->round == 0) return std::nullopt;
+  for (const auto* devices : {&status.transaction->from_devices, &status.transaction->to_devices}) {
+    for (const ptc::DeviceId device : *devices) {
+      for (const engine::NodeStatus& node : status.nodes) {
+        const bool is_lost = node.state == engine::NodeState::kUnmanaged;
+        if (node.node == device.node && is_lost) return node.node;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void SimOperator::Request(wire::Request request, OnAnswer then) {
@@ -81,7 +95,10 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
   const bool is_suspended =
       job.state == engine::JobState::kSuspended || job.state == engine::JobState::kWaitingDecision;
   wire::Request request;
-  if (calm && IsUnheard(status, job)) {
+  if (const auto lost = LostInRound(status); calm && lost) {
+    request.mutable_kill_node()->set_node(*lost);
+    request.mutable_kill_node()->set_give_up(true);
+  } else if (calm && IsUnheard(status, job)) {
     request.mutable_kill_node()->set_node(job.devices.front().node);
     request.mutable_kill_node()->set_give_up(true);
   } else if (job.state == engine::JobState::kFailed) {
@@ -124,6 +141,13 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
     if (plan.devices().empty()) return;
     request.mutable_apply()->set_verify_full(world_.sim->Chance(0.2));
     if (world_.sim->Chance(0.5)) plan.set_overlap(wire::PlanRequest::ON);
+    if (world_.sim->Chance(0.25)) {
+      plan.set_overlap(wire::PlanRequest::OFF);
+      // The tensors of the own program have some bytes, and their piece tables some hundred.
+      plan.set_move_memory(world_.is_trainer ? world_.sim->Pick(1 << 17, 1 << 22)
+                                             : world_.sim->Pick(300, 1500));
+      request.mutable_apply()->set_verify_full(false);
+    }
   } else {
     return;
   }

@@ -30,6 +30,7 @@ SoakSum Soak(const SoakPlan& plan,
       out.sum.commits += result.commits;
       out.sum.recoveries += result.recoveries;
       out.sum.overlapped += result.overlapped;
+      out.sum.in_rounds += result.in_rounds;
       out.sum.digests += result.digests;
       if (result.violation.empty()) continue;
       ++out.bad;

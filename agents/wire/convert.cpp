@@ -495,6 +495,8 @@ struct Fields<wire::TxnInfo> {
     TESSERA_MESSAGE(to_options);
     TESSERA_FIELD(NotNegative, throttle);
     TESSERA_FIELD(NotNegative, gradients_done);
+    TESSERA_FIELD(NotNegative, round);
+    TESSERA_FIELD(NotNegative, rounds);
     return OkStatus();
   }
 };
@@ -638,6 +640,30 @@ struct Fields<wire::PlanCertificate> {
 };
 
 template <>
+struct Fields<wire::ExtraMemory> {
+  using Value = engine::ExtraMemory;
+  static constexpr std::string_view kName = "in_rounds.extra";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_MESSAGE(device);
+    TESSERA_FIELD(NotNegative, planned);
+    TESSERA_FIELD(NotNegative, measured);
+    return OkStatus();
+  }
+};
+
+template <>
+struct Fields<wire::RoundsInfo> {
+  using Value = engine::MoveInRounds;
+  static constexpr std::string_view kName = "in_rounds";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, move_memory);
+    TESSERA_FIELD(NotNegative, rounds);
+    TESSERA_LIST(extra);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::PlanInfo::Peak> {
   using Value = engine::PlanSummary::Peak;
   static constexpr std::string_view kName = "plan.peak_memory";
@@ -686,6 +712,7 @@ struct Fields<wire::PlanInfo> {
     TESSERA_OPTIONAL(Amount, to_step_seconds);
     TESSERA_MESSAGE(snapshots);
     TESSERA_MESSAGE(overlap);
+    TESSERA_MESSAGE(in_rounds);
     return OkStatus();
   }
 };
@@ -726,6 +753,7 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_FIELD(NotNegative, network);
     TESSERA_FIELD(Finite, pause_estimate);
     TESSERA_LIST(flows);
+    TESSERA_MESSAGE(in_rounds);
     return OkStatus();
   }
 };

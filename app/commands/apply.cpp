@@ -22,17 +22,22 @@ int runApply(const Invocation& call) {
   TESSERA_OR_USAGE(auto planRequest, readPlanRequest(call.arguments));
   TESSERA_OR_USAGE(const auto atStep,
                    call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40));
-  if (const auto refused =
-          refuseIfUnasked(call, fmt::format("Move job '{}'", call.arguments.word(0))))
+  const std::string job = call.arguments.word(0);
+  const bool inRounds = planRequest.move_memory() != 0;
+  if (!inRounds && call.arguments.has("confirm"))
+    return wrongUsage(InvalidArgument("--confirm is for --move-memory only"));
+  if (const auto refused = inRounds ? refuseIfUnnamed(call, job)
+                                    : refuseIfUnasked(call, fmt::format("Move job '{}'", job)))
     return *refused;
 
   TESSERA_OR_FAILED(auto session, openSession(call));
   TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &planRequest));
   if (!call.json) fmt::print("{}", describePlan(plan));
+  const std::string question =
+      fmt::format("Move {} of job '{}', with a pause of about {}", formatBytes(plan.moved()),
+                  plan.job, formatSeconds(plan.pause_estimate));
   if (const auto refused =
-          askBefore(call, fmt::format("Move {} of job '{}', with a pause of about {}",
-                                      formatBytes(plan.moved()), plan.job,
-                                      formatSeconds(plan.pause_estimate))))
+          inRounds ? askForName(call, question, plan.job) : askBefore(call, question))
     return *refused;
 
   countInterrupts();
@@ -76,16 +81,25 @@ Command applyCommand() {
                                             "before and after",
                                     .fallback = "moved",
                                     .choices = {"moved", "full"}},
+                                   {.name = "confirm",
+                                    .value = "JOB",
+                                    .help = "with --move-memory: the name of the job, in place of "
+                                            "the question"},
                                    yesOption("do not ask after the plan was shown"),
                                    quietOption()}),
            .notes = {"Shows the plan and asks. Without a terminal --yes is needed.",
+                     "With --move-memory it asks for the name of the job, because there is no "
+                     "rollback from the first round on. Without a terminal --confirm JOB is "
+                     "needed.",
                      "Ctrl-C rolls the change back and waits for the outcome.",
                      "With --json each line is a document: {\"phase\", \"done_bytes\", "
                      "\"total_bytes\"} while the change runs, with {\"waits_for\"} while new ranks "
                      "open their data, and at the end {\"result\", ...}."},
            .examples = {"tesseractl apply gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
                         "tesseractl apply gpt-mini --mesh tp=4",
-                        "tesseractl apply gpt-mini --zero on --at-step 200"}},
+                        "tesseractl apply gpt-mini --zero on --at-step 200",
+                        "tesseractl apply gpt-mini --mesh tp=4 --move-memory 64M --confirm "
+                        "gpt-mini"}},
           runApply};
 }
 

@@ -19,4 +19,12 @@ std::optional<int> askBefore(const Invocation& call, const std::string& question
 /// Of a verb that asks later, when it knows more: refuses at once where `askBefore` could not ask.
 std::optional<int> refuseIfUnasked(const Invocation& call, const std::string& question);
 
+/// Of an act without a way back: asks for `name` on stderr, unless --confirm NAME is given. --yes
+/// does not answer it.
+/// \return as askBefore; kUsage if --confirm has another name
+std::optional<int> askForName(const Invocation& call, const std::string& question,
+                              const std::string& name);
+/// As refuseIfUnasked.
+std::optional<int> refuseIfUnnamed(const Invocation& call, const std::string& name);
+
 }  // namespace tessera::app

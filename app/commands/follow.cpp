@@ -34,13 +34,19 @@ class TxnProgress {
     // While it prepares, `reason` is what it waits for. Later it is the reason of a rollback, which
     // is printed at the end.
     const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
-    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits) return;
-    const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty();
+    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits && txn.round == m_round)
+      return;
+    const bool samePhase =
+        phase == m_phase && waits.empty() == m_waits.empty() && txn.round == m_round;
+    m_round = txn.round;
     m_phase = phase;
     m_bytes = txn.bytes_done;
     m_waits = waits;
-    const std::string shown =
-        txn.phase == engine::TxnPhase::kPrecopying ? "copying while training" : phase;
+    const std::string round =
+        txn.round > 0 ? fmt::format("round {} of {}", txn.round, txn.rounds) : std::string();
+    const std::string shown = txn.phase == engine::TxnPhase::kPrecopying ? "copying while training"
+                              : txn.round > 0                            ? round
+                                                                         : phase;
     const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
                                                         formatBytes(txn.bytes_total))
                                           : waits;
@@ -48,6 +54,10 @@ class TxnProgress {
       Json line = {
           {"phase", phase}, {"done_bytes", txn.bytes_done}, {"total_bytes", txn.bytes_total}};
       if (!waits.empty()) line["waits_for"] = waits;
+      if (txn.round > 0) {
+        line["round"] = txn.round;
+        line["rounds"] = txn.rounds;
+      }
       printLine(line);
     } else if (m_terminal) {
       const double part = static_cast<double>(txn.bytes_done) /
@@ -79,7 +89,18 @@ class TxnProgress {
   bool m_terminal;
   std::string m_phase, m_waits;
   std::int64_t m_bytes = -1;
+  std::int64_t m_round = 0;
 };
+
+std::string describeMeasured(const engine::MoveInRounds& rounds) {
+  if (rounds.rounds == 0) return {};
+  std::string text =
+      fmt::format("{} rounds; beside the state, planned and measured:", rounds.rounds);
+  for (const engine::ExtraMemory& device : rounds.extra)
+    text += fmt::format(" {} {} {}", ptc::ToString(device.device), formatBytes(device.planned),
+                        formatBytes(device.measured));
+  return text + "\n";
+}
 
 int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
   progress.endLine();
@@ -95,11 +116,13 @@ int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress
                {"volume_bound_bytes", record.volume_bound},
                {"digest_before", record.digest_before},
                {"digest_after", record.digest_after},
+               {"move_memory", toJson(record)["move_memory"]},
                {"reason", record.reason}});
   } else if (committed) {
     fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record.epoch,
                record.step, formatBytes(record.bytes_moved), formatBytes(record.volume_bound),
                formatSeconds(record.pause));
+    fmt::print("{}", describeMeasured(record.in_rounds));
     if (record.digest_after.empty())
       fmt::print("digests are not known, see `tesseractl events`\n");
     else

@@ -201,6 +201,8 @@ Json toJson(const engine::TxnStatus& txn) {
           {"paused_seconds", txn.paused},
           {"throttle_bytes_per_second", txn.throttle > 0 ? Json(txn.throttle) : Json(nullptr)},
           {"can_cancel", txn.can_cancel},
+          {"round", txn.round > 0 ? Json(txn.round) : Json(nullptr)},
+          {"rounds", txn.rounds > 0 ? Json(txn.rounds) : Json(nullptr)},
           {"reason", txn.reason}};
 }
 
@@ -281,45 +283,57 @@ Json bandwidthsOf(const engine::PlanCertificate& certificate) {
           {"from", certificate.bandwidths_from}};
 }
 
+Json moveMemoryOf(const engine::MoveInRounds& rounds) {
+  if (rounds.rounds == 0) return {};
+  Json extra = Json::object();
+  for (const engine::ExtraMemory& device : rounds.extra)
+    extra[ptc::ToString(device.device)] = device.planned;
+  return {{"limit_bytes", rounds.move_memory},
+          {"rounds", rounds.rounds},
+          {"extra_bytes", std::move(extra)}};
+}
+
 Json toJson(const engine::PlanSummary& plan) {
   Json peaks = Json::object();
   for (const auto& peak : plan.peak_memory) peaks[ptc::ToString(peak.device)] = peak.bytes;
-  return {{"job", plan.job},
-          {"from", configurationToJson(plan.from_mesh, plan.from_devices, plan.from_options)},
-          {"to", configurationToJson(plan.to_mesh, plan.to_devices, plan.to_options)},
-          {"hash", plan.hash},
-          {"bytes",
-           {{"kept", plan.kept},
-            {"device", plan.device},
-            {"host", plan.host},
-            {"network", plan.network},
-            {"snapshot", plan.snapshot},
-            {"storage", plan.storage}}},
-          {"relay", {{"on", plan.relayed}, {"network_direct_bytes", plan.network_direct}}},
-          {"volume_bound_bytes", plan.volume_bound},
-          {"network_bound_bytes", plan.certificate.network_bound},
-          {"busiest_port", portOf(plan.certificate)},
-          {"bandwidths", bandwidthsOf(plan.certificate)},
-          {"idle", toJson(plan.idle)},
-          {"peak_bytes", std::move(peaks)},
-          {"snapshots", memoryOf(plan.snapshots)},
-          {"single_source", plan.single_source},
-          {"single_source_bytes", plan.certificate.single_source_bytes},
-          {"pause_estimate_seconds", plan.pause_estimate},
-          {"overlap",
-           {{"on", plan.overlap.chosen},
-            {"plain_pause_seconds", plan.overlap.plain_pause},
-            {"pause_seconds", plan.overlap.pause > 0 ? Json(plan.overlap.pause) : Json()},
-            {"gradient_bytes", plan.overlap.gradient_bytes},
-            {"why", plan.overlap.why}}},
-          {"rollback", plan.rollback},
-          {"epoch", plan.epoch},
-          {"layout_hash", plan.from_layout_hash},
-          {"flows", flowsOf(plan.flows)},
-          {"global_batch", plan.global_batch},
-          {"why", plan.why},
-          {"step_seconds",
-           {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
+  return {
+      {"job", plan.job},
+      {"from", configurationToJson(plan.from_mesh, plan.from_devices, plan.from_options)},
+      {"to", configurationToJson(plan.to_mesh, plan.to_devices, plan.to_options)},
+      {"hash", plan.hash},
+      {"bytes",
+       {{"kept", plan.kept},
+        {"device", plan.device},
+        {"host", plan.host},
+        {"network", plan.network},
+        {"snapshot", plan.snapshot},
+        {"storage", plan.storage}}},
+      {"relay", {{"on", plan.relayed}, {"network_direct_bytes", plan.network_direct}}},
+      {"volume_bound_bytes", plan.volume_bound},
+      {"network_bound_bytes", plan.certificate.network_bound},
+      {"busiest_port", portOf(plan.certificate)},
+      {"bandwidths", bandwidthsOf(plan.certificate)},
+      {"idle", toJson(plan.idle)},
+      {"peak_bytes", std::move(peaks)},
+      {"snapshots", memoryOf(plan.snapshots)},
+      {"single_source", plan.single_source},
+      {"single_source_bytes", plan.certificate.single_source_bytes},
+      {"pause_estimate_seconds", plan.pause_estimate},
+      {"overlap",
+       {{"on", plan.overlap.chosen},
+        {"plain_pause_seconds", plan.overlap.plain_pause},
+        {"pause_seconds", plan.overlap.pause > 0 ? Json(plan.overlap.pause) : Json()},
+        {"gradient_bytes", plan.overlap.gradient_bytes},
+        {"why", plan.overlap.why}}},
+      {"rollback", plan.in_rounds.rounds > 0 ? Json("until the first round") : Json(plan.rollback)},
+      {"move_memory", moveMemoryOf(plan.in_rounds)},
+      {"epoch", plan.epoch},
+      {"layout_hash", plan.from_layout_hash},
+      {"flows", flowsOf(plan.flows)},
+      {"global_batch", plan.global_batch},
+      {"why", plan.why},
+      {"step_seconds",
+       {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
 }
 
 Json toJson(const engine::HistoryEntry& entry) { return Json::parse(engine::ToJson(entry)); }

@@ -58,6 +58,16 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   request.set_overlap(overlap == "on"    ? wire::PlanRequest::ON
                       : overlap == "off" ? wire::PlanRequest::OFF
                                          : wire::PlanRequest::AUTO);
+  if (const auto text = arguments.value("move-memory")) {
+    std::int64_t bytes = -1;
+    if (*text != "auto") {
+      TESSERA_TRY(bytes, parseMemory(*text).Context("--move-memory"));
+    }
+    if (overlap == "on")
+      return InvalidArgument(
+          "--overlap on needs old and new state side by side, which --move-memory avoids");
+    request.set_move_memory(bytes);
+  }
   TESSERA_RETURN_IF_ERROR(readStepOptions(arguments));
   return request;
 }
@@ -138,6 +148,11 @@ std::string describeOverlap(const engine::OverlapPlan& overlap) {
                      pause, gradients);
 }
 
+std::string describeRollback(const engine::PlanSummary& plan) {
+  if (plan.in_rounds.rounds > 0) return "until the first round";
+  return plan.rollback ? "yes" : "no";
+}
+
 }  // namespace
 
 std::string describeCertificate(const engine::PlanCertificate& certificate) {
@@ -181,15 +196,24 @@ std::string describePlan(const engine::PlanSummary& plan) {
                        {"  least that must move", formatBytes(plan.volume_bound)}},
                       {1});
   text += describeCertificate(plan.certificate);
-  text += fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
-                      formatSeconds(plan.pause_estimate), plan.single_source,
-                      plan.rollback ? "yes" : "no");
+  text +=
+      fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
+                  formatSeconds(plan.pause_estimate), plan.single_source, describeRollback(plan));
   text += describeOverlap(plan.overlap);
+  const engine::MoveInRounds& rounds = plan.in_rounds;
+  if (rounds.rounds > 0)
+    text += fmt::format("  rounds   {}, each with at most {} beside the state of a GPU\n",
+                        rounds.rounds, formatBytes(rounds.move_memory));
   std::vector<std::vector<std::string>> peaks = {{"  device", "peak", "of"}};
-  for (const auto& peak : plan.peak_memory)
+  if (rounds.rounds > 0) peaks.front().emplace_back("beside the state");
+  for (std::size_t i = 0; i < plan.peak_memory.size(); ++i) {
+    const auto& peak = plan.peak_memory[i];
     peaks.push_back(
         {"  " + ptc::ToString(peak.device), formatBytes(peak.bytes), formatBytes(peak.capacity)});
-  text += formatTable(peaks, {1, 2});
+    if (rounds.rounds > 0 && i < rounds.extra.size())
+      peaks.back().push_back(formatBytes(rounds.extra[i].planned));
+  }
+  text += formatTable(peaks, {1, 2, 3});
   if (plan.snapshots.bytes > 0)
     text += fmt::format("  snapshots  {} each, up to {} on n{} (memory of the host)\n",
                         formatBytes(plan.snapshots.bytes), formatBytes(plan.snapshots.peak_bytes),
@@ -246,6 +270,16 @@ OptionSpec overlapOption() {
           .fallback = "auto",
           .choices = {"auto", "on", "off"}};
 }
+OptionSpec moveMemoryOption() {
+  return {.name = "move-memory",
+          .value = "SIZE",
+          .help =
+              "move in rounds that need at most this much of a GPU beside its state, such as "
+              "64M, or auto; what a round has moved is freed before the next, so that nothing can "
+              "be rolled "
+              "back from the first round on",
+          .fallback = "old and new state side by side"};
+}
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
   std::vector<OptionSpec> options = {
       devicesOption("the job's GPUs, and idle ones if --mesh needs more"),
@@ -254,7 +288,8 @@ std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
       microBatchOption("as now"),
       pinOption(),
       relayOption(),
-      overlapOption()};
+      overlapOption(),
+      moveMemoryOption()};
   std::ranges::move(more, std::back_inserter(options));
   return options;
 }

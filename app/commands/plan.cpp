@@ -19,7 +19,10 @@ namespace {
 constexpr std::int64_t kMostPlanCandidates = 64;
 
 int runPlan(const Invocation& call) {
-  if (isOfflinePlan(call.arguments)) return planOffline(call);
+  const bool isOffline = isOfflinePlan(call.arguments);
+  if (isOffline && call.arguments.has("move-memory"))
+    return wrongUsage(InvalidArgument("--move-memory needs JOB, whose GPUs have the memory"));
+  if (isOffline) return planOffline(call);
   if (call.arguments.word(0).empty())
     return wrongUsage(
         InvalidArgument("`plan` needs JOB, or --model or --tensors without a cluster"));

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -125,6 +126,34 @@ std::string_view ToString(Check::Verdict verdict) { return kVerdicts.Of(verdict)
 
 Result<Check::Verdict> ParseVerdict(std::string_view text) {
   return Parse(text, kVerdicts, "verdict");
+}
+
+std::string ToText(const MoveInRounds& rounds) {
+  if (rounds.rounds == 0) return {};
+  std::string text = fmt::format("{} {}", rounds.move_memory, rounds.rounds);
+  for (const ExtraMemory& device : rounds.extra) {
+    text += fmt::format(" {}={}/{}", ptc::ToString(device.device), device.planned, device.measured);
+  }
+  return text;
+}
+
+Result<MoveInRounds> ParseMoveInRounds(const std::string& text) {
+  MoveInRounds out;
+  if (text.empty()) return out;
+  const Error bad = InvalidArgument(fmt::format("'{}' is not a move in rounds", text));
+  std::istringstream in(text);
+  if (!(in >> out.move_memory >> out.rounds)) return bad;
+  for (std::string word; in >> word;) {
+    const std::size_t equal = word.find('=');
+    const auto device = ptc::ParseDevice(word.substr(0, equal));
+    if (!device || equal == std::string::npos) return bad;
+    ExtraMemory extra{*device};
+    char slash = 0;
+    std::istringstream numbers(word.substr(equal + 1));
+    if (!(numbers >> extra.planned >> slash >> extra.measured) || slash != '/') return bad;
+    out.extra.push_back(extra);
+  }
+  return out;
 }
 
 }  // namespace tessera::engine

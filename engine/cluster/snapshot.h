@@ -180,6 +180,8 @@ struct TxnStatus {
   std::optional<double> eta_least = {}, eta_most = {};
   std::int64_t throttle = 0;        // bytes per second that a node sends or receives; 0: no limit
   std::int64_t gradients_done = 0;  // bytes of gradients that have moved in the pause
+  std::int64_t round = 0;           // that moves now; 0: none
+  std::int64_t rounds = 0;          // of the change; 0: it moves at once
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
@@ -261,6 +263,27 @@ struct OverlapPlan {
   friend bool operator==(const OverlapPlan&, const OverlapPlan&) = default;
 };
 
+/// What a device needs beside its state while it moves in rounds: new pieces, and the piece table.
+struct ExtraMemory {
+  ptc::DeviceId device;
+  std::int64_t planned = 0;
+  std::int64_t measured = 0;  // in the round that needed most; 0: not known
+  friend bool operator==(const ExtraMemory&, const ExtraMemory&) = default;
+};
+/// A move in rounds, for devices without room for old and new state side by side.
+struct MoveInRounds {
+  std::int64_t move_memory = 0;  // the bound on the extra memory of a device
+  std::int64_t rounds = 0;       // 0: the change moves at once
+  std::vector<ExtraMemory> extra = {};
+  friend bool operator==(const MoveInRounds&, const MoveInRounds&) = default;
+};
+
+/// "67108864 5 n0g0=1048576/1048064": the bound, the rounds, and the devices with what was planned
+/// and measured; empty without rounds.
+std::string ToText(const MoveInRounds& rounds);
+/// \error kInvalidArgument naming the text
+Result<MoveInRounds> ParseMoveInRounds(const std::string& text);
+
 /// The result of a dry run.
 struct PlanSummary {
   std::string job;
@@ -285,7 +308,8 @@ struct PlanSummary {
   std::int64_t single_source = 0;
   double pause_estimate = 0;  // of the way that is chosen
   OverlapPlan overlap = {};
-  bool rollback = true;
+  MoveInRounds in_rounds = {};
+  bool rollback = true;  // until the end; a move in rounds can be rolled back until the first one
   std::vector<FlowStatus> flows;  // bytes_total by (source, destination) device
   std::int64_t global_batch = 0;
   std::string why;  // one sentence on the choice of the mesh; empty if it was given
@@ -318,6 +342,7 @@ struct HistoryEntry {
   std::int64_t kept = 0, device = 0, host = 0, network = 0;  // planned bytes by class
   double pause_estimate = 0;                                 // of the plan, seconds
   std::vector<FlowStatus> flows = {};                        // bytes of each pair of devices
+  MoveInRounds in_rounds = {};
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 

@@ -97,6 +97,11 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
   e.host = row.Int(19);
   e.network = row.Int(20);
   e.pause_estimate = row.IsNull(21) ? 0 : row.Double(21);
+  auto in_rounds = ParseMoveInRounds(row.Text(22));
+  if (!in_rounds) {
+    return DataLoss(fmt::format("{}: transaction {}: {}", path, e.id, in_rounds.error().message));
+  }
+  e.in_rounds = std::move(*in_rounds);
   return e;
 }
 

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 /// monostate: unknown.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string, StepOptions,
-                           std::map<std::string, double>, std::vector<FlowStatus>>;
+                           std::map<std::string, double>, std::vector<FlowStatus>, MoveInRounds>;
 
 struct Column {
   const char* key;    // in JSON; `a.b` is member b of object a; nullptr: only in CSV
@@ -59,7 +59,8 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {"digest_before", "digest before", e.digest_before},
           {"digest_after", "digest after", e.digest_after},
           {"phase_seconds", "phases [s]", e.phases},
-          {"flows", "flows [B]", e.flows}};
+          {"flows", "flows [B]", e.flows},
+          {"move_memory", "move in rounds [B]", e.in_rounds}};
 }
 
 Columns ColumnsOf(const Event& e) {
@@ -116,6 +117,7 @@ struct CsvText {
     }
     return text;
   }
+  std::string operator()(const MoveInRounds& value) const { return ToText(value); }
 };
 
 void AppendField(std::string& line, std::string_view text) {
@@ -175,6 +177,17 @@ struct JsonValue {
                        {"bytes_per_second", flow.bytes_per_second}});
     }
     return array;
+  }
+  Json operator()(const MoveInRounds& value) const {
+    if (value.rounds == 0) return nullptr;
+    Json extra = Json::object();
+    for (const ExtraMemory& device : value.extra) {
+      extra[ptc::ToString(device.device)] = {{"planned", device.planned},
+                                             {"measured", device.measured}};
+    }
+    return {{"limit_bytes", value.move_memory},
+            {"rounds", value.rounds},
+            {"extra_bytes", std::move(extra)}};
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "engine/store/piece_table.h"
 #include "ptc/layout.h"
@@ -52,6 +53,34 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                                 const ptc::Layout& to, ptc::DeviceId device,
                                 std::span<const ptc::Move> moves, std::int64_t capacity,
                                 OldGradients gradients = OldGradients::kFree);
+
+/// A step of a move in rounds (search/rounds.h): tensors that change from the old layout to the new
+/// one.
+struct Round {
+  std::vector<int> tensors;  // ascending
+  /// All state is in the new layout after it, so that it places the new gradients.
+  bool is_last = false;
+  std::uint64_t layout_hash = 0;  // of the table after it
+  bool packs = false;             // one of the first, which only make room
+  /// Of the round after it, for which a device may make room meanwhile.
+  std::vector<int> next_tensors = {};
+  bool next_is_last = false;
+};
+
+/// Makes the table of epoch `current.epoch() + 1` of a device that makes a round. Nothing new lies
+/// in the state pieces of `current`, and the table lies outside of its gradients too. What
+/// `current` has of other tensors stays where it is, unless the next round would find no gap: then
+/// pieces that are not read in this round and the next go elsewhere, as far as `budget` allows.
+/// \param budget of BytesBeside
+/// \param current the table after the round before, or that of the old layout
+/// \param moves of `device`; those of other devices and tensors are ignored
+/// \error kFailedPrecondition as AllocateNext; kResourceExhausted naming device and tensor
+Result<PieceTable> AllocateRound(const PieceTable& current, const ptc::Layout& to,
+                                 ptc::DeviceId device, std::span<const ptc::Move> moves,
+                                 std::int64_t capacity, const Round& round, std::int64_t budget);
+/// The bytes of the table `next` and of its state pieces, each rounded up, that lie beside what
+/// `current` has.
+std::int64_t BytesBeside(const PieceTable& current, const PieceTable& next);
 
 /// The least capacity of an arena with which AllocateInitial succeeds: control page, table, state
 /// and gradients. MemoryNeeds (memory_needs.h) has it for many ranks.

@@ -17,6 +17,7 @@ inline constexpr std::size_t kArenaHeaderBytes = 4096;
 /// Where a table without entries lies: inside the control page, so that a device can leave a job
 /// however full its arena is.
 inline constexpr std::size_t kEmptyTableOffset = 2048;
+inline constexpr std::size_t kEmptyTableBytes = 1024;
 /// Where the data region begins, which holds pieces and piece tables.
 inline constexpr std::size_t kArenaDataOffset = kArenaHeaderBytes;
 inline constexpr std::size_t kPieceAlignment = 64;

@@ -36,9 +36,9 @@ constexpr std::size_t kPayloadHeadBytes = 24;
 /// An entry of rank 0. Bounds the number of entries that a payload can claim.
 constexpr std::size_t kMinEntryBytes = 24;
 constexpr std::size_t kEntryDimBytes = 16;
-static_assert(kEmptyTableOffset + sizeof(TableHeader) + kPayloadHeadBytes +
-                  PieceTable::kMaxJobBytes <=
-              kArenaHeaderBytes);
+static_assert(sizeof(TableHeader) + kPayloadHeadBytes + PieceTable::kMaxJobBytes <=
+              kEmptyTableBytes);
+static_assert(kEmptyTableOffset + 2 * kEmptyTableBytes <= kArenaHeaderBytes);
 
 auto Key(const PieceEntry& entry) { return std::tie(entry.kind, entry.tensor, entry.box); }
 
@@ -147,7 +147,7 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
   const std::int64_t own_bytes = BytesFor(entries);
   constexpr auto kAlignment = static_cast<std::int64_t>(kPieceAlignment);
   if (own_bytes == 0) {
-    offset = static_cast<std::int64_t>(kEmptyTableOffset);
+    offset = static_cast<std::int64_t>(kEmptyTableOffset + (epoch & 1) * kEmptyTableBytes);
   } else if (!offset) {
     offset = (capacity - own_bytes) / kAlignment * kAlignment;
   }

@@ -27,9 +27,10 @@ bool Coordinator::can_cancel() const {
     case TxnPhase::kPreparing:
     case TxnPhase::kPrecopying:
     case TxnPhase::kPausing:
-    case TxnPhase::kTransferring:
     case TxnPhase::kVerifying:
       return true;
+    case TxnPhase::kTransferring:
+      return round_ == 0;
     case TxnPhase::kCommitting:
     case TxnPhase::kResuming:
     case TxnPhase::kDone:
@@ -69,10 +70,11 @@ CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   if (phase_ == TxnPhase::kPrecopying || phase_ == TxnPhase::kPausing) {
     return SendPause{node, setup_.precopies};
   }
+  if (round() > 0) return SendOutcome{node, true, round_};
   if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
   if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
   if (awaits_digests_) return AskDigests{node};
-  return SendOutcome{node, phase_ == TxnPhase::kResuming};
+  return SendOutcome{node, phase_ == TxnPhase::kResuming, gave_up_ ? kGivenUp : 0};
 }
 
 Coordinator::Actions Coordinator::Request(std::set<NodeNumber> nodes) {
@@ -112,9 +114,26 @@ Coordinator::Actions Coordinator::StartTransfer() {
   return Request(setup_.participants);
 }
 
+// Silent nodes are waited for too: what the round frees is the only copy of what they lack.
+Coordinator::Actions Coordinator::StartRound() {
+  std::set<NodeNumber> left;
+  std::ranges::set_difference(setup_.participants, followed_, std::inserter(left, left.end()));
+  if (round_ == setup_.rounds || left.empty()) return Follow(true);
+  phase_ = TxnPhase::kTransferring;
+  ++round_;
+  return Request(std::move(left));
+}
+
+Coordinator::Actions Coordinator::GiveUp(std::string reason) {
+  gave_up_ = true;
+  reason_ = std::move(reason);
+  setup_.digesting.clear();
+  return Follow(true);
+}
+
 Coordinator::Actions Coordinator::Follow(bool commit) {
   phase_ = commit ? TxnPhase::kResuming : TxnPhase::kRollingBack;
-  if (commit) reason_.clear();
+  if (commit && !gave_up_) reason_.clear();
   if (!commit && reason_.empty()) reason_ = "a participant gave up waiting";
   // A lost node is not waited for: it learns the outcome when it comes back.
   std::set<NodeNumber> there;
@@ -206,11 +225,31 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             return compared_ && Answered(e.node, TxnPhase::kVerifying) ? Decide(true) : Actions{};
           },
           [&](const RegisterAnswered& e) -> Actions {
-            return phase_ == TxnPhase::kCommitting ? Follow(e.commit) : Actions{};
+            if (phase_ != TxnPhase::kCommitting) return {};
+            if (!e.commit || setup_.rounds == 0) return Follow(e.commit);
+            if (!setup_.given_up.empty()) return GiveUp(setup_.given_up);
+            reason_.clear();
+            return StartRound();
+          },
+          // The barrier of a round: nothing is freed before all have verified it.
+          [&](const NodeMoved& e) -> Actions {
+            if (round() == 0 || e.round != round_) return {};
+            return Answered(e.node, TxnPhase::kTransferring) ? StartRound() : Actions{};
+          },
+          [&](const NodeGone& e) -> Actions {
+            if (!setup_.participants.contains(e.node)) return {};
+            if (round() == 0) return On(NodeSilent{e.node, e.reason});
+            silent_.insert(e.node);
+            return GiveUp(e.reason);
           },
           // The barrier of both outcomes: ranks resume only after all participants except silent
           // ones have followed.
           [&](const NodeFollowed& e) -> Actions {
+            if (round() > 0 && setup_.participants.contains(e.node)) {
+              // It has forgotten the transaction: a registrar before this one has ended the rounds.
+              followed_.insert(e.node);
+              return Answered(e.node, TxnPhase::kTransferring) ? StartRound() : Actions{};
+            }
             if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
             if (awaits_digests_) return {SendGo{e.node}};  // which it has missed
             return Answered(e.node, phase_) ? OnFollowed() : Actions{};
@@ -223,6 +262,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
               return On(NodeReconnected{e.node});
             }
+            if (round() > 0) return On(NodeReconnected{e.node});
             silent_.erase(e.node);
             // A journaled `verified` survives the restart, even if the answer was lost.
             if (e.verified) return On(NodeVerified{e.node});
@@ -253,6 +293,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.insert(e.node);
+            if (round() > 0) return {};
             if (awaits_digests_) return waiting_.contains(e.node) ? End() : Actions{};
             if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
               return Answered(e.node, phase_) ? OnFollowed() : Actions{};

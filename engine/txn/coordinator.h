@@ -65,6 +65,17 @@ struct DigestsCompared {
 struct NodeVerified {
   NodeNumber node;
 };
+/// In a move in rounds: the node has verified and journaled its cells of the round.
+struct NodeMoved {
+  NodeNumber node;
+  int round;
+};
+/// The node has come back without what it held, or will not come back. NodeRestarted does not tell
+/// that from a node that has followed the outcome and forgotten the transaction.
+struct NodeGone {
+  NodeNumber node;
+  std::string reason;
+};
 /// The register's answer: the outcome that it holds.
 struct RegisterAnswered {
   bool commit;
@@ -111,7 +122,8 @@ using CoordinatorEvent =
     std::variant<Begin, NodePrepared, NodeRefused, NodeReached, NodePrecopied, NodePaused,
                  NodeTransferred, NodeTransferFailed, DigestsCompared, NodeVerified,
                  RegisterAnswered, NodeFollowed, NodeRestarted, NodeReconnected, RankLost,
-                 NodeSilent, PauseOverdue, CancelRequested, NodeDigested, DigestsOverdue>;
+                 NodeSilent, PauseOverdue, CancelRequested, NodeDigested, DigestsOverdue, NodeMoved,
+                 NodeGone>;
 
 // ---- actions
 struct SendPrepare {
@@ -142,6 +154,9 @@ struct WriteRegister {
 struct SendOutcome {
   NodeNumber node;
   bool commit;
+  /// Not 0: the change is decided, and all nodes have verified the rounds before this one, which
+  /// the node is to move. kGivenUp: a node is lost, and the rounds cannot be ended.
+  int round = 0;
 };
 /// All participants have carried out the outcome: ranks continue.
 struct SendGo {
@@ -151,7 +166,7 @@ struct SendGo {
 struct AskDigests {
   NodeNumber node;
 };
-/// The transaction is over. `reason` is empty after a commit.
+/// The transaction is over. `reason` is empty after a commit, unless its rounds were given up.
 struct Finish {
   bool committed;
   std::string reason;
@@ -159,6 +174,9 @@ struct Finish {
 using CoordinatorAction =
     std::variant<SendPrepare, SendPause, SendPrecopy, SendTransfer, CompareDigests, SendVerify,
                  WriteRegister, SendOutcome, SendGo, AskDigests, Finish>;
+
+/// As the round of an outcome.
+constexpr int kGivenUp = -1;
 
 class Coordinator {
  public:
@@ -175,6 +193,11 @@ class Coordinator {
     /// Whether the state is copied while ranks compute the gradients of a step, so that only these
     /// gradients move in the pause, unless a node lacks the memory.
     bool precopies = false;
+    /// Not 0: the state moves in so many rounds, after the decision. A round frees what the round
+    /// before it has moved, so all participants have to verify that first.
+    int rounds = 0;
+    /// Not empty: a coordinator before this one has given the rounds up, for this reason.
+    std::string given_up = {};
   };
   explicit Coordinator(Setup setup);
   /// A coordinator that was killed and restarted. It writes `abort` to the register, which answers
@@ -198,6 +221,11 @@ class Coordinator {
   bool has_paused() const { return step_ && paused_ == setup_.pausing; }
   /// In the phase of precopies: whether all nodes hold the state that is copied.
   bool is_copying() const { return is_copying_; }
+  /// The round that moves now, from 1; 0: none.
+  int round() const { return phase_ == TxnPhase::kTransferring ? round_ : 0; }
+  int rounds() const { return setup_.rounds; }
+  /// Whether a node was lost between the first round and the last, so that no layout is whole.
+  bool gave_up() const { return gave_up_; }
   /// Whether the ranks pause before an update instead of after one.
   bool precopies() const { return setup_.precopies; }
   /// Whether ranks continue in the new layout, and only digests are missing.
@@ -214,6 +242,9 @@ class Coordinator {
   /// The ranks may have paused already.
   Actions AwaitPause();
   Actions StartTransfer();
+  /// Moves the next round, or follows the decision after the last one.
+  Actions StartRound();
+  Actions GiveUp(std::string reason);
   Actions OnFollowed();
   /// Ends the transaction.
   /// \pre all participants have followed the outcome
@@ -229,10 +260,13 @@ class Coordinator {
   std::set<NodeNumber> waiting_;
   std::set<NodeNumber> silent_;  // lost, and not back since
   std::set<NodeNumber> paused_;
+  std::set<NodeNumber> followed_;  // before this coordinator moved any round
   std::optional<std::int64_t> step_;
   bool is_copying_ = false;  // in the phase of precopies
   bool compared_ = false;
   bool asked_abort_ = false;
+  int round_ = 0;  // 0: before the decision
+  bool gave_up_ = false;
   bool awaits_digests_ = false;
   bool lacks_digests_ = false;  // a node has lost what it knew of the transfer
   std::string reason_;

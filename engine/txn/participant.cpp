@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "ptc/base/enum_names.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::engine {
+
+/// As kGivenUp of the coordinator.
+constexpr int kGivenUpRound = -1;
 
 using State = ParticipantState;
 using Actions = std::vector<ParticipantAction>;
@@ -24,8 +29,9 @@ Result<ParticipantState> ParseParticipantState(std::uint32_t number) {
   return static_cast<ParticipantState>(number);
 }
 
-Participant Participant::Recovered(ParticipantState state) {
-  Participant p;
+Participant Participant::Recovered(ParticipantState state, int rounds, int moved) {
+  Participant p(rounds);
+  p.moved_ = moved;
   p.state_ = state;
   p.must_abort_ = state < State::kVerified;
   return p;
@@ -38,6 +44,31 @@ std::vector<ParticipantAction> Participant::Fail(ReportKind kind, const Status& 
 
 std::vector<ParticipantAction> Participant::ReportFailure() const {
   return failure_ ? Actions{*failure_} : Actions{};
+}
+
+// A round that is journaled is never copied again: others may have freed its sources. One that is
+// not journaled was never reported, so its sources are still there.
+std::vector<ParticipantAction> Participant::FollowCommit(int round, bool is_first) {
+  if (gave_up_ && round >= 0) return {};
+  Actions actions;
+  if (is_first) actions.push_back(JournalState{state_, moved_});
+  // Who is told only the outcome has missed that the rounds were given up.
+  if (round == kGivenUpRound || (round == 0 && moved_ < rounds_)) {
+    gave_up_ = true;
+    actions.push_back(CleanUp{});
+  } else if (round == 0) {
+    actions.push_back(FlipAndAdopt{});
+  } else if (round > 0 && round <= moved_) {
+    actions.push_back(Report{ReportKind::kMoved, {}, 0, round});
+  } else if (round == moved_ + 1 && round <= rounds_) {
+    if (!std::exchange(round_runs_, true)) {
+      actions.push_back(RunRound{round});
+    }
+  } else {
+    return {Halt{fmt::format("round {} is to be moved, but this node has verified {} of {}", round,
+                             moved_, rounds_)}};
+  }
+  return actions;
 }
 
 std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
@@ -124,9 +155,18 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
               return {Halt{fmt::format("the register holds '{}', but this node is '{}'",
                                        e.commit ? "commit" : "abort", ToString(state_))}};
             }
+            const bool is_first = state_ != (e.commit ? State::kCommitted : State::kAborted);
             state_ = e.commit ? State::kCommitted : State::kAborted;
+            if (e.commit && rounds_ > 0) return FollowCommit(e.round, is_first);
             if (e.commit) return {JournalState{state_}, FlipAndAdopt{}};
             return {JournalState{state_}, CleanUp{}};
+          },
+          [&](const RoundEnded& e) -> Actions {
+            if (!round_runs_ || e.round != moved_ + 1) return {};
+            round_runs_ = false;
+            if (!e.status) return {};  // the request is repeated
+            moved_ = e.round;
+            return {JournalState{state_, moved_}, Report{ReportKind::kMoved, {}, 0, moved_}};
           },
           [&](const RanksAttached&) -> Actions {
             if (state_ != State::kCommitted || followed_) return {};
@@ -134,11 +174,12 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {Report{ReportKind::kCommitted, {}, 0}};
           },
           [&](const CleanedUp&) -> Actions {
-            if (state_ != State::kAborted || followed_) return {};
+            if ((state_ != State::kAborted && !gave_up_) || followed_) return {};
             followed_ = true;
-            return {Report{ReportKind::kAborted, {}, 0}};
+            return {Report{gave_up_ ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
           },
           [&](const GoReceived&) -> Actions {
+            if (gave_up_) return {Forget{}};  // the registrar ends the ranks
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};
             return {};
@@ -155,6 +196,10 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           [&](const JournalFailed& e) -> Actions {
             if (state_ != e.state) return {};
+            if (state_ == State::kCommitted) {  // of a round: it is copied again
+              --moved_;
+              return {};
+            }
             if (state_ == State::kPreparing || state_ == State::kPrepared) {
               state_ = State::kPreparing;
               return Fail(ReportKind::kRefused, e.status);

@@ -63,6 +63,12 @@ struct VerifyRequested {};
 /// The outcome in the register.
 struct OutcomeReceived {
   bool commit;
+  int round = 0;  // as in SendOutcome of the coordinator
+};
+/// The cells of the round are copied and compared, or the reason why not.
+struct RoundEnded {
+  int round;
+  Status status;
 };
 /// All local ranks of the new epoch have rebuilt their views.
 struct RanksAttached {};
@@ -82,7 +88,7 @@ using ParticipantEvent =
     std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, StateReached,
                  PrecopyRequested, PrecopyEnded, RanksPaused, TransferRequested, TransferEnded,
                  VerifyRequested, OutcomeReceived, RanksAttached, CleanedUp, GoReceived,
-                 RegistrarSilent, NoWord, JournalFailed>;
+                 RegistrarSilent, NoWord, JournalFailed, RoundEnded>;
 
 // ---- actions
 struct CheckAndReserve {};
@@ -100,6 +106,12 @@ struct RunTransfer {};
 /// kPrepared or kVerified, drop the further actions; JournalFailed is the result.
 struct JournalState {
   ParticipantState state;
+  int moved = 0;  // the last round that is verified here
+};
+/// Make the table after the round before current, which frees what that round has moved, and copy
+/// the cells of this one. RoundEnded is the result.
+struct RunRound {
+  int round;
 };
 /// Report to the registrar. `kind` as in wire TxnReport.
 enum class ReportKind : std::uint8_t {
@@ -112,12 +124,14 @@ enum class ReportKind : std::uint8_t {
   kCommitted,
   kAborted,
   kReached,
-  kPrecopied
+  kPrecopied,
+  kMoved
 };
 struct Report {
   ReportKind kind;
   std::string reason;
   std::int64_t step;
+  int round = 0;  // of kMoved
 };
 /// Make the new piece tables current (one store per device) and send ranks the command to adopt.
 struct FlipAndAdopt {};
@@ -139,28 +153,37 @@ struct Forget {};
 struct Halt {
   std::string reason;
 };
-using ParticipantAction = std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunPrecopy,
-                                       RunTransfer, JournalState, Report, FlipAndAdopt, CleanUp,
-                                       ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt>;
+using ParticipantAction =
+    std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunPrecopy, RunTransfer, JournalState,
+                 Report, FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt,
+                 RunRound>;
 
 class Participant {
  public:
-  Participant() = default;
+  /// `rounds`: in which the state moves after the decision; 0: it moves before.
+  explicit Participant(int rounds = 0) : rounds_(rounds) {}
   /// A participant whose agent was killed after it journaled `state`. Before kVerified it must
-  /// abort: it reports nothing and waits for the outcome.
-  static Participant Recovered(ParticipantState state);
+  /// abort: it reports nothing and waits for the outcome. `moved`: as in JournalState.
+  static Participant Recovered(ParticipantState state, int rounds = 0, int moved = 0);
 
   /// Handles one event. Ignores events that do not fit the state. Answers a repeated request again,
   /// because the answer may have been lost with a connection.
   std::vector<ParticipantAction> On(const ParticipantEvent& event);
   ParticipantState state() const { return state_; }
+  /// Whether the rounds cannot be ended, and what is left of them is cleaned up.
+  bool gave_up() const { return gave_up_; }
   /// Whether the outcome is carried out and reported. Only the barrier is left.
   bool followed() const { return followed_; }
 
  private:
   std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
   std::vector<ParticipantAction> ReportFailure() const;
+  std::vector<ParticipantAction> FollowCommit(int round, bool is_first);
 
+  int rounds_;
+  int moved_ = 0;  // rounds that are verified here and journaled
+  bool round_runs_ = false;
+  bool gave_up_ = false;
   ParticipantState state_ = ParticipantState::kIdle;
   std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending
   enum class Precopy { kNone, kRuns, kEnded };

@@ -129,3 +129,8 @@ CREATE TABLE sample_metrics (
 -- in events that change no state, and in those of earlier versions.
 ALTER TABLE events ADD COLUMN note TEXT NOT NULL DEFAULT '';
 CREATE INDEX events_of_nodes ON events (sequence) WHERE note <> '';
+
+-- version 5
+-- Of a move in rounds: '67108864 5 n0g0=1048576/1048064', which is the bound on the memory of a
+-- device beside its state, the rounds, and what each device was planned to need and has needed.
+ALTER TABLE transactions ADD COLUMN in_rounds TEXT NOT NULL DEFAULT '';

@@ -1874,6 +1874,50 @@
         <source>the built-in trainer computes on the CPU, and %1 is a CUDA device: start a program that computes there instead, such as one with PyTorch</source>
         <translation>der eingebaute Trainer rechnet auf der CPU, und %1 ist ein CUDA-Gerät: stattdessen ein Programm starten, das dort rechnet, etwa eines mit PyTorch</translation>
     </message>
+    <message>
+        <source>device %1 needs %2 during the move, it has %3; it fits with --move-memory %4</source>
+        <translation>GPU %1 braucht während der Änderung %2, sie hat %3; mit --move-memory %4 geht es</translation>
+    </message>
+    <message>
+        <source>device %1 needs %2 while tensor &apos;%3&apos; moves, it has %4</source>
+        <translation>GPU %1 braucht %2, während sich Tensor „%3“ bewegt, sie hat %4</translation>
+    </message>
+    <message>
+        <source>device %1 needs %2 for the new layout and two piece tables, it has %3</source>
+        <translation>GPU %1 braucht %2 für das neue Layout und zwei Tabellen der Shards, sie hat %3</translation>
+    </message>
+    <message>
+        <source>tensor &apos;%1&apos; needs %2 on device %3 while it moves, --move-memory allows %4</source>
+        <translation>Tensor „%1“ braucht %2 auf GPU %3, während er sich bewegt, --move-memory erlaubt %4</translation>
+    </message>
+    <message>
+        <source>the piece table of device %1 needs %2, --move-memory allows %3</source>
+        <translation>die Tabelle der Shards von GPU %1 braucht %2, --move-memory erlaubt %3</translation>
+    </message>
+    <message>
+        <source>device %1: no gap of %2 bytes for a piece of tensor &apos;%3&apos; in its round, the largest of the arena&apos;s %4 has %5</source>
+        <translation>GPU %1: keine Lücke von %2 Bytes für einen Shard von Tensor „%3“ in seiner Runde, die größte der Arena (%4) hat %5</translation>
+    </message>
+    <message>
+        <source>It moves in rounds.</source>
+        <translation>Er bewegt sich in Runden.</translation>
+    </message>
+    <message>
+        <source>decided: no rollback from here; moving in %1 rounds</source>
+        <translation>entschieden: ab hier kein Weg zurück; Umzug in %1 Runden</translation>
+    </message>
+    <message>
+        <source>transaction %1: round %2: %3; it is tried again</source>
+        <translation>Transaktion %1: Runde %2: %3; sie wird noch einmal versucht</translation>
+    </message>
+    <message>
+        <source>failed between two rounds: %1; no layout of &apos;%2&apos; is whole</source>
+        <translation>zwischen zwei Runden gescheitert: %1; kein Layout von „%2“ ist vollständig</translation>
+    </message>
+    <message>
+        <source>%1 has come back without the state that it held</source>
+        <translation>%1 ist ohne den Zustand zurückgekehrt, den er hielt</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -2193,18 +2237,6 @@
         <translation>%1 auf %2</translation>
     </message>
     <message>
-        <source>can be rolled back</source>
-        <translation>umkehrbar</translation>
-    </message>
-    <message>
-        <source>yes, until the commit</source>
-        <translation>ja, bis zum Commit</translation>
-    </message>
-    <message>
-        <source>no</source>
-        <translation>nein</translation>
-    </message>
-    <message>
         <source>unused</source>
         <translation>ungenutzt</translation>
     </message>
@@ -2215,6 +2247,14 @@
     <message>
         <source>Cancel. Nothing moves</source>
         <translation>Abbrechen. Nichts wird verschoben</translation>
+    </message>
+    <message>
+        <source>There is no rollback from the first round on. To apply, type the name of the job: %1</source>
+        <translation>Ab der ersten Runde gibt es keinen Weg zurück. Zum Anwenden den Namen des Jobs eingeben: %1</translation>
+    </message>
+    <message>
+        <source>Name of the job</source>
+        <translation>Name des Jobs</translation>
     </message>
 </context>
 <context>
@@ -8387,6 +8427,10 @@ dieser Teil auf %5</translation>
         <source>The job could not be changed: %1.</source>
         <translation>Der Job konnte nicht geändert werden: %1.</translation>
     </message>
+    <message>
+        <source>A change in rounds is not made by a drop: press Apply.</source>
+        <translation>Eine Änderung in Runden geschieht nicht durch Ablegen: Anwenden drücken.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::Navigator</name>
@@ -8478,6 +8522,34 @@ dieser Teil auf %5</translation>
     <message>
         <source>nothing</source>
         <translation>nichts</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>rounds</source>
+        <translation>Runden</translation>
+    </message>
+    <message>
+        <source>%1, each with at most %2 beside the state of a GPU</source>
+        <translation>%1, jede mit höchstens %2 neben dem Zustand einer GPU</translation>
+    </message>
+    <message>
+        <source>can be rolled back</source>
+        <translation>umkehrbar</translation>
+    </message>
+    <message>
+        <source>only until the first round</source>
+        <translation>nur bis zur ersten Runde</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>nein</translation>
+    </message>
+    <message>
+        <source>yes, until the commit</source>
+        <translation>ja, bis zum Commit</translation>
     </message>
 </context>
 <context>
@@ -8921,24 +8993,20 @@ Bytes %2 bis %3, %4
         <translation>%1 in %2 Shards</translation>
     </message>
     <message>
-        <source>can be rolled back</source>
-        <translation>umkehrbar</translation>
-    </message>
-    <message>
-        <source>yes, until the commit</source>
-        <translation>ja, bis zum Commit</translation>
-    </message>
-    <message>
-        <source>no</source>
-        <translation>nein</translation>
-    </message>
-    <message>
         <source>unused</source>
         <translation>ungenutzt</translation>
     </message>
     <message>
         <source>does not fit on</source>
         <translation>passt nicht auf</translation>
+    </message>
+    <message>
+        <source>Move in rounds, where memory is short</source>
+        <translation>In Runden umziehen, wo der Speicher knapp ist</translation>
+    </message>
+    <message>
+        <source>Each round frees what the one before has moved. There is no rollback from the first round on</source>
+        <translation>Jede Runde gibt frei, was die vorige bewegt hat. Ab der ersten Runde gibt es keinen Weg zurück</translation>
     </message>
 </context>
 <context>
@@ -11253,6 +11321,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>The state is copied while the job trains.</source>
         <translation>Der Zustand wird kopiert, während der Job trainiert.</translation>
+    </message>
+    <message>
+        <source>Round %1 of %2. The change is decided and can no longer be cancelled.</source>
+        <translation>Runde %1 von %2. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
     </message>
 </context>
 <context>

@@ -24,8 +24,14 @@ struct Node {
   int texts = 0;  // how often the message was requested
   std::unique_ptr<TransactionPart> part;
 
-  explicit Node(std::optional<ParticipantState> recovered = {}) {
+  explicit Node(std::optional<ParticipantState> recovered = {}, int rounds = 0, int moved = 0) {
+    TransactionPart::Terms terms = kTerms;
+    terms.rounds = rounds;
     TransactionPart::World w;
+    w.round = [this](int round, std::int64_t step) {
+      done.push_back("round " + std::to_string(round) + " of " + std::to_string(step));
+      part->Feed(engine::RoundEnded{round, OkStatus()});
+    };
     w.check = [this]() -> Status {
       done.push_back("check");
       if (check) return OkStatus();
@@ -53,10 +59,11 @@ struct Node {
       part->Feed(engine::TransferEnded{OkStatus()});
     };
     w.report = [this](const engine::Report& r) {
-      constexpr const char* kNames[] = {"prepared",        "refused",  "paused",    "transferred",
-                                        "transfer failed", "verified", "committed", "aborted",
-                                        "reached",         "precopied"};
+      constexpr const char* kNames[] = {"prepared",        "refused",   "paused",    "transferred",
+                                        "transfer failed", "verified",  "committed", "aborted",
+                                        "reached",         "precopied", "moved"};
       done.push_back(std::string("report ") + kNames[static_cast<int>(r.kind)] +
+                     (r.round > 0 ? " " + std::to_string(r.round) : "") +
                      (r.reason.empty() ? "" : ": " + r.reason));
     };
     w.flip = [this](std::int64_t step) {
@@ -76,8 +83,9 @@ struct Node {
     };
     w.halt = [this](const std::string& why) { done.push_back("halt: " + why); };
     w.note_error = [](const std::string&) {};
-    part = recovered ? std::make_unique<TransactionPart>(kTerms, *recovered, disk, std::move(w))
-                     : std::make_unique<TransactionPart>(kTerms, disk, std::move(w));
+    part = recovered
+               ? std::make_unique<TransactionPart>(terms, *recovered, disk, std::move(w), moved)
+               : std::make_unique<TransactionPart>(terms, disk, std::move(w));
   }
 
   void ToTransferred() {
@@ -129,6 +137,36 @@ class TransactionPartTest : public QObject {
                                "report transferred", "report verified", "flip 7",
                                "report committed", "release", "forgotten"}));
     QVERIFY(node.disk.rows.empty());
+  }
+
+  // The register's decision permits the first round only, and a round is journaled before it is
+  // reported.
+  void movesInRounds() {
+    Node node({}, 2);
+    node.ToTransferred();
+    node.part->Feed(engine::VerifyRequested{});
+    const std::size_t before = node.done.size();
+    node.part->OnDecision(kCommit);
+    QCOMPARE(node.Since(before), (Words{"round 1 of 7", "report moved 1"}));
+    const auto kept = TransactionPart::Load(node.disk);
+    QVERIFY(kept && *kept);
+    QCOMPARE((*kept)->moved, 1);
+    node.part->OnDecision(kCommit);
+    QCOMPARE(node.done.back(), std::string("report moved 1"));
+
+    Node restarted(ParticipantState::kCommitted, 2, (*kept)->moved);
+    restarted.disk.refused = "txn/state";
+    restarted.part->OnDecision(kCommit, 2);
+    QCOMPARE(restarted.done, (Words{"round 2 of 7"}));
+    restarted.disk.refused.reset();
+    restarted.part->OnDecision(kCommit, 2);
+    QCOMPARE(restarted.done, (Words{"round 2 of 7", "round 2 of 7", "report moved 2"}));
+    restarted.part->OnDecision(kCommit, 0);
+    QCOMPARE(restarted.done.back(), std::string("report committed"));
+    restarted.part->OnGo(false);
+    QCOMPARE(restarted.done.back(), std::string("forgotten"));
+    QVERIFY(TransactionPart::HasEnded(restarted.disk, kTerms.id));
+    QVERIFY(!TransactionPart::HasEnded(restarted.disk, kTerms.id + 1));
   }
 
   // A restarted agent could not carry it out either, and would be restarted for ever.

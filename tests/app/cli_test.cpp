@@ -91,6 +91,21 @@ class CliTest : public QObject {
     row("mesh that does not multiply", {"plan", "gpt", "--devices", "n0g0,n0g1", "--mesh", "dp=3"},
         "3");
     row("apply without a terminal", {"apply", "gpt", "--mesh", "dp=2"}, "confirm with --yes");
+    row("rounds without a terminal",
+        {"apply", "gpt", "--mesh", "dp=2", "--move-memory", "64M", "--yes"},
+        "confirm with --confirm gpt");
+    row("another job's name",
+        {"apply", "gpt", "--mesh", "dp=2", "--move-memory", "64M", "--confirm", "gtp"},
+        "--confirm is 'gtp', the job is 'gpt'");
+    row("a name without rounds", {"apply", "gpt", "--mesh", "dp=2", "--confirm", "gpt"},
+        "--confirm is for --move-memory only");
+    row("no memory", {"plan", "gpt", "--mesh", "dp=2", "--move-memory", "much"},
+        "--move-memory: 'much'");
+    row("rounds beside training",
+        {"plan", "gpt", "--mesh", "dp=2", "--move-memory", "64M", "--overlap", "on"},
+        "--overlap on needs old and new state side by side");
+    row("rounds of no job", {"plan", "--model", "gpt2", "--move-memory", "64M"},
+        "--move-memory needs JOB");
     row("job stop without a terminal", {"job", "stop", "gpt"}, "confirm with --yes");
     row("node kill without a terminal", {"node", "kill", "n1"}, "confirm with --yes");
     row("tune for the warm-up only", {"job", "tune", "gpt", "--steps", "2", "--yes"}, "from 3 to");

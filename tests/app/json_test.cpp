@@ -119,6 +119,12 @@ class JsonTest : public QObject {
              (QStringList{"host_bytes_per_second", "network_bytes_per_second", "from"}));
     QCOMPARE(json["peak_bytes"]["n0g1"].get<int>(), 77);
     QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
+    QVERIFY(json["move_memory"].is_null() && json["rollback"] == true);
+    plan.in_rounds = {100, 3, {{{0, 1}, 90, 0}}};
+    const Json rounds = app::toJson(plan);
+    QCOMPARE(rounds["rollback"].dump(), std::string(R"("until the first round")"));
+    QCOMPARE(rounds["move_memory"].dump(),
+             std::string(R"({"limit_bytes":100,"rounds":3,"extra_bytes":{"n0g1":90}})"));
   }
 
   void historyAndMetricsHaveTheirKeys() {

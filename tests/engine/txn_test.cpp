@@ -28,6 +28,8 @@ class World {
   struct Node {
     // Survives the agent: its journal, the arena, the ranks.
     std::optional<ParticipantState> journal;
+    int moved = 0;  // rounds, in the journal
+    int freed = 0;  // rounds whose old pieces are freed
     bool flipped = false;
     bool paused = false, reached = false;
     bool has_memory = true;    // to copy while ranks compute
@@ -39,7 +41,8 @@ class World {
   };
 
   World(std::mt19937_64& rng, int nodes, bool already_paused) : rng_(rng) {
-    setup_.precopies = !already_paused && rng() % 2 == 0;
+    if (rng() % 3 == 0) setup_.rounds = 1 + static_cast<int>(rng() % 4);
+    setup_.precopies = !already_paused && setup_.rounds == 0 && rng() % 2 == 0;
     for (int n = 0; n < nodes; ++n) {
       setup_.participants.insert(n);
       if (n < (nodes + 1) / 2) setup_.pausing.insert(n);
@@ -123,7 +126,8 @@ class World {
     node.inbox.clear();
     node.machine.reset();
     node.has_digests = false;
-    if (node.journal) node.machine = Participant::Recovered(*node.journal);
+    if (node.journal)
+      node.machine = Participant::Recovered(*node.journal, setup_.rounds, node.moved);
     Restarted(victim);
   }
 
@@ -195,7 +199,7 @@ class World {
     node.inbox.pop_front();
     if (!node.machine) {
       if (std::holds_alternative<PrepareRequested>(event)) {
-        node.machine.emplace();
+        node.machine.emplace(setup_.rounds);
       } else if (const auto* outcome = std::get_if<OutcomeReceived>(&event)) {
         // The node does not know it: it never began, or it was carried out and forgotten.
         if (outcome->commit) Expect(node.flipped, "a commit was forgotten before the flip");
@@ -206,14 +210,20 @@ class World {
       }
     }
     for (const ParticipantAction& action : node.machine->On(event)) Perform(who, action);
+    if (const auto* ended = std::get_if<RoundEnded>(&event); ended && !ended->status) {
+      node.inbox.push_back(OutcomeReceived{true, ended->round});  // as the agent tries again
+    }
     return true;
   }
 
   static void Expect(bool holds, const char* otherwise) { QVERIFY2(holds, otherwise); }
 
-  void Say(int number, ReportKind kind) {
+  void Say(int number, ReportKind kind, int round = 0) {
     if (finished_) return;
     switch (kind) {
+      case ReportKind::kMoved:
+        to_coordinator_.push_back(NodeMoved{number, round});
+        break;
       case ReportKind::kPrepared:
         to_coordinator_.push_back(NodePrepared{number, nodes_[number].has_memory});
         break;
@@ -254,60 +264,80 @@ class World {
 
   void Perform(int number, const ParticipantAction& action) {
     Node& node = nodes_[number];
-    std::visit(Overloaded{
-                   [&](const CheckAndReserve&) { node.inbox.push_back(LocalChecked{OkStatus()}); },
-                   [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
-                   [&](const RaiseRequest& a) {
-                     QVERIFY2(node.journal,
-                              "a pause was asked for without a journaled transaction");
-                     node.reached = a.before_update;
-                     if (a.before_update) node.inbox.push_back(StateReached{});
-                     // Ranks may pause before or after the others have copied.
-                     node.paused = true;
-                     node.inbox.push_back(RanksPaused{7});
-                   },
-                   [&](const RunPrecopy& a) {
-                     QCOMPARE(a.step, 7);
-                     QVERIFY2(node.has_memory, "a copy without the memory for it");
-                     for (const NodeNumber n : setup_.pausing) {
-                       QVERIFY2(nodes_[n].reached, "a copy of a state that a node does not have");
-                     }
-                     ++precopies_;
-                     node.inbox.push_back(PrecopyEnded{});
-                   },
-                   [&](const RunTransfer&) {
-                     node.has_digests = true;
-                     node.inbox.push_back(TransferEnded{OkStatus()});
-                   },
-                   [&](const JournalState& a) { node.journal = a.state; },
-                   [&](const Report& a) { Say(number, a.kind); },
-                   [&](const FlipAndAdopt&) {
-                     QVERIFY2(decided_ == true, "a flip before the register held commit");
-                     node.flipped = true;
-                     node.inbox.push_back(RanksAttached{});
-                   },
-                   [&](const CleanUp&) {
-                     QVERIFY2(decided_ == false, "a rollback before the register held abort");
-                     node.inbox.push_back(CleanedUp{});
-                   },
-                   [&](const ReleaseRanks&) {
-                     // The barrier: no step in the new epoch before every node has flipped.
-                     for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
-                     ++node.go_on_new;
-                     SayDigests(number);
-                   },
-                   [&](const ResumeOld&) {
-                     QVERIFY(!node.flipped);
-                     ++node.go_on_old;
-                   },
-                   [&](const ReadRegister&) {},
-                   [&](const Halt& a) { QFAIL(a.reason.c_str()); },
-                   [&](const Forget&) {
-                     node.journal.reset();
-                     node.machine.reset();
-                   },
-               },
-               action);
+    std::visit(
+        Overloaded{
+            [&](const CheckAndReserve&) { node.inbox.push_back(LocalChecked{OkStatus()}); },
+            [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
+            [&](const RaiseRequest& a) {
+              QVERIFY2(node.journal, "a pause was asked for without a journaled transaction");
+              node.reached = a.before_update;
+              if (a.before_update) node.inbox.push_back(StateReached{});
+              // Ranks may pause before or after the others have copied.
+              node.paused = true;
+              node.inbox.push_back(RanksPaused{7});
+            },
+            [&](const RunPrecopy& a) {
+              QCOMPARE(a.step, 7);
+              QVERIFY2(node.has_memory, "a copy without the memory for it");
+              for (const NodeNumber n : setup_.pausing) {
+                QVERIFY2(nodes_[n].reached, "a copy of a state that a node does not have");
+              }
+              ++precopies_;
+              node.inbox.push_back(PrecopyEnded{});
+            },
+            [&](const RunTransfer&) {
+              node.has_digests = true;
+              node.inbox.push_back(TransferEnded{OkStatus()});
+            },
+            [&](const JournalState& a) {
+              node.journal = a.state;
+              node.moved = a.moved;
+            },
+            [&](const Report& a) { Say(number, a.kind, a.round); },
+            [&](const RunRound& a) {
+              QVERIFY2(decided_ == true, "a round before the register held commit");
+              QCOMPARE(a.round, node.moved + 1);
+              for (const auto& [other, state] : nodes_) {
+                QVERIFY2(state.moved >= a.round - 1, "a round before all had the one before");
+                QVERIFY2(state.freed < a.round, "a copy of what is freed");
+              }
+              node.freed = a.round - 1;
+              const bool fails = rng_() % 6 == 0;
+              node.inbox.push_back(
+                  RoundEnded{a.round, fails ? Status(Unavailable("broken")) : OkStatus()});
+            },
+            [&](const FlipAndAdopt&) {
+              QVERIFY2(decided_ == true, "a flip before the register held commit");
+              for (const auto& [other, state] : nodes_) {
+                QVERIFY2(state.flipped || state.moved == setup_.rounds,
+                         "the last flip before all rounds were moved");
+              }
+              node.flipped = true;
+              node.inbox.push_back(RanksAttached{});
+            },
+            [&](const CleanUp&) {
+              QVERIFY2(decided_ == false, "a rollback before the register held abort");
+              node.inbox.push_back(CleanedUp{});
+            },
+            [&](const ReleaseRanks&) {
+              // The barrier: no step in the new epoch before every node has flipped.
+              for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
+              ++node.go_on_new;
+              SayDigests(number);
+            },
+            [&](const ResumeOld&) {
+              QVERIFY(!node.flipped);
+              ++node.go_on_old;
+            },
+            [&](const ReadRegister&) {},
+            [&](const Halt& a) { QFAIL(a.reason.c_str()); },
+            [&](const Forget&) {
+              node.journal.reset();
+              node.moved = 0;
+              node.machine.reset();
+            },
+        },
+        action);
   }
 
   void WriteDecision(bool commit) {
@@ -344,7 +374,7 @@ class World {
               [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyRequested{}); },
               [&](const WriteRegister& a) { WriteDecision(a.commit); },
               [&](const SendOutcome& a) {
-                nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit});
+                nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit, a.round});
               },
               [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoReceived{}); },
               [&](const AskDigests& a) {
@@ -544,6 +574,70 @@ class TxnTest : public QObject {
     Coordinator recovered = Coordinator::Recovered({{0}, {0}, {}, {0}});
     recovered.On(RegisterAnswered{true});
     QVERIFY(std::get<Finish>(recovered.On(NodeFollowed{0}).back()).committed);
+  }
+
+  // Nothing is cancelled or lost between two rounds, whoever is silent, and a round begins only
+  // once all have verified the one before.
+  void roundsOnlyGoForward() {
+    Coordinator::Setup setup{{0, 1}, {0}, 5};
+    setup.rounds = 2;
+    Coordinator c = Committed(setup);
+    QCOMPARE(c.phase(), TxnPhase::kTransferring);
+    QCOMPARE(c.round(), 1);
+    QVERIFY(!c.can_cancel());
+    for (const CoordinatorEvent& event :
+         {CoordinatorEvent(CancelRequested{"no"}), CoordinatorEvent(NodeSilent{1, "silent"}),
+          CoordinatorEvent(RankLost{0, false, "signal 9"}), CoordinatorEvent(NodeMoved{0, 2}),
+          CoordinatorEvent(NodeTransferFailed{0, "broken"})}) {
+      QVERIFY(c.On(event).empty());
+    }
+    QCOMPARE(std::get<SendOutcome>(c.On(NodeReconnected{1}).at(0)).round, 1);
+    QVERIFY(c.On(NodeMoved{0, 1}).empty());
+    QVERIFY(c.On(NodeMoved{0, 1}).empty());
+    const auto second = c.On(NodeMoved{1, 1});
+    QCOMPARE(second.size(), std::size_t{2});
+    QCOMPARE(std::get<SendOutcome>(second.at(0)).round, 2);
+    QCOMPARE(std::get<SendOutcome>(c.On(NodeRestarted{1, true}).at(0)).round, 2);
+    c.On(NodeMoved{0, 2});
+    const auto last = c.On(NodeMoved{1, 2});
+    QCOMPARE(std::get<SendOutcome>(last.at(0)).round, 0);
+    QCOMPARE(c.phase(), TxnPhase::kResuming);
+  }
+
+  // A node that has lost its memory between two rounds has taken the only copy of some cells.
+  void aNodeThatIsGoneBetweenTwoRoundsEndsThem() {
+    Coordinator::Setup setup{{0, 1}, {0}, 5, {0, 1}};
+    setup.rounds = 2;
+    Coordinator c = Committed(setup);
+    const auto told = c.On(NodeGone{1, "n1 has left"});
+    QCOMPARE(told.size(), std::size_t{1});
+    QCOMPARE(std::get<SendOutcome>(told.at(0)).round, kGivenUp);
+    QVERIFY(c.gave_up());
+    QCOMPARE(c.reason(), std::string("n1 has left"));
+    QVERIFY(std::holds_alternative<Finish>(c.On(NodeFollowed{0}).back()));
+    Participant p = Participant::Recovered(ParticipantState::kCommitted, 2, 1);
+    QVERIFY(std::holds_alternative<RunRound>(p.On(OutcomeReceived{true, 2}).at(0)));
+    QVERIFY(std::holds_alternative<CleanUp>(p.On(OutcomeReceived{true, kGivenUp}).at(0)));
+    QCOMPARE(std::get<Report>(p.On(CleanedUp{}).at(0)).kind, ReportKind::kCommitted);
+    QCOMPARE(p.On(GoReceived{}).size(), std::size_t{1});  // its ranks take no step
+  }
+
+  // Others may have freed the sources of a round that was reported.
+  void aJournaledRoundIsNotCopiedAgain() {
+    Participant p = Participant::Recovered(ParticipantState::kCommitted, 3, 1);
+    const Report report = std::get<Report>(p.On(OutcomeReceived{true, 1}).at(0));
+    QCOMPARE(report.kind, ReportKind::kMoved);
+    QCOMPARE(report.round, 1);
+    QCOMPARE(std::get<RunRound>(p.On(OutcomeReceived{true, 2}).at(0)).round, 2);
+    QVERIFY(p.On(OutcomeReceived{true, 2}).empty());
+    QVERIFY(p.On(RoundEnded{2, Unavailable("broken")}).empty());
+    QVERIFY(std::holds_alternative<RunRound>(p.On(OutcomeReceived{true, 2}).at(0)));
+    QCOMPARE(std::get<JournalState>(p.On(RoundEnded{2, OkStatus()}).at(0)).moved, 2);
+    QVERIFY(std::holds_alternative<Halt>(Participant::Recovered(ParticipantState::kCommitted, 3, 1)
+                                             .On(OutcomeReceived{true, 3})
+                                             .at(0)));
+    // The others have given the rounds up meanwhile.
+    QVERIFY(std::holds_alternative<CleanUp>(p.On(OutcomeReceived{true, 0}).at(0)));
   }
 
   void aLostRefusalIsSaidAgain() {

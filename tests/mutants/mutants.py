@@ -35,7 +35,13 @@ MUTANTS = [
         (RUN, "    events_.push_back(engine::NodeRefused{prepare->node, sent.error().ToString()});",
          "    Feed(engine::NodeRefused{prepare->node, sent.error().ToString()});")]),
     ("a participant that never returns is waited for", [
-        (ACTIONS, "    if (node && Membership::IsSilent(*node))\n", "    if (node && Membership::IsSilent(*node) && number < 0)\n")]),
+        (ACTIONS, "    if (!node || !Membership::IsSilent(*node) || !txn_) continue;\n", "    if (number >= 0) continue;\n")]),
+    ("a round begins before all have verified the one before", [
+        (COORDINATOR, "            if (round() == 0 || e.round != round_) return {};\n",
+         "            if (round() == 0 || e.round != round_) return {};\n            if (e.node >= 0) return StartRound();\n")]),
+    ("a round is reported before it is journaled", [
+        (PARTICIPANT, "            return {JournalState{state_, moved_}, Report{ReportKind::kMoved, {}, 0, moved_}};",
+         "            return {Report{ReportKind::kMoved, {}, 0, moved_}};")]),
     ("a node in doubt gets abort without a look at the register", [
         (DECISIONS, "        if (*held || is_open) return then(*held);",
          "        if (is_open) return then(*held);\n        if (*held) return then(engine::AbortOf(transaction));")]),

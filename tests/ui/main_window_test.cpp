@@ -468,6 +468,37 @@ class MainWindowTest : public QObject {
     QVERIFY(!panel.window->meshView()->scene().draft);
   }
 
+  // From the first round on nothing is rolled back, so the sheet asks for the name of the job.
+  void aChangeInRoundsAsksForTheNameOfTheJob() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
+    panel.window->planPanel()->roundsBox()->click();  // of no draft
+    drop(panel, kN1, true);
+    QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
+
+    Panel other({.operate = true});
+    drop(other, kN1, true);
+    QVERIFY(other.waitForPlan());
+    auto* const plan = other.window->planPanel();
+    plan->roundsBox()->click();
+    QTRY_VERIFY(other.commands.planned.back().inRounds);
+    QVERIFY(other.waitForPlan());
+    QVERIFY(plan->command().endsWith(QStringLiteral("--move-memory auto")));
+    QCOMPARE(plan->facts()->value(QStringLiteral("can be rolled back")),
+             QStringLiteral("only until the first round"));
+    action(other, "plan.apply")->trigger();
+    auto* sheet = child<ui::ApplySheet>(other);
+    QVERIFY(sheet->nameField()->isVisible());
+    QVERIFY(sheet->facts()->value(QStringLiteral("rounds")).startsWith(QStringLiteral("5, each")));
+    QVERIFY(!sheet->applyButton()->isEnabled());
+    sheet->nameField()->setText(QStringLiteral("another"));
+    QVERIFY(!sheet->applyButton()->isEnabled());
+    sheet->nameField()->setText(QString::fromStdString(test::PanelCluster().jobs.front().name));
+    QVERIFY(sheet->applyButton()->isEnabled());
+    sheet->applyButton()->click();
+    QTRY_COMPARE(other.commands.applied.size(), std::size_t{1});
+    QVERIFY(other.commands.applied[0].first.inRounds);
+  }
+
   void aSheetOfAStalePlanClosesItself() {
     Panel panel({.operate = true});
     drop(panel, kN1, true);

@@ -170,6 +170,15 @@ class TxnViewTest : public QObject {
              qPrintable(sentence));
   }
 
+  void aMoveInRoundsSaysWhichAndThatItIsDecided() {
+    auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
+    txn.round = 2;
+    txn.rounds = 5;
+    txn.can_cancel = false;
+    QCOMPARE(ui::viewOf(txn, nullptr, {}).sentence,
+             QStringLiteral("Round 2 of 5. The change is decided and can no longer be cancelled."));
+  }
+
   void theFirstGuessOfTheTimeLeftIsHidden() {
     auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
     ui::TxnMemory memory;

@@ -44,6 +44,7 @@ void DraftPlan::onDraftChanged() {
   m_delay.stop();
   if (m_draft.isEmpty()) {
     m_request = {};
+    m_inRounds = false;
     return set(State::None);
   }
   const PlanRequest request = m_draft.request();
@@ -73,6 +74,12 @@ void DraftPlan::onModelChanged() {
   set(State::Stale, tr("The cluster changed. Planning again."));
 }
 
+void DraftPlan::setInRounds(bool on) {
+  if (m_inRounds == on || m_draft.isEmpty()) return;
+  m_inRounds = on;
+  replan();
+}
+
 void DraftPlan::replan() {
   if (!m_draft.isEmpty()) onDraftChanged();
 }
@@ -80,6 +87,7 @@ void DraftPlan::replan() {
 void DraftPlan::ask() {
   const std::uint64_t generation = ++m_generation;
   m_request = m_draft.request();
+  m_request.inRounds = m_inRounds;
   if (m_state != State::Planning) set(State::Planning);
   m_commands.plan(m_request, [self = QPointer<DraftPlan>(this),
                               generation](Result<engine::PlanSummary> result) {

@@ -184,6 +184,8 @@ void MoveControl::onPlanChanged() {
         if (!applyBlockedReason().isEmpty()) break;
         if (const QString reason = unrecordedReason(); !reason.isEmpty()) {
           emit failed(tr("Nothing was moved. %1").arg(reason));
+        } else if (m_plan.summary()->in_rounds.rounds > 0) {
+          emit failed(tr("A change in rounds is not made by a drop: press Apply."));
         } else {
           startCountdown();
         }

@@ -279,9 +279,11 @@ const HistoryEntry* ChangeIndex::last(const std::string& job) const {
   return changes == m_changes.end() ? nullptr : changes->second.back();
 }
 
-// An entry has the epoch after it; only a committed one begins a new epoch.
+// An entry has the epoch after it; only a committed one begins a new epoch, or one for each round.
 std::int64_t ChangeIndex::epochBefore(const HistoryEntry& entry) const {
-  return entry.result == "committed" ? std::max<std::int64_t>(0, entry.epoch - 1) : entry.epoch;
+  const std::int64_t epochs = std::max<std::int64_t>(1, entry.in_rounds.rounds);
+  return entry.result == "committed" ? std::max<std::int64_t>(0, entry.epoch - epochs)
+                                     : entry.epoch;
 }
 
 std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& now,

@@ -176,6 +176,11 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
       view.sentence = txn.can_cancel ? cancelCost() : TxnWords::tr("Transferring the state.");
+      if (txn.round > 0) {
+        view.sentence =
+            TxnWords::tr("Round %1 of %2. The change is decided and can no longer be cancelled.")
+                .arg(format::count(txn.round), format::count(txn.rounds));
+      }
       break;
     case TxnPhase::kVerifying:
       view.numbers = format::bytesOf(memory.bytesDone, txn.bytes_total);

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -21,14 +22,17 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       m_plan(plan),
       m_control(control),
       m_hash(plan.summary()->hash),
+      m_job(QString::fromStdString(plan.summary()->job)),
       m_facts(new KeyValues(this)),
       m_unrecordedReason(new QLabel(this)),
       m_unrecorded(new QCheckBox(tr("Apply even though the change cannot be recorded"), this)),
+      m_noWayBack(new QLabel(this)),
+      m_name(new QLineEdit(this)),
       m_cancel(new QPushButton(tr("Cancel"), this)),
       m_apply(new QPushButton(this)) {
   const engine::PlanSummary& summary = *plan.summary();
   const QString cluster = QString::fromStdString(model.snapshot().cluster);
-  const QString job = QString::fromStdString(summary.job);
+  const QString& job = m_job;
   setWindowTitle(tr("Apply to %1 · %2").arg(cluster, job));
 
   auto* title =
@@ -52,9 +56,9 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
                                            .arg(format::bytesOf(peak->bytes, peak->capacity),
                                                 format::device(peak->device))});
   }
-  rows.push_back({tr("can be rolled back"),
-                  summary.rollback ? tr("yes, until the commit") : tr("no"),
-                  summary.rollback ? QString() : QStringLiteral("bad")});
+  const bool inRounds = summary.in_rounds.rounds > 0;
+  if (inRounds) rows.push_back(roundsRow(summary));
+  rows.push_back(rollbackRow(summary, QStringLiteral("bad")));
   if (!summary.idle.empty()) rows.push_back({tr("unused"), deviceNames(summary.idle)});
   m_facts->setRows(rows);
 
@@ -74,6 +78,16 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   m_unrecordedReason->setWordWrap(true);
   m_unrecorded->setAccessibleName(m_unrecorded->text());
 
+  setRole(m_noWayBack, QStringLiteral("warn"));
+  m_noWayBack->setWordWrap(true);
+  m_noWayBack->setText(
+      tr("There is no rollback from the first round on. To apply, type the name of the job: %1")
+          .arg(job));
+  m_noWayBack->setVisible(inRounds);
+  m_name->setAccessibleName(tr("Name of the job"));
+  m_name->setVisible(inRounds);
+  m_noWayBack->setBuddy(m_name);
+
   auto* buttons = new QHBoxLayout;
   buttons->addStretch();
   buttons->addWidget(m_cancel);
@@ -85,6 +99,8 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   column->addWidget(m_facts);
   column->addWidget(m_unrecordedReason);
   column->addWidget(m_unrecorded);
+  column->addWidget(m_noWayBack);
+  column->addWidget(m_name);
   column->addLayout(buttons);
   setMinimumWidth(420);
   keepWholeHeight(*this);
@@ -94,6 +110,7 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   connect(&m_plan, &DraftPlan::changed, this, &ApplySheet::follow);
   connect(&m_control, &MoveControl::changed, this, &ApplySheet::follow);
   connect(m_unrecorded, &QCheckBox::toggled, this, &ApplySheet::refreshRecord);
+  connect(m_name, &QLineEdit::textChanged, this, &ApplySheet::refreshRecord);
   refreshRecord();
   m_cancel->setFocus();
 }
@@ -108,7 +125,8 @@ void ApplySheet::refreshRecord() {
   m_unrecordedReason->setVisible(!reason.isEmpty());
   if (reason.isEmpty()) m_unrecorded->setChecked(false);  // must be confirmed again next time
   m_unrecorded->setVisible(!reason.isEmpty());
-  const bool allowed = reason.isEmpty() || m_unrecorded->isChecked();
+  const bool isNamed = m_name->isHidden() || m_name->text() == m_job;
+  const bool allowed = isNamed && (reason.isEmpty() || m_unrecorded->isChecked());
   m_apply->setEnabled(allowed);
   m_apply->setToolTip(allowed ? QString() : reason);
 }

@@ -13,6 +13,7 @@
 
 class QCheckBox;
 class QLabel;
+class QLineEdit;
 class QPushButton;
 
 namespace tessera::ui {
@@ -35,6 +36,8 @@ class ApplySheet : public QDialog {
   /// Shown while the change cannot be recorded. Apply then requires that it is checked.
   QCheckBox* unrecordedBox() const { return m_unrecorded; }
   bool isUnrecordedAllowed() const;
+  /// Asks for the name of the job before a change in rounds; else hidden.
+  QLineEdit* nameField() const { return m_name; }
 
  private:
   void follow();
@@ -43,9 +46,12 @@ class ApplySheet : public QDialog {
   const DraftPlan& m_plan;
   MoveControl& m_control;
   std::string m_hash;
+  QString m_job;
   KeyValues* m_facts;
   QLabel* m_unrecordedReason;
   QCheckBox* m_unrecorded;
+  QLabel* m_noWayBack;
+  QLineEdit* m_name;
   QPushButton* m_cancel;
   QPushButton* m_apply;
 };

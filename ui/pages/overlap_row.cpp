@@ -31,4 +31,27 @@ KeyValues::Row overlapRow(const engine::OverlapPlan& overlap) {
       tip.trimmed()};
 }
 
+KeyValues::Row roundsRow(const engine::PlanSummary& plan) {
+  const engine::MoveInRounds& rounds = plan.in_rounds;
+  QStringList needs;
+  for (const engine::ExtraMemory& extra : rounds.extra) {
+    needs << OverlapWords::tr("%1: %2").arg(format::device(extra.device),
+                                            format::bytes(extra.planned));
+  }
+  return {OverlapWords::tr("rounds"),
+          OverlapWords::tr("%1, each with at most %2 beside the state of a GPU")
+              .arg(format::count(rounds.rounds), format::bytes(rounds.move_memory)),
+          {},
+          needs.join(QLatin1Char('\n'))};
+}
+
+KeyValues::Row rollbackRow(const engine::PlanSummary& plan, const QString& tone) {
+  const QString name = OverlapWords::tr("can be rolled back");
+  if (plan.in_rounds.rounds > 0) {
+    return {name, OverlapWords::tr("only until the first round"), tone};
+  }
+  if (!plan.rollback) return {name, OverlapWords::tr("no"), tone};
+  return {name, OverlapWords::tr("yes, until the commit")};
+}
+
 }  // namespace tessera::ui

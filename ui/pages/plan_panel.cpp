@@ -75,6 +75,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_recommendation(new QLabel(this)),
       m_zero(new QCheckBox(tr("ZeRO"), this)),
       m_microBatch(new QSpinBox(this)),
+      m_rounds(new QCheckBox(tr("Move in rounds, where memory is short"), this)),
       m_candidateGroup(new QWidget(this)),
       m_candidateNote(new QLabel(this)),
       m_estimateNote(new QLabel(this)),
@@ -105,6 +106,10 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
   m_microBatch->setStatusTip(tr("Samples per forward and backward pass. 0: the trainer chooses"));
+  m_rounds->setAccessibleName(m_rounds->text());
+  m_rounds->setStatusTip(
+      tr("Each round frees what the one before has moved. There is no rollback from the first "
+         "round on"));
   auto* optionRow = new QHBoxLayout;
   optionRow->setSpacing(8);
   optionRow->addWidget(m_microBatch, 1);
@@ -153,6 +158,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   column->addLayout(titleRow);
   column->addLayout(axes);
   column->addLayout(optionRow);
+  column->addWidget(m_rounds);
   column->addWidget(m_product);
   column->addWidget(m_problem);
   column->addWidget(m_batch);
@@ -169,6 +175,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   connect(&m_plan, &DraftPlan::changed, this, &PlanPanel::refresh);
   connect(&m_proposal, &DraftProposal::changed, this, &PlanPanel::refreshProposal);
   connect(&m_control, &MoveControl::changed, this, &PlanPanel::refreshButtons);
+  connect(m_rounds, &QCheckBox::clicked, &m_plan, &DraftPlan::setInRounds);
   connect(m_zero, &QCheckBox::clicked, this, [this](bool on) {
     engine::StepOptions options = m_draft.options();
     options.zero = on;
@@ -247,6 +254,7 @@ QString PlanPanel::command() const {
     words << QStringLiteral("--mesh") << QString::fromStdString(ptc::ToString(*request.mesh));
   }
   if (request.pinned) words << QStringLiteral("--pin");
+  if (m_plan.inRounds()) words << QStringLiteral("--move-memory") << QStringLiteral("auto");
   if (request.options) {
     words << QStringLiteral("--zero")
           << (request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));
@@ -289,6 +297,8 @@ void PlanPanel::refreshFields() {
     const engine::StepOptions options = m_draft.options();
     const QSignalBlocker silent(m_microBatch);
     m_zero->setChecked(options.zero);
+    m_rounds->setChecked(m_plan.inRounds());
+    m_rounds->setVisible(!m_draft.isEmpty());
     m_microBatch->setValue(static_cast<int>(options.micro_batch));
   }
 
@@ -361,6 +371,7 @@ void PlanPanel::refreshButtons() {
   for (const AxisRow& row : m_axes) {
     row.box->setEnabled(editReason.isEmpty());
     m_zero->setEnabled(editReason.isEmpty());
+    m_rounds->setEnabled(editReason.isEmpty());
     m_microBatch->setEnabled(editReason.isEmpty());
     row.lock->setEnabled(editReason.isEmpty());
   }

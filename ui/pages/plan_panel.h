@@ -42,6 +42,8 @@ class PlanPanel : public Surface {
   ParetoScatter* scatter() const { return m_scatter; }
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* discardButton() const { return m_discard; }
+  /// Plans the draft in rounds, where memory is short.
+  QCheckBox* roundsBox() const { return m_rounds; }
   QPushButton* copyButton() const { return m_copy; }
   /// "4 × 2 × 1 = 8 of 8 ✓"
   QString productText() const;
@@ -102,6 +104,7 @@ class PlanPanel : public Surface {
   QLabel *m_why, *m_recommendation;
   QCheckBox* m_zero;
   QSpinBox* m_microBatch;
+  QCheckBox* m_rounds;
   CandidateTableModel m_candidates;
   QWidget* m_candidateGroup;
   QLabel* m_candidateNote;

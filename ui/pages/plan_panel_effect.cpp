@@ -40,8 +40,8 @@ void PlanPanel::refreshPlan() {
     const auto best = std::find_if(all.begin(), all.end(),
                                    [](const engine::Candidate& each) { return each.recommended; });
     if (best != all.end()) {
-      recommendation = tr("Recommended: %1, %2")
-                           .arg(format::shape(best->mesh), localized(proposal->why));
+      recommendation =
+          tr("Recommended: %1, %2").arg(format::shape(best->mesh), localized(proposal->why));
     }
   }
   m_recommendation->setText(recommendation);
@@ -118,9 +118,8 @@ void PlanPanel::refreshPlan() {
   rows.push_back({tr("held only once"), tr("%1 in %2 shards")
                                             .arg(format::bytes(certificate.single_source_bytes),
                                                  format::count(summary->single_source))});
-  rows.push_back({tr("can be rolled back"),
-                  summary->rollback ? tr("yes, until the commit") : tr("no"),
-                  summary->rollback ? QString() : QStringLiteral("warn")});
+  if (summary->in_rounds.rounds > 0) rows.push_back(roundsRow(*summary));
+  rows.push_back(rollbackRow(*summary, QStringLiteral("warn")));
   if (!summary->idle.empty()) {
     rows.push_back({tr("unused"), deviceNames(summary->idle), QStringLiteral("warn")});
   }

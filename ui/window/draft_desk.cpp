@@ -122,6 +122,7 @@ void DraftDesk::replace(const std::vector<ptc::DeviceId>& devices, const ptc::Me
 bool DraftDesk::mustConfirm(const engine::PlanSummary& summary) const {
   const Settings& settings = m_parts.settings;
   if (!m_parts.control.unrecordedReason().isEmpty()) return true;
+  if (summary.in_rounds.rounds > 0) return true;
   if (m_parts.control.isLive()) return false;
   if (!summary.rollback || settings.text(Setting::Confirm) == QLatin1String("always")) return true;
   return summary.moved() > (std::int64_t{settings.number(Setting::ConfirmAbove)} << 20);

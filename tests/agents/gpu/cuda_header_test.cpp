@@ -40,6 +40,7 @@ TESSERA_SAME(DriverGetVersion, cuDriverGetVersion);
 TESSERA_SAME(DeviceGetCount, cuDeviceGetCount);
 TESSERA_SAME(DeviceGet, cuDeviceGet);
 TESSERA_SAME(DeviceGetName, cuDeviceGetName);
+TESSERA_SAME(DeviceGetUuid, cuDeviceGetUuid);
 TESSERA_SAME(DeviceTotalMem, cuDeviceTotalMem_v2);
 TESSERA_SAME(DeviceGetAttribute, cuDeviceGetAttribute);
 TESSERA_SAME(DeviceCanAccessPeer, cuDeviceCanAccessPeer);
@@ -127,30 +128,12 @@ TESSERA_EQUAL(cuda::kGranularityMinimum, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
 TESSERA_EQUAL(cuda::kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 TESSERA_EQUAL(cuda::kEventNoTiming, CU_EVENT_DISABLE_TIMING);
 
-static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
 TESSERA_EQUAL(nccl::kSuccess, ncclSuccess);
-TESSERA_EQUAL(nccl::kUnhandledCudaError, ncclUnhandledCudaError);
-TESSERA_EQUAL(nccl::kSystemError, ncclSystemError);
-TESSERA_EQUAL(nccl::kInternalError, ncclInternalError);
-TESSERA_EQUAL(nccl::kInvalidArgument, ncclInvalidArgument);
-TESSERA_EQUAL(nccl::kInvalidUsage, ncclInvalidUsage);
-TESSERA_EQUAL(nccl::kRemoteError, ncclRemoteError);
-TESSERA_EQUAL(nccl::kInProgress, ncclInProgress);
-TESSERA_EQUAL(nccl::kUint8, ncclUint8);
 #undef TESSERA_EQUAL
 
 #define TESSERA_SAME(name, symbol) \
   static_assert(Signatures<decltype(nccl::Functions::name), decltype(&symbol)>::value, #symbol)
 TESSERA_SAME(GetVersion, ncclGetVersion);
-TESSERA_SAME(GetUniqueId, ncclGetUniqueId);
-TESSERA_SAME(CommInitRank, ncclCommInitRank);
-TESSERA_SAME(CommDestroy, ncclCommDestroy);
-TESSERA_SAME(CommAbort, ncclCommAbort);
-TESSERA_SAME(CommGetAsyncError, ncclCommGetAsyncError);
-TESSERA_SAME(GroupStart, ncclGroupStart);
-TESSERA_SAME(GroupEnd, ncclGroupEnd);
-TESSERA_SAME(Send, ncclSend);
-TESSERA_SAME(Recv, ncclRecv);
 #undef TESSERA_SAME
 
 }  // namespace

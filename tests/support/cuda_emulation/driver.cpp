@@ -72,7 +72,8 @@ struct Driver {
   Table<std::shared_ptr<Event>, cuda::Event> events;
   Table<int, cuda::Module> modules;      // device
   Table<int, cuda::Function> functions;  // device; there is one kernel
-  std::vector<std::atomic<Code>> errors = std::vector<std::atomic<Code>>(64);  // by device; sticky
+  std::vector<std::atomic<Code>> errors =
+      std::vector<std::atomic<Code>>(kMostDevices);  // by device; sticky
   std::atomic<std::int64_t> calls = 0;
   std::atomic<std::int64_t> calls_of_failing = 0;
   std::map<cuda::DevicePointer, std::pair<cuda::AllocationHandle, std::size_t>> plain;
@@ -84,9 +85,10 @@ struct Driver {
     if (std::FILE* file = std::fopen(settings.report.c_str(), "a")) {
       std::fprintf(file,
                    "allocations=%zu mappings=%zu reservations=%zu host=%zu streams=%zu events=%zu "
-                   "modules=%zu\n",
+                   "modules=%zu calls=%lld\n",
                    live.allocations, live.mappings, live.reservations, live.host,
-                   streams.All().size(), events.All().size(), modules.All().size());
+                   streams.All().size(), events.All().size(), modules.All().size(),
+                   static_cast<long long>(calls.load()));
       std::fclose(file);
     }
   }
@@ -253,17 +255,19 @@ TESSERA_EXPORT Code cuGetErrorString(Code code, const char** out) {
 TESSERA_EXPORT Code cuInit(unsigned flags) {
   Driver& driver = TheDriver();
   if (!driver.settings.error.empty()) {
-    std::fprintf(stderr, "emulated CUDA driver: TESSERA_CUDA_EMULATION: '%s' is not understood\n",
+    std::fprintf(stderr, "emulated CUDA driver: TESSERA_CUDA_EMULATION: '%s' is not possible\n",
                  driver.settings.error.c_str());
     return cuda::kInvalidValue;
   }
   if (driver.settings.devices == 0) return cuda::kNoDevice;
-  driver.is_initialized = true;
-  if (const Code code = Begin("cuInit", -1); code != cuda::kSuccess) return code;
-  return flags == 0 ? cuda::kSuccess : cuda::kInvalidValue;
+  driver.is_initialized = flags == 0;
+  const Code code = flags == 0 ? Begin("cuInit", -1) : cuda::kInvalidValue;
+  if (code != cuda::kSuccess) driver.is_initialized = false;
+  return code;
 }
 
 TESSERA_EXPORT Code cuDriverGetVersion(int* out) {
+  if (const Code code = Begin("cuDriverGetVersion", -1); code != cuda::kSuccess) return code;
   *out = TheDriver().settings.version;
   return cuda::kSuccess;
 }
@@ -429,10 +433,9 @@ TESSERA_EXPORT Code cuMemMap(cuda::DevicePointer address, std::size_t size, std:
   return TheDriver().memory.Map(address, size, handle);
 }
 
-// Work that still uses the memory is over before it goes.
+// Waits for nothing: work that still uses the memory fails then.
 TESSERA_EXPORT Code cuMemUnmap(cuda::DevicePointer address, std::size_t size) {
   TESSERA_BEGIN("cuMemUnmap");
-  WaitForDevice(current);
   return TheDriver().memory.Unmap(address, size);
 }
 
@@ -632,9 +635,12 @@ TESSERA_EXPORT Code cuLaunchKernel(cuda::Function function, unsigned grid_x, uns
   if (!device || *device != current) return cuda::kInvalidHandle;
   const std::int64_t blocks = std::int64_t{grid_x} * grid_y * grid_z;
   const std::int64_t threads = std::int64_t{block_x} * block_y * block_z;
-  if (arguments == nullptr || extra != nullptr || blocks == 0 || threads == 0 || threads > 1024) {
+  if (arguments == nullptr || extra != nullptr || blocks == 0 || threads == 0 || threads > 1024 ||
+      threads % 32 != 0) {
     return cuda::kInvalidValue;
   }
+  const auto on_stream = TheDriver().streams.Find(stream);
+  if (!on_stream || (*on_stream)->device() != current) return cuda::kInvalidHandle;
   // Arguments are copied at the launch.
   const auto work = *static_cast<const tessera::agents::gpu::CellWork*>(arguments[0]);
   return Add(stream, [work, all = blocks * threads](int on) { return RunCells(on, work, all); });

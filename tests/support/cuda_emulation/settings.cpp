@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "agents/gpu/driver_api.h"
+
 namespace tessera::test::cuda_emulation {
 namespace {
 
@@ -23,8 +25,7 @@ bool ReadScaled(std::string_view text, const std::map<std::string_view, Number>&
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto unit = units.find(text.substr(digits));
   if (unit == units.end() || !Read(text.substr(0, digits), out)) return false;
-  out *= unit->second;
-  return true;
+  return !__builtin_mul_overflow(out, unit->second, &out);
 }
 
 bool ReadPeers(std::string_view text, Settings& settings) {
@@ -43,11 +44,21 @@ bool ReadPeers(std::string_view text, Settings& settings) {
   return true;
 }
 
+bool IsFunction(std::string_view symbol) {
+  static constexpr std::string_view kSymbols[] = {
+#define TESSERA_CUDA_SYMBOL(name, symbol, parameters) symbol,
+      TESSERA_CUDA_FUNCTIONS(TESSERA_CUDA_SYMBOL)
+#undef TESSERA_CUDA_SYMBOL
+  };
+  return std::ranges::find(kSymbols, symbol) != std::end(kSymbols);
+}
+
 bool ReadFailure(std::string_view text, Settings& settings) {
   Failure failure;
   const std::size_t mark = text.find('#');
   if (mark == std::string_view::npos) return false;
   failure.symbol = text.substr(0, mark);
+  if (failure.symbol != "*" && !IsFunction(failure.symbol)) return false;
   std::string_view number = text.substr(mark + 1);
   if (const std::size_t equal = number.find('='); equal != std::string_view::npos) {
     if (!Read(number.substr(equal + 1), failure.code)) return false;
@@ -65,7 +76,9 @@ bool ReadVanishing(std::string_view text, Settings& settings) {
 }
 
 bool ReadWord(std::string_view key, std::string_view value, Settings& settings) {
-  if (key == "devices") return Read(value, settings.devices) && settings.devices >= 0;
+  if (key == "devices")
+    return Read(value, settings.devices) && settings.devices >= 0 &&
+           settings.devices <= kMostDevices;
   if (key == "memory") {
     return ReadScaled<std::size_t>(
         value, {{"M", std::size_t{1} << 20}, {"G", std::size_t{1} << 30}}, settings.memory);

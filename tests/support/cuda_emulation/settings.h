@@ -5,7 +5,7 @@
 /// What is emulated, from the environment variable TESSERA_CUDA_EMULATION: words KEY=VALUE between
 /// commas.
 ///
-///     devices=4             how many; without it none is found
+///     devices=4             how many, at most 64; without it none is found
 ///     memory=512M           of each device, of all allocations of one process
 ///     peers=all|none|0-1:2-3  which devices reach each other; `all` without it
 ///     latency=200us         before each operation of a stream
@@ -21,6 +21,8 @@
 #include <utility>
 
 namespace tessera::test::cuda_emulation {
+
+inline constexpr int kMostDevices = 64;
 
 struct Failure {
   std::string symbol;  // "*": any
