@@ -55,6 +55,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "failed: %1"),
       QT_TRANSLATE_NOOP("Sentences", "stopped while its data were opened"),
       QT_TRANSLATE_NOOP("Sentences", "stopped after step %1; its memory is free"),
+      QT_TRANSLATE_NOOP("Sentences", "the state is copied after step %1"),
       QT_TRANSLATE_NOOP("Sentences", "paused after step %1"),
       QT_TRANSLATE_NOOP("Sentences", "paused after step %1; transferring %2"),
       QT_TRANSLATE_NOOP("Sentences",

@@ -30,7 +30,8 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
   out.bytes_done = txn.count.bytes();
-  const bool copies = out.phase == engine::TxnPhase::kPrecopying && txn.run->machine().is_copying();
+  const bool precopies = out.phase == engine::TxnPhase::kPrecopying;
+  const bool copies = precopies && txn.run->machine().is_copying();
   if (copies || out.phase == engine::TxnPhase::kTransferring) {
     out.flows = txn.count.flows(std::chrono::duration<double>(now - txn.phase_began).count());
     out.eta = txn.progress.Eta(now);
@@ -45,6 +46,9 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
       txn.paused_since ? std::chrono::duration<double>(now - *txn.paused_since).count() : txn.pause;
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
+  if (precopies && !copies) {
+    out.reason = fmt::format("the state is copied after step {}", txn.copied_step);
+  }
   out.can_cancel = txn.run->machine().can_cancel();
   out.throttle = txn.throttle;
   out.round = txn.run->machine().round();

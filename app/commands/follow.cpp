@@ -24,6 +24,14 @@ constexpr std::chrono::milliseconds kApplyPoll{100};
 /// A restart of the registrar takes a second. After this long the outcome counts as unknown.
 constexpr std::chrono::seconds kSilence{60};
 
+/// What a transaction does, in words. `waits`: for what it does nothing yet.
+std::string shownPhase(const engine::TxnStatus& txn, const std::string& waits) {
+  if (txn.phase == engine::TxnPhase::kPrecopying)
+    return waits.empty() ? "copying while training" : "prepared";
+  if (txn.round > 0) return fmt::format("round {} of {}", txn.round, txn.rounds);
+  return std::string(engine::ToString(txn.phase));
+}
+
 /// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
 class TxnProgress {
  public:
@@ -31,9 +39,11 @@ class TxnProgress {
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
-    // While it prepares, `reason` is what it waits for. Later it is the reason of a rollback, which
+    // Before the pause `reason` is what it waits for. Later it is the reason of a rollback, which
     // is printed at the end.
-    const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
+    const bool precopies = txn.phase == engine::TxnPhase::kPrecopying;
+    const bool may_wait = precopies || txn.phase == engine::TxnPhase::kPreparing;
+    const std::string waits = may_wait ? txn.reason : "";
     if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits && txn.round == m_round)
       return;
     const bool samePhase =
@@ -42,11 +52,7 @@ class TxnProgress {
     m_phase = phase;
     m_bytes = txn.bytes_done;
     m_waits = waits;
-    const std::string round =
-        txn.round > 0 ? fmt::format("round {} of {}", txn.round, txn.rounds) : std::string();
-    const std::string shown = txn.phase == engine::TxnPhase::kPrecopying ? "copying while training"
-                              : txn.round > 0                            ? round
-                                                                         : phase;
+    const std::string shown = shownPhase(txn, waits);
     const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
                                                         formatBytes(txn.bytes_total))
                                           : waits;

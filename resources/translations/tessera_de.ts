@@ -1918,6 +1918,14 @@
         <source>%1 has come back without the state that it held</source>
         <translation>%1 ist ohne den Zustand zurückgekehrt, den er hielt</translation>
     </message>
+    <message>
+        <source>the state is copied after step %1</source>
+        <translation>der Zustand wird nach Schritt %1 kopiert</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos;: all state moves in the pause: %3</source>
+        <translation>Änderung %1 von „%2“: Der ganze Zustand wird in der Pause kopiert: %3</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -11325,6 +11333,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Round %1 of %2. The change is decided and can no longer be cancelled.</source>
         <translation>Runde %1 von %2. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
+    </message>
+    <message>
+        <source>The cluster is prepared. Training continues.</source>
+        <translation>Der Cluster ist vorbereitet. Das Training läuft weiter.</translation>
     </message>
 </context>
 <context>

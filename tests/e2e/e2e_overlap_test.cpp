@@ -135,6 +135,8 @@ class E2eOverlapTest : public QObject {
           return txn.is_object() && txn["phase"] == "precopying";
         },
         60));
+    const Json waiting = m_cluster->Status()["transaction"];
+    QVERIFY2(waiting["reason"] == "the state is copied after step 999999", waiting.dump().c_str());
     const auto ranks = m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
     QCOMPARE(ranks.size(), 2U);
     QVERIFY(SendSignal(ranks.front(), SIGKILL));

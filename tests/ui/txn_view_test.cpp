@@ -179,6 +179,21 @@ class TxnViewTest : public QObject {
              QStringLiteral("Round 2 of 5. The change is decided and can no longer be cancelled."));
   }
 
+  void whenTheCopyBeginsIsSaid() {
+    auto txn = *test::PanelMove(TxnPhase::kPrecopying, {0, 0, 0, 0}).transaction;
+    txn.reason = "the state is copied after step 400";
+    const ui::TxnView waiting = ui::viewOf(txn, nullptr, {});
+    QVERIFY2(waiting.sentence.startsWith(
+                 QStringLiteral("The cluster is prepared. Training continues. The state is copied "
+                                "after step 400. Until the commit ")),
+             qPrintable(waiting.sentence));
+    QVERIFY(waiting.numbers.isEmpty());
+    txn.reason.clear();
+    const QString copying = ui::viewOf(txn, nullptr, {}).sentence;
+    QVERIFY2(copying.startsWith(QStringLiteral("The state is copied while the job trains. ")),
+             qPrintable(copying));
+  }
+
   void theFirstGuessOfTheTimeLeftIsHidden() {
     auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
     ui::TxnMemory memory;

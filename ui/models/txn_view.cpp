@@ -158,6 +158,11 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       break;
     }
     case TxnPhase::kPrecopying:
+      if (!txn.reason.empty()) {
+        view.sentence = cancellable(TxnWords::tr("The cluster is prepared. Training continues.") +
+                                    QLatin1Char(' ') + waits(txn));
+        break;
+      }
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
       view.sentence =
