@@ -9009,8 +9009,8 @@ Bytes %2 bis %3, %4
         <translation>passt nicht auf</translation>
     </message>
     <message>
-        <source>Move in rounds, where memory is short</source>
-        <translation>In Runden umziehen, wo der Speicher knapp ist</translation>
+        <source>Move in rounds</source>
+        <translation>In Runden umziehen</translation>
     </message>
     <message>
         <source>Each round frees what the one before has moved. There is no rollback from the first round on</source>

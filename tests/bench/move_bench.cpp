@@ -301,6 +301,9 @@ int main(int argc, char** argv) {
     }
   }
   fmt::print("{}\n", tessera::test::Machine());
+  if (qgetenv("TESSERA_TEST_GPUS") == "cuda") {
+    fmt::print("on emulated CUDA devices: this says nothing about the speed of a GPU\n");
+  }
   for (const Size& size : kSizes) {
     if (&size != &kSizes[0] && !large) break;
     for (const Fabric& fabric : kFabrics) {

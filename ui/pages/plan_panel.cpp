@@ -75,7 +75,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_recommendation(new QLabel(this)),
       m_zero(new QCheckBox(tr("ZeRO"), this)),
       m_microBatch(new QSpinBox(this)),
-      m_rounds(new QCheckBox(tr("Move in rounds, where memory is short"), this)),
+      m_rounds(new QCheckBox(tr("Move in rounds"), this)),
       m_candidateGroup(new QWidget(this)),
       m_candidateNote(new QLabel(this)),
       m_estimateNote(new QLabel(this)),
