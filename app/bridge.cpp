@@ -68,7 +68,19 @@ void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
   if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
   if (request.options) agents::Encode(*request.options, out->mutable_options());
   out->set_pin(request.pinned);
-  if (request.inRounds) out->set_move_memory(-1);
+  switch (request.way) {
+    case ui::MoveWay::Auto:
+      break;
+    case ui::MoveWay::WhileTraining:
+      out->set_overlap(wire::PlanRequest::ON);
+      break;
+    case ui::MoveWay::InPause:
+      out->set_overlap(wire::PlanRequest::OFF);
+      break;
+    case ui::MoveWay::InRounds:
+      out->set_move_memory(-1);
+      break;
+  }
 }
 
 Status accept(const wire::Reply&) { return OkStatus(); }

@@ -22,14 +22,18 @@
 
 namespace tessera::ui {
 
+/// How the state of a job moves. Auto: while the job trains or in its pause, whichever pauses less.
+/// InRounds: in the pause, with little memory; the cluster chooses how much a device may need.
+enum class MoveWay { Auto, WhileTraining, InPause, InRounds };
+
 /// A job on a set of devices. Without `mesh` the cluster chooses one.
 struct PlanRequest {
   QString job;
   std::vector<ptc::DeviceId> devices;
   std::optional<ptc::MeshShape> mesh;
   std::optional<engine::StepOptions> options = {};  // default: those of the running job
-  bool pinned = false;    // `devices` are in rank order; else the cluster assigns the ranks
-  bool inRounds = false;  // where memory is short: the cluster chooses how much each may need
+  bool pinned = false;  // `devices` are in rank order; else the cluster assigns the ranks
+  MoveWay way = MoveWay::Auto;
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 

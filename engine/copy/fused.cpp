@@ -85,11 +85,12 @@ std::uint64_t CopyAndDigestBytes(Target target, Source source, RunWalker index, 
   return digest;
 }
 
-template <typename Source>
-std::uint64_t DigestBytes(Source source, RunWalker index, std::int64_t left) {
+template <typename Source, typename Ahead>
+std::uint64_t DigestBytes(Source source, RunWalker index, std::int64_t left, Ahead ahead) {
   std::uint64_t digest = 0;
   while (left > 0) {
-    const std::int64_t bytes = std::min({source.remaining(), index.remaining(), left});
+    const std::int64_t bytes = std::min({source.remaining(), index.remaining(), left, kStepBytes});
+    ahead.Advance(bytes);
     digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
                              {source.data(), static_cast<std::size_t>(bytes)});
     source.Advance(bytes);
@@ -107,7 +108,8 @@ CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from
   CopyDigests digests{0, std::vector<std::uint64_t>(to.size())};
   for (std::int64_t offset = 0; offset < from.size_bytes(); offset += kBlockBytes) {
     const std::int64_t bytes = std::min(kBlockBytes, from.size_bytes() - offset);
-    digests.source += DigestBytes(RunWalker(from, offset), RunWalker(indices, offset), bytes);
+    digests.source +=
+        DigestBytes(RunWalker(from, offset), RunWalker(indices, offset), bytes, NoPrefetcher());
     if (source_digested) source_digested();
     for (std::size_t i = 0; i < to.size(); ++i) {
       digests.copies[i] += CopyAndDigestBytes(
@@ -119,19 +121,8 @@ CopyDigests CopyCellAndDigest(std::span<const CellView> to, const CellView& from
 }
 
 std::uint64_t DigestCell(const CellView& from, const CellView& indices) {
-  std::uint64_t digest = 0;
-  RunWalker source(from, 0), index(indices, 0);
-  Prefetcher<false> ahead(from, kAheadBytes);
-  for (std::int64_t left = from.size_bytes(); left > 0;) {
-    const std::int64_t bytes = std::min({source.remaining(), index.remaining(), left, kStepBytes});
-    ahead.Advance(bytes);
-    digest += ptc::DigestRun(static_cast<std::uint64_t>(index.piece_offset()),
-                             {source.data(), static_cast<std::size_t>(bytes)});
-    source.Advance(bytes);
-    index.Advance(bytes);
-    left -= bytes;
-  }
-  return digest;
+  return DigestBytes(RunWalker(from, 0), RunWalker(indices, 0), from.size_bytes(),
+                     Prefetcher<false>(from, kAheadBytes));
 }
 
 CellView IndicesOf(ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell) {
@@ -161,7 +152,8 @@ std::uint64_t ReadAndDigest(const CellView& from, const CellView& indices, std::
 std::uint64_t DigestPacked(const CellView& indices, std::int64_t offset,
                            std::span<const std::byte> bytes) {
   if (bytes.empty()) return 0;
-  return DigestBytes(Packed(bytes.data()), RunWalker(indices, offset), std::ssize(bytes));
+  return DigestBytes(Packed(bytes.data()), RunWalker(indices, offset), std::ssize(bytes),
+                     NoPrefetcher());
 }
 
 }  // namespace tessera::engine

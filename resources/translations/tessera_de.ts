@@ -9010,11 +9010,27 @@ Bytes %2 bis %3, %4
     </message>
     <message>
         <source>Move in rounds</source>
-        <translation>In Runden umziehen</translation>
+        <translation>In Runden bewegen</translation>
     </message>
     <message>
-        <source>Each round frees what the one before has moved. There is no rollback from the first round on</source>
-        <translation>Jede Runde gibt frei, was die vorige bewegt hat. Ab der ersten Runde gibt es keinen Weg zurück</translation>
+        <source>Move with the least pause</source>
+        <translation>Mit der kürzesten Pause bewegen</translation>
+    </message>
+    <message>
+        <source>Move while training</source>
+        <translation>Beim Training bewegen</translation>
+    </message>
+    <message>
+        <source>Move in the pause</source>
+        <translation>In der Pause bewegen</translation>
+    </message>
+    <message>
+        <source>How the state moves</source>
+        <translation>Wie sich der Zustand bewegt</translation>
+    </message>
+    <message>
+        <source>In rounds, where memory is short: each frees what the one before has moved, and there is no rollback from the first on</source>
+        <translation>In Runden, wo der Speicher knapp ist: Jede gibt frei, was die vorige bewegt hat, und ab der ersten gibt es kein Zurück</translation>
     </message>
 </context>
 <context>

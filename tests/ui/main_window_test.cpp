@@ -79,6 +79,13 @@ QStringList notices(Panel& panel) {
   return texts;
 }
 
+/// As a user chooses an item.
+void choose(QComboBox* box, ui::MoveWay way) {
+  const int index = static_cast<int>(way);
+  box->setCurrentIndex(index);
+  emit box->activated(index);
+}
+
 }  // namespace
 
 class MainWindowTest : public QObject {
@@ -468,10 +475,34 @@ class MainWindowTest : public QObject {
     QVERIFY(!panel.window->meshView()->scene().draft);
   }
 
+  void theWayOfAMoveIsChosen() {
+    Panel panel({.operate = true});
+    auto* const plan = panel.window->planPanel();
+    QVERIFY(plan->wayBox()->isHidden());  // there is nothing to move
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    QVERIFY(!plan->wayBox()->isHidden());
+    QVERIFY(panel.commands.planned.back().way == ui::MoveWay::Auto);
+    QVERIFY(!plan->command().contains(QStringLiteral("--overlap")));
+    for (const auto way : {ui::MoveWay::WhileTraining, ui::MoveWay::InPause}) {
+      choose(plan->wayBox(), way);
+      QTRY_VERIFY(panel.commands.planned.back().way == way);
+      QVERIFY(panel.waitForPlan());
+      QVERIFY(plan->command().endsWith(way == ui::MoveWay::InPause
+                                           ? QStringLiteral("--overlap off")
+                                           : QStringLiteral("--overlap on")));
+    }
+    action(panel, "plan.discard")->trigger();
+    QVERIFY(plan->wayBox()->isHidden());
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    QVERIFY(panel.commands.planned.back().way == ui::MoveWay::Auto);  // of the next draft
+  }
+
   // From the first round on nothing is rolled back, so the sheet asks for the name of the job.
   void aChangeInRoundsAsksForTheNameOfTheJob() {
     Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
-    panel.window->planPanel()->roundsBox()->click();  // of no draft
+    choose(panel.window->planPanel()->wayBox(), ui::MoveWay::InRounds);  // of no draft
     drop(panel, kN1, true);
     QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
 
@@ -479,8 +510,8 @@ class MainWindowTest : public QObject {
     drop(other, kN1, true);
     QVERIFY(other.waitForPlan());
     auto* const plan = other.window->planPanel();
-    plan->roundsBox()->click();
-    QTRY_VERIFY(other.commands.planned.back().inRounds);
+    choose(plan->wayBox(), ui::MoveWay::InRounds);
+    QTRY_VERIFY(other.commands.planned.back().way == ui::MoveWay::InRounds);
     QVERIFY(other.waitForPlan());
     QVERIFY(plan->command().endsWith(QStringLiteral("--move-memory auto")));
     QCOMPARE(plan->facts()->value(QStringLiteral("can be rolled back")),
@@ -496,7 +527,7 @@ class MainWindowTest : public QObject {
     QVERIFY(sheet->applyButton()->isEnabled());
     sheet->applyButton()->click();
     QTRY_COMPARE(other.commands.applied.size(), std::size_t{1});
-    QVERIFY(other.commands.applied[0].first.inRounds);
+    QVERIFY(other.commands.applied[0].first.way == ui::MoveWay::InRounds);
   }
 
   void aSheetOfAStalePlanClosesItself() {

@@ -24,7 +24,7 @@ Result<engine::PlanSummary> SpyCommands::makePlan(const ui::PlanRequest& request
   plan.from_devices = job->devices;
   plan.global_batch = job->global_batch;
   plan.to_devices = request.devices;
-  if (request.inRounds) plan.in_rounds = {std::int64_t{64} << 20, 5, {}};
+  if (request.way == ui::MoveWay::InRounds) plan.in_rounds = {std::int64_t{64} << 20, 5, {}};
   if (request.mesh) {
     plan.to_mesh = *request.mesh;
   } else {

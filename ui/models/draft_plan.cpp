@@ -44,7 +44,7 @@ void DraftPlan::onDraftChanged() {
   m_delay.stop();
   if (m_draft.isEmpty()) {
     m_request = {};
-    m_inRounds = false;
+    m_way = MoveWay::Auto;
     return set(State::None);
   }
   const PlanRequest request = m_draft.request();
@@ -74,9 +74,9 @@ void DraftPlan::onModelChanged() {
   set(State::Stale, tr("The cluster changed. Planning again."));
 }
 
-void DraftPlan::setInRounds(bool on) {
-  if (m_inRounds == on || m_draft.isEmpty()) return;
-  m_inRounds = on;
+void DraftPlan::setWay(MoveWay way) {
+  if (m_way == way || m_draft.isEmpty()) return;
+  m_way = way;
   replan();
 }
 
@@ -87,7 +87,7 @@ void DraftPlan::replan() {
 void DraftPlan::ask() {
   const std::uint64_t generation = ++m_generation;
   m_request = m_draft.request();
-  m_request.inRounds = m_inRounds;
+  m_request.way = m_way;
   if (m_state != State::Planning) set(State::Planning);
   m_commands.plan(m_request, [self = QPointer<DraftPlan>(this),
                               generation](Result<engine::PlanSummary> result) {

@@ -40,9 +40,9 @@ class DraftPlan : public QObject {
   const PlanRequest& request() const { return m_request; }
   /// Returns the devices without enough memory for the change.
   std::vector<engine::PlanSummary::Peak> overflows() const;
-  /// Whether the plan is one in rounds. Holds until the draft is empty.
-  bool inRounds() const { return m_inRounds; }
-  void setInRounds(bool on);
+  /// How the plan moves the state. Holds until the draft is empty.
+  MoveWay way() const { return m_way; }
+  void setWay(MoveWay way);
   /// Requests the plan again now.
   void replan();
 
@@ -63,7 +63,7 @@ class DraftPlan : public QObject {
   State m_state = State::None;
   std::shared_ptr<const engine::PlanSummary> m_summary;
   PlanRequest m_request;
-  bool m_inRounds = false;
+  MoveWay m_way = MoveWay::Auto;
   QString m_problem;
   std::uint64_t m_generation = 0;  // of the newest request; older answers are dropped
   QTimer m_delay;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/plan_panel.h"
 
+#include <QAbstractItemView>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -45,6 +47,21 @@ bool names(const QString& words, const QString& axis) {
   return words.contains(word);
 }
 
+/// The options of `plan` for a way to move the state.
+QStringList wordsOf(MoveWay way) {
+  switch (way) {
+    case MoveWay::Auto:
+      break;
+    case MoveWay::WhileTraining:
+      return {QStringLiteral("--overlap"), QStringLiteral("on")};
+    case MoveWay::InPause:
+      return {QStringLiteral("--overlap"), QStringLiteral("off")};
+    case MoveWay::InRounds:
+      return {QStringLiteral("--move-memory"), QStringLiteral("auto")};
+  }
+  return {};
+}
+
 /// Marks a field with a red border, because the message below refers to its value.
 void setWrong(QWidget* field, bool wrong) {
   if (field->property("wrong").toBool() == wrong) return;
@@ -75,7 +92,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_recommendation(new QLabel(this)),
       m_zero(new QCheckBox(tr("ZeRO"), this)),
       m_microBatch(new QSpinBox(this)),
-      m_rounds(new QCheckBox(tr("Move in rounds"), this)),
+      m_way(new QComboBox(this)),
       m_candidateGroup(new QWidget(this)),
       m_candidateNote(new QLabel(this)),
       m_estimateNote(new QLabel(this)),
@@ -106,10 +123,15 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
   m_microBatch->setStatusTip(tr("Samples per forward and backward pass. 0: the trainer chooses"));
-  m_rounds->setAccessibleName(m_rounds->text());
-  m_rounds->setStatusTip(
-      tr("Each round frees what the one before has moved. There is no rollback from the first "
-         "round on"));
+  m_way->addItem(tr("Move with the least pause"));
+  m_way->addItem(tr("Move while training"));
+  m_way->addItem(tr("Move in the pause"));
+  m_way->addItem(tr("Move in rounds"));
+  m_way->setAccessibleName(tr("How the state moves"));
+  m_way->view()->setAccessibleName(m_way->accessibleName());
+  m_way->setStatusTip(
+      tr("In rounds, where memory is short: each frees what the one before has moved, and there is "
+         "no rollback from the first on"));
   auto* optionRow = new QHBoxLayout;
   optionRow->setSpacing(8);
   optionRow->addWidget(m_microBatch, 1);
@@ -158,7 +180,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   column->addLayout(titleRow);
   column->addLayout(axes);
   column->addLayout(optionRow);
-  column->addWidget(m_rounds);
+  column->addWidget(m_way);
   column->addWidget(m_product);
   column->addWidget(m_problem);
   column->addWidget(m_batch);
@@ -175,7 +197,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   connect(&m_plan, &DraftPlan::changed, this, &PlanPanel::refresh);
   connect(&m_proposal, &DraftProposal::changed, this, &PlanPanel::refreshProposal);
   connect(&m_control, &MoveControl::changed, this, &PlanPanel::refreshButtons);
-  connect(m_rounds, &QCheckBox::clicked, &m_plan, &DraftPlan::setInRounds);
+  connect(m_way, &QComboBox::activated, &m_plan,
+          [this](int index) { m_plan.setWay(static_cast<MoveWay>(index)); });
   connect(m_zero, &QCheckBox::clicked, this, [this](bool on) {
     engine::StepOptions options = m_draft.options();
     options.zero = on;
@@ -254,7 +277,7 @@ QString PlanPanel::command() const {
     words << QStringLiteral("--mesh") << QString::fromStdString(ptc::ToString(*request.mesh));
   }
   if (request.pinned) words << QStringLiteral("--pin");
-  if (m_plan.inRounds()) words << QStringLiteral("--move-memory") << QStringLiteral("auto");
+  words << wordsOf(m_plan.way());
   if (request.options) {
     words << QStringLiteral("--zero")
           << (request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));
@@ -297,8 +320,8 @@ void PlanPanel::refreshFields() {
     const engine::StepOptions options = m_draft.options();
     const QSignalBlocker silent(m_microBatch);
     m_zero->setChecked(options.zero);
-    m_rounds->setChecked(m_plan.inRounds());
-    m_rounds->setVisible(!m_draft.isEmpty());
+    m_way->setCurrentIndex(static_cast<int>(m_plan.way()));
+    m_way->setVisible(!m_draft.isEmpty());
     m_microBatch->setValue(static_cast<int>(options.micro_batch));
   }
 
@@ -371,7 +394,7 @@ void PlanPanel::refreshButtons() {
   for (const AxisRow& row : m_axes) {
     row.box->setEnabled(editReason.isEmpty());
     m_zero->setEnabled(editReason.isEmpty());
-    m_rounds->setEnabled(editReason.isEmpty());
+    m_way->setEnabled(editReason.isEmpty());
     m_microBatch->setEnabled(editReason.isEmpty());
     row.lock->setEnabled(editReason.isEmpty());
   }

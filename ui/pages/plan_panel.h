@@ -15,6 +15,7 @@
 #include "ui/widgets/surface.h"
 
 class QCheckBox;
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -42,8 +43,8 @@ class PlanPanel : public Surface {
   ParetoScatter* scatter() const { return m_scatter; }
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* discardButton() const { return m_discard; }
-  /// Plans the draft in rounds, where memory is short.
-  QCheckBox* roundsBox() const { return m_rounds; }
+  /// How the state moves; its items are in the order of MoveWay.
+  QComboBox* wayBox() const { return m_way; }
   QPushButton* copyButton() const { return m_copy; }
   /// "4 × 2 × 1 = 8 of 8 ✓"
   QString productText() const;
@@ -104,7 +105,7 @@ class PlanPanel : public Surface {
   QLabel *m_why, *m_recommendation;
   QCheckBox* m_zero;
   QSpinBox* m_microBatch;
-  QCheckBox* m_rounds;
+  QComboBox* m_way;
   CandidateTableModel m_candidates;
   QWidget* m_candidateGroup;
   QLabel* m_candidateNote;
