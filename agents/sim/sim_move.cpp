@@ -16,13 +16,13 @@
 namespace tessera::agents::sim {
 namespace {
 
-/// The devices whose old pieces `device` reads.
+/// The devices whose old pieces `device` reads, itself or through a relay of its node.
 std::set<ptc::DeviceId> SourcesOf(const ptc::DeviceMoves& plan, ptc::DeviceId device) {
-  std::set<ptc::DeviceId> out;
+  std::set<ptc::DeviceId> out, relays;
   for (const ptc::Move& move : plan.moves) {
     std::visit(Overloaded{
                    [&](const ptc::RemoteCopy& m) {
-                     if (m.device == device && !m.forwarded) out.insert(m.source);
+                     if (m.device == device) (m.forwarded ? relays : out).insert(m.source);
                    },
                    [&](const ptc::Drop&) {},
                    [&](const auto& m) {
@@ -30,6 +30,11 @@ std::set<ptc::DeviceId> SourcesOf(const ptc::DeviceMoves& plan, ptc::DeviceId de
                    },
                },
                move);
+  }
+  if (relays.empty()) return out;
+  for (const ptc::Move& move : plan.moves) {
+    const auto* const m = std::get_if<ptc::RemoteCopy>(&move);
+    if (m && !m->forwarded && relays.contains(m->device)) out.insert(m->source);
   }
   return out;
 }
