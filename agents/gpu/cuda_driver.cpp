@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/gpu/cuda_driver.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>

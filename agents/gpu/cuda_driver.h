@@ -30,7 +30,7 @@ struct CudaDeviceInfo {
 class CudaDriver {
  public:
   /// Loads and initializes the driver at the first call; later calls have the same result.
-  /// \error kUnavailable: no driver, one that is too old, or one without devices
+  /// \error kUnavailable if the machine has no driver, or the driver is too old or finds no device
   static Result<std::shared_ptr<const CudaDriver>> Get();
 
   const cuda::Functions& api() const { return api_; }

@@ -188,14 +188,14 @@ class RoomMaker {
   struct Arena {
     const PieceTable& current;
     std::int64_t capacity = 0;
-    ptc::Interval table;  // of the one that is being made
+    ptc::Interval table;  // range of the table that is being made
   };
   /// \param may_go whether pieces of the tensor may go elsewhere
   RoomMaker(const Arena& arena, std::vector<PieceEntry>& entries, std::int64_t budget,
             const std::function<bool(int)>& may_go)
       : arena_(arena), entries_(entries), budget_(budget), may_go_(may_go) {}
 
-  /// Leaves the entries as they are where no room can be made: the next round then says so.
+  /// If no room can be made, the entries stay as they are, and the next round cannot be allocated.
   void For(const std::vector<PieceEntry>& wanted, std::int64_t table_bytes) {
     constexpr int kMostPieces = 1000;
     for (int i = 0; i < kMostPieces; ++i) {

@@ -5,13 +5,11 @@
 
 #include <utility>
 
+#include "engine/txn/coordinator.h"
 #include "ptc/base/enum_names.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::engine {
-
-/// As kGivenUp of the coordinator.
-constexpr int kGivenUpRound = -1;
 
 using State = ParticipantState;
 using Actions = std::vector<ParticipantAction>;
@@ -46,14 +44,14 @@ std::vector<ParticipantAction> Participant::ReportFailure() const {
   return failure_ ? Actions{*failure_} : Actions{};
 }
 
-// A round that is journaled is never copied again: others may have freed its sources. One that is
-// not journaled was never reported, so its sources are still there.
+// A journaled round is never copied again, because other nodes may have freed its sources. A round
+// that is not journaled was never reported, so its sources still exist.
 std::vector<ParticipantAction> Participant::FollowCommit(int round, bool is_first) {
   if (gave_up_ && round >= 0) return {};
   Actions actions;
   if (is_first) actions.push_back(JournalState{state_, moved_});
-  // Who is told only the outcome has missed that the rounds were given up.
-  if (round == kGivenUpRound || (round == 0 && moved_ < rounds_)) {
+  // A node that receives the outcome without a round has missed that the rounds were given up.
+  if (round == kGivenUp || (round == 0 && moved_ < rounds_)) {
     gave_up_ = true;
     actions.push_back(CleanUp{});
   } else if (round == 0) {
