@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the seconds that torch.distributed.checkpoint takes to save and load COUNT matrices of f32,
-ROWS x COLUMNS each, on tmpfs and in one process."""
+ROWS x COLUMNS each, on tmpfs and in one process. With a fourth argument, the matrices are on this
+device."""
 
 import shutil
 import sys
@@ -11,7 +12,8 @@ import torch
 import torch.distributed.checkpoint as dcp
 
 count, rows, columns = (int(word) for word in sys.argv[1:4])
-state = {f"layer.{i}": torch.rand(rows, columns) for i in range(count)}
+device = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+state = {f"layer.{i}": torch.rand(rows, columns, device=device) for i in range(count)}
 folder = tempfile.mkdtemp(dir="/dev/shm")
 try:
     begin = time.monotonic()

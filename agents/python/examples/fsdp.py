@@ -75,7 +75,7 @@ job = tessera.torch.attach()
 job.bind(build)
 batch = job.sampler(len(data), global_batch=arguments.batch, axes=AXES)
 for step in job.steps(until=arguments.steps):
-    samples = data[batch()]
+    samples = data[batch()].to(job.device)
     loss = job.model(samples)
     loss.backward()
     decision = job.step(loss, max_norm=1.0, tokens=samples.numel())

@@ -129,7 +129,7 @@ batch = job.sampler(len(data), global_batch=arguments.batch)  # Tessera
 # was: for step in range(1, arguments.steps + 1):
 for step in job.steps(until=arguments.steps):  # Tessera
     # was: text = next(batches)
-    text = data[batch()]  # Tessera
+    text = data[batch()].to(job.device)  # Tessera
     model = job.model  # Tessera
     words = model(text[:, :-1])
     loss = F.cross_entropy(words.flatten(0, 1), text[:, 1:].flatten())

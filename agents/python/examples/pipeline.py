@@ -84,7 +84,7 @@ class Model(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.is_first:
-            x = self.tokens(x) + self.places(torch.arange(x.shape[1]))
+            x = self.tokens(x) + self.places(torch.arange(x.shape[1], device=x.device))
         for block in self.blocks.values():
             x = block(x)
         return nn.functional.linear(self.norm(x), self.tokens.weight) if self.is_last else x
@@ -103,7 +103,7 @@ def build(mesh):
         parallelize_module(block, mesh["tp"], PLAN)
     group = mesh["pp"].get_group()
     pipeline = Schedule1F1B(
-        PipelineStage(model, stage, stages, torch.device("cpu"), group=group),
+        PipelineStage(model, stage, stages, job.device, group=group),
         arguments.micro_batches,
         loss_of,
     )
@@ -116,7 +116,7 @@ job = tessera.torch.attach()
 job.bind(build)
 batch = job.sampler(len(data), global_batch=arguments.batch)
 for step in job.steps(until=arguments.steps):
-    samples = data[batch()]
+    samples = data[batch()].to(job.device)
     inputs = (samples[:, :-1],) if job.model.is_first else ()
     targets, losses = (samples[:, 1:], []) if job.model.is_last else (None, None)
     job.pipeline.step(*inputs, target=targets, losses=losses)

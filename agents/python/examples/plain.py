@@ -51,7 +51,7 @@ job.bind(build)
 job.schedule(lambda step: min(1.0, step / 20))  # warm-up
 batch = job.sampler(len(data), global_batch=24)
 for step in job.steps(until=arguments.steps):
-    samples = data[batch()]
+    samples = data[batch()].to(job.device)
     loss = job.model(samples)
     loss.backward()
     decision = job.step(loss, max_norm=1.0, tokens=samples.numel())

@@ -57,12 +57,17 @@ class _Described(TorchJob):
         sys.exit(0)
 
 
-def on_gpu() -> bool:
-    """Whether the pieces of this rank are in the memory of a GPU: it has a number then.
+def _device() -> torch.device:
+    """Where the pieces of this rank are.
 
-    What is emulated is memory of the host, which has none of PyTorch's devices.
+    What is emulated is memory of the host, which is none of PyTorch's devices.
     """
-    return "TESSERA_CUDA_DEVICE" in os.environ and torch.cuda.is_available()
+    number = os.environ.get("TESSERA_CUDA_DEVICE")
+    if number is None or not torch.cuda.is_available():
+        return torch.device("cpu")
+    device = torch.device("cuda", int(number))
+    torch.cuda.set_device(device)
+    return device
 
 
 def attach() -> TorchJob:
@@ -70,5 +75,5 @@ def attach() -> TorchJob:
     if folder := os.environ.get(FOLDER):
         return _Described(folder)
     if "TESSERA_RANK_SOCKET" in os.environ:
-        return Attached("cuda" if on_gpu() else "cpu")
+        return Attached(_device())
     return Alone()

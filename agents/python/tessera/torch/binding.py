@@ -40,18 +40,21 @@ def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
     """A tensor in the memory of the piece, of the shape of its box."""
     dtype = _TORCH[piece.dtype]
     if piece.num_elements == 0:
-        return torch.empty(piece.local_shape, dtype=dtype)
+        return torch.empty(piece.local_shape, dtype=dtype, device=_device_of(piece))
     return bytes_of(piece, gradient).view(dtype).view(piece.local_shape)
 
 
 def bytes_of(piece: Piece, gradient: bool = False, num_bytes: int | None = None) -> torch.Tensor:
     """The memory of the piece, of u8. `num_bytes` reads on behind it."""
     if piece.device is not None:
-        device = torch.device("cuda", piece.device)
-        return torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=device)
+        return torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=_device_of(piece))
     size = num_bytes or piece.num_bytes
     raw = (ctypes.c_ubyte * size).from_address(piece.address_of(gradient))
     return torch.frombuffer(raw, dtype=torch.uint8)
+
+
+def _device_of(piece: Piece) -> torch.device:
+    return torch.device("cpu" if piece.device is None else f"cuda:{piece.device}")
 
 
 def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
@@ -239,7 +242,7 @@ class Program:
         shares = [one.num_parts / (ranks_of_stage * len(one.stages)) for one in held]
         norms = torch._foreach_norm([one.value for one in held], 2, torch.float32)
         squares = torch.stack(norms).double().square()
-        return float(squares.dot(torch.tensor(shares, dtype=torch.float64)))
+        return float(squares.cpu().dot(torch.tensor(shares, dtype=torch.float64)))
 
 
 class Binding(Program):
@@ -255,8 +258,9 @@ class Binding(Program):
         memory_end: int,
         buffers: dict[str, torch.Tensor] | None,
         state_of_optimizer: StateOfOptimizer | None = None,
+        device: torch.device = torch.device("cpu"),
     ) -> None:
-        """`model` is on the meta device.
+        """`model` is on the meta device. `device` is that of the pieces.
 
         `buffers` are the values of those that are no state. None: the model will not be called.
         `state_of_optimizer` is that of the same program on another mesh.
@@ -266,6 +270,7 @@ class Binding(Program):
         self.is_pipelined = self._layout.is_pipelined and self.axes["pp"].size > 1
         self._pieces = {piece.name: piece for piece in pieces}
         self._memory_end = memory_end
+        self._device = device
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
         if state_of_optimizer is None:
             make_state(optimizer)
@@ -309,7 +314,7 @@ class Binding(Program):
             return tensor_of(piece, gradient)
         begin, end = tensor.box()
         shape = tuple(e - b for b, e in zip(begin, end))
-        return torch.empty(shape, dtype=tensor.value.dtype)
+        return torch.empty(shape, dtype=tensor.value.dtype, device=self._device)
 
     def _bind(self, state: list[Any]) -> None:
         replaced: dict[int, nn.Parameter] = {}
@@ -380,7 +385,7 @@ class Binding(Program):
             size = fsdp.padded_sharded_param_size
             piece = self._pieces.get(name)
             if piece is None:
-                buffer = torch.zeros(size, dtype=fsdp.sharded_param.dtype)
+                buffer = torch.zeros(size, dtype=fsdp.sharded_param.dtype, device=self._device)
             else:
                 num_bytes = size.numel() * fsdp.sharded_param.dtype.itemsize
                 if piece.address + num_bytes > self._memory_end:

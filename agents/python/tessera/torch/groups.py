@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, TCPStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -101,7 +102,7 @@ class Groups:
     built on a thread of the library while the job trains. The default group, of which a process can
     have one only, changes in use()."""
 
-    def __init__(self, job: Job, device: str) -> None:
+    def __init__(self, job: Job, device: torch.device) -> None:
         self._job = job
         self._device = device
         self._coming: dict[tuple[int, int], tuple[Any, Any]] = {}
@@ -125,6 +126,7 @@ class Groups:
         decisions = dist.ProcessGroupGloo(
             PrefixStore("decisions", store), view.rank, view.world, _longest_collective()
         )
+        self._name_device(view, store)
         self._coming[(view.epoch, view.attempt)] = (store, decisions)
 
     def use(self, view: View) -> DeviceMesh:
@@ -138,7 +140,7 @@ class Groups:
         # Nobody has to wait for the end of a group's threads.
         retired, self._current = [self._current], built
         threading.Thread(target=retired.clear).start()
-        backend = "nccl" if self._device == "cuda" else "gloo"
+        backend = self._backend(view, built[0])
         with _own_excepthook():
             dist.init_process_group(
                 backend,
@@ -147,12 +149,23 @@ class Groups:
                 world_size=view.world,
                 timeout=_longest_collective(),
             )
-        return device_mesh(view.sizes, self._device)
+        return device_mesh(view.sizes, self._device.type)
+
+    def _name_device(self, view: View, store: Any) -> None:
+        """For _backend."""
+        if self._device.type == "cuda":
+            uuid = str(torch.cuda.get_device_properties(self._device).uuid)
+            store.set(f"device/{view.rank}", uuid.encode())
+
+    def _backend(self, view: View, store: Any) -> str:
+        """NCCL if the ranks compute on GPUs, one on each: it refuses two on the same."""
+        if self._device.type != "cuda":
+            return "gloo"
+        names = store.multi_get([f"device/{rank}" for rank in range(view.world)])
+        return "nccl" if len({*names}) == view.world else "gloo"
 
     def gather(self, mine: bytes) -> bytes:
         """All-gathers records of equal length, in rank order."""
-        import torch
-
         assert self._current is not None
         group = self._current[1]
         if group.size() == 1:

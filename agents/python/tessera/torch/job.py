@@ -105,6 +105,7 @@ class TorchJob:
         self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
         self._sample_axes: tuple[str, ...] = ("dp",)  # along which ranks read other samples
+        self._device = torch.device("cpu")
         self._metrics = Metrics()
         self._began = time.monotonic()
 
@@ -126,6 +127,11 @@ class TorchJob:
     @property
     def optimizer(self) -> torch.optim.Optimizer:
         return self._bound().optimizer
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are and where the inputs of the model belong."""
+        return self._device
 
     @property
     def pipeline(self) -> Any:
@@ -163,7 +169,7 @@ class TorchJob:
         ]
         if not masks:
             return x
-        return x * torch.stack(masks).view(x.shape).to(x.dtype)
+        return x * torch.stack(masks).view(x.shape).to(x)
 
     def schedule(self, factor: Callable[[int], float]) -> None:
         """Multiplies the learning rates of `build` by `factor(step)` in each step.
@@ -368,13 +374,13 @@ def _return_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _compare_values(tensors: dict[str, torch.Tensor]) -> None:
+def _compare_values(tensors: dict[str, torch.Tensor], device: torch.device) -> None:
     """That all ranks have made the same. Raises TesseraError naming the first that differs."""
     named = sorted((name, value) for name, value in tensors.items() if not value.is_meta)
     if not named or dist.get_world_size() == 1:
         return
     sums = torch.tensor([_checksum(value) for _, value in named], dtype=torch.float64)
-    bounds = torch.cat([sums, -sums])
+    bounds = torch.cat([sums, -sums]).to(device)
     dist.all_reduce(bounds, op=dist.ReduceOp.MAX)
     highest, lowest = bounds.chunk(2)
     for (name, _), high, low in zip(named, highest.tolist(), (-lowest).tolist()):
@@ -416,7 +422,7 @@ def _refuse(part: Any, now: set[int]) -> None:
 class Attached(TorchJob):
     """A rank that an agent has started."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: torch.device) -> None:
         super().__init__()
         self._device = device
         self._job = Job()
@@ -441,7 +447,11 @@ class Attached(TorchJob):
             first = call(build, mesh)
         self._seed = torch.initial_seed()
         saved = persistent_buffers(first[0])
-        self._buffers = {n: b for n, b in first[0].named_buffers() if n not in saved}
+        self._buffers = {
+            name: buffer.to(self._device)
+            for name, buffer in first[0].named_buffers()
+            if name not in saved
+        }
         is_needed = self._job.pieces() and self._job.must_initialise
         initial = first[:2] if is_needed else None
         del first
@@ -462,7 +472,8 @@ class Attached(TorchJob):
             binding = self._rebuild(self._job.view)
             if initial is not None:
                 tensors = {name: value for name, (value, _) in parameters(initial[0]).items()}
-                _compare_values({**tensors, **persistent_buffers(initial[0])})
+                values = {**tensors, **persistent_buffers(initial[0])}
+                _compare_values(values, self._device)
                 binding.initialise(*initial)
                 del initial
                 _return_memory()
@@ -521,7 +532,7 @@ class Attached(TorchJob):
         now = {id(part()) for part in _parts_of(binding)}
         for part in old:
             _refuse(part(), now)
-        _compare_values(self._buffers)
+        _compare_values(self._buffers, self._device)
         return binding
 
     def _make(self, buffers: dict[str, torch.Tensor] | None) -> Binding:
@@ -535,6 +546,7 @@ class Attached(TorchJob):
             self._job.memory_end,
             buffers,
             self._state_of_optimizer,
+            self._device,
         )
         self._state_of_optimizer = binding.state_of_optimizer
         return binding
