@@ -39,13 +39,15 @@ Check Device(const AgentConfig& config, const CudaDriver& driver, int number) {
                   info->peers.empty() ? "reaches no other device"
                                       : fmt::format("reaches {}", fmt::join(info->peers, ", ")));
   const auto& own = config.cuda_devices;
-  const bool is_own = std::find(own.begin(), own.end(), number) != own.end();
+  const auto gpus = std::count(own.begin(), own.end(), number);  // of the node, on this device
+  const bool is_own = gpus > 0;
+  if (gpus > 1) check.value += fmt::format(", shared by {} GPUs of this node", gpus);
   if (is_own && !info->has_shareable_memory) {
     check.verdict = Verdict::kFailed;
     check.remedy = "its memory cannot be shared between processes: use another device";
-  } else if (is_own && info->total_bytes < config.device_bytes) {
+  } else if (is_own && info->total_bytes < gpus * config.device_bytes) {
     check.verdict = Verdict::kFailed;
-    check.remedy = fmt::format("the node's file says {} MiB for each device: lower device_bytes",
+    check.remedy = fmt::format("the node's file says {} MiB for each GPU: lower device_bytes",
                                config.device_bytes / kMiB);
   }
   return check;

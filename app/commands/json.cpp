@@ -238,6 +238,8 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"last_seen_seconds", node.last_seen},
                      {"host", node.host},
                      {"rack", node.rack.empty() ? Json(nullptr) : Json(node.rack)},
+                     {"gpu", node.gpu.empty() ? Json(nullptr) : Json(node.gpu)},
+                     {"gpu_driver", node.gpu.empty() ? Json(nullptr) : Json(node.gpu_driver)},
                      {"address", node.address},
                      {"version", node.version},
                      {"view_bytes", node.view_bytes},

@@ -47,6 +47,7 @@ struct LocalClusterOptions {
   /// Numbers of CUDA devices, by node. Empty: all are emulated in host memory.
   std::vector<std::vector<std::int32_t>> cudaDevices = {};
   std::string gpuName = {};             // of the CUDA devices
+  int gpusOfDevice = 1;                 // GPUs of the cluster that share a CUDA device
   std::int64_t linkBytesPerSecond = 0;  // 0: no limit
   bool oneHost = false;                 // all nodes share memory
   agents::EtcdPlace etcd = {};          // with endpoints: transactions are decided there; an

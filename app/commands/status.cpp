@@ -31,12 +31,19 @@ std::string describeStatus(const engine::DeviceStatus& device) {
 
 std::string orDash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
+std::string describeGpu(const engine::NodeStatus& node) {
+  return node.gpu.empty() ? "" : node.gpu + ", " + node.gpu_driver;
+}
+
 std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   const bool hasRacks = std::ranges::any_of(
       snapshot.nodes, [](const engine::NodeStatus& node) { return !node.rack.empty(); });
   std::vector<std::vector<std::string>> rows = {
       {"node", "state", "device", "used", "total", "job", "rank", "busy"}};
+  const bool hasGpus = std::ranges::any_of(
+      snapshot.nodes, [](const engine::NodeStatus& node) { return !node.gpu.empty(); });
   if (hasRacks) rows[0].push_back("rack");
+  if (hasGpus) rows[0].push_back("GPU");
   for (const engine::NodeStatus& node : snapshot.nodes) {
     bool first = true;
     for (const engine::DeviceStatus& device : node.devices) {
@@ -47,6 +54,7 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
                       device.rank ? std::to_string(*device.rank) : "",
                       device.busy_seconds > 0 ? formatSeconds(device.busy_seconds) : ""});
       if (hasRacks) rows.back().push_back(first ? orDash(node.rack) : "");
+      if (hasGpus) rows.back().push_back(first ? orDash(describeGpu(node)) : "");
       first = false;
     }
     if (node.devices.empty())

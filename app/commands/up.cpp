@@ -34,11 +34,13 @@ namespace {
 constexpr const char* kHostsName = "lab";
 /// The value of --gpus for the devices of this machine.
 constexpr const char* kCuda = "cuda";
+/// The option that makes several GPUs of a device.
+constexpr const char* kShares = "gpus-per-device";
 /// That of a simulated one.
 constexpr const char* kSimulationName = "simulated";
 
 Status readSimulation(const Arguments& arguments, LocalClusterOptions& options) {
-  for (const char* other : {"nodes", "gpus", "one-host", "hosts", "lanes", "etcd"})
+  for (const char* other : {"nodes", "gpus", kShares, "one-host", "hosts", "lanes", "etcd"})
     if (arguments.has(other))
       return InvalidArgument(fmt::format("--simulate and --{} exclude each other", other));
   TESSERA_TRY(const SimulatedSize size,
@@ -70,28 +72,33 @@ Status readSimulation(const Arguments& arguments, LocalClusterOptions& options) 
 /// Of a device's memory, the part for state: what is left is for the programs that compute there.
 constexpr double kStateShare = 0.6;
 
-/// Gives each node an equal share of this machine's CUDA devices.
+/// Gives each node an equal share of this machine's CUDA devices, of which each is one GPU, or
+/// several with --gpus-per-device.
 Status takeCudaDevices(const Arguments& arguments, LocalClusterOptions& options) {
   if (arguments.has("one-host"))
     return InvalidArgument("nodes with GPUs share no memory: leave out --one-host");
   TESSERA_TRY(const auto driver, agents::CudaDriver::Get());
   TESSERA_TRY(const int count, driver->NumDevices());
-  options.devices = count / options.nodes;
+  TESSERA_TRY(const auto shares, arguments.integer(kShares, 1, 1, 64));
+  options.gpusOfDevice = static_cast<int>(shares);
+  const int gpus = count * options.gpusOfDevice;
+  options.devices = gpus / options.nodes;
   if (options.devices == 0)
-    return InvalidArgument(fmt::format("this machine has {}, fewer than {}",
-                                       Counted(count, "CUDA device"),
-                                       Counted(options.nodes, "node")));
+    return InvalidArgument(
+        fmt::format("this machine has {}, fewer than {}: --{} N makes N GPUs of each",
+                    Counted(count, "CUDA device"), Counted(options.nodes, "node"), kShares));
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   options.cudaDevices.resize(static_cast<std::size_t>(options.nodes));
-  for (int number = 0; number < options.devices * options.nodes; ++number) {
+  for (int gpu = 0; gpu < options.devices * options.nodes; ++gpu) {
+    const int number = gpu / options.gpusOfDevice;
     TESSERA_TRY(const agents::CudaDeviceInfo info, driver->Describe(number));
-    options.cudaDevices[static_cast<std::size_t>(number / options.devices)].push_back(number);
+    options.cudaDevices[static_cast<std::size_t>(gpu / options.devices)].push_back(number);
     least = std::min(least, info.total_bytes);
     options.gpuName = info.name;
   }
   constexpr std::int64_t kGranule = std::int64_t{2} << 20;
-  options.deviceBytes =
-      static_cast<std::int64_t>(kStateShare * static_cast<double>(least)) / kGranule * kGranule;
+  options.deviceBytes = static_cast<std::int64_t>(kStateShare * static_cast<double>(least)) /
+                        options.gpusOfDevice / kGranule * kGranule;
   return OkStatus();
 }
 
@@ -109,6 +116,8 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
     if (isCuda) {
       TESSERA_RETURN_IF_ERROR(takeCudaDevices(arguments, options).Context("--gpus cuda"));
     } else {
+      if (arguments.has(kShares))
+        return InvalidArgument(fmt::format("--{} is of use only with --gpus cuda", kShares));
       TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
       options.devices = static_cast<int>(devices);
     }
@@ -133,7 +142,7 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
 Result<HostClusterOptions> readHostOptions(const Arguments& arguments) {
   if (arguments.valueOr("gpus", "") == kCuda)
     return InvalidArgument("--hosts with --gpus cuda: set the nodes up with `node setup`");
-  for (const char* other : {"nodes", "one-host", "racks"})
+  for (const char* other : {"nodes", kShares, "one-host", "racks"})
     if (arguments.has(other))
       return InvalidArgument(fmt::format("--hosts and --{} exclude each other", other));
   TESSERA_TRY(const LocalClusterOptions common, readUpOptions(arguments));
@@ -224,7 +233,10 @@ int runUp(const Invocation& call) {
   }
   fmt::print("cluster '{}' is up: {} of {} with {} each{}{}{}\n", options.name,
              Counted(options.nodes, "node"), Counted(options.devices, kindOfGpu(options)),
-             formatBytes(options.deviceBytes), options.oneHost ? ", one host" : "",
+             formatBytes(options.deviceBytes),
+             options.gpusOfDevice > 1 ? fmt::format(", {} on each device", options.gpusOfDevice)
+             : options.oneHost        ? ", one host"
+                                      : "",
              options.linkBytesPerSecond > 0
                  ? fmt::format(", links of {} MB/s ({})",
                                static_cast<double>(options.linkBytesPerSecond) / 1e6,
@@ -254,6 +266,11 @@ Command upCommand() {
              .help = "emulated GPUs per node; cuda: the CUDA devices of this machine, in equal "
                      "shares for the nodes, of which there is one without --nodes",
              .fallback = "4"},
+            {.name = kShares,
+             .value = "N",
+             .help = "with --gpus cuda: N GPUs of the cluster share each device, to try "
+                     "changes on a machine with few",
+             .fallback = "1"},
             {.name = "gpu-memory",
              .value = "SIZE",
              .help = "memory per GPU for state, in binary units",
@@ -326,6 +343,7 @@ Command upCommand() {
             "nothing. --gpu-memory and --link replace what the hardware has."},
        .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
                     "tesseractl up --cluster lab --nodes 1", "tesseractl up --gpus cuda",
+                    "tesseractl up --gpus cuda --gpus-per-device 4",
                     "tesseractl up --hosts a,lena@b,c:2 --gpu-memory 2G",
                     "tesseractl up --simulate 16x8 --hardware h100"}},
       runUp};

@@ -57,7 +57,8 @@ class DeviceMemory {
                                        std::span<const std::byte> in) const = 0;
   /// \error as Pack
   virtual Result<std::uint64_t> Digest(const CellView& from, const CellView& indices) const = 0;
-  /// As CopyCellAndDigest, from this memory to memories of the same kind.
+  /// As CopyCellAndDigest, from this memory to memories of the same kind. A kind may digest the
+  /// bytes of the source as it copies them.
   /// \error as Pack
   virtual Result<CopyDigests> Copy(std::span<const DeviceCell> to, const CellView& from,
                                    const CellView& indices,

@@ -64,8 +64,12 @@ double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
   std::int64_t repacked = 0;
   for (const std::int64_t bytes : plan.repacked) repacked = std::max(repacked, bytes);
   const auto most_repacked = static_cast<double>(repacked);
-  return costs.fixed_seconds + transfer + most_repacked / costs.repack_bytes_per_second +
-         std::max(inside.most(), most_repacked) / costs.digest_bytes_per_second;
+  // A GPU repacks and digests its own memory about as fast as it copies it.
+  const double digests = std::max(costs.digest_bytes_per_second, topology.host_bytes_per_second);
+  const double repacks =
+      std::max(costs.repack_bytes_per_second, topology.host_bytes_per_second / 2);
+  return costs.fixed_seconds + transfer + most_repacked / repacks +
+         std::max(inside.most(), most_repacked) / digests;
 }
 
 }  // namespace tessera::engine

@@ -11,7 +11,9 @@
 
 namespace tessera::engine {
 
-/// The costs of a pause besides the transfer. The rates are those of one core. The defaults are
+/// The costs of a pause besides the transfer. The rates are those of one core; in a topology whose
+/// copies inside a host are faster (GPUs), repacking counts as half as fast as those, digests as
+/// fast. The defaults are
 /// rounded from tests/bench/copy_bench and move_bench, for a machine whose cores are shared by
 /// devices: fixed_seconds is that of a small job. Give the median of past pauses of the same
 /// cluster if there are any.

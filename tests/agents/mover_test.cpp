@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 
+#include "agents/gpu/arena_memory.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/page_warmer.h"
 #include "agents/net/socket.h"
@@ -41,6 +42,10 @@ const LaneKey kKey{"job", 7, 7};
 constexpr std::int64_t kStep = 41;
 constexpr std::int64_t kCapacity =
     static_cast<std::int64_t>(engine::kArenaDataOffset) + (std::int64_t{1} << 20);
+
+/// With TESSERA_TEST_GPUS set, the state is in the memory of CUDA devices: of an emulated driver,
+/// or of the machine.
+bool OnCuda() { return qEnvironmentVariableIsSet("TESSERA_TEST_GPUS"); }
 
 const CurveKeys& AgentKeys() {
   static const CurveKeys keys = NewCurveKeys();
@@ -80,9 +85,7 @@ class Nodes {
       : from_(from) {
     net_.SetAllowed({AgentKeys().public_key});
     for (const DeviceId device : ptc::DevicesOf(from, to)) {
-      const int fd = *engine::Arena::CreateMemfd("mover_test", kCapacity);
-      arenas_.emplace(device, *engine::Arena::Map(fd, true));
-      fds_.emplace(device, fd);
+      MakeArena(device);
       const auto rank = from.mesh().RankOf(device);
       PieceTable old = rank ? *engine::AllocateInitial("job", 1, from, *rank, kCapacity)
                             : *PieceTable::Make(1, from.hash(), "job", {}, kCapacity);
@@ -204,7 +207,11 @@ class Nodes {
     const MoveContext& c = Context(device.node);
     const DevicePieces pieces = old ? OldPieces(c, device) : NextPieces(c, device);
     const Box piece = pieces.table->FindContaining(tensor, cell)->box;
-    FindCell(c, pieces, tensor, piece, cell)->InPlace(0, 1)[0] ^= std::byte{1};
+    const auto found = FindCell(c, pieces, tensor, piece, cell);
+    std::byte first[1];
+    if (!found->Pack(0, first)) qFatal("a cell cannot be read");
+    first[0] ^= std::byte{1};
+    if (!found->Unpack(0, first)) qFatal("a cell cannot be written");
   }
 
   const MoveContext& Context(std::int32_t node) const { return *contexts_.at(node); }
@@ -240,6 +247,21 @@ class Nodes {
   }
 
  private:
+  void MakeArena(DeviceId device) {
+    const int fd =
+        OnCuda() ? *engine::Arena::CreateSparse("mover_test", kCapacity, engine::MemoryKind::kCuda)
+                 : *engine::Arena::CreateMemfd("mover_test", kCapacity);
+    engine::Arena arena = *engine::Arena::Map(fd, true);
+    if (OnCuda()) {
+      const int count = *(*CudaDriver::Get())->NumDevices();
+      const auto memory = MakeCudaMemory(arena, device.index % count);
+      if (!memory) qFatal("%s", memory.error().ToString().c_str());
+      ::close(*memory);
+    }
+    arenas_.emplace(device, std::move(arena));
+    fds_.emplace(device, fd);
+  }
+
   const Box* PieceAround(DeviceId device, int tensor, const Box& cell) {
     return &tables_.at(device).second.FindContaining(tensor, cell)->box;
   }
@@ -277,12 +299,16 @@ class Nodes {
       const auto size = static_cast<std::size_t>(ptc::SizeBytes(type));
       const std::uint64_t number = static_cast<std::uint64_t>(e.tensor) + (is_state ? 0 : 100);
       const Box whole = *Box::Whole(spec.shape);
-      std::byte* first = arenas_.at(device).AddressOf(e.offset_bytes);
+      const engine::DeviceCell piece =
+          arenas_.at(device).CellAt(e.offset_bytes, e.box, e.box, static_cast<std::int64_t>(size));
+      std::vector<std::byte> bytes(static_cast<std::size_t>(piece.size_bytes()));
+      if (!piece.Pack(0, bytes)) qFatal("a piece cannot be read");
       test::ForEachElement(e.box, [&](const std::vector<std::int64_t>& at) {
         const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
-        visit(first + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
+        visit(bytes.data() + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
               ptc::Mix(number * 1000003 + index + 1));
       });
+      if (!piece.Unpack(0, bytes)) qFatal("a piece cannot be written");
     }
   }
 

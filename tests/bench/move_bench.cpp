@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The pause of live moves of a job that only holds state, beside a memcpy of the bytes that they
-/// move, beside the pause that `plan` states, and with --peers beside PyTorch's distributed
-/// checkpoint of the same state on tmpfs, saved and loaded by one process. With --overlap: the
-/// pause in which all state of a job that updates it moves, beside the pause in which only
-/// gradients do. Medians of rounds in which all of these take turns.
+/// The pause of live moves of a job that only holds state, beside one copy of the bytes that they
+/// move (memcpy, or the driver's inside a GPU), beside the pause that `plan` states, and with
+/// --peers beside PyTorch's distributed checkpoint of the same state on tmpfs, saved and loaded by
+/// one process. With --overlap: the pause in which all state of a job that updates it moves, beside
+/// the pause in which only gradients do. Medians of rounds in which all of these take turns.
 #include <fmt/format.h>
 
 #include <QCoreApplication>
@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/gpu/cuda_device.h"
 #include "ptc/base/median.h"
 #include "tests/bench/held_job.h"
 #include "tests/bench/machine.h"
@@ -37,7 +38,12 @@ struct Size {
   int rows;  // of each of two matrices of a layer
   const char* memory;
 };
-constexpr Size kSizes[] = {{"0.7 GiB", 3328, "1G"}, {"2 GiB", 9680, "1900M"}};
+constexpr Size kSize = {"0.7 GiB", 3328, "1G"};
+constexpr Size kLargeSize = {"2 GiB", 9680, "1900M"};
+constexpr Size kLargeSizeOfGpus = {"8 GiB", 38720, "7G"};
+
+/// Whether the clusters have a GPU of this machine, which all their GPUs share.
+bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
 
 struct Change {
   const char* name;  // (pp,tp,dp)
@@ -76,12 +82,32 @@ double MemcpySeconds(std::size_t bytes) {
   return Seconds([&] { std::memcpy(to.data(), from.data(), bytes); });
 }
 
+/// The same inside a CUDA device, by its driver; 0 if it fails.
+double DeviceCopySeconds(std::size_t bytes) {
+  const auto device = tessera::agents::CudaDevice::Open(0);
+  if (!device) return 0;
+  const auto& api = (*device)->driver().api();
+  std::uint64_t from = 0, to = 0;
+  double seconds = 0;
+  if (api.MemAlloc(&from, bytes) == 0 && api.MemAlloc(&to, bytes) == 0) {
+    for (int i = 0; i < 2; ++i) {  // the first one warms up
+      seconds = Seconds([&] {
+        api.MemcpyDtoDAsync(to, from, bytes, nullptr);
+        api.CtxSynchronize();
+      });
+    }
+  }
+  api.MemFree(from);
+  api.MemFree(to);
+  return seconds;
+}
+
 /// Seconds of PyTorch to save and load as many bytes; 0 if it cannot be had.
 double TorchSeconds(const QString& python, int rows) {
   QProcess torch;
-  torch.start(python,
-              {QStringLiteral(TESSERA_SOURCE_DIR "/tests/bench/torch_checkpoint.py"),
-               QString::number(2 * kLayers), QString::number(rows), QString::number(kColumns)});
+  torch.start(python, {QStringLiteral(TESSERA_SOURCE_DIR "/tests/bench/torch_checkpoint.py"),
+                       QString::number(2 * kLayers), QString::number(rows),
+                       QString::number(kColumns), OnRealGpus() ? "cuda" : "cpu"});
   torch.waitForFinished(120'000);
   bool ok = false;
   const double seconds = torch.readAllStandardOutput().trimmed().toDouble(&ok);
@@ -250,13 +276,13 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
       row.pause.push_back(moved["pause_seconds"].get<double>());
       row.planned.push_back(plan["pause_estimate_seconds"].get<double>());
       row.bytes = moved["moved_bytes"].get<std::size_t>();
-      row.copy.push_back(MemcpySeconds(row.bytes));
+      row.copy.push_back(OnRealGpus() ? DeviceCopySeconds(row.bytes) : MemcpySeconds(row.bytes));
     }
     if (!python.isEmpty()) torch.push_back(TorchSeconds(python, size.rows));
   }
   fmt::print("\n{} of f32 state, {}, medians of {} rounds\n", size.name, fabric.name, rounds);
   fmt::print("{:>20} {:>10} {:>9} {:>14} {:>9} {:>9} {:>10}\n", "(pp,tp,dp)", "moved", "pause",
-             "low…high", "planned", "memcpy", "ratio");
+             "low…high", "planned", "copy", "ratio");
   for (const Change& change : Changes()) {
     const Row& row = rows[change.name];
     const double pause = UpperMedian(row.pause), copy = UpperMedian(row.copy);
@@ -303,9 +329,12 @@ int main(int argc, char** argv) {
   fmt::print("{}\n", tessera::test::Machine());
   if (qgetenv("TESSERA_TEST_GPUS") == "cuda") {
     fmt::print("on emulated CUDA devices: this says nothing about the speed of a GPU\n");
+  } else if (OnRealGpus()) {
+    fmt::print("on a CUDA device, which all GPUs of the cluster share\n");
   }
-  for (const Size& size : kSizes) {
-    if (&size != &kSizes[0] && !large) break;
+  std::vector<Size> sizes = {kSize};
+  if (large) sizes.push_back(OnRealGpus() ? kLargeSizeOfGpus : kLargeSize);
+  for (const Size& size : sizes) {
     for (const Fabric& fabric : kFabrics) {
       const bool done =
           overlap ? MeasureOverlap(size, fabric, rounds) : Measure(size, fabric, rounds, python);

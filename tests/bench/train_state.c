@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agents/job/tessera_job.h"
+#include "tests/bench/device_copy.h"
 
 static const char* const kMoments[] = {"exp_avg", "exp_avg_sq"};
 
@@ -29,9 +30,21 @@ static int is_parameter(const tessera_piece* piece) { return piece->gradient != 
        1);                                                                                         \
        ++i)
 
+/* Memory of the process as large as the piece. */
+static float* buffer_for(const tessera_piece* piece) {
+  float* buffer = malloc((size_t)piece->num_elements * sizeof(float) + 1);
+  if (buffer == NULL) abort();
+  return buffer;
+}
+static size_t bytes_of(const tessera_piece* piece) {
+  return (size_t)piece->num_elements * sizeof(float);
+}
+
 static void initialise(const tessera_piece* piece) {
-  float* out = piece->data;
+  float* out = buffer_for(piece);
   FOR_EACH_ELEMENT(piece, i, place) out[i] = is_parameter(piece) ? value(place, 1) : 0;
+  write_piece(piece, out, bytes_of(piece));
+  free(out);
 }
 
 /* As long as a rank of a GPU would compute, without occupying the cores that its node copies with.
@@ -44,8 +57,10 @@ static void compute(tessera_job* job, int64_t step, const struct timespec* pace)
   for (size_t p = 0; p < count; ++p) {
     if (!is_parameter(&pieces[p])) continue;
     const float scale = value(step, 7);
-    float* gradient = pieces[p].gradient;
+    float* gradient = buffer_for(&pieces[p]);
     for (int64_t i = 0; i < pieces[p].num_elements; ++i) gradient[i] = scale;
+    write_gradient(&pieces[p], gradient, bytes_of(&pieces[p]));
+    free(gradient);
   }
 }
 
@@ -56,23 +71,39 @@ static const tessera_piece* moment_of(tessera_job* job, const tessera_piece* par
   return tessera_find_piece(job, name);
 }
 
+static void update_parameter(tessera_job* job, const tessera_piece* parameter) {
+  const size_t bytes = bytes_of(parameter);
+  const tessera_piece* moments[2];
+  float *w = buffer_for(parameter), *gradient = buffer_for(parameter);
+  float *first = buffer_for(parameter), *second = buffer_for(parameter);
+  for (int i = 0; i < 2; ++i) moments[i] = moment_of(job, parameter, kMoments[i]);
+  read_piece(parameter, w, bytes);
+  read_gradient(parameter, gradient, bytes);
+  read_piece(moments[0], first, bytes);
+  read_piece(moments[1], second, bytes);
+  for (int64_t i = 0; i < parameter->num_elements; ++i) {
+    first[i] = 0.9F * first[i] + 0.1F * gradient[i];
+    second[i] = 0.99F * second[i] + 0.01F * gradient[i] * gradient[i];
+    w[i] -= 0.001F * first[i] / (1e-3F + second[i]);
+  }
+  write_piece(parameter, w, bytes);
+  write_piece(moments[0], first, bytes);
+  write_piece(moments[1], second, bytes);
+  free(w);
+  free(gradient);
+  free(first);
+  free(second);
+}
+
 static int update(tessera_job* job, int64_t step) {
   const tessera_piece* pieces;
   size_t count;
   if (tessera_pieces(job, &pieces, &count) != 0) return -1;
   tessera_begin_update(job, step);
   for (size_t p = 0; p < count; ++p) {
-    if (!is_parameter(&pieces[p])) continue;
-    float *w = pieces[p].data, *gradient = pieces[p].gradient;
-    float* first = moment_of(job, &pieces[p], kMoments[0])->data;
-    float* second = moment_of(job, &pieces[p], kMoments[1])->data;
-    for (int64_t i = 0; i < pieces[p].num_elements; ++i) {
-      first[i] = 0.9F * first[i] + 0.1F * gradient[i];
-      second[i] = 0.99F * second[i] + 0.01F * gradient[i] * gradient[i];
-      w[i] -= 0.001F * first[i] / (1e-3F + second[i]);
-    }
+    if (is_parameter(&pieces[p])) update_parameter(job, &pieces[p]);
   }
-  *(int64_t*)tessera_find_piece(job, "step")->data = step;
+  write_piece(tessera_find_piece(job, "step"), &step, sizeof step);
   return tessera_end_update(job, step);
 }
 
@@ -93,7 +124,8 @@ int main(int argc, char** argv) {
   if (go_on > 0) go_on = tessera_boundary(job, -1, 0, &view);
   while (go_on > 0) {
     const tessera_record nothing = {0};
-    int64_t step = *(int64_t*)tessera_find_piece(job, "step")->data;
+    int64_t step;
+    read_piece(tessera_find_piece(job, "step"), &step, sizeof step);
     tessera_decision decision = {0};
     if (tessera_unfinished(job, &decision)) {
       if (update(job, decision.step) != 0) break;

@@ -28,9 +28,12 @@ namespace {
 
 /// With TESSERA_TEST_GPUS=cuda, clusters have the devices of the emulated CUDA driver, so that a
 /// test of emulated GPUs is one of CUDA memory, too.
-bool UsesCuda(const LocalCluster::Options& options) {
+bool EmulatesCuda(const LocalCluster::Options& options) {
   return !options.cuda.isNull() || qgetenv("TESSERA_TEST_GPUS") == "cuda";
 }
+
+/// With TESSERA_TEST_GPUS=real, clusters have the GPU of this machine, which all their GPUs share.
+bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
 
 /// For all programs that this process starts.
 void EmulateDevices(int count, const QString& more) {
@@ -51,9 +54,15 @@ LocalCluster::LocalCluster(const Options& options)
     words << QStringLiteral("--simulate") << options.simulate;
   else
     words << QStringLiteral("--nodes") << QString::number(options.nodes) << QStringLiteral("--gpus")
-          << (UsesCuda(options) ? QStringLiteral("cuda") : QString::number(options.devices))
+          << (EmulatesCuda(options) || OnRealGpus() ? QStringLiteral("cuda")
+                                                    : QString::number(options.devices))
           << QStringLiteral("--gpu-memory") << options.memory;
-  if (UsesCuda(options)) EmulateDevices(options.nodes * options.devices, options.cuda);
+  if (EmulatesCuda(options)) {
+    EmulateDevices(options.nodes * options.devices, options.cuda);
+  } else if (OnRealGpus() && options.simulate.isEmpty()) {
+    words << QStringLiteral("--gpus-per-device")
+          << QString::number(options.nodes * options.devices);
+  }
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.plain_lanes) words << QStringLiteral("--lanes") << QStringLiteral("plain");
   words << options.more;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaMemory against the memory of the host, on an emulated driver: devices 0 and 1 reach each
-// other, 2 and 3 reach none.
+// CudaMemory against the memory of the host. ctest runs it on an emulated driver, of whose devices
+// 0 and 1 reach each other, 2 and 3 none; started alone, it takes the driver and devices of the
+// machine.
 #include "agents/gpu/cuda_memory.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <QTest>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,6 +30,13 @@ using Bytes = std::vector<std::byte>;
 namespace {
 
 constexpr std::int64_t kBytes = 8 << 20;
+
+int NumDevices() {
+  const auto driver = agents::CudaDriver::Get();
+  return driver ? (*driver)->NumDevices().value_or(0) : 0;
+}
+/// One that no other test writes to, if there are several.
+int LastDevice() { return NumDevices() - 1; }
 
 struct OnDevice {
   explicit OnDevice(int number) {
@@ -58,6 +68,11 @@ Bytes ReadBack(const OnDevice& device, const Box& piece, std::int64_t element) {
 class CudaMemoryTest : public QObject {
   Q_OBJECT
  private slots:
+  void initTestCase() {
+    const auto driver = agents::CudaDriver::Get();
+    if (!driver) QSKIP(driver.error().message.c_str());
+  }
+
   void packsAndUnpacksAsTheHost() {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
@@ -114,6 +129,7 @@ class CudaMemoryTest : public QObject {
   void copies() {
     QFETCH(int, from);
     QFETCH(int, to);
+    if (std::max(from, to) >= NumDevices()) QSKIP("the machine has fewer devices");
     const OnDevice source(from), target(to);
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 50; ++i) {
@@ -146,7 +162,7 @@ class CudaMemoryTest : public QObject {
   }
 
   void newMemoryIsZero() {
-    const OnDevice device(3);
+    const OnDevice device(LastDevice());
     const Bytes bytes = ReadBack(device, *Box::Whole({kBytes}), 1);
     QVERIFY(std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; }));
   }
@@ -163,7 +179,7 @@ class CudaMemoryTest : public QObject {
       auto arena = engine::Arena::Map(*fd, true);
       VERIFY_OK(arena);
       QVERIFY(arena->memory_kind() == engine::MemoryKind::kCuda && !arena->has_memory());
-      const auto made = agents::MakeCudaMemory(*arena, 1);
+      const auto made = agents::MakeCudaMemory(*arena, LastDevice());
       VERIFY_OK(made);
       memory = *made;
       QVERIFY(arena->has_memory());
@@ -171,7 +187,7 @@ class CudaMemoryTest : public QObject {
     }
     auto arena = engine::Arena::Map(*fd, true);
     VERIFY_OK(arena);
-    VERIFY_OK(agents::AttachCudaMemory(*arena, 1, memory));
+    VERIFY_OK(agents::AttachCudaMemory(*arena, LastDevice(), memory));
     Bytes read(bytes.size());
     VERIFY_OK(arena->CellAt(8192, box, box, 4).Pack(0, read));
     QVERIFY(read == bytes);
@@ -180,13 +196,16 @@ class CudaMemoryTest : public QObject {
   }
 
   void refusesWhatIsNotThere() {
-    VERIFY_ERROR(agents::CudaDevice::Open(4), ErrorCode::kInvalidArgument,
-                 "CUDA device 4: this machine has 4");
-    const auto device = agents::CudaDevice::Open(2);
+    const int count = NumDevices();
+    VERIFY_ERROR(agents::CudaDevice::Open(count), ErrorCode::kInvalidArgument,
+                 fmt::format("CUDA device {0}: this machine has {0}", count));
+    const auto device = agents::CudaDevice::Open(LastDevice());
     VERIFY_OK(device);
-    VERIFY_ERROR(agents::CudaRegion::Create(*device, std::int64_t{1} << 30),
-                 ErrorCode::kResourceExhausted,
-                 "1024 MiB: CUDA: device 2 (emulated CUDA device): cuMemCreate: out of memory (2)");
+    const agents::CudaDeviceInfo& info = (*device)->info();
+    const std::int64_t too_much = (info.total_bytes >> 20) * 4 << 20;
+    VERIFY_ERROR(agents::CudaRegion::Create(*device, too_much), ErrorCode::kResourceExhausted,
+                 fmt::format("{} MiB: CUDA: device {} ({}): cuMemCreate: out of memory (2)",
+                             too_much >> 20, info.number, info.name));
     // A descriptor of something else.
     VERIFY_ERROR(agents::CudaRegion::Import(*device, STDOUT_FILENO, kBytes),
                  ErrorCode::kUnavailable, "cuMemImportFromShareableHandle");
