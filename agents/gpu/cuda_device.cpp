@@ -26,9 +26,19 @@ CudaQueue::~CudaQueue() {
   if (stream_ != nullptr) api.StreamDestroy(stream_);
   if (!staging_.empty()) api.MemFreeHost(staging_.data());
   if (slots_ != nullptr) api.MemFreeHost(slots_);
+  if (device_slots_ != 0) api.MemFree(device_slots_);
 }
 
-void CudaQueue::ClearSlots() { std::fill_n(slots_, kSlots, std::uint64_t{0}); }
+Status CudaQueue::ClearSlots() {
+  if (turn_ + 1 < kTurns) {
+    ++turn_;
+    return OkStatus();
+  }
+  TESSERA_RETURN_IF_ERROR(
+      Clear(device_slots_, kTurns * kSlots * std::int64_t{sizeof(std::uint64_t)}));
+  turn_ = 0;
+  return OkStatus();
+}
 
 Status CudaQueue::Launch(const gpu::CellWork& work) {
   TESSERA_RETURN_IF_ERROR(device_.Enter());
@@ -38,6 +48,7 @@ Status CudaQueue::Launch(const gpu::CellWork& work) {
                                std::int64_t{device_.multiprocessors_} * kBlocksEach);
   gpu::CellWork argument = work;
   is_busy_ = true;
+  has_digests_ |= work.digest != 0;
   void* arguments[] = {&argument};
   return device_.Check(
       device_.driver().api().LaunchKernel(device_.cells_, static_cast<unsigned>(blocks), 1, 1,
@@ -53,13 +64,35 @@ Status CudaQueue::Clear(std::uint64_t address, std::int64_t size) {
       "cuMemsetD8Async");
 }
 
+Status CudaQueue::Read(std::uint64_t address, std::int64_t size) {
+  TESSERA_RETURN_IF_ERROR(device_.Enter());
+  is_busy_ = true;
+  return device_.Check(device_.driver().api().MemcpyDtoHAsync(
+                           staging_.data(), address, static_cast<std::size_t>(size), stream_),
+                       "cuMemcpyDtoHAsync");
+}
+
 Status CudaQueue::Wait() {
   if (!is_busy_) return OkStatus();
   TESSERA_RETURN_IF_ERROR(device_.Enter());
+  if (has_digests_) {
+    TESSERA_RETURN_IF_ERROR(
+        device_.Check(device_.driver().api().MemcpyDtoHAsync(
+                          slots_, SlotAddress(0), kSlots * sizeof(std::uint64_t), stream_),
+                      "cuMemcpyDtoHAsync"));
+  }
   TESSERA_RETURN_IF_ERROR(
       device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize"));
-  is_busy_ = false;
+  is_busy_ = has_digests_ = false;
   return OkStatus();
+}
+
+Result<bool> CudaQueue::IsDone() const {
+  TESSERA_RETURN_IF_ERROR(device_.Enter());
+  const cuda::Code code = device_.driver().api().StreamQuery(stream_);
+  if (code == cuda::kNotReady) return false;
+  TESSERA_RETURN_IF_ERROR(device_.Check(code, "cuStreamQuery"));
+  return true;
 }
 
 Result<std::shared_ptr<const CudaDevice>> CudaDevice::Open(int number) {
@@ -156,6 +189,10 @@ Result<CudaDevice::QueuePtr> CudaDevice::TakeQueue() const {
         Check(api.MemHostAlloc(&memory, CudaQueue::kSlots * sizeof(std::uint64_t), kPortable),
               "cuMemHostAlloc"));
     queue->slots_ = static_cast<std::uint64_t*>(memory);
+    TESSERA_RETURN_IF_ERROR(
+        Check(api.MemAlloc(&queue->device_slots_,
+                           CudaQueue::kTurns * CudaQueue::kSlots * sizeof(std::uint64_t)),
+              "cuMemAlloc"));
   }
   return QueuePtr(queue.release(), [this](CudaQueue* used) {
     std::unique_ptr<CudaQueue> back(used);

@@ -38,20 +38,32 @@ class CudaQueue {
   /// Valid after Wait.
   /// \pre 0 <= slot && slot < kSlots
   std::uint64_t slot(int index) const { return slots_[index]; }
+  /// Of the slot in the memory of the device.
   std::uint64_t SlotAddress(int index) const {
-    return reinterpret_cast<std::uint64_t>(&slots_[index]);
+    return device_slots_ +
+           static_cast<std::uint64_t>(turn_ * kSlots + index) * sizeof(std::uint64_t);
   }
-  /// Sets all slots to 0.
-  /// \pre nothing runs
-  void ClearSlots();
 
   /// These begin work, in order, and return before it has ended.
   /// \error kUnavailable naming device and call
   Status Launch(const gpu::CellWork& work);
+  /// Sets all slots to 0.
+  Status ClearSlots();
   Status Clear(std::uint64_t address, std::int64_t size);
+  /// Copies to the beginning of staging().
+  /// \pre size <= kStagingBytes
+  Status Read(std::uint64_t address, std::int64_t size);
   /// Waits for all of it.
   /// \error as Launch, of any work since the last wait
   Status Wait();
+  /// The stream, for work that another library begins.
+  cuda::Stream Use() {
+    is_busy_ = true;
+    return stream_;
+  }
+  /// Whether all of it has ended.
+  /// \error as Wait
+  Result<bool> IsDone() const;
 
  private:
   friend class CudaDevice;
@@ -60,8 +72,14 @@ class CudaQueue {
   const CudaDevice& device_;
   cuda::Stream stream_ = nullptr;
   std::span<std::byte> staging_;
-  std::uint64_t* slots_ = nullptr;
-  bool is_busy_ = false;  // work was begun since the last wait
+  std::uint64_t* slots_ = nullptr;  // as of the last wait
+  /// Of kTurns turns, because clearing them is a call. Atomics of all blocks would be slow over the
+  /// bus.
+  cuda::DevicePointer device_slots_ = 0;
+  static constexpr int kTurns = 256;
+  int turn_ = kTurns - 1;
+  bool is_busy_ = false;      // work was begun since the last wait
+  bool has_digests_ = false;  // that are not in slots_ yet
 };
 
 /// \threadsafety Any thread. Its functions make its context the current one of the thread.

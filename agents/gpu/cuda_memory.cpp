@@ -21,7 +21,7 @@ Result<std::uint64_t> CudaMemory::Pack(const engine::CellView& from,
                                        std::span<std::byte> out) const {
   if (out.empty()) return 0;
   TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  queue->ClearSlots();
+  if (indices != nullptr) TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
   const std::uint64_t digest = indices != nullptr ? queue->SlotAddress(0) : 0;
   while (!out.empty()) {
     const std::size_t bytes = std::min(out.size(), queue->staging().size());
@@ -33,7 +33,7 @@ Result<std::uint64_t> CudaMemory::Pack(const engine::CellView& from,
     out = out.subspan(bytes);
     offset = end;
   }
-  return queue->slot(0);
+  return indices != nullptr ? queue->slot(0) : 0;
 }
 
 Result<std::uint64_t> CudaMemory::Unpack(const engine::CellView& to,
@@ -41,7 +41,7 @@ Result<std::uint64_t> CudaMemory::Unpack(const engine::CellView& to,
                                          std::span<const std::byte> in) const {
   if (in.empty()) return 0;
   TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  queue->ClearSlots();
+  if (indices != nullptr) TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
   while (!in.empty()) {
     const std::size_t bytes = std::min(in.size(), queue->staging().size());
     const std::int64_t end = offset + static_cast<std::int64_t>(bytes);
@@ -56,13 +56,13 @@ Result<std::uint64_t> CudaMemory::Unpack(const engine::CellView& to,
     in = in.subspan(bytes);
     offset = end;
   }
-  return queue->slot(0);
+  return indices != nullptr ? queue->slot(0) : 0;
 }
 
 Result<std::uint64_t> CudaMemory::Digest(const engine::CellView& from,
                                          const engine::CellView& indices) const {
   TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  queue->ClearSlots();
+  TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
   TESSERA_RETURN_IF_ERROR(
       queue->Launch(gpu::DigestWork(from, indices, 0, from.size_bytes(), queue->SlotAddress(0))));
   TESSERA_RETURN_IF_ERROR(queue->Wait());
@@ -74,33 +74,51 @@ Result<engine::CopyDigests> CudaMemory::Copy(std::span<const engine::DeviceCell>
                                              const engine::CellView& indices,
                                              const std::function<void()>& source_digested) const {
   engine::CopyDigests out{0, std::vector<std::uint64_t>(to.size())};
-  TESSERA_TRY(out.source, Digest(from, indices));
+  std::vector<std::size_t> near, far;  // that the device reaches, and others
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto& memory = static_cast<const CudaMemory&>(to[i].memory());
+    (device_->Reaches(memory.device_->info().number) ? near : far).push_back(i);
+  }
+  if (near.empty()) {
+    TESSERA_TRY(out.source, Digest(from, indices));
+  } else {
+    TESSERA_RETURN_IF_ERROR(CopyNear(to, near, from, indices, out));
+  }
   if (source_digested) source_digested();
-  TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  const std::int64_t size = from.size_bytes();
-  for (std::size_t first = 0; first < to.size(); first += CudaQueue::kSlots) {
-    const std::size_t count = std::min<std::size_t>(to.size() - first, CudaQueue::kSlots);
-    queue->ClearSlots();
-    for (std::size_t i = 0; i < count; ++i) {
-      const engine::DeviceCell& cell = to[first + i];
-      const auto& memory = static_cast<const CudaMemory&>(cell.memory());
-      if (!device_->Reaches(memory.device_->info().number)) continue;
-      TESSERA_RETURN_IF_ERROR(queue->Launch(gpu::CopyWork(from, cell.view(), nullptr, 0, size, 0)));
-      TESSERA_RETURN_IF_ERROR(queue->Launch(
-          gpu::DigestWork(cell.view(), indices, 0, size, queue->SlotAddress(static_cast<int>(i)))));
-    }
-    TESSERA_RETURN_IF_ERROR(queue->Wait());
-    for (std::size_t i = 0; i < count; ++i) {
-      const engine::DeviceCell& cell = to[first + i];
-      const auto& memory = static_cast<const CudaMemory&>(cell.memory());
-      if (device_->Reaches(memory.device_->info().number)) {
-        out.copies[first + i] = queue->slot(static_cast<int>(i));
-      } else {
-        TESSERA_TRY(out.copies[first + i], CopyOver(cell, from, indices));
-      }
-    }
+  for (const std::size_t i : far) {
+    TESSERA_TRY(out.copies[i], CopyOver(to[i], from, indices));
   }
   return out;
+}
+
+// The first copy reads the source for its digest, too: the bytes that are stored are those of the
+// digest.
+Status CudaMemory::CopyNear(std::span<const engine::DeviceCell> to,
+                            std::span<const std::size_t> near, const engine::CellView& from,
+                            const engine::CellView& indices, engine::CopyDigests& out) const {
+  constexpr int kSource = CudaQueue::kSlots - 1;
+  const std::int64_t size = from.size_bytes();
+  TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
+  for (bool is_first = true; !near.empty(); is_first = false) {
+    const auto some = near.first(std::min<std::size_t>(near.size(), kSource));
+    near = near.subspan(some.size());
+    TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
+    for (std::size_t slot = 0; slot < some.size(); ++slot) {
+      const engine::CellView& view = to[some[slot]].view();
+      const bool digests_source = is_first && slot == 0;
+      TESSERA_RETURN_IF_ERROR(
+          queue->Launch(gpu::CopyWork(from, view, digests_source ? &indices : nullptr, 0, size,
+                                      digests_source ? queue->SlotAddress(kSource) : 0)));
+      TESSERA_RETURN_IF_ERROR(queue->Launch(
+          gpu::DigestWork(view, indices, 0, size, queue->SlotAddress(static_cast<int>(slot)))));
+    }
+    TESSERA_RETURN_IF_ERROR(queue->Wait());
+    if (is_first) out.source = queue->slot(kSource);
+    for (std::size_t slot = 0; slot < some.size(); ++slot) {
+      out.copies[some[slot]] = queue->slot(static_cast<int>(slot));
+    }
+  }
+  return OkStatus();
 }
 
 Result<std::uint64_t> CudaMemory::CopyOver(const engine::DeviceCell& to,

@@ -35,6 +35,11 @@ class CudaMemory : public engine::DeviceMemory {
   void MakePresent(std::byte*, std::int64_t) const override {}
 
  private:
+  /// To those of `to` with the numbers `near`, which the device reaches. Sets their digests in
+  /// `out` and that of the source.
+  Status CopyNear(std::span<const engine::DeviceCell> to, std::span<const std::size_t> near,
+                  const engine::CellView& from, const engine::CellView& indices,
+                  engine::CopyDigests& out) const;
   /// Through the host.
   Result<std::uint64_t> CopyOver(const engine::DeviceCell& to, const engine::CellView& from,
                                  const engine::CellView& indices) const;

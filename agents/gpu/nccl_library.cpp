@@ -19,6 +19,7 @@ Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load() {
   TESSERA_RETURN_IF_ERROR(library.Find(symbol, &nccl->api_.name));
   TESSERA_NCCL_FUNCTIONS(TESSERA_NCCL_LOAD)
 #undef TESSERA_NCCL_LOAD
+  TESSERA_RETURN_IF_ERROR(library.Find("ncclGetErrorString", &nccl->api_.GetErrorString));
   if (nccl->api_.GetVersion(&nccl->version_) != nccl::kSuccess) {
     return Unavailable("NCCL does not say which version it is");
   }
@@ -28,6 +29,11 @@ Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load() {
 // Since 2.9 the number is major * 10000 + minor * 100 + patch.
 std::string NcclLibrary::VersionText() const {
   return fmt::format("{}.{}.{}", version_ / 10000, version_ / 100 % 100, version_ % 100);
+}
+
+Status NcclLibrary::Check(nccl::Code code, const char* call) const {
+  if (code == nccl::kSuccess || code == nccl::kInProgress) return OkStatus();
+  return Unavailable(fmt::format("NCCL: {}: {} ({})", call, api_.GetErrorString(code), code));
 }
 
 }  // namespace tessera::agents

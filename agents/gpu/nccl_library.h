@@ -19,8 +19,12 @@ class NcclLibrary {
   static Result<std::shared_ptr<const NcclLibrary>> Get();
 
   const nccl::Functions& api() const { return api_; }
+  int version() const { return version_; }
   /// `2.28.3`
   std::string VersionText() const;
+  /// OK also while the call is under way; otherwise `NCCL: CALL: words (code)`.
+  /// \error kUnavailable
+  Status Check(nccl::Code code, const char* call) const;
 
  private:
   NcclLibrary() = default;

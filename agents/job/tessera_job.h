@@ -60,11 +60,11 @@ typedef struct tessera_piece {
   int device;     /* number of the CUDA device; -1 in host memory */
 } tessera_piece;
 
-/* A layout as one rank sees it. A view stays readable until the second adopt after it. */
-/* On a CUDA device nothing is under way on a piece when the library hands it out, so no stream has to
- * wait. In return, tessera_decide and tessera_end_update wait until everything that this process
+/* On a CUDA device nothing is under way on a piece when the library hands it out, so no stream has
+ * to wait. In return, tessera_decide and tessera_end_update wait until everything that this process
  * has begun on the device has ended: gradients and state are complete in the arena then. */
 
+/* A layout as one rank sees it. A view stays readable until the second adopt after it. */
 typedef struct tessera_view {
   int64_t epoch;
   int64_t attempt; /* distinguishes attempts to reach the same epoch */
@@ -198,9 +198,8 @@ typedef struct tessera_record {
  * have moved: call it before each step. Only programs that were started with `job start
  * --pauses-before-updates` are asked to. */
 #define TESSERA_PAUSE_BEFORE_UPDATE (UINT64_C(1) << 62)
-#define TESSERA_WAITS_BEFORE_UPDATE(decision)    \
-  ((decision).pause != TESSERA_PAUSE_DATA &&     \
-   ((decision).pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0)
+#define TESSERA_WAITS_BEFORE_UPDATE(decision) \
+  ((decision).pause != TESSERA_PAUSE_DATA && ((decision).pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0)
 /* Sets the reason of a pause for TESSERA_PAUSE_DATA, such as "web.bin at byte 96: checksum
  * differs". It holds for the next wait of this rank. A reason of one rank is enough; an empty text
  * is none. The job is then paused with this reason, and `job resume` lets the ranks try again. */

@@ -231,7 +231,12 @@ Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQu
     use->set_frame_bytes(runs.use.frame_bytes);
     answer.set_bytes(answer.bytes() + runs.bytes);
   }
-  if (query.memory()) add(query.node(), MeasureMemory());
+  if (query.memory() && port.measure_memory) {
+    TESSERA_TRY(const std::vector<double> runs, port.measure_memory());
+    add(query.node(), runs);
+  } else if (query.memory()) {
+    add(query.node(), MeasureMemory());
+  }
   return answer;
 }
 

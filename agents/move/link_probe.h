@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -43,6 +44,8 @@ struct LinkPort {
   CurveKeys keys = {};
   std::shared_ptr<engine::TokenBucket> ingress = {};
   std::chrono::milliseconds longest{3000};  // time limit of one link
+  /// Instead of MeasureMemory, for a node whose state is not in memory of the host.
+  std::function<Result<std::vector<double>>()> measure_memory = {};
 };
 
 /// The bandwidth of one link. One transfer is measured in runs of equal size, after a first part
@@ -67,7 +70,7 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
 std::vector<double> MeasureMemory();
 
 /// Measures all links of `query`, one after another.
-/// \error as MeasureLink, naming the source
+/// \error as MeasureLink, naming the source; of measure_memory
 Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQuery& query,
                                        const std::stop_token& stop);
 

@@ -41,8 +41,13 @@ Result<engine::DeviceCell> FindCell(const MoveContext& context, const DevicePiec
 }
 
 std::vector<ptc::Box> WorkOf(const MoveContext& context, int tensor, const ptc::Box& cell) {
-  constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
-  return ptc::SplitInOrder(cell, kMostBytes / ptc::SizeBytes(context.TypeOf(tensor)));
+  // A GPU works on a range with all that it has, and each range costs a few calls.
+  constexpr std::int64_t kMostBytes = std::int64_t{16} << 20, kMostBytesOfGpu = 16 * kMostBytes;
+  const bool is_on_gpu =
+      !context.local.empty() &&
+      context.local.begin()->second.arena->memory_kind() == engine::MemoryKind::kCuda;
+  const std::int64_t most = is_on_gpu ? kMostBytesOfGpu : kMostBytes;
+  return ptc::SplitInOrder(cell, most / ptc::SizeBytes(context.TypeOf(tensor)));
 }
 
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,

@@ -17,6 +17,7 @@
 #include "agents/net/lanes.h"
 #include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/cluster/link_speeds.h"
+#include "engine/copy/device_exchange.h"
 #include "engine/copy/device_memory.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -67,6 +68,10 @@ struct MoveContext {
   /// It is one round of a move: tensors without a move in the plan stay as they are.
   bool is_round = false;
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
+  /// The way between devices of different nodes; null: lanes. With it, `outgoing` is what devices
+  /// of this node send on it.
+  std::shared_ptr<engine::DeviceExchange> exchange = {};
+  std::shared_ptr<const std::vector<ptc::RemoteCopy>> outgoing = {};
   /// What the moves are of. kGradient: of the gradients of the parameters in the plan.
   engine::PieceEntry::Kind kind = engine::PieceEntry::kState;
 

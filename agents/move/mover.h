@@ -6,7 +6,8 @@
 /// the host while it receives the others over lanes, compares all with their sources, and then
 /// forwards relayed cells between its own devices. For a hand-in it fetches all state from the
 /// client or from the files of a checkpoint instead, for a job that returns to a snapshot from the
-/// nodes that hold it. Old pieces are only read, and those that stay in place are not read at all, except with MoveMode::kVerifyFull.
+/// nodes that hold it. Old pieces are only read, and those that stay in place are not read at all,
+/// except with MoveMode::kVerifyFull.
 
 #include <atomic>
 #include <functional>
@@ -73,6 +74,8 @@ class Mover : public Move {
   Status CopyAndReceive(const std::stop_token& stop);
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
+  /// The same from device to device, by MoveContext::exchange.
+  Status Exchange(const std::stop_token& stop);
   /// Fetches cells over lanes and waits for the end. `callbacks` is without `done`.
   Status FetchCells(const std::stop_token& stop, const LaneKey& key,
                     std::vector<FetchBatch> batches, FetchCallbacks callbacks);
@@ -80,8 +83,7 @@ class Mover : public Move {
   Status ReadSnapshot(const std::stop_token& stop);
   Status ReadCheckpoint(const std::stop_token& stop);
   /// Reads the row-major elements of a box of a tensor. Several threads at once.
-  using ReadBox =
-      std::function<Status(int tensor, const ptc::Box& box, std::span<std::byte> out)>;
+  using ReadBox = std::function<Status(int tensor, const ptc::Box& box, std::span<std::byte> out)>;
   /// Fills the next pieces of this node's devices that the plan reads from storage.
   Status ReadPieces(const std::stop_token& stop, const ReadBox& read);
   Status Forward(const std::stop_token& stop);

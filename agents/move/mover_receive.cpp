@@ -87,6 +87,7 @@ class NodeBatches {
 
 Status Mover::Receive(const std::stop_token& stop) {
   const MoveContext& c = *context_;
+  if (c.exchange) return Exchange(stop);
   const auto move_at = [&c](std::int64_t index) -> const ptc::RemoteCopy& {
     return std::get<ptc::RemoteCopy>(c.plan->moves[static_cast<std::size_t>(index)]);
   };

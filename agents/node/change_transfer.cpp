@@ -87,6 +87,11 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
   for (const auto& [id, table] : change_.next()) {
     devices_.Find(id)->arena->header().grads_step.store(0);
   }
+  if (exchange_) {
+    auto context = std::make_shared<MoveContext>(*context_);
+    context->exchange = std::exchange(exchange_, nullptr);
+    context_ = std::move(context);
+  }
   const bool is_full = change_.prepare().verify_full();
   MoveState(is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
   return OkStatus();

@@ -65,6 +65,10 @@ class ChangeTransfer {
   /// Moves the cells of the round to which the change has advanced, and offers its own to others.
   /// `done` as in Start.
   void MoveRound(Done done);
+  /// Cells between nodes go by this way in the transfer that Start begins; null: over lanes.
+  void UseExchange(std::shared_ptr<engine::DeviceExchange> exchange) {
+    exchange_ = std::move(exchange);
+  }
   /// Makes the transfer end soon.
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.
@@ -103,6 +107,7 @@ class ChangeTransfer {
   CommittedDigests& digests_;
   const Uplink& uplink_;
   std::shared_ptr<const MoveContext> context_;  // since Warm or Offer
+  std::shared_ptr<engine::DeviceExchange> exchange_;
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;           // of the state

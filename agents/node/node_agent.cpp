@@ -107,7 +107,8 @@ NodeTransaction::World NodeAgent::WorldOfTransactions() {
           .pauses = pauses_,
           .steps = steps_,
           .digests = committed_digests_,
-          .uplink = uplink_};
+          .uplink = uplink_,
+          .rendezvous = rendezvous_};
 }
 
 // ---- start

@@ -17,6 +17,9 @@
 
 #include "agents/checkpoint/checkpoint_place.h"
 #include "agents/gpu/arena_memory.h"
+#include "agents/gpu/cuda_driver.h"
+#include "agents/gpu/measure_copies.h"
+#include "agents/gpu/nccl_library.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
 #include "agents/node/available_memory.h"
@@ -78,7 +81,7 @@ NodeServer::NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKey
       egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       facts_(MakeFacts()),
-      queries_(loop, config_, {&net_, keys_, ingress_}) {}
+      queries_(loop, config_, MakePort()) {}
 
 NodeServer::~NodeServer() = default;
 
@@ -134,6 +137,27 @@ Status NodeServer::Open() {
   return OkStatus();
 }
 
+LinkPort NodeServer::MakePort() const {
+  LinkPort port{&net_, keys_, ingress_};
+  if (!config_.cuda_devices.empty()) {
+    port.measure_memory = [device = config_.cuda_devices.front()] { return MeasureCopies(device); };
+  }
+  return port;
+}
+
+// What cannot be had is an error where the memory is made.
+void NodeServer::DescribeGpus(NodeFacts& facts) const {
+  const auto driver = CudaDriver::Get();
+  if (!driver) return;
+  facts.has_gpus = !(*driver)->is_emulated();
+  facts.gpu_driver = "CUDA " + (*driver)->VersionText();
+  if (const auto info = (*driver)->Describe(config_.cuda_devices.front())) facts.gpu = info->name;
+  // NCCL has one rank on a device at most.
+  const std::set<std::int32_t> distinct(config_.cuda_devices.begin(), config_.cuda_devices.end());
+  const auto nccl = NcclLibrary::Get();
+  if (nccl && distinct.size() == config_.cuda_devices.size()) facts.nccl = (*nccl)->VersionText();
+}
+
 NodeFacts NodeServer::MakeFacts() const {
   NodeFacts facts;
   facts.incarnation = NewIncarnation();
@@ -144,8 +168,7 @@ NodeFacts NodeServer::MakeFacts() const {
   facts.public_key = keys_.public_key;
   if (config_.lane_security == kPlainLanes) facts.lane_secret = NewLaneSecret();
   if (!config_.cuda_devices.empty()) {
-    const auto driver = CudaDriver::Get();
-    facts.has_gpus = driver && !(*driver)->is_emulated();
+    DescribeGpus(facts);
   }
   facts.master_port = FindFreePort(facts.address);
   facts.rank_socket = config_.directory + "/ranks.sock";
@@ -184,6 +207,20 @@ NodeWorld NodeServer::MakeWorld() {
   if (!config_.cuda_devices.empty()) {
     world.attach_memory = [this](const KeeperLink::Arena& kept, engine::Arena& arena) {
       return AttachMemory(kept, arena);
+    };
+  }
+  if (!facts_.nccl.empty()) {
+    world.join_exchange = [this](std::optional<std::string> place,
+                                 const std::vector<ptc::DeviceId>& all,
+                                 std::function<void(const std::string&)> made,
+                                 std::function<void(ExchangeJoin::Met)> done) {
+      ExchangeMembers members{all, {}};
+      for (const ptc::DeviceId device : all) {
+        if (device.node != config_.node) continue;
+        members.local[device] = config_.cuda_devices.at(static_cast<std::size_t>(device.index));
+      }
+      return std::make_shared<ExchangeJoin>(loop_, std::move(place), std::move(members),
+                                            std::move(made), std::move(done));
     };
   }
   world.trainer_path = TrainerPath;

@@ -40,6 +40,8 @@ class NodeServer {
  private:
   NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
   Status Open();
+  LinkPort MakePort() const;
+  void DescribeGpus(NodeFacts& facts) const;
   NodeFacts MakeFacts() const;
   Status AttachMemory(const KeeperLink::Arena& kept, engine::Arena& arena);
   NodeWorld MakeWorld();

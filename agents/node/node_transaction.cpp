@@ -54,6 +54,8 @@ NodeTransaction::NodeTransaction(const World& world, const wire::Prepare& prepar
       ranks_(change_, world.ranks, world.jobs, world.starter, world.links),
       transfer_(change_, world.jobs.node(), world.machine, world.devices, world.digests,
                 world.uplink),
+      meeting_(change_, world.jobs.node(), world.machine, world.timers, world.rendezvous,
+               world.uplink),
       adoption_(change_, world.timers, world.devices, world.ranks, world.jobs, world.links,
                 world.uplink),
       part_(MakePart(recovered, moved)) {
@@ -135,11 +137,17 @@ void NodeTransaction::ConnectRanks() {
   if (Status status = ranks_.Connect(); !status) {
     return Feed(engine::RanksConnected{std::move(status)});
   }
-  CheckConnected();
+  meeting_.Begin([this] { CheckConnected(); });
 }
 
 void NodeTransaction::CheckConnected() {
-  if (ranks_.AreConnected()) Feed(engine::RanksConnected{OkStatus()});
+  if (ranks_.AreConnected() && meeting_.is_over()) Feed(engine::RanksConnected{OkStatus()});
+}
+
+void NodeTransaction::OnTransfer(std::int64_t step, const wire::StepDecision& pending,
+                                 bool exchange) {
+  if (exchange) transfer_.UseExchange(meeting_.exchange());
+  part_.OnTransfer(step, pending);
 }
 
 void NodeTransaction::RaiseRequest(std::int64_t at_step, bool before_update) {
@@ -252,6 +260,7 @@ void NodeTransaction::CheckAdopted() {
 void NodeTransaction::CleanUp() {
   transfer_.Cancel();
   transfer_.Withdraw();
+  meeting_.End();
   ranks_.Abandon();
   CheckCleanedUp();
 }
@@ -284,6 +293,7 @@ void NodeTransaction::SendReport(const engine::Report& report) {
   out->set_step(report.step);
   if (report.kind == engine::ReportKind::kPrepared) {
     out->set_can_precopy(change_.keeps_gradients());
+    out->set_exchange(meeting_.exchange() != nullptr);
   }
   if (report.kind == engine::ReportKind::kMoved) {
     out->set_round(report.round);

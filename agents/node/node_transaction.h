@@ -19,6 +19,7 @@
 #include "agents/node/change_ranks.h"
 #include "agents/node/change_transfer.h"
 #include "agents/node/committed_digests.h"
+#include "agents/node/device_meeting.h"
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
 #include "agents/node/node_links.h"
@@ -54,6 +55,7 @@ class NodeTransaction {
     StepReports& steps;
     CommittedDigests& digests;
     const Uplink& uplink;
+    RendezvousRelay& rendezvous;
     /// The transaction is over here. The call may destroy it.
     std::function<void(bool stay_paused)> forgotten = {};
   };
@@ -78,9 +80,8 @@ class NodeTransaction {
   /// Notes that the registrar has sent something about the transaction.
   void NoteWord();
   void Feed(engine::ParticipantEvent event) { part_.Feed(std::move(event)); }
-  void OnTransfer(std::int64_t step, const wire::StepDecision& pending) {
-    part_.OnTransfer(step, pending);
-  }
+  /// \param exchange the devices of all nodes have met
+  void OnTransfer(std::int64_t step, const wire::StepDecision& pending, bool exchange);
   /// \param round as TransactionPart::OnDecision
   void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt) {
     part_.OnDecision(decision, round);
@@ -141,6 +142,7 @@ class NodeTransaction {
   PreparedChange change_;
   ChangeRanks ranks_;
   ChangeTransfer transfer_;
+  DeviceMeeting meeting_;
   Adoption adoption_;
   TransactionPart part_;
   std::int64_t step_ = 0;                // of the state after the flip

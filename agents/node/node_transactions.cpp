@@ -58,7 +58,7 @@ void NodeTransactions::OnTransfer(const wire::Transfer& message) {
   if (!HearAbout(message.transaction())) return;
   world_.machine.limit_lanes(message.throttle());
   if (message.precopy()) return txn_->Feed(engine::PrecopyRequested{message.step()});
-  txn_->OnTransfer(message.step(), message.pending());
+  txn_->OnTransfer(message.step(), message.pending(), message.exchange());
 }
 
 void NodeTransactions::OnThrottle(const wire::Throttle& message) {

@@ -34,11 +34,13 @@ struct NodeFacts {
   std::int64_t incarnation = 0;  // grows from one agent of the node to the next
   std::string keeper;            // identity: tells it from the keepers before it
   std::int64_t keeper_pid = 0;
-  std::string machine;           // identity of this machine
-  std::string address;           // at which the nodes and ranks of other hosts reach this one
-  std::string public_key;        // of the agent
+  std::string machine;     // identity of this machine
+  std::string address;     // at which the nodes and ranks of other hosts reach this one
+  std::string public_key;  // of the agent
   /// Whether its devices are GPUs, on which a program for the CPU cannot compute.
   bool has_gpus = false;
+  std::string nccl;              // version, if its devices can exchange cells by it
+  std::string gpu, gpu_driver;   // of its devices: `NVIDIA H200`, `CUDA 13.0`; empty: of the host
   std::int32_t master_port = 0;  // for the ranks of a user's program; 0: none is free
   std::string rank_socket;       // to which ranks attach
   std::optional<LaneSecret> lane_secret = {};  // present: lanes are not encrypted
@@ -80,6 +82,14 @@ struct NodeWorld {
   std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                       std::function<void(MoveResult)> done)>
       start_move;
+  /// Meets the other nodes of a DeviceExchange between the devices `all`, at `place`; without one,
+  /// it makes it, and `made` runs with it. `done` runs once, on the loop, later than the call. What
+  /// is returned ends the attempt when it is destroyed. Empty: the node has no such way.
+  std::function<std::shared_ptr<void>(
+      std::optional<std::string> place, const std::vector<ptc::DeviceId>& all,
+      std::function<void(const std::string& place)> made,
+      std::function<void(Result<std::shared_ptr<engine::DeviceExchange>> exchange)> done)>
+      join_exchange = {};
   /// Opens a checkpoint in a folder that the node may use. Any thread.
   OpenCheckpoint open_checkpoint;
   /// As start_move. Clears the holds that HoldUpdates has set.

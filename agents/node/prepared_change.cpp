@@ -256,7 +256,34 @@ void PreparedChange::ExpandMoves(const DeviceStore& devices) {
                                                   : ptc::MovesOf(*plan_, *from_, *to_, own);
   moves.moves.shrink_to_fit();
   moves_ = moves_now_ = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
+  if (prepare_.exchange()) ExpandOutgoing(devices);
   plan_.reset();
+}
+
+// One device at a time: all moves of a large change may be more than memory has.
+void PreparedChange::ExpandOutgoing(const DeviceStore& devices) {
+  const ptc::Topology topology = TopologyOf(prepare_.peers());
+  auto outgoing = std::make_shared<std::vector<ptc::RemoteCopy>>();
+  for (const ptc::DeviceId device : to_->mesh().devices()) {
+    if (devices.devices().contains(device)) continue;
+    const ptc::DeviceMoves moves = ptc::MovesOf(*plan_, *from_, *to_, {&device, 1});
+    for (const ptc::Move& move : moves.moves) {
+      const auto* const copy = std::get_if<ptc::RemoteCopy>(&move);
+      const bool is_ours = copy != nullptr && devices.devices().contains(copy->source);
+      if (is_ours && !copy->forwarded && topology.HostOf(device) != topology.HostOf(copy->source))
+        outgoing->push_back(*copy);
+    }
+  }
+  outgoing_ = std::move(outgoing);
+}
+
+std::vector<ptc::DeviceId> PreparedChange::ExchangeMembers() const {
+  if (!prepare_.exchange() || !from_) return {};
+  std::vector<ptc::DeviceId> out = ptc::DevicesOf(*from_, *to_);
+  std::erase_if(out, [this](ptc::DeviceId device) {
+    return std::find(lost_.begin(), lost_.end(), device) != lost_.end();
+  });
+  return out;
 }
 
 std::string PreparedChange::TakeText() {
@@ -315,6 +342,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
                                                            {}});
   context->lost = lost_;
   context->is_round = rounds() > 0;
+  context->outgoing = outgoing_;
   context->lane_use = {p.lane_use().lanes(), p.lane_use().frame_bytes()};
   for (const auto& [id, table] : next_) {
     const engine::Arena* arena = devices.devices().at(id).arena.get();

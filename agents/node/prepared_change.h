@@ -64,6 +64,8 @@ class PreparedChange {
   /// writes that of `round`, from 1. Idempotent.
   /// \error naming the device that does not hold the round before
   Status AdvanceTo(DeviceStore& devices, int round, std::int64_t step);
+  /// The devices that exchange cells without their hosts, the same on all nodes; empty: none do.
+  std::vector<ptc::DeviceId> ExchangeMembers() const;
   /// Reaches the other nodes as these say from now on.
   void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers);
   /// 0: all state moves at once, before the decision.
@@ -89,6 +91,7 @@ class PreparedChange {
   /// Fills old_ and next_.
   Status AllocateAll(const DeviceStore& devices);
   void ExpandMoves(const DeviceStore& devices);
+  void ExpandOutgoing(const DeviceStore& devices);
   /// \error naming the device
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
@@ -114,6 +117,8 @@ class PreparedChange {
   std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
       std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device
+  /// What devices of this node send to other nodes, if cells may be exchanged.
+  std::shared_ptr<const std::vector<ptc::RemoteCopy>> outgoing_;
   std::vector<engine::Round> rounds_;
   /// Of the round that moves; without rounds: moves_.
   std::shared_ptr<const ptc::DeviceMoves> moves_now_ = moves_;

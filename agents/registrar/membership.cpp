@@ -79,6 +79,9 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.machine = m.machine();
   node.version = m.version();
   node.rack = m.rack();
+  node.gpu = m.gpu();
+  node.gpu_driver = m.gpu_driver();
+  node.nccl = m.nccl();
   node.link_mark = LinkMarkOf(m);
   node.snapshots = SharesById(m.snapshots());
   node.awaited_order = 0;

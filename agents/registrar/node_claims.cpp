@@ -104,8 +104,9 @@ Status Check(const Snapshots& snapshots) {
 }
 
 Status Check(const wire::Register& m) {
-  for (const std::string* text : {&m.host(), &m.rack(), &m.address(), &m.version(), &m.machine(),
-                                  &m.public_key(), &m.transaction_job()}) {
+  for (const std::string* text :
+       {&m.host(), &m.rack(), &m.address(), &m.version(), &m.machine(), &m.gpu(), &m.gpu_driver(),
+        &m.nccl(), &m.public_key(), &m.transaction_job()}) {
     TESSERA_RETURN_IF_ERROR(CheckText("a name", *text));
   }
   TESSERA_RETURN_IF_ERROR(CheckCount("lanes", m.lanes_size(), kMostLanes));

@@ -130,6 +130,7 @@ class Registrar {
   void CheckHeld(const Node& node);
   /// Frees what a node, whose report has just arrived, holds of jobs that are elsewhere.
   /// \pre the node is in no transaction
+  void CompareDrivers(const Node& node);
   void ForgetStaleState(Node& node);
   /// The node without which the job can make no step, or nullptr.
   const Node* FindLostNode(const Job& job, Clock::time_point now) const;

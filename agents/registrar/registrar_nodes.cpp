@@ -43,6 +43,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   if (arrival.is_new || arrival.has_new_keeper) {
     AddNodeEvent(engine::Severity::kInfo, node,
                  fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
+    CompareDrivers(node);
   } else if (arrival.restarted || arrival.was_away) {
     AddNodeEvent(
         engine::Severity::kInfo, node,
@@ -163,6 +164,22 @@ void Registrar::CheckHeld(const Node& node) {
     }
   }
   for (const auto& [name, reason] : interrupted) InterruptJob(*jobs_.Find(name), reason);
+}
+
+// State moves between them all the same. NCCL, by which programs compute, may not connect.
+void Registrar::CompareDrivers(const Node& node) {
+  if (node.gpu_driver.empty()) return;
+  for (const auto& [number, other] : members_.nodes()) {
+    if (other.state == engine::NodeState::kDead || other.gpu_driver.empty() ||
+        other.gpu_driver == node.gpu_driver) {
+      continue;
+    }
+    AddNodeEvent(engine::Severity::kWarning, node,
+                 fmt::format("its GPUs have {}, those of n{} have {}: programs whose ranks are on "
+                             "both may not connect",
+                             node.gpu_driver, number, other.gpu_driver));
+    return;
+  }
 }
 
 // A node that comes back after its job has continued without it holds state of an earlier epoch, or

@@ -95,6 +95,8 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
   row.address = node.peer.address();
   row.version = node.version;
   row.rack = node.rack;
+  row.gpu = node.gpu;
+  row.gpu_driver = node.gpu_driver;
   row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
   row.network = node.network;
   if (node.state != engine::NodeState::kAlive) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,10 @@ struct Txn {
   bool verify_full = false;         // all state is read in the pause
   bool was_paused = false;          // and stays so
   std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
+  /// Whether devices of different nodes are asked to meet, once that is decided, and the nodes
+  /// whose devices have.
+  std::optional<bool> may_exchange;
+  std::set<std::int32_t> exchanging;
   wire::StepDecision pending;  // before whose update the ranks pause; without a step: after one
   std::map<std::int32_t, std::int64_t> gradients;  // bytes of gradients that have moved, by node
   std::string given_up;                            // why its rounds cannot be ended

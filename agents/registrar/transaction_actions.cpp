@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "agents/move/digest_wire.h"
 #include "agents/registrar/transaction_desk.h"
@@ -124,6 +126,7 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
   switch (m.kind()) {
     case wire::TxnReport::PREPARED:
       if (txn_->start_watch) txn_->start_watch->NodeReady(node);
+      if (m.exchange()) txn_->exchanging.insert(node);
       return Feed(engine::NodePrepared{node, m.can_precopy()});
     case wire::TxnReport::REACHED:
       return Feed(engine::NodeReached{node});
@@ -339,12 +342,34 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
   } else if (phase == TxnPhase::kPausing && before == TxnPhase::kPreparing) {
     const Job* job = jobs_.Find(txn_->job);
     if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
-    AddEvent(engine::Severity::kInfo, source, "prepared: all ranks started, groups connected");
+    AddEvent(engine::Severity::kInfo, source,
+             Exchanges() ? "prepared: all ranks started, groups connected; cells between nodes go "
+                           "from GPU to GPU, by NCCL"
+                         : "prepared: all ranks started, groups connected");
   } else if (phase == TxnPhase::kRollingBack) {
     AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->run->machine().reason());
   }
   MarkDirty();
   publisher_.PublishState(timers_.now());
+}
+
+// Only what moves in the pause: while ranks compute, or in rounds, a node may begin again alone.
+bool TransactionDesk::CanExchange() const {
+  const auto& machine = txn_->run->machine();
+  const bool is_stored = txn_->hand_in || txn_->checkpoint() != nullptr ||
+                         (txn_->recovery && txn_->recovery->steps_lost);
+  if (is_stored || machine.precopies() || machine.rounds() > 0) return false;
+  std::set<std::string> versions, hosts;
+  for (const std::int32_t number : machine.participants()) {
+    const Membership::Node* const node = members_.Find(number);
+    versions.insert(node != nullptr ? node->nccl : "");
+    hosts.insert(node != nullptr ? node->peer.host() : "");
+  }
+  return hosts.size() > 1 && versions.size() == 1 && !versions.contains("");
+}
+
+bool TransactionDesk::Exchanges() const {
+  return txn_->exchanging == txn_->run->machine().participants();
 }
 
 std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
@@ -355,6 +380,8 @@ std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
     m.mutable_prepare()->mutable_lane_use()->set_lanes(use.lanes);
     m.mutable_prepare()->mutable_lane_use()->set_frame_bytes(use.frame_bytes);
   }
+  if (!txn_->may_exchange) txn_->may_exchange = CanExchange();
+  m.mutable_prepare()->set_exchange(*txn_->may_exchange);
   uses_.documents.Shorten(m);
   txn_->prepare = std::make_shared<const wire::ToNode>(std::move(m));
   txn_->peers_revision = members_.peers_revision();
@@ -384,6 +411,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
             m.mutable_transfer()->set_transaction(id);
             m.mutable_transfer()->set_step(a.step);
             m.mutable_transfer()->set_throttle(txn_->throttle);
+            m.mutable_transfer()->set_exchange(Exchanges());
             if (txn_->pending.step() != 0) {
               *m.mutable_transfer()->mutable_pending() = txn_->pending;
             }

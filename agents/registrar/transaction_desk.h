@@ -147,6 +147,10 @@ class TransactionDesk : public RegistrarPart {
   std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
   Status SendRequest(const engine::CoordinatorAction& action);
   /// Prepare of the running transaction, for all of its nodes.
+  /// Whether devices of different nodes may exchange cells without their hosts.
+  bool CanExchange() const;
+  /// Whether they do: those of all nodes have met.
+  bool Exchanges() const;
   std::shared_ptr<const wire::ToNode> Prepared();
   void OnPhaseChanged(engine::TxnPhase before);
   /// All ranks may wait now.

@@ -254,6 +254,8 @@ struct Fields<wire::NodeInfo> {
     TESSERA_FIELD(NotNegative, view_bytes);
     TESSERA_MESSAGE(network);
     TESSERA_FIELD(Any, rack);
+    TESSERA_FIELD(Any, gpu);
+    TESSERA_FIELD(Any, gpu_driver);
     return OkStatus();
   }
 };

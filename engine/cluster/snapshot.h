@@ -106,8 +106,10 @@ struct NodeStatus {
   std::string version = {};     // of its agent
   std::int64_t view_bytes = 0;  // memory of its views
   NetworkFaults network = {};
-  bool is_state_known = true;  // false: at an earlier moment of which the history does not tell it
-  std::string rack = {};       // as its configuration names it; empty: it names none
+  bool is_state_known = true;   // false: at an earlier moment of which the history does not tell it
+  std::string rack = {};        // as its configuration names it; empty: it names none
+  std::string gpu = {};         // "NVIDIA H200"; empty: its devices are memory of the host
+  std::string gpu_driver = {};  // "CUDA 13.0"
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 

@@ -19,7 +19,9 @@ void shorten(std::string& text) {
 void shortenTexts(engine::ClusterSnapshot& snapshot) {
   shorten(snapshot.cluster);
   for (engine::NodeStatus& node : snapshot.nodes)
-    for (std::string* text : {&node.host, &node.rack, &node.address, &node.version}) shorten(*text);
+    for (std::string* text :
+         {&node.host, &node.rack, &node.address, &node.version, &node.gpu, &node.gpu_driver})
+      shorten(*text);
   for (engine::JobStatus& job : snapshot.jobs) {
     for (std::string* text : {&job.model, &job.reason}) shorten(*text);
     if (job.decision) shorten(job.decision->reason);

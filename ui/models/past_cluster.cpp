@@ -184,6 +184,8 @@ std::vector<engine::NodeStatus> bareNodes(const engine::ClusterSnapshot& now,
     engine::NodeStatus& bare = nodes[node.node];
     bare.host = node.host;
     bare.rack = node.rack;
+    bare.gpu = node.gpu;
+    bare.gpu_driver = node.gpu_driver;
     bare.address = node.address;
     bare.version = node.version;
     for (const engine::DeviceStatus& device : node.devices)

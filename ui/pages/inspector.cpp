@@ -315,6 +315,13 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
     const auto host = std::ranges::find(rows, tr("host"), &KeyValues::Row::key);
     rows.insert(host + 1, {tr("rack"), QString::fromStdString(node.rack)});
   }
+  if (!node.gpu.empty()) {
+    const auto gpusRow = std::ranges::find(rows, tr("GPUs"), &KeyValues::Row::key);
+    rows.insert(gpusRow + 1, {tr("kind"),
+                              QString::fromStdString(node.gpu),
+                              {},
+                              QString::fromStdString(node.gpu_driver)});
+  }
   addDeviceRows(node, &rows);
   if (const std::string faults = ToText(node.network); !faults.empty()) {
     rows.push_back({tr("network"), QString::fromStdString(faults), QStringLiteral("warn"),

@@ -129,11 +129,28 @@ TESSERA_EQUAL(cuda::kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 TESSERA_EQUAL(cuda::kEventNoTiming, CU_EVENT_DISABLE_TIMING);
 
 TESSERA_EQUAL(nccl::kSuccess, ncclSuccess);
+TESSERA_EQUAL(nccl::kInvalidArgument, ncclInvalidArgument);
+TESSERA_EQUAL(nccl::kInvalidUsage, ncclInvalidUsage);
+TESSERA_EQUAL(nccl::kRemoteError, ncclRemoteError);
+TESSERA_EQUAL(nccl::kInProgress, ncclInProgress);
+TESSERA_EQUAL(nccl::kByte, ncclUint8);
+static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
+static_assert(offsetof(nccl::Config, magic) == offsetof(ncclConfig_t, magic));
+static_assert(offsetof(nccl::Config, version) == offsetof(ncclConfig_t, version));
+static_assert(offsetof(nccl::Config, blocking) == offsetof(ncclConfig_t, blocking));
 #undef TESSERA_EQUAL
 
 #define TESSERA_SAME(name, symbol) \
   static_assert(Signatures<decltype(nccl::Functions::name), decltype(&symbol)>::value, #symbol)
 TESSERA_SAME(GetVersion, ncclGetVersion);
+TESSERA_SAME(GetUniqueId, ncclGetUniqueId);
+TESSERA_SAME(CommInitRankConfig, ncclCommInitRankConfig);
+TESSERA_SAME(CommGetAsyncError, ncclCommGetAsyncError);
+TESSERA_SAME(CommAbort, ncclCommAbort);
+TESSERA_SAME(GroupStart, ncclGroupStart);
+TESSERA_SAME(GroupEnd, ncclGroupEnd);
+TESSERA_SAME(Send, ncclSend);
+TESSERA_SAME(Recv, ncclRecv);
 #undef TESSERA_SAME
 
 }  // namespace

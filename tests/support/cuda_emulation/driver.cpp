@@ -222,6 +222,18 @@ TESSERA_EXPORT void tessera_cuda_emulation_allow_host_access() {
   TheDriver().memory.AllowHostAccess();
 }
 
+// ---- for the emulated NCCL
+
+TESSERA_EXPORT Code tessera_cuda_emulation_add(cuda::Stream stream, Code (*work)(void*, int),
+                                               void* context) {
+  return Add(stream, [=](int device) { return work(context, device); });
+}
+
+TESSERA_EXPORT void* tessera_cuda_emulation_find(int device, cuda::DevicePointer address,
+                                                 std::size_t size) {
+  return TheDriver().memory.Find(device, address, size);
+}
+
 // ---- errors, devices, contexts
 
 TESSERA_EXPORT Code cuGetErrorName(Code code, const char** out) {

@@ -75,6 +75,13 @@ bool ReadVanishing(std::string_view text, Settings& settings) {
          Read(text.substr(mark + 1), settings.vanishing->calls);
 }
 
+bool ReadNcclStop(std::string_view text, Settings& settings) {
+  const std::size_t mark = text.find('@');
+  settings.nccl_stop.emplace();
+  return mark != std::string_view::npos && Read(text.substr(0, mark), settings.nccl_stop->rank) &&
+         Read(text.substr(mark + 1), settings.nccl_stop->group);
+}
+
 bool ReadWord(std::string_view key, std::string_view value, Settings& settings) {
   if (key == "devices")
     return Read(value, settings.devices) && settings.devices >= 0 &&
@@ -93,6 +100,8 @@ bool ReadWord(std::string_view key, std::string_view value, Settings& settings) 
   if (key == "driver") return Read(value, settings.version);
   if (key == "fail") return ReadFailure(value, settings);
   if (key == "vanish") return ReadVanishing(value, settings);
+  if (key == "nccl") return Read(value, settings.nccl_version);
+  if (key == "nccl-stop") return ReadNcclStop(value, settings);
   if (key == "report") {
     settings.report = value;
     return true;

@@ -12,6 +12,8 @@
 ///     driver=13000          version
 ///     fail=SYMBOL#N[=CODE]  the Nth call of this function fails, with CODE or 999; `*`: of any
 ///     vanish=DEVICE@N       after N calls of any function the device is gone
+///     nccl=22803            version of the emulated NCCL
+///     nccl-stop=RANK@N      this rank sends half of its bytes in the Nth group of calls, and stops
 ///     report=FILE           at the end of the process, a line of what was not released
 #include <chrono>
 #include <cstdint>
@@ -35,6 +37,11 @@ struct Vanishing {
   std::int64_t calls = 0;
 };
 
+struct NcclStop {
+  int rank = 0;
+  int group = 0;
+};
+
 struct Settings {
   int devices = 0;
   std::size_t memory = std::size_t{512} << 20;
@@ -44,6 +51,8 @@ struct Settings {
   int version = 13000;
   std::optional<Failure> failure;
   std::optional<Vanishing> vanishing;
+  int nccl_version = 22803;
+  std::optional<NcclStop> nccl_stop;
   std::string report;
   std::string error;  // not empty: the text is wrong
 };

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/exchange_join.h"
+
+#include <utility>
+
+namespace tessera::agents {
+namespace {
+
+ExchangeJoin::Met Meet(Timers& timers, std::optional<std::string> place,
+                       const ExchangeMembers& members,
+                       const std::function<void(const std::string&)>& made,
+                       const std::stop_token& stop) {
+  if (!place) {
+    TESSERA_TRY(place, NcclGroup::NewMeeting());
+    timers.Post([made, place] { made(*place); });
+  }
+  TESSERA_TRY(std::shared_ptr<engine::DeviceExchange> exchange,
+              JoinNcclExchange(*place, members, stop));
+  return exchange;
+}
+
+}  // namespace
+
+ExchangeJoin::ExchangeJoin(Timers& timers, std::optional<std::string> place,
+                           ExchangeMembers members,
+                           std::function<void(const std::string& place)> made,
+                           std::function<void(Met exchange)> done)
+    : thread_([&timers, place = std::move(place), members = std::move(members),
+               made = std::move(made), done = std::move(done)](const std::stop_token& stop) {
+        Met met = Meet(timers, place, members, made, stop);
+        timers.Post([done, met = std::move(met)]() mutable { done(std::move(met)); });
+      }) {}
+
+}  // namespace tessera::agents
