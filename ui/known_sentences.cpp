@@ -129,6 +129,21 @@ std::span<const char* const> knownSentences() {
       // Changes.
       QT_TRANSLATE_NOOP("Sentences", "reconfigure %1 %2 → %3, %4"),
       QT_TRANSLATE_NOOP("Sentences", "prepared: all ranks started, groups connected"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "prepared: all ranks started, groups connected; cells between nodes go from "
+          "GPU to GPU, by NCCL"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "transaction %1 of '%2': cells between nodes go over lanes, because the "
+                        "devices cannot reach each other: %3"),
+      QT_TRANSLATE_NOOP("Sentences", "they have not met within %1 s"),
+      QT_TRANSLATE_NOOP("Sentences", "nobody says where they meet"),
+      QT_TRANSLATE_NOOP("Sentences", "NCCL: a device has sent nothing for %1 s"),
+      QT_TRANSLATE_NOOP("Sentences", "NCCL: %1: %2 (%3)"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 bytes from %2 have the digest %3 on %4, and had %5"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "its GPUs have %1, those of n%2 have %3: programs whose ranks are on both "
+                        "may not connect"),
       QT_TRANSLATE_NOOP("Sentences",
                         "prepared: all ranks started, groups connected; the state after step %1 is "
                         "copied while the job computes"),
@@ -218,8 +233,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "source %1: %2"),
       QT_TRANSLATE_NOOP("Sentences",
                         "key refused by %1: this agent's key is not in the source's allow-list"),
-      QT_TRANSLATE_NOOP("Sentences",
-                        "transaction %1 of '%2': all state moves in the pause: %3"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 of '%2': all state moves in the pause: %3"),
       // What the doctor of a node finds, and what to do.
       QT_TRANSLATE_NOOP("Sentences", "%1: No such file or directory"),
       QT_TRANSLATE_NOOP("Sentences", "%1: Permission denied"),
@@ -242,7 +256,12 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences",
                         "its memory cannot be shared between processes: use another device"),
       QT_TRANSLATE_NOOP("Sentences",
-                        "the node's file says %1 MiB for each device: lower device_bytes"),
+                        "the node's file says %1 MiB for each GPU: lower device_bytes"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "%1, %2 MiB, compute %3, reaches no other device, shared by %4 GPUs of this node"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "%1, %2 MiB, compute %3, reaches %4, shared by %5 GPUs of this node"),
       QT_TRANSLATE_NOOP("Sentences", "no NCCL: %1"),
       QT_TRANSLATE_NOOP("Sentences",
                         "install libnccl2: programs with PyTorch on several GPUs need it"),

@@ -32,6 +32,18 @@ class DeviceLoads {
 
 }  // namespace
 
+PauseCosts CostsOn(const ptc::Topology& topology) {
+  PauseCosts costs;
+  const double copies = topology.host_bytes_per_second;
+  costs.digest_bytes_per_second = std::max(costs.digest_bytes_per_second, copies);
+  costs.repack_bytes_per_second = std::max(costs.repack_bytes_per_second, copies / 2);
+  return costs;
+}
+
+double EstimatePause(const ptc::Outline& plan) {
+  return EstimatePause(plan, CostsOn(plan.topology));
+}
+
 double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
   const ptc::Topology& topology = plan.topology;
   std::vector<std::int32_t> host_of;
@@ -64,12 +76,8 @@ double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
   std::int64_t repacked = 0;
   for (const std::int64_t bytes : plan.repacked) repacked = std::max(repacked, bytes);
   const auto most_repacked = static_cast<double>(repacked);
-  // A GPU repacks and digests its own memory about as fast as it copies it.
-  const double digests = std::max(costs.digest_bytes_per_second, topology.host_bytes_per_second);
-  const double repacks =
-      std::max(costs.repack_bytes_per_second, topology.host_bytes_per_second / 2);
-  return costs.fixed_seconds + transfer + most_repacked / repacks +
-         std::max(inside.most(), most_repacked) / digests;
+  return costs.fixed_seconds + transfer + most_repacked / costs.repack_bytes_per_second +
+         std::max(inside.most(), most_repacked) / costs.digest_bytes_per_second;
 }
 
 }  // namespace tessera::engine

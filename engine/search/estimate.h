@@ -11,9 +11,7 @@
 
 namespace tessera::engine {
 
-/// The costs of a pause besides the transfer. The rates are those of one core; in a topology whose
-/// copies inside a host are faster (GPUs), repacking counts as half as fast as those, digests as
-/// fast. The defaults are
+/// The costs of a pause besides the transfer. The rates are those of one core. The defaults are
 /// rounded from tests/bench/copy_bench and move_bench, for a machine whose cores are shared by
 /// devices: fixed_seconds is that of a small job. Give the median of past pauses of the same
 /// cluster if there are any.
@@ -26,6 +24,10 @@ struct PauseCosts {
   double digest_bytes_per_second = 10e9;
 };
 
+/// Where copies inside a host are faster than those of a core, GPUs make them: they digest as fast
+/// as they copy, and repack half as fast.
+PauseCosts CostsOn(const ptc::Topology& topology);
+
 /// fixed + max(network, host) + forwarded + repack + digests, where
 /// - network: the most bytes through the port of one host in one direction, at the rate of the
 /// network;
@@ -37,6 +39,8 @@ struct PauseCosts {
 /// Network and host run at the same time. A copy and its digests are one pass over the memory.
 /// What stays in place is not read. The cost grows with flows, not with moves.
 /// \return seconds, at the bandwidths of the plan's topology
-double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs = {});
+double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs);
+/// With CostsOn the plan's topology.
+double EstimatePause(const ptc::Outline& plan);
 
 }  // namespace tessera::engine

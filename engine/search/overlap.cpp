@@ -72,7 +72,7 @@ std::string ObstacleOf(const OverlapInput& input) {
 Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   OverlapPlan out;
-  out.plain_pause = EstimatePause(*input.plan, job.pause_costs);
+  out.plain_pause = EstimatePause(*input.plan);
   out.why = ObstacleOf(input);
   if (!out.why.empty()) {
     if (input.wish != OverlapWish::kOn) return out;
@@ -84,8 +84,8 @@ Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
   now.devices = job.layout->mesh().devices();
   const auto step = job.step_seconds ? job.step_seconds
                                      : EstimateStepSeconds(now, job.layout->mesh(), job.options);
-  const double copy = out.plain_pause - job.pause_costs.fixed_seconds;
-  out.pause = EstimatePause(gradients, job.pause_costs) + std::max(0.0, copy - step.value_or(0));
+  const double copy = out.plain_pause - PauseCosts().fixed_seconds;
+  out.pause = EstimatePause(gradients) + std::max(0.0, copy - step.value_or(0));
   switch (input.wish) {
     case OverlapWish::kOn:
       out.chosen = true;

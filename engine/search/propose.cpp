@@ -290,7 +290,7 @@ class Search {
       Note(device, move.DuringMove(old_rank, rank), &candidate);
     }
     candidate.moved_bytes = plan.bytes.moved();
-    candidate.pause_seconds = EstimatePause(plan, input_.pause_costs);
+    candidate.pause_seconds = EstimatePause(plan);
     return candidate;
   }
 

@@ -37,7 +37,6 @@ struct SearchInput {
   std::optional<double> step_seconds = {};  // measured with `layout`: anchors all estimates
   Machines machines = {};
   Calibration calibration = {};
-  PauseCosts pause_costs = {};
 };
 
 /// Two estimates that differ by less count as equal.

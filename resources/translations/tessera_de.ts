@@ -1859,10 +1859,6 @@
         <translation>sein Speicher ist nicht zwischen Prozessen teilbar: ein anderes Gerät benutzen</translation>
     </message>
     <message>
-        <source>the node&apos;s file says %1 MiB for each device: lower device_bytes</source>
-        <translation>die Datei des Knotens nennt %1 MiB je Gerät: device_bytes verkleinern</translation>
-    </message>
-    <message>
         <source>no NCCL: %1</source>
         <translation>kein NCCL: %1</translation>
     </message>
@@ -1925,6 +1921,50 @@
     <message>
         <source>transaction %1 of &apos;%2&apos;: all state moves in the pause: %3</source>
         <translation>Änderung %1 von „%2“: Der ganze Zustand wird in der Pause kopiert: %3</translation>
+    </message>
+    <message>
+        <source>prepared: all ranks started, groups connected; cells between nodes go from GPU to GPU, by NCCL</source>
+        <translation>vorbereitet: alle Ranks gestartet, Gruppen verbunden; Zellen gehen zwischen Knoten von GPU zu GPU, mit NCCL</translation>
+    </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos;: cells between nodes go over lanes, because the devices cannot reach each other: %3</source>
+        <translation>Transaktion %1 von „%2“: Zellen gehen zwischen Knoten über Lanes, weil die Geräte einander nicht erreichen: %3</translation>
+    </message>
+    <message>
+        <source>they have not met within %1 s</source>
+        <translation>sie haben sich binnen %1 s nicht getroffen</translation>
+    </message>
+    <message>
+        <source>nobody says where they meet</source>
+        <translation>niemand sagt, wo sie sich treffen</translation>
+    </message>
+    <message>
+        <source>NCCL: a device has sent nothing for %1 s</source>
+        <translation>NCCL: Ein Gerät hat seit %1 s nichts gesendet</translation>
+    </message>
+    <message>
+        <source>NCCL: %1: %2 (%3)</source>
+        <translation>NCCL: %1: %2 (%3)</translation>
+    </message>
+    <message>
+        <source>%1 bytes from %2 have the digest %3 on %4, and had %5</source>
+        <translation>%1 Bytes von %2 haben auf %4 den Digest %3 und hatten %5</translation>
+    </message>
+    <message>
+        <source>its GPUs have %1, those of n%2 have %3: programs whose ranks are on both may not connect</source>
+        <translation>Seine GPUs haben %1, die von n%2 haben %3: Programme mit Ranks auf beiden verbinden sich vielleicht nicht</translation>
+    </message>
+    <message>
+        <source>the node&apos;s file says %1 MiB for each GPU: lower device_bytes</source>
+        <translation>die Datei des Knotens sagt %1 MiB für jede GPU: device_bytes verkleinern</translation>
+    </message>
+    <message>
+        <source>%1, %2 MiB, compute %3, reaches no other device, shared by %4 GPUs of this node</source>
+        <translation>%1, %2 MiB, Compute %3, erreicht kein anderes Gerät, geteilt von %4 GPUs dieses Knotens</translation>
+    </message>
+    <message>
+        <source>%1, %2 MiB, compute %3, reaches %4, shared by %5 GPUs of this node</source>
+        <translation>%1, %2 MiB, Compute %3, erreicht %4, geteilt von %5 GPUs dieses Knotens</translation>
     </message>
 </context>
 <context>
@@ -6015,6 +6055,10 @@
     <message>
         <source>%1 unreadable messages</source>
         <translation>%1 unlesbare Nachrichten</translation>
+    </message>
+    <message>
+        <source>kind</source>
+        <translation>Art</translation>
     </message>
 </context>
 <context>

@@ -287,7 +287,7 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
     const Row& row = rows[change.name];
     const double pause = UpperMedian(row.pause), copy = UpperMedian(row.copy);
     const auto [low, high] = std::ranges::minmax(row.pause);
-    fmt::print("{:>20} {:>6.0f} MiB {:>6.0f} ms {:>14} {:>6.0f} ms {:>6.0f} ms {:>10.1f}\n",
+    fmt::print("{:>20} {:>6.0f} MiB {:>6.0f} ms {:>14} {:>6.0f} ms {:>6.1f} ms {:>10.1f}\n",
                change.name, static_cast<double>(row.bytes) / (1 << 20), 1e3 * pause,
                fmt::format("{:.0f}…{:.0f} ms", 1e3 * low, 1e3 * high),
                1e3 * UpperMedian(row.planned), 1e3 * copy, pause / copy);

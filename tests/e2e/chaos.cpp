@@ -30,6 +30,10 @@ constexpr const char* kPoints[] = {"participant.prepared",
                                    "participant.committed",
                                    "participant.committed.journaled",
                                    "participant.precopying",
+                                   "participant.round",
+                                   "participant.round.freed",
+                                   "participant.round.journaled",
+                                   "registrar.round",
                                    "registrar.precopying",
                                    "registrar.pausing",
                                    "registrar.transferring",
@@ -148,10 +152,15 @@ void Chaos::BeginChange() {
                  }());
   story_ << QStringLiteral("change to %1 on %2")
                 .arg(QLatin1String(mesh.text), devices.join(QLatin1Char(',')));
-  change_ = cluster_->Start({QStringLiteral("apply"), kJob, QStringLiteral("--mesh"),
-                             QString::fromLatin1(mesh.text), QStringLiteral("--devices"),
-                             devices.join(QLatin1Char(',')), QStringLiteral("--yes"),
-                             QStringLiteral("--json")});
+  QStringList words = {QStringLiteral("apply"),     kJob,
+                       QStringLiteral("--mesh"),    QString::fromLatin1(mesh.text),
+                       QStringLiteral("--devices"), devices.join(QLatin1Char(',')),
+                       QStringLiteral("--yes"),     QStringLiteral("--json")};
+  if (Chance(0.3)) {
+    story_ << QStringLiteral("in rounds");
+    words << Words("--move-memory 512K --confirm") << kJob;
+  }
+  change_ = cluster_->Start(words);
 }
 
 void Chaos::StartPanel() {

@@ -68,6 +68,22 @@ class E2eCudaTest : public QObject {
     QVERIFY(cluster.GoesOn(kJob));
   }
 
+  // The rank of the group is that of n0g0.
+  void anNcclPeerThatStopsRollsBack() {
+    const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@1")));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(cluster.WaitStep(kJob, 3));
+    const QStringList change = {
+        "apply", kJob, "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4, 2), "--yes", "--json"};
+    const Outcome stopped = cluster.Run(change + QStringList{"--overlap", "off"}, 120);
+    QVERIFY2(stopped.code == 1, stopped.Text());
+    QVERIFY2(stopped.Text().contains("NCCL: "), stopped.Text());
+    QCOMPARE(cluster.Job(kJob)["mesh"]["dp"].dump(), std::string("1"));
+    QVERIFY(cluster.GoesOn(kJob));
+  }
+
   // The memory belongs to the keeper: agent and ranks come and go.
   void theStateOutlivesAgentAndRank() {
     const LocalCluster cluster(WithDriver(QStringLiteral("peers=none")));
@@ -90,7 +106,9 @@ class E2eCudaTest : public QObject {
   }
 
   void aDeviceWithLessMemoryIsNamed() {
-    const LocalCluster cluster(WithDriver(QStringLiteral("memory=32M")));
+    LocalCluster::Options options = WithDriver(QStringLiteral("memory=32M"));
+    options.nodes = 1;
+    const LocalCluster cluster(options);
     QCOMPARE(cluster.up().code, 1);
     QVERIFY2(cluster.up().Text().contains("times; it wrote last: "
                                           "tessera-agent: memory of n0g0: 64 MiB: CUDA: device 0 "

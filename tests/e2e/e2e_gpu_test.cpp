@@ -46,6 +46,9 @@ class E2eGpuTest : public QObject {
            {"pp=2,tp=2,dp=2", FirstDevices(8)},        // to all
            {"pp=4,tp=1,dp=1", "n1g0,n1g1,n1g2,n1g3"},  // from one node
            {"pp=1,tp=1,dp=1", "n0g2"}});
+    // One device is no group of NCCL.
+    const bool has_nccl = qgetenv("TESSERA_TEST_GPUS") != "real";
+    QCOMPARE(m_cluster->Run({"events"}).output.contains("from GPU to GPU, by NCCL"), has_nccl);
   }
   void withFullVerification() { Moves({{"tp=4", FirstDevices(4)}}, {"--verify", "full"}); }
   void inRounds() {
