@@ -359,6 +359,7 @@ bool TransactionDesk::CanExchange() const {
   const bool is_stored = txn_->hand_in || txn_->checkpoint() != nullptr ||
                          (txn_->recovery && txn_->recovery->steps_lost);
   if (is_stored || machine.precopies() || machine.rounds() > 0) return false;
+  if (txn_->planned.plan.bytes.network == 0) return false;
   std::set<std::string> versions, hosts;
   for (const std::int32_t number : machine.participants()) {
     const Membership::Node* const node = members_.Find(number);

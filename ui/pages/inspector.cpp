@@ -186,6 +186,12 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     nodeText += QStringLiteral(", ") + format::text(node->state);
   }
   rows.push_back({tr("node"), nodeText});
+  if (node != nullptr && !node->gpu.empty()) {
+    rows.push_back({tr("kind"),
+                    QString::fromStdString(node->gpu),
+                    {},
+                    QString::fromStdString(node->gpu_driver)});
+  }
   if (node != nullptr && !node->address.empty()) {
     rows.push_back({tr("address"), QString::fromStdString(node->address)});
   }
