@@ -91,11 +91,14 @@ void JobPauses::RaiseRequest(const std::string& job, std::uint64_t number, std::
 void JobPauses::EndRequest(const std::string& name, std::uint64_t through, bool stay_paused) {
   HeldJobs::Job* job = jobs_.Find(name);
   if (!job) return;
-  job->resumed_through = std::max(job->resumed_through, through);
   for (const ptc::DeviceId id : devices_.Of(name)) {
     devices_.Find(id)->arena->header().request.store(0);
   }
-  if (!stay_paused) Resume(*job, false);
+  // A job that stays paused waits for a request of before, which has not ended: a rank that reports
+  // its pause later, because the agent has restarted, must not be resumed then.
+  if (stay_paused) return;
+  job->resumed_through = std::max(job->resumed_through, through);
+  Resume(*job, false);
 }
 
 void JobPauses::Resume(const HeldJobs::Job& job, bool data_too) {

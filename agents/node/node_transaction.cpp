@@ -192,7 +192,17 @@ void NodeTransaction::RunPrecopy(std::int64_t step) {
   transfer_.Precopy(step, [this] { Feed(engine::PrecopyEnded{}); });
 }
 
+// The registrar may take a job for paused that trains: an old row of its journal may say so.
+Status NodeTransaction::CheckRanksWait() const {
+  const wire::Prepare& p = prepare();
+  if (p.recovery() || world_.devices.Of(p.job()).empty() || world_.pauses.AllPaused(p.job())) {
+    return OkStatus();
+  }
+  return FailedPrecondition(fmt::format("the ranks of '{}' do not wait here", p.job()));
+}
+
 void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& pending) {
+  if (Status wait = CheckRanksWait(); !wait) return Feed(engine::TransferEnded{std::move(wait)});
   world_.links.views->GiveUp(prepare().job());  // the old pieces will be overwritten
   world_.digests.Forget(prepare().job());
   Status started = transfer_.Start(

@@ -120,6 +120,8 @@ class NodeTransaction {
   /// Whether the devices have the state that is awaited. Looks again while an update is made.
   void LookForState();
   void RunPrecopy(std::int64_t step);
+  /// No rank may write state that is copied.
+  Status CheckRanksWait() const;
   void RunTransfer(std::int64_t step, const wire::StepDecision& pending);
   void RunRound(int round, std::int64_t step);
   void EndRound(int round, const Status& status);

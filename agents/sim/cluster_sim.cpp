@@ -49,7 +49,10 @@ class Cluster {
       servers_.down_from = sim_.Pick(0, kFaultsEnd);
       servers_.down_until = std::min(servers_.down_from + sim_.Pick(500, 15'000), kFaultsEnd);
     }
-    sim_.on_decision = [this] { faults_.OnDecision(); };
+    sim_.on_decision = [this](std::int64_t epoch) {
+      operator_.OnDecision(epoch);
+      faults_.OnDecision();
+    };
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(150, 800);
     model_.emplace(sim_, step_time, update_time_);

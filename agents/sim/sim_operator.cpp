@@ -51,6 +51,7 @@ std::optional<std::int32_t> LostInRound(const engine::ClusterSnapshot& status) {
 void SimOperator::Request(wire::Request request, OnAnswer then) {
   request.set_id(fmt::format("request-{}", ++requests_));
   request.set_sequence(static_cast<std::uint64_t>(requests_));
+  if (request.has_job() || request.has_decision()) paused_epoch_.reset();
   if (then) answers_[request.id()] = std::move(then);
   world_.request(request);
 }
@@ -64,6 +65,14 @@ void SimOperator::OnReply(const wire::Reply& reply) {
   if (reply.has_error()) world_.sim->Note("refused: " + reply.error().message());
   if (reply.has_apply()) ++num_changes_;
 }
+
+// Ranks of earlier epochs are on nodes that were given up.
+void SimOperator::OnDecision(std::int64_t epoch) {
+  if (paused_epoch_ && epoch >= *paused_epoch_) {
+    world_.sim->Violate("the ranks of a paused job train");
+  }
+}
+
 std::optional<engine::ClusterSnapshot> SimOperator::Look() {
   wire::Request request;
   request.mutable_status();
@@ -110,6 +119,9 @@ void SimOperator::Act(const engine::ClusterSnapshot& status) {
   } else if (job.state == engine::JobState::kRunning && !calm && world_.sim->Chance(0.1)) {
     request.mutable_job()->set_act(wire::JobRequest::PAUSE);
     request.mutable_job()->set_job(job_);
+    return Request(request, [this, epoch = job.epoch](const wire::Reply& reply) {
+      if (reply.has_job()) paused_epoch_ = epoch;
+    });
   } else if (is_suspended && (calm || world_.sim->Chance(0.2))) {
     if (job.decision && job.decision->can_continue()) {
       request.mutable_decision()->set_job(job_);

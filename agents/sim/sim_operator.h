@@ -32,6 +32,8 @@ class SimOperator {
   /// Acts now and then from now on.
   void Operate();
   void OnReply(const wire::Reply& reply);
+  /// A rank of this epoch of the job has heard what was decided for a step.
+  void OnDecision(std::int64_t epoch);
   /// The status of the cluster; nullopt without a registrar.
   std::optional<engine::ClusterSnapshot> Look();
   /// The last one that was started.
@@ -60,6 +62,7 @@ class SimOperator {
     std::int64_t epoch = 0;
   };
   std::optional<KnownPlan> known_plan_;
+  std::optional<std::int64_t> paused_epoch_;  // of a pause at its request, which nothing has ended
 };
 
 }  // namespace tessera::agents::sim

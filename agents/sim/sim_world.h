@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <random>
 #include <string>
@@ -23,8 +24,8 @@ class SimWorld {
   VirtualClock clock;
   /// The first violation, with its time; empty: none.
   std::string violation;
-  /// A step has been decided, and is in the memory of a rank.
-  std::function<void()> on_decision;
+  /// A step has been decided, and is in the memory of a rank of this epoch.
+  std::function<void(std::int64_t epoch)> on_decision;
 
   Time Pick(Time least, Time most) {
     return std::uniform_int_distribution<Time>(least, most)(random_);

@@ -22,6 +22,15 @@ class ClusterSimTest : public QObject {
     QVERIFY(first.steps > 0);
   }
 
+  void seedsThatDidNotHoldOnceHold_data() {
+    QTest::addColumn<quint64>("seed");
+    QTest::newRow("a rank of a paused job resumed after a change") << quint64{211019};
+  }
+  void seedsThatDidNotHoldOnceHold() {
+    QFETCH(quint64, seed);
+    QCOMPARE(SimulateCluster(seed).violation, std::string());
+  }
+
   // In parts, because a test function may take five minutes. 10,000 seeds with TESSERA_TEST_ALL.
   void everySeedHolds_data() {
     QTest::addColumn<int>("first");

@@ -18,6 +18,7 @@ NODE_TXN = "agents/node/node_transaction.cpp"
 PART = "agents/node/transaction_part.cpp"
 TRANSFER = "agents/node/change_transfer.cpp"
 ADOPTION = "agents/node/adoption.cpp"
+CHANGE_RANKS = "agents/node/change_ranks.cpp"
 STARTER = "agents/node/rank_starter.cpp"
 HELD = "agents/node/held_state.cpp"
 EVENTS = "agents/node/rank_events.cpp"
@@ -111,6 +112,8 @@ MUTANTS = [
         (COORDINATOR, "            return Abort(fmt::format(\"the agent of n{} restarted\", e.node));",
          "            return On(NodeReconnected{e.node});"),
         (TRANSFER, "  if (!context_) {  // it is lost", "  if (!context_) Offer();\n  if (!context_) {  // it is lost")]),
+    ("the ranks of a paused job train after a change", [
+        (CHANGE_RANKS, "SendGo(id, p.epoch(), stay_paused)", "SendGo(id, p.epoch(), stay_paused && p.epoch() == 0)")]),
     ("updates are not held while digests are taken", [
         (COMMITTED, "  HoldUpdates(state);\n", "")]),
     ("a decision that not all ranks have is followed by one", [
