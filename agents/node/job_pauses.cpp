@@ -95,8 +95,9 @@ void JobPauses::EndRequest(const std::string& name, std::uint64_t through, bool 
     devices_.Find(id)->arena->header().request.store(0);
   }
   // A job that stays paused waits for a request of before, which has not ended: a rank that reports
-  // its pause later, because the agent has restarted, must not be resumed then.
-  if (stay_paused) return;
+  // its pause later, because the agent has restarted, must not be resumed then. Ranks that have
+  // been started again meanwhile wait for those of other nodes.
+  if (stay_paused || job->starting) return;
   job->resumed_through = std::max(job->resumed_through, through);
   Resume(*job, false);
 }

@@ -56,7 +56,8 @@ class JobPauses {
   /// Writes the request to the arenas of the job.
   void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
   /// Ends the requests up to `through`. Ranks that could not read their data keep waiting for it.
-  /// With `stay_paused` no request ends, and all ranks keep waiting.
+  /// With `stay_paused`, or while the job is being started, no request ends, and all ranks keep
+  /// waiting.
   void EndRequest(const std::string& job, std::uint64_t through, bool stay_paused);
 
  private:

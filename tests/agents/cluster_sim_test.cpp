@@ -25,6 +25,7 @@ class ClusterSimTest : public QObject {
   void seedsThatDidNotHoldOnceHold_data() {
     QTest::addColumn<quint64>("seed");
     QTest::newRow("a rank of a paused job resumed after a change") << quint64{211019};
+    QTest::newRow("a change resumed ranks that were being started") << quint64{3637};
   }
   void seedsThatDidNotHoldOnceHold() {
     QFETCH(quint64, seed);

@@ -66,10 +66,12 @@ struct Node {
   DeviceStore devices;
   JobPauses pauses{devices, table, jobs, rendezvous, links, uplink};
   std::vector<wire::JobPaused> sent;
+  int ready = 0;  // how often that was reported
 
   Node() {
     world.send = [this](const wire::FromNode& message) {
       if (message.has_job_paused()) sent.push_back(message.job_paused());
+      ready += message.has_job_ready() ? 1 : 0;
     };
     const auto fd = engine::Arena::CreateMemfd("pauses", 1 << 16);
     QVERIFY(fd.has_value());
@@ -127,6 +129,21 @@ class JobPausesTest : public QObject {
     QCOMPARE(node.ranks.resumed, stay_paused ? 0 : 1);
     QCOMPARE(node.sent.size(), stay_paused ? 1U : 0U);
     QCOMPARE(node.pauses.AllPaused(kRank.job).has_value(), stay_paused);
+  }
+
+  // A node that was away follows an old outcome after its ranks have been started again.
+  void aTransactionDoesNotResumeAJobThatIsBeingStarted() {
+    Node node;
+    node.jobs.Find(kRank.job)->starting = true;
+    node.pauses.Note(*node.table.Find(kRank), {-1, 0, ""});
+    node.pauses.EndRequest(kRank.job, 5, false);
+    QCOMPARE(node.ranks.resumed, 0);
+    node.pauses.RepeatReady();
+    QCOMPARE(node.ready, 1);
+    wire::ResumeJob resume;
+    resume.set_job(kRank.job);
+    node.pauses.OnResumeJob(resume);
+    QCOMPARE(node.ranks.resumed, 1);
   }
 
   void ranksThatWaitAreResumedWithTheTransaction_data() {
