@@ -39,14 +39,14 @@ bool IsJobName(const std::string& name);
 struct DeviceLoss {
   std::vector<ptc::DeviceId> lost;
   engine::ConsistentCut cut;
-  Remaining remaining;                    // when the way out was looked for
-  std::optional<std::uint64_t> snapshot;  // to which the job could return then
+  Remaining remaining;                              // when the way out was looked for
+  std::optional<std::uint64_t> snapshot;            // to which the job could return then
   std::optional<UsableCheckpoint> checkpoint = {};  // that it could load then
-  bool is_looking = false;  // for the files of that checkpoint, to begin with it
-  std::uint64_t search = 0;               // identifies that search
-  std::optional<WayOut> way_out;          // that was found last
-  bool is_current = false;                // by that search, not by one before
-  std::optional<bool> announced;          // whether the job could continue, as was said last
+  bool is_looking = false;        // for the files of that checkpoint, to begin with it
+  std::uint64_t search = 0;       // identifies that search
+  std::optional<WayOut> way_out;  // that was found last
+  bool is_current = false;        // by that search, not by one before
+  std::optional<bool> announced;  // whether the job could continue, as was said last
   std::optional<engine::LossChoice> chosen;
   std::optional<JobClock::time_point> decide_at;  // it continues then if nobody has chosen
   int failures = 0;                               // of recoveries; after kMostFailures it waits
@@ -86,6 +86,7 @@ struct Job {
       ahead;  // samples that arrived before that of an earlier step
   std::optional<JobClock::time_point> gap_since;      // the step after `recorded` is missing
   JobClock::time_point gap_asked;                     // when the nodes were last asked for it
+  int gap_requests = 0;                               // since all nodes are there
   ReplyPtr starting;                                  // answered once all ranks are ready
   std::optional<StartWatch> start_watch;              // until all ranks are ready
   std::string start_note;                             // for that reply: why this mesh was chosen

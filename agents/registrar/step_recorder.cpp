@@ -14,12 +14,12 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kStepsOfMedian = 20;
-/// How long to wait for a missing step after a later one has arrived. An agent that restarted or
-/// was cut off repeats its steps when it registers, within 2 s.
-constexpr auto kPatience = std::chrono::seconds(5);
-/// As kPatience while a node is absent: the missing steps may be known to that node only.
-constexpr auto kPatienceWithAbsent = std::chrono::seconds(60);
+/// How often nodes are asked for a missing step after a later one has arrived. An agent that
+/// restarted or was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kAskAgain = std::chrono::seconds(1);
+constexpr int kMostAsked = 5;
+/// How long to wait while a node is absent: the missing steps may be known to that node only.
+constexpr auto kPatienceWithAbsent = std::chrono::seconds(60);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;
 
@@ -140,25 +140,31 @@ bool StepRecorder::IsSomeNodeAway(const Job& job) const {
   });
 }
 
+// Requests are counted, not seconds: while the registrar did not run, or the node was away, the
+// answers could not arrive.
+bool StepRecorder::IsGapForGood(Job& job) {
+  const auto now = timers_.now();
+  const bool is_away = IsSomeNodeAway(job);
+  if (!job.gap_since || is_away) job.gap_requests = 0;
+  if (!job.gap_since) job.gap_since = now;
+  if (now - job.gap_asked >= kAskAgain) {
+    job.gap_asked = now;
+    ++job.gap_requests;
+    wire::ToNode message;
+    message.mutable_repeat_steps()->set_job(job.name);
+    message.mutable_repeat_steps()->set_after(job.recorded);
+    for (const auto& [number, node] : members_.nodes()) {
+      static_cast<void>(SendTo(number, message));
+    }
+  }
+  return is_away ? now - *job.gap_since >= kPatienceWithAbsent : job.gap_requests > kMostAsked;
+}
+
 void StepRecorder::Release(Job& job, bool all) {
   while (!job.ahead.empty()) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
-    if (!follows && !all) {
-      const auto now = timers_.now();
-      if (!job.gap_since) job.gap_since = now;
-      if (now - job.gap_asked >= kAskAgain) {
-        job.gap_asked = now;
-        wire::ToNode message;
-        message.mutable_repeat_steps()->set_job(job.name);
-        message.mutable_repeat_steps()->set_after(job.recorded);
-        for (const auto& [number, node] : members_.nodes()) {
-          static_cast<void>(SendTo(number, message));
-        }
-      }
-      const auto patience = IsSomeNodeAway(job) ? kPatienceWithAbsent : kPatience;
-      if (now - *job.gap_since < patience) return;
-    }
+    if (!follows && !all && !IsGapForGood(job)) return;
     if (follows) job.gap_since.reset();
     job.recorded = next->first;
     publisher_.Publish(next->second);

@@ -48,6 +48,9 @@ class StepRecorder : public RegistrarPart {
  private:
   /// Whether a node of the job is silent, and may come back.
   bool IsSomeNodeAway(const Job& job) const;
+  /// Asks the nodes for the step after the last recorded one, now and then.
+  /// \return whether nobody will report it any more
+  bool IsGapForGood(Job& job);
   /// \pre the step is not recorded yet
   void Add(Job& job, const wire::StepReport& message);
   /// Adds metrics to the last recorded step.

@@ -29,7 +29,14 @@ struct Office {
   StepRecorder steps{around.common(), jobs, [](const Job&) {},
                      [this](const Job& job) { checkpoints.push_back(job.checkpoint_step); }};
 
-  explicit Office(sim::MemoryStore& journal, bool has_job = true) : around(journal) {
+  int asked = 0;  // how often for missing steps
+
+  explicit Office(sim::MemoryStore& journal, bool has_job = true)
+      : around(journal, {}, [this](const std::string&, const wire::ToNode& message) {
+          asked += message.has_repeat_steps() ? 1 : 0;
+          return OkStatus();
+        }) {
+    around.members().Register("n0", {}, Now());
     if (!has_job) return;
     engine::JobSettings settings;
     settings.model = *engine::FindModel("gpt-nano");
@@ -37,7 +44,20 @@ struct Office {
     ptc::Layout layout = *engine::MakeLayout(*engine::TensorsOf(settings, false), std::move(mesh));
     static_cast<void>(jobs.Add(Job(kJob, std::move(settings), std::move(layout))));
   }
+  StepRecorder::Clock::time_point Now() { return around.common().timers.now(); }
   Job& job() { return **jobs.Need(kJob); }
+  /// A second of the registrar, which hears the node.
+  void Second(bool hears = true) {
+    around.Pass(std::chrono::seconds(1));
+    if (hears) static_cast<void>(around.members().Accept("n0", {}, Now()));
+    static_cast<void>(around.members().Tick(Now()));
+    steps.Flush();
+  }
+  Steps Recorded() {
+    Steps out;
+    for (const engine::Sample& sample : around.samples(kJob)) out.push_back(sample.step);
+    return out;
+  }
   void Report(std::int64_t step, const std::map<std::string, double>& metrics = {},
               bool checkpoint = false) {
     wire::StepReport report;
@@ -110,6 +130,51 @@ class StepRecorderTest : public QObject {
     const auto samples = o.around.samples(kJob);
     QCOMPARE(samples.size(), std::size_t{3});
     QVERIFY((samples[2].metrics == engine::Metrics{{"accuracy", 0.5}, {"total", 9}}));
+  }
+
+  void nodesAreAskedForAMissingStepBeforeItIsGivenUp() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    o.Report(3);
+    for (int i = 0; i < 4; ++i) o.Second();
+    QCOMPARE(o.asked, 5);
+    QCOMPARE(o.Recorded(), Steps({1}));
+    o.Second();
+    QCOMPARE(o.Recorded(), Steps({1, 3}));
+    o.Report(2);  // too late: the history is in order
+    o.steps.Flush();
+    QCOMPARE(o.Recorded(), Steps({1, 3}));
+  }
+
+  // It hears its timers before the answers that have arrived meanwhile.
+  void aRegistrarThatDidNotRunWaitsForTheAnswers() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    o.Report(3);
+    o.around.Pass(std::chrono::seconds(30));
+    o.steps.Flush();
+    o.Report(2);
+    o.steps.Flush();
+    QCOMPARE(o.Recorded(), Steps({1, 2, 3}));
+  }
+
+  void aNodeThatWasSilentIsAskedWhenItIsBack() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    o.Report(3);
+    for (int i = 0; i < 9; ++i) o.Second(false);
+    QVERIFY(o.asked > 5);
+    for (int i = 0; i < 4; ++i) o.Second();
+    QCOMPARE(o.Recorded(), Steps({1}));
+    o.Report(2);
+    o.steps.Flush();
+    QCOMPARE(o.Recorded(), Steps({1, 2, 3}));
+    o.Report(5);
+    for (int i = 0; i < 60; ++i) o.Second(false);
+    QCOMPARE(o.Recorded(), Steps({1, 2, 3, 5}));  // it may never be back
   }
 
   // A program that was started again may use other names.
