@@ -60,7 +60,10 @@ class Cluster {
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) faults_.Plan();
     operator_.Operate();
-    if (!is_watched_) sim_.clock.After(kFaultsEnd + kCalm, [this] { EndIfSettled(); });
+    sim_.clock.After(kFaultsEnd + kCalm, [this] {
+      faults_.EndDeaths();  // what follows from the last one takes time
+      if (!is_watched_) EndIfSettled();
+    });
   }
 
   ClusterResult Run() {

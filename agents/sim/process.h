@@ -36,7 +36,7 @@ class Process : public Timers {
   void Block(Time length);
   bool is_blocked() const { return blocked_for() > 0; }
   Time blocked_for() const { return std::max<Time>(blocked_until_ - world_.clock.now(), 0); }
-  /// Lets the process die at the n-th point from now.
+  /// Lets the process die at the n-th point from now; 0: at none.
   void CrashAfter(Time points) { points_left_ = points; }
   /// The outside can see what was done until here.
   void Point() {

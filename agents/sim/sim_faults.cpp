@@ -88,6 +88,13 @@ void SimFaults::OnAgentStarted(SimNode& node) {
   node.process().CrashAfter(world_.sim->Pick(1, 150));
 }
 
+void SimFaults::EndDeaths() {
+  for (std::int32_t n = 0; n < world_.num_nodes(); ++n) {
+    deaths_[n].again = 0;
+    if (At(n).is_up()) At(n).process().CrashAfter(0);
+  }
+}
+
 Time SimFaults::DownTime(std::int32_t n) {
   const Time usual = world_.sim->Pick(100, 400);
   const Time down = std::exchange(deaths_[n].down, 0);

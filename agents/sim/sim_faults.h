@@ -33,6 +33,8 @@ class SimFaults {
   void Plan();
   /// The agent has begun to run in its process.
   void OnAgentStarted(SimNode& node);
+  /// No agent dies any more. Where little happens, one whose death was planned may live until then.
+  void EndDeaths();
   /// How long the agent that has ended stays away.
   Time DownTime(std::int32_t n);
   /// A step has been decided, and is in the memory of its ranks.

@@ -25,6 +25,7 @@ class ClusterSimTest : public QObject {
   void seedsThatDidNotHoldOnceHold_data() {
     QTest::addColumn<quint64>("seed");
     QTest::newRow("a rank of a paused job resumed after a change") << quint64{211019};
+    QTest::newRow("an agent died so late that nothing could settle") << quint64{227670};
     QTest::newRow("a change resumed ranks that were being started") << quint64{3637};
     QTest::newRow("the registrar did not run while steps were repeated") << quint64{217423};
     QTest::newRow("a node was silent while it was asked for steps") << quint64{4409};
