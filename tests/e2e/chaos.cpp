@@ -159,6 +159,9 @@ void Chaos::BeginChange() {
   if (Chance(0.3)) {
     story_ << QStringLiteral("in rounds");
     words << Words("--move-memory 512K --confirm") << kJob;
+  } else if (Chance(0.3)) {  // all state: between GPUs, by NCCL
+    story_ << QStringLiteral("in the pause");
+    words << Words("--overlap off");
   }
   change_ = cluster_->Start(words);
 }
