@@ -137,6 +137,7 @@ std::span<const char* const> knownSentences() {
                         "transaction %1 of '%2': cells between nodes go over lanes, because the "
                         "devices cannot reach each other: %3"),
       QT_TRANSLATE_NOOP("Sentences", "they have not met within %1 s"),
+      QT_TRANSLATE_NOOP("Sentences", "the ranks of '%1' do not wait here"),
       QT_TRANSLATE_NOOP("Sentences", "nobody says where they meet"),
       QT_TRANSLATE_NOOP("Sentences", "NCCL: a device has sent nothing for %1 s"),
       QT_TRANSLATE_NOOP("Sentences", "NCCL: %1: %2 (%3)"),

@@ -1966,6 +1966,10 @@
         <source>%1, %2 MiB, compute %3, reaches %4, shared by %5 GPUs of this node</source>
         <translation>%1, %2 MiB, Compute %3, erreicht %4, geteilt von %5 GPUs dieses Knotens</translation>
     </message>
+    <message>
+        <source>the ranks of &apos;%1&apos; do not wait here</source>
+        <translation>die Ranks von „%1“ warten hier nicht</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -84,6 +84,33 @@ class E2eCudaTest : public QObject {
     QVERIFY(cluster.GoesOn(kJob));
   }
 
+  // State moves all the same, over lanes.
+  void unequalVersionsAreNamed() {
+    LocalCluster cluster(WithDriver(QStringLiteral("nccl=22803")));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    QVERIFY(LocalCluster::Kill(cluster.Keeper(1)));
+    QVERIFY(LocalCluster::WaitFor([&] { return !cluster.AllAlive(); }));
+    const QByteArray before = qgetenv("TESSERA_CUDA_EMULATION");
+    qputenv("TESSERA_CUDA_EMULATION", before + ",driver=12040,nccl=22703");
+    const QString wrong = cluster.StartNode(1);
+    qputenv("TESSERA_CUDA_EMULATION", before);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    QVERIFY(cluster.WaitAllAlive());
+    const Outcome events = cluster.Run({"events"});
+    QVERIFY2(
+        events.output.contains("its GPUs have CUDA 12.4 (emulated), those of n0 have CUDA 13.0 "
+                               "(emulated): programs whose ranks are on both may not connect"),
+        events.Text());
+    QCOMPARE(cluster.Status()["nodes"][1]["gpu_driver"].get<std::string>(),
+             std::string("CUDA 12.4 (emulated)"));
+    QVERIFY(cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2)).code == 0);
+    QVERIFY(cluster.WaitStep(kJob, 3));
+    const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    QVERIFY(!cluster.Run({"events"}).output.contains("by NCCL"));
+  }
+
   // The memory belongs to the keeper: agent and ranks come and go.
   void theStateOutlivesAgentAndRank() {
     const LocalCluster cluster(WithDriver(QStringLiteral("peers=none")));
