@@ -49,8 +49,8 @@ class Cluster {
       servers_.down_from = sim_.Pick(0, kFaultsEnd);
       servers_.down_until = std::min(servers_.down_from + sim_.Pick(500, 15'000), kFaultsEnd);
     }
-    sim_.on_decision = [this](std::int64_t epoch) {
-      operator_.OnDecision(epoch);
+    sim_.on_decision = [this](const std::string& job, std::int64_t epoch) {
+      operator_.OnDecision(job, epoch);
       faults_.OnDecision();
     };
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));

@@ -66,9 +66,9 @@ void SimOperator::OnReply(const wire::Reply& reply) {
   if (reply.has_apply()) ++num_changes_;
 }
 
-// Ranks of earlier epochs are on nodes that were given up.
-void SimOperator::OnDecision(std::int64_t epoch) {
-  if (paused_epoch_ && epoch >= *paused_epoch_) {
+// Ranks of earlier jobs and epochs are on nodes that were out of reach when those ended.
+void SimOperator::OnDecision(const std::string& job, std::int64_t epoch) {
+  if (paused_epoch_ && job == job_ && epoch >= *paused_epoch_) {
     world_.sim->Violate("the ranks of a paused job train");
   }
 }

@@ -32,8 +32,8 @@ class SimOperator {
   /// Acts now and then from now on.
   void Operate();
   void OnReply(const wire::Reply& reply);
-  /// A rank of this epoch of the job has heard what was decided for a step.
-  void OnDecision(std::int64_t epoch);
+  /// A rank of this epoch of a job has heard what was decided for a step.
+  void OnDecision(const std::string& job, std::int64_t epoch);
   /// The status of the cluster; nullopt without a registrar.
   std::optional<engine::ClusterSnapshot> Look();
   /// The last one that was started.

@@ -340,7 +340,7 @@ void SimRank::OnDecision(std::int64_t next, std::uint64_t pause) {
   decided_.insert_or_assign(next, decision);
   world_.steps->Knows(process(), spec_.id.job, next);
   world_.steps->Made(spec_.id.job, next, timeline);
-  if (world_.sim->on_decision) world_.sim->on_decision(epoch_);
+  if (world_.sim->on_decision) world_.sim->on_decision(spec_.id.job, epoch_);
   if (decided_.size() > RankSession::kMaxRepeated) {
     world_.steps->Forgets(process(), spec_.id.job, decided_.begin()->first);
     decided_.erase(decided_.begin());

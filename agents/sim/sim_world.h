@@ -24,8 +24,8 @@ class SimWorld {
   VirtualClock clock;
   /// The first violation, with its time; empty: none.
   std::string violation;
-  /// A step has been decided, and is in the memory of a rank of this epoch.
-  std::function<void(std::int64_t epoch)> on_decision;
+  /// A step of the job has been decided, and is in the memory of a rank of this epoch.
+  std::function<void(const std::string& job, std::int64_t epoch)> on_decision;
 
   Time Pick(Time least, Time most) {
     return std::uniform_int_distribution<Time>(least, most)(random_);
