@@ -42,7 +42,10 @@ void Decisions::Decide(std::int32_t node, const wire::Decide& m) {
   if (m.slot() < 1 || m.slot() > kLastSlot) return;
   const bool is_open = around_.is_open(m.job(), m.slot());
   if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;
-  const auto answer = [this, node, job = m.job(), slot = m.slot()](const Held& held) {
+  const auto answer = [this, node, job = m.job(), slot = m.slot(), transaction = m.transaction(),
+                       is_open](const Held& held) {
+    // A decision alone permits the first round of a move. Of one that has ended none is permitted.
+    if (held && !is_open) return SendOutcome(node, transaction, *held);
     wire::ToNode out;
     out.mutable_decided()->set_job(job);
     out.mutable_decided()->set_slot(slot);
@@ -82,12 +85,17 @@ void Decisions::Settle(const std::string& job, std::int64_t slot, std::int64_t t
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
   const auto tell = [this, node, transaction = m.transaction()](const Held& held) {
     if (!held) return;  // the node asks again
-    wire::ToNode outcome;
-    outcome.mutable_outcome()->set_transaction(transaction);
-    outcome.mutable_outcome()->set_value(ToText(*held));
-    static_cast<void>(SendTo(node, outcome));
+    SendOutcome(node, transaction, *held);
   };
   Settle(m.transaction_job(), m.transaction_slot(), m.transaction(), tell);
+}
+
+void Decisions::SendOutcome(std::int32_t node, std::int64_t transaction,
+                            const engine::Decision& held) const {
+  wire::ToNode outcome;
+  outcome.mutable_outcome()->set_transaction(transaction);
+  outcome.mutable_outcome()->set_value(ToText(held));
+  static_cast<void>(SendTo(node, outcome));
 }
 
 void Decisions::OnShow(const ReplyPtr& reply) {

@@ -48,6 +48,8 @@ class Decisions : public RegistrarPart {
   using Held = std::optional<engine::Decision>;
 
   void Decide(std::int32_t node, const wire::Decide& message);
+  /// Without a round: that of a move in rounds has ended, too.
+  void SendOutcome(std::int32_t node, std::int64_t transaction, const engine::Decision& held) const;
   /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot
   /// `abort` is written: its coordinator has ended without writing `commit`, and nobody else would
   /// decide. After an error `then` is not called, and the node asks again.

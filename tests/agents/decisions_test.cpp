@@ -39,7 +39,8 @@ struct Desk {
     answers.clear();
     decisions.OnDecide(node, message);
     if (answers.empty()) return std::nullopt;
-    return answers.back().decided().value();
+    const wire::ToNode& last = answers.back();
+    return last.has_outcome() ? last.outcome().value() : last.decided().value();
   }
   /// As the registrar does for its transactions.
   void Write(const std::string& job, std::int64_t slot, const std::string& value) {
@@ -93,6 +94,19 @@ class DecisionsTest : public QObject {
     desk.Write("here", kOpen, kCommit);
     QVERIFY(desk.Decide(kParticipant, "here", kOpen, "abort 7") == kCommit);
     QVERIFY(desk.aborted.empty());
+  }
+
+  // Its decision alone would permit the first round of a move.
+  void ofWhatHasEndedTheOutcomeIsTold() {
+    Desk desk;
+    desk.Write("here", kOpen - 1, kCommit);
+    QVERIFY(desk.Decide(kOther, "here", kOpen - 1) == kCommit);
+    QVERIFY(desk.answers.back().has_outcome());
+    QCOMPARE(desk.answers.back().outcome().transaction(), 7);
+    QCOMPARE(desk.answers.back().outcome().round(), 0);
+    desk.Write("here", kOpen, kCommit);
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen) == kCommit);
+    QVERIFY(desk.answers.back().has_decided());
   }
 
   // Nobody else would decide it.
