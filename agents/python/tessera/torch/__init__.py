@@ -12,7 +12,7 @@
     job.bind(build)
     batch = job.sampler(len(data), global_batch=32)
     for step in job.steps(until=1000):
-        loss = job.model(data[batch()]).mean()
+        loss = job.model(data[batch()].to(job.device)).mean()
         loss.backward()
         job.step(loss)
 

@@ -256,9 +256,9 @@ class Binding(Program):
         mesh: DeviceMesh,
         pieces: list[Piece],
         memory_end: int,
+        device: torch.device,
         buffers: dict[str, torch.Tensor] | None,
         state_of_optimizer: StateOfOptimizer | None = None,
-        device: torch.device = torch.device("cpu"),
     ) -> None:
         """`model` is on the meta device. `device` is that of the pieces.
 

@@ -544,9 +544,9 @@ class Attached(TorchJob):
             self.mesh,
             self._job.pieces(),
             self._job.memory_end,
+            self._device,
             buffers,
             self._state_of_optimizer,
-            self._device,
         )
         self._state_of_optimizer = binding.state_of_optimizer
         return binding
