@@ -152,10 +152,12 @@ void NodeServer::DescribeGpus(NodeFacts& facts) const {
   facts.has_gpus = !(*driver)->is_emulated();
   facts.gpu_driver = "CUDA " + (*driver)->VersionText();
   if (const auto info = (*driver)->Describe(config_.cuda_devices.front())) facts.gpu = info->name;
-  // NCCL has one rank on a device at most.
+  // NCCL has one rank on a device at most, and knows nothing of emulated links.
   const std::set<std::int32_t> distinct(config_.cuda_devices.begin(), config_.cuda_devices.end());
   const auto nccl = NcclLibrary::Get();
-  if (nccl && distinct.size() == config_.cuda_devices.size()) facts.nccl = (*nccl)->VersionText();
+  const bool is_limited = config_.link_bytes_per_second > 0;
+  if (nccl && !is_limited && distinct.size() == config_.cuda_devices.size())
+    facts.nccl = (*nccl)->VersionText();
 }
 
 NodeFacts NodeServer::MakeFacts() const {

@@ -370,7 +370,8 @@ bool TransactionDesk::CanExchange() const {
 }
 
 bool TransactionDesk::Exchanges() const {
-  return txn_->exchanging == txn_->run->machine().participants();
+  // Only lanes can be limited.
+  return txn_->throttle == 0 && txn_->exchanging == txn_->run->machine().participants();
 }
 
 std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
