@@ -48,6 +48,13 @@ std::string KeeperIdentity() {
 }
 
 // The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
+/// NCCL encrypts nothing, knows nothing of emulated links, and has one rank on a device at most.
+bool MayUseNccl(const AgentConfig& config) {
+  const std::set<std::int32_t> distinct(config.cuda_devices.begin(), config.cuda_devices.end());
+  return config.lane_security == kPlainLanes && config.link_bytes_per_second == 0 &&
+         distinct.size() == config.cuda_devices.size();
+}
+
 std::string AddressOf(const std::string& endpoint) {
   const auto begin = endpoint.find("://");
   const auto end = endpoint.rfind(':');
@@ -152,12 +159,8 @@ void NodeServer::DescribeGpus(NodeFacts& facts) const {
   facts.has_gpus = !(*driver)->is_emulated();
   facts.gpu_driver = "CUDA " + (*driver)->VersionText();
   if (const auto info = (*driver)->Describe(config_.cuda_devices.front())) facts.gpu = info->name;
-  // NCCL has one rank on a device at most, and knows nothing of emulated links.
-  const std::set<std::int32_t> distinct(config_.cuda_devices.begin(), config_.cuda_devices.end());
   const auto nccl = NcclLibrary::Get();
-  const bool is_limited = config_.link_bytes_per_second > 0;
-  if (nccl && !is_limited && distinct.size() == config_.cuda_devices.size())
-    facts.nccl = (*nccl)->VersionText();
+  if (nccl && MayUseNccl(config_)) facts.nccl = (*nccl)->VersionText();
 }
 
 NodeFacts NodeServer::MakeFacts() const {

@@ -76,8 +76,14 @@ Chaos::Chaos(std::uint64_t seed, Place place) : random_(seed) {
     cluster_ = std::move(machines);
     if (!problem().isEmpty()) return;
   } else {
-    cluster_ = std::make_unique<LocalCluster>(LocalCluster::Options{
-        .nodes = kNodes, .devices = kDevices, .memory = memory, .link = {}, .one_host = false});
+    cluster_ = std::make_unique<LocalCluster>(
+        LocalCluster::Options{.nodes = kNodes,
+                              .devices = kDevices,
+                              .memory = memory,
+                              .link = {},
+                              .one_host = false,
+                              // NCCL is not used otherwise.
+                              .plain_lanes = qEnvironmentVariableIsSet("TESSERA_TEST_GPUS")});
   }
   cluster_->Configure({{"node_lost_seconds", kNodeLostSeconds}, {"start_stall_seconds", 10}});
   cluster_->StartJob(kJob, QStringLiteral("dp=2,tp=2"), QStringLiteral("n0g0,n0g1,n1g0,n1g1"),

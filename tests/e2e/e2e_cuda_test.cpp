@@ -19,6 +19,7 @@ LocalCluster::Options WithDriver(const QString& settings) {
   options.devices = 2;
   options.memory = QStringLiteral("64M");
   options.cuda = settings;
+  options.plain_lanes = true;  // NCCL is not used otherwise
   return options;
 }
 

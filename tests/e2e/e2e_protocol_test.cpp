@@ -140,7 +140,8 @@ class E2eProtocolTest : public QObject {
     }
     const Json last = m_cluster->Ask({"history", "--job", kJob})["transactions"][0];
     QVERIFY(last["from_options"]["zero"].get<bool>() && !last["to_options"]["zero"].get<bool>());
-    QVERIFY2(last["who"].get<std::string>().starts_with("operator: tesseractl, "), last.dump().c_str());
+    QVERIFY2(last["who"].get<std::string>().starts_with("operator: tesseractl, "),
+             last.dump().c_str());
     QVERIFY(last["pause_estimate_seconds"].get<double>() > 0);
     std::int64_t bytes = 0;
     for (const Json& flow : last["flows"]) bytes += flow["bytes"].get<std::int64_t>();
