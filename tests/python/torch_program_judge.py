@@ -30,6 +30,7 @@ from tessera.torch.program import (
 )
 
 STEPS = 8
+CPU = torch.device("cpu")
 wrong = []
 
 
@@ -120,11 +121,11 @@ def rank_main(rank, ports, out):
     torch.manual_seed(rank)
     dist.init_process_group("gloo")
     same = torch.ones(3)
-    _compare_values({"a": same, "b": same})
+    _compare_values({"a": same, "b": same}, CPU)
     says(
         "values",
         "'b.noise' begins with other values on other ranks: set a seed before",
-        lambda: _compare_values({"a": same, "b.noise": torch.randn(3)}),
+        lambda: _compare_values({"a": same, "b.noise": torch.randn(3)}, CPU),
     )
     dist.destroy_process_group()
     out.put(wrong)
