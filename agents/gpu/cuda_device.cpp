@@ -64,12 +64,12 @@ Status CudaQueue::Clear(std::uint64_t address, std::int64_t size) {
       "cuMemsetD8Async");
 }
 
-Status CudaQueue::Read(std::uint64_t address, std::int64_t size) {
+Status CudaQueue::Read(std::uint64_t address, std::span<std::byte> out) {
   TESSERA_RETURN_IF_ERROR(device_.Enter());
   is_busy_ = true;
-  return device_.Check(device_.driver().api().MemcpyDtoHAsync(
-                           staging_.data(), address, static_cast<std::size_t>(size), stream_),
-                       "cuMemcpyDtoHAsync");
+  return device_.Check(
+      device_.driver().api().MemcpyDtoHAsync(out.data(), address, out.size(), stream_),
+      "cuMemcpyDtoHAsync");
 }
 
 Status CudaQueue::Wait() {
@@ -77,9 +77,7 @@ Status CudaQueue::Wait() {
   TESSERA_RETURN_IF_ERROR(device_.Enter());
   if (has_digests_) {
     TESSERA_RETURN_IF_ERROR(
-        device_.Check(device_.driver().api().MemcpyDtoHAsync(
-                          slots_, SlotAddress(0), kSlots * sizeof(std::uint64_t), stream_),
-                      "cuMemcpyDtoHAsync"));
+        Read(SlotAddress(0), std::as_writable_bytes(std::span(slots_, kSlots))));
   }
   TESSERA_RETURN_IF_ERROR(
       device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize"));

@@ -50,9 +50,8 @@ class CudaQueue {
   /// Sets all slots to 0.
   Status ClearSlots();
   Status Clear(std::uint64_t address, std::int64_t size);
-  /// Copies to the beginning of staging().
-  /// \pre size <= kStagingBytes
-  Status Read(std::uint64_t address, std::int64_t size);
+  /// Copies to host memory, which holds the bytes after Wait.
+  Status Read(std::uint64_t address, std::span<std::byte> out);
   /// Waits for all of it.
   /// \error as Launch, of any work since the last wait
   Status Wait();

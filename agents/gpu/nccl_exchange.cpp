@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -23,14 +22,17 @@ constexpr std::int64_t kHeadBytes = 16;
 constexpr std::int64_t kStageBytes =
     kHeadBytes + kChunkBytes + static_cast<std::int64_t>(kChunkCells * sizeof(std::uint64_t));
 
-/// Bytes [begin, end) of a cell of a flow.
+/// Bytes [begin, end) of a cell of a flow, which are packed from byte `place` of a chunk on.
 struct Part {
   std::size_t cell;
-  std::int64_t begin, end;
+  std::int64_t begin, end, place;
 };
 struct Chunk {
   std::vector<Part> parts;
   std::int64_t bytes = 0;
+  /// Of the next part: a multiple of what the kernel accesses at a time.
+  std::int64_t NextPlace() const { return (bytes + 15) / 16 * 16; }
+  bool IsFull() const { return NextPlace() >= kChunkBytes || parts.size() == kChunkCells; }
 };
 
 /// The same at both ends, since it follows from the sizes of the cells.
@@ -39,24 +41,26 @@ std::vector<Chunk> ChunksOf(const engine::ExchangeFlow& flow) {
   for (std::size_t i = 0; i < flow.cells.size(); ++i) {
     const std::int64_t size = flow.cells[i].cell.size_bytes();
     for (std::int64_t at = 0; at < size;) {
-      if (out.empty() || out.back().bytes >= kChunkBytes ||
-          out.back().parts.size() == kChunkCells) {
-        out.emplace_back();
-      }
+      if (out.empty() || out.back().IsFull()) out.emplace_back();
       Chunk& chunk = out.back();
-      // A part begins at a multiple of what the kernel accesses at a time.
-      const std::int64_t begin = (chunk.bytes + 15) / 16 * 16;
-      const std::int64_t bytes = std::min(size - at, kChunkBytes - begin);
-      if (bytes <= 0) {
-        out.emplace_back();
-        continue;
-      }
-      chunk.parts.push_back({i, at, at + bytes});
-      chunk.bytes = begin + bytes;
-      at += bytes;
+      const std::int64_t place = chunk.NextPlace();
+      const std::int64_t end = std::min(size, at + kChunkBytes - place);
+      chunk.parts.push_back({i, at, end, place});
+      chunk.bytes = place + end - at;
+      at = end;
     }
   }
   return out;
+}
+
+/// The rank of a device: its place among all.
+/// \error kInternal if it is not one of them
+Result<int> RankOf(const ExchangeMembers& members, ptc::DeviceId device) {
+  const auto found = std::ranges::find(members.all, device);
+  if (found == members.all.end()) {
+    return Internal(fmt::format("{} is not in the NCCL group", ToString(device)));
+  }
+  return static_cast<int>(found - members.all.begin());
 }
 
 /// Memory of a device for one chunk.
@@ -77,8 +81,11 @@ class Stage {
     if (address_ != 0) device_->driver().api().MemFree(address_);
   }
   std::uint64_t address() const { return address_; }
-  std::uint64_t bytes() const { return address_ + kHeadBytes; }
-  std::uint64_t digests() const { return address_ + kHeadBytes + kChunkBytes; }
+  /// Of a byte of the chunk.
+  std::uint64_t AddressOf(std::int64_t place) const {
+    return address_ + static_cast<std::uint64_t>(kHeadBytes + place);
+  }
+  std::uint64_t digests() const { return AddressOf(kChunkBytes); }
 
  private:
   explicit Stage(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
@@ -91,47 +98,45 @@ struct End {
   const engine::ExchangeFlow* flow;
   int rank, peer;
   std::vector<Chunk> chunks;
-  std::shared_ptr<const CudaDevice> device;
   std::unique_ptr<Stage> stage;
   CudaQueue* queue;  // of the device, for all of its flows
 };
 
 Status Pack(const End& end, const Chunk& chunk) {
   TESSERA_RETURN_IF_ERROR(end.queue->Clear(end.stage->address(), kHeadBytes));
-  std::uint64_t to = end.stage->bytes();
   for (const Part& part : chunk.parts) {
     const engine::ExchangeFlow::Cell& cell = end.flow->cells[part.cell];
-    TESSERA_RETURN_IF_ERROR(end.queue->Launch(gpu::PackWork(
-        cell.cell.view(), {to, part.begin}, &cell.indices, part.end, end.stage->address())));
-    to += static_cast<std::uint64_t>((part.end - part.begin + 15) / 16 * 16);
+    TESSERA_RETURN_IF_ERROR(end.queue->Launch(
+        gpu::PackWork(cell.cell.view(), {end.stage->AddressOf(part.place), part.begin},
+                      &cell.indices, part.end, end.stage->address())));
   }
   return OkStatus();
 }
 
-/// \param digests of the parts, as they are in place
-Status Unpack(const End& end, const Chunk& chunk, std::uint64_t* sent,
-              std::vector<std::uint64_t>* digests) {
-  constexpr std::int64_t kWord = sizeof(std::uint64_t);
-  const std::int64_t sums = std::ssize(chunk.parts) * kWord;
-  TESSERA_RETURN_IF_ERROR(end.queue->Clear(end.stage->digests(), sums));
-  std::uint64_t from = end.stage->bytes(), sum = end.stage->digests();
+/// Of a chunk: as it was sent, and of the parts as they are in place.
+struct ChunkDigests {
+  std::uint64_t sent = 0;
+  std::vector<std::uint64_t> parts;
+};
+Result<ChunkDigests> Unpack(const End& end, const Chunk& chunk) {
+  ChunkDigests out{0, std::vector<std::uint64_t>(chunk.parts.size())};
+  const auto sums = std::as_writable_bytes(std::span(out.parts));
+  const auto head = std::as_writable_bytes(std::span(&out.sent, 1));
+  TESSERA_RETURN_IF_ERROR(end.queue->Clear(end.stage->digests(), std::ssize(sums)));
+  std::uint64_t sum = end.stage->digests();
   for (const Part& part : chunk.parts) {
     const engine::ExchangeFlow::Cell& cell = end.flow->cells[part.cell];
     const engine::CellView& view = cell.cell.view();
-    TESSERA_RETURN_IF_ERROR(end.queue->Launch(gpu::UnpackWork({from, part.begin}, view, part.end)));
+    TESSERA_RETURN_IF_ERROR(end.queue->Launch(
+        gpu::UnpackWork({end.stage->AddressOf(part.place), part.begin}, view, part.end)));
     TESSERA_RETURN_IF_ERROR(
         end.queue->Launch(gpu::DigestWork(view, cell.indices, part.begin, part.end, sum)));
-    from += static_cast<std::uint64_t>((part.end - part.begin + 15) / 16 * 16);
-    sum += kWord;
+    sum += sizeof(std::uint64_t);
   }
   TESSERA_RETURN_IF_ERROR(end.queue->Read(end.stage->digests(), sums));
+  TESSERA_RETURN_IF_ERROR(end.queue->Read(end.stage->address(), head));
   TESSERA_RETURN_IF_ERROR(end.queue->Wait());
-  digests->resize(chunk.parts.size());
-  std::memcpy(digests->data(), end.queue->staging().data(), static_cast<std::size_t>(sums));
-  TESSERA_RETURN_IF_ERROR(end.queue->Read(end.stage->address(), kWord));
-  TESSERA_RETURN_IF_ERROR(end.queue->Wait());
-  std::memcpy(sent, end.queue->staging().data(), kWord);
-  return OkStatus();
+  return out;
 }
 
 class NcclExchange : public engine::DeviceExchange {
@@ -171,38 +176,29 @@ class NcclExchange : public engine::DeviceExchange {
   }
 
  private:
-  Result<int> RankOf(ptc::DeviceId device) const {
-    const auto found = std::ranges::find(members_.all, device);
-    if (found == members_.all.end()) {
-      return Internal(fmt::format("{} is not in the NCCL group", ToString(device)));
-    }
-    return static_cast<int>(found - members_.all.begin());
-  }
-
   Result<End> EndOf(const engine::ExchangeFlow& flow,
                     const std::map<int, CudaDevice::QueuePtr>& queues) const {
-    End end{&flow, 0, 0, ChunksOf(flow), {}, {}, {}};
-    TESSERA_TRY(end.rank, RankOf(flow.is_sent ? flow.source : flow.destination));
-    TESSERA_TRY(end.peer, RankOf(flow.is_sent ? flow.destination : flow.source));
-    end.device = devices_.at(end.rank);
-    TESSERA_TRY(end.stage, Stage::Make(end.device));
+    End end{&flow, 0, 0, ChunksOf(flow), {}, {}};
+    TESSERA_TRY(end.rank, RankOf(members_, flow.is_sent ? flow.source : flow.destination));
+    TESSERA_TRY(end.peer, RankOf(members_, flow.is_sent ? flow.destination : flow.source));
+    TESSERA_TRY(end.stage, Stage::Make(devices_.at(end.rank)));
     end.queue = queues.at(end.rank).get();
     return end;
   }
 
   static Status Take(const End& end, const Chunk& chunk, const Arrived& arrived) {
-    std::uint64_t sent = 0, sum = 0;
-    std::vector<std::uint64_t> digests;
-    TESSERA_RETURN_IF_ERROR(Unpack(end, chunk, &sent, &digests));
-    for (const std::uint64_t digest : digests) sum += digest;
-    if (sum != sent) {
+    TESSERA_TRY(const ChunkDigests digests, Unpack(end, chunk));
+    std::uint64_t sum = 0;
+    for (const std::uint64_t digest : digests.parts) sum += digest;
+    if (sum != digests.sent) {
       return DataLoss(fmt::format("{} bytes from {} have the digest {} on {}, and had {}",
                                   chunk.bytes, ToString(end.flow->source), ptc::Hex16(sum),
-                                  ToString(end.flow->destination), ptc::Hex16(sent)));
+                                  ToString(end.flow->destination), ptc::Hex16(digests.sent)));
     }
     for (std::size_t i = 0; i < chunk.parts.size(); ++i) {
       const Part& part = chunk.parts[i];
-      arrived(*end.flow, end.flow->cells[part.cell].number, part.end - part.begin, digests[i]);
+      arrived(*end.flow, end.flow->cells[part.cell].number, part.end - part.begin,
+              digests.parts[i]);
     }
     return OkStatus();
   }
@@ -219,8 +215,8 @@ Result<std::unique_ptr<engine::DeviceExchange>> JoinNcclExchange(const std::stri
                                                                  const std::stop_token& stop) {
   NcclGroup::Local local;
   for (const auto& [device, number] : members.local) {
-    const auto rank = std::ranges::find(members.all, device) - members.all.begin();
-    TESSERA_TRY(local[static_cast<int>(rank)], CudaDevice::Open(number));
+    TESSERA_TRY(const int rank, RankOf(members, device));
+    TESSERA_TRY(local[rank], CudaDevice::Open(number));
   }
   TESSERA_TRY(auto group,
               NcclGroup::Join(meeting, static_cast<int>(members.all.size()), local, stop));

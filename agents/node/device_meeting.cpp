@@ -16,6 +16,17 @@ constexpr char kPlaceKey[] = "devices";
 /// Of a meeting. Ranks that join a job take about as long.
 constexpr auto kLongestMeeting = std::chrono::seconds(20);
 
+/// StoreSet or StoreGet of the place where the devices of a change meet.
+template <typename Message>
+Message OfPlace(const wire::Prepare& change) {
+  Message message;
+  message.set_job(change.job());
+  message.set_epoch(change.epoch());
+  message.set_attempt(change.attempt());
+  message.set_key(kPlaceKey);
+  return message;
+}
+
 }  // namespace
 
 void DeviceMeeting::Begin(std::function<void()> done) {
@@ -38,12 +49,7 @@ void DeviceMeeting::Begin(std::function<void()> done) {
 }
 
 void DeviceMeeting::Ask() {
-  wire::StoreGet get;
-  get.set_job(change_.prepare().job());
-  get.set_epoch(change_.prepare().epoch());
-  get.set_attempt(change_.prepare().attempt());
-  get.set_key(kPlaceKey);
-  rendezvous_.Get(std::move(get),
+  rendezvous_.Get(OfPlace<wire::StoreGet>(change_.prepare()),
                   [this, lives = std::weak_ptr(lives_)](const std::optional<std::string>& place) {
                     if (lives.expired() || is_over_) return;
                     if (place) return Join(place);
@@ -52,11 +58,7 @@ void DeviceMeeting::Ask() {
 }
 
 void DeviceMeeting::Tell(const std::string& place) {
-  wire::StoreSet set;
-  set.set_job(change_.prepare().job());
-  set.set_epoch(change_.prepare().epoch());
-  set.set_attempt(change_.prepare().attempt());
-  set.set_key(kPlaceKey);
+  auto set = OfPlace<wire::StoreSet>(change_.prepare());
   set.set_value(place);
   rendezvous_.Set(std::move(set));
 }

@@ -192,7 +192,7 @@ void NodeTransaction::RunPrecopy(std::int64_t step) {
   transfer_.Precopy(step, [this] { Feed(engine::PrecopyEnded{}); });
 }
 
-// The registrar may take a job for paused that trains: an old row of its journal may say so.
+// A registrar that has read an old row of its journal may believe that a training job is paused.
 Status NodeTransaction::CheckRanksWait() const {
   const wire::Prepare& p = prepare();
   if (p.recovery() || world_.devices.Of(p.job()).empty() || world_.pauses.AllPaused(p.job())) {

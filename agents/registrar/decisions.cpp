@@ -44,7 +44,7 @@ void Decisions::Decide(std::int32_t node, const wire::Decide& m) {
   if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;
   const auto answer = [this, node, job = m.job(), slot = m.slot(), transaction = m.transaction(),
                        is_open](const Held& held) {
-    // A decision alone permits the first round of a move. Of one that has ended none is permitted.
+    // With `Decided` the node would begin the first round of a move in rounds that has ended.
     if (held && !is_open) return SendOutcome(node, transaction, *held);
     wire::ToNode out;
     out.mutable_decided()->set_job(job);

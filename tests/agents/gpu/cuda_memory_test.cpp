@@ -35,7 +35,7 @@ int NumDevices() {
   const auto driver = agents::CudaDriver::Get();
   return driver ? (*driver)->NumDevices().value_or(0) : 0;
 }
-/// One that no other test writes to, if there are several.
+/// If there are several, no other test writes to this one.
 int LastDevice() { return NumDevices() - 1; }
 
 struct OnDevice {

@@ -68,7 +68,7 @@ struct Sent {
   std::uint64_t digest;
 };
 
-/// Adds a flow between two parties, of cells of any shape, and of one that has several chunks.
+/// Adds a flow of cells of random shapes, one of which takes several chunks.
 std::vector<Sent> AddFlow(Party& from, DeviceId source, Party& to, DeviceId destination,
                           std::mt19937_64& rng) {
   std::vector<Sent> out;
