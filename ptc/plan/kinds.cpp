@@ -164,7 +164,7 @@ Status CheckSameTensors(const Collection& from, const Collection& to, bool conve
   return OkStatus();
 }
 
-Kinds MakeKinds(const Layout& from, const Layout& to) {
+Kinds MakeKinds(const Layout& from, const Layout& to, const std::vector<int>* only) {
   Kinds kinds{RankParts(from.mesh()), RankParts(to.mesh()), {}, {}, {}};
   std::map<Key, int> kind_of;
   std::map<std::tuple<int, int, int>, int> staged_of;
@@ -174,6 +174,10 @@ Kinds MakeKinds(const Layout& from, const Layout& to) {
   };
   for (std::size_t t = 0; t < from.collection().tensors().size(); ++t) {
     const int tensor = static_cast<int>(t);
+    if (only != nullptr && !std::binary_search(only->begin(), only->end(), tensor)) {
+      kinds.staged_of_tensor.push_back(kNotHere);
+      continue;
+    }
     const auto [kind, is_new] =
         kind_of.try_emplace(KeyOf(from, to, t), static_cast<int>(kinds.kinds.size()));
     if (is_new) kinds.kinds.push_back(MakeKind(from, to, tensor, kinds));

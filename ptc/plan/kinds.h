@@ -79,16 +79,19 @@ struct Kinds {
   RankParts to;
   std::vector<Kind> kinds;
   std::vector<KindOnStages> staged;   // in the order of their first tensors
-  std::vector<int> staged_of_tensor;  // by tensor: index into `staged`
+  std::vector<int> staged_of_tensor;  // by tensor: index into `staged`; kNotHere: left out
 };
+/// In Kinds::staged_of_tensor.
+inline constexpr int kNotHere = -1;
 
 /// Whether the two collections have the same tensors: the same names, shapes, roles and dtypes.
 /// With `convert_dtypes` the floating-point types may differ. Cuts and stages may always differ.
 /// \error kInvalidArgument naming the first tensor that differs
 Status CheckSameTensors(const Collection& from, const Collection& to, bool convert_dtypes);
 
+/// \param only tensors, ascending; the others are left out. nullptr: none is
 /// \pre CheckSameTensors(from, to)
-Kinds MakeKinds(const Layout& from, const Layout& to);
+Kinds MakeKinds(const Layout& from, const Layout& to, const std::vector<int>* only = nullptr);
 
 /// The piece that contains `cell`, or nullptr.
 /// \pre the pieces are unions of cells

@@ -42,6 +42,7 @@ std::vector<LostRange> LostRanges(const Outline& outline, std::size_t most) {
   const Kinds& kinds = *outline.kinds;
   const Classes classes(kinds);
   for (std::size_t t = 0; t < kinds.staged_of_tensor.size(); ++t) {
+    if (kinds.staged_of_tensor[t] == kNotHere) continue;
     const std::size_t staged = At(kinds.staged_of_tensor[t]);
     const Kind& kind = kinds.kinds[At(kinds.staged[staged].kind)];
     for (std::size_t c = 0; c < kind.cells.size(); ++c) {

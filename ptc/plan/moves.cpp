@@ -301,6 +301,7 @@ DeviceMoves Expand(const Outline& outline, const Layout& from, const Layout& to,
   DeviceMoves expanded;
   std::vector<Entry> entries;
   for (std::size_t t = 0; t < from.collection().tensors().size(); ++t) {
+    if (outline.kinds->staged_of_tensor[t] == kNotHere) continue;
     const auto first_read = std::ssize(expanded.reads);
     for (Expander& expander : expanders) {
       expander.Append(static_cast<int>(t), entries, expanded.reads);

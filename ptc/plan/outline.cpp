@@ -299,7 +299,7 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
       CheckSameTensors(from.collection(), to.collection(), options.convert_dtypes));
   TESSERA_RETURN_IF_ERROR(CheckCountable(from));
   TESSERA_RETURN_IF_ERROR(CheckCountable(to));
-  const auto kinds = std::make_shared<const Kinds>(MakeKinds(from, to));
+  const auto kinds = std::make_shared<const Kinds>(MakeKinds(from, to, options.only));
   DeviceTable table = MakeDeviceTable(from, to, topology, options.lost);
   const Classes classes(*kinds);
   const Holders holders(*kinds, classes, table);

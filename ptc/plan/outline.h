@@ -43,6 +43,9 @@ struct PlanOptions {
   /// plan. If false, these members of the outline stay empty or 0: conversions, peak_memory,
   /// repacked, single_source_pieces, single_source_bytes, bytes.kept and bytes.device.
   bool with_figures = true;
+  /// The tensors to plan, ascending; the others are left out, and are not in the figures. nullptr:
+  /// all tensors. It outlives the call.
+  const std::vector<int>* only = nullptr;
 };
 
 struct PlanBytes {

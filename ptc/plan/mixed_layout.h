@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// State that lies as in several layouts, each tensor as in one of them. A move in rounds that
+/// cannot be ended leaves it so.
+
+#include <vector>
+
+#include "ptc/base/result.h"
+#include "ptc/layout.h"
+
+namespace tessera::ptc {
+
+/// Tensors that lie as in one layout.
+struct LayoutPart {
+  Layout layout;
+  std::vector<int> tensors;  // ascending, at least one
+  friend bool operator==(const LayoutPart&, const LayoutPart&) = default;
+};
+
+/// Immutable; any thread may call any function.
+class MixedLayout {
+ public:
+  /// All tensors as in `layout`.
+  explicit MixedLayout(Layout layout);
+  /// \error kInvalidArgument if there is no part, if the parts differ in their tensors, or naming a
+  ///     tensor that no part has, or more than one, or that does not exist
+  static Result<MixedLayout> Make(std::vector<LayoutPart> parts);
+
+  const std::vector<LayoutPart>& parts() const { return parts_; }
+  /// \pre `tensor` is one of the collection
+  const LayoutPart& PartWith(int tensor) const;
+  const Collection& collection() const { return parts_.front().layout.collection(); }
+  /// Of all parts, ascending.
+  const std::vector<DeviceId>& devices() const { return devices_; }
+  bool Has(DeviceId device) const;
+  /// The same after `tensors` have moved to `to`.
+  /// \pre `tensors` are ascending; the layouts have the same tensors
+  MixedLayout After(const Layout& to, const std::vector<int>& tensors) const;
+  friend bool operator==(const MixedLayout& a, const MixedLayout& b) {
+    return a.parts_ == b.parts_;
+  }
+
+ private:
+  explicit MixedLayout(std::vector<LayoutPart> parts);
+
+  std::vector<LayoutPart> parts_;
+  std::vector<DeviceId> devices_;
+};
+
+}  // namespace tessera::ptc
