@@ -165,7 +165,7 @@ void StepRecorder::Release(Job& job, bool all) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
     if (!follows && !all && !IsGapForGood(job)) return;
-    if (follows) job.gap_since.reset();
+    job.gap_since.reset();  // the next gap has requests of its own
     job.recorded = next->first;
     publisher_.Publish(next->second);
     samples_.push_back(next->second);

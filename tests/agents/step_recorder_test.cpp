@@ -148,6 +148,24 @@ class StepRecorderTest : public QObject {
   }
 
   // It hears its timers before the answers that have arrived meanwhile.
+  // A second gap has as many requests as the first, although that was given up.
+  void everyGapIsAskedFor() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    o.Report(3);
+    for (int second = 0; second < 8; ++second) o.Second();
+    QVERIFY((o.Recorded() == Steps{1, 3}));
+    const int before = o.asked;
+    o.Report(5);
+    o.Second();
+    QVERIFY((o.Recorded() == Steps{1, 3}));
+    QVERIFY(o.asked > before);
+    o.Report(4);
+    o.Second();
+    QVERIFY((o.Recorded() == Steps{1, 3, 4, 5}));
+  }
+
   void aRegistrarThatDidNotRunWaitsForTheAnswers() {
     sim::MemoryStore journal;
     Office o(journal);
