@@ -491,7 +491,9 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "It moves in rounds."),
       QT_TRANSLATE_NOOP("Sentences", "decided: no rollback from here; moving in %1 rounds"),
       QT_TRANSLATE_NOOP("Sentences", "transaction %1: round %2: %3; it is tried again"),
-      QT_TRANSLATE_NOOP("Sentences", "failed between two rounds: %1; no layout of '%2' is whole"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "failed between two rounds: %1; %2 of %3 rounds have moved the state of '%4'"),
       QT_TRANSLATE_NOOP("Sentences", "%1 has come back without the state that it held"),
       QT_TRANSLATE_NOOP("Sentences", "mesh %1 has %2 ranks, %3 devices are idle"),
       QT_TRANSLATE_NOOP("Sentences", "no device is idle"),

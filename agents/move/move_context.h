@@ -21,6 +21,7 @@
 #include "engine/copy/device_memory.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
+#include "ptc/plan/mixed_layout.h"
 #include "ptc/plan/plan.h"
 
 namespace tessera::agents {
@@ -67,6 +68,8 @@ struct MoveContext {
   std::function<Result<StoredTensors>()> open_checkpoint = {};
   /// It is one round of a move: tensors without a move in the plan stay as they are.
   bool is_round = false;
+  /// Present: the old state lies as in this one, and `from` only says which cells are digested.
+  std::shared_ptr<const ptc::MixedLayout> mixed = {};
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
   /// The way between devices of different nodes; null: lanes. With it, `outgoing` is what devices
   /// of this node send on it.

@@ -95,8 +95,7 @@ Result<std::vector<Mover::CellCopies>> Mover::FindHostCopies(HostPeers& peers) c
     if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
       if (c.local.contains(local->device)) found.Add(local->device, local->device, *local);
     } else if (const auto* m = std::get_if<ptc::RemoteCopy>(&move)) {
-      if (!c.local.contains(m->device) || m->forwarded ||
-          c.topology.HostOf(m->source) != c.topology.HostOf(m->device)) {
+      if (!c.local.contains(m->device) || m->forwarded || ptc::CrossesHosts(*m, c.topology)) {
         continue;
       }
       TESSERA_RETURN_IF_ERROR(peers.Add(c, m->source));

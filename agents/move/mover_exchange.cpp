@@ -22,8 +22,8 @@ Flows FlowsOf(const MoveContext& c) {
   Flows flows;
   for (const ptc::Move& move : c.plan->moves) {
     const auto* const copy = std::get_if<ptc::RemoteCopy>(&move);
-    if (copy == nullptr || copy->forwarded || !c.local.contains(copy->device) ||
-        c.topology.HostOf(copy->source) == c.topology.HostOf(copy->device)) {
+    if (copy == nullptr || !c.local.contains(copy->device) ||
+        !ptc::CrossesHosts(*copy, c.topology)) {
       continue;
     }
     flows[{copy->source, copy->device}].push_back(copy);

@@ -26,39 +26,55 @@ constexpr std::size_t kMostOthers = 3;
 /// part.
 class OldHolders {
  public:
-  explicit OldHolders(const MoveContext& context)
-      : context_(context),
-        kinds_(ptc::MakeKinds(context.from, context.from)),
-        lost_(context.lost.begin(), context.lost.end()) {}
+  explicit OldHolders(const MoveContext& context) {
+    if (!context.mixed) {
+      parts_.push_back(
+          {ptc::MakeKinds(context.from, context.from), {context.lost.begin(), context.lost.end()}});
+      return;
+    }
+    for (const ptc::LayoutPart& part : context.mixed->parts()) {
+      Part& added =
+          parts_.emplace_back(Part{ptc::MakeKinds(part.layout, part.layout, &part.tensors), {}});
+      added.lost.insert(context.lost.begin(), context.lost.end());
+      added.lost.insert(part.lost.begin(), part.lost.end());
+    }
+  }
 
   /// Calls `visit(device)` in the order of the mesh, beginning behind `source`, so that the load of
   /// a lost source spreads. Ends when `visit` returns false.
   template <typename Visit>
   void ForEachBehind(ptc::DeviceId source, int tensor, const ptc::Box& cell,
                      const Visit& visit) const {
-    const ptc::DeviceMesh& mesh = context_.from.mesh();
-    const ptc::KindOnStages& staged = kinds_.staged[At(kinds_.staged_of_tensor[At(tensor)])];
-    const ptc::Kind& kind = kinds_.kinds[At(staged.kind)];
+    const auto part = std::ranges::find_if(parts_, [tensor](const Part& p) {
+      return p.kinds.staged_of_tensor[At(tensor)] != ptc::kNotHere;
+    });
+    const ptc::Kinds& kinds = part->kinds;
+    const ptc::DeviceMesh& mesh = kinds.from.mesh();
+    const ptc::KindOnStages& staged = kinds.staged[At(kinds.staged_of_tensor[At(tensor)])];
+    const ptc::Kind& kind = kinds.kinds[At(staged.kind)];
     std::vector<std::optional<bool>> holds(kind.pieces.held.size());  // by part, once known
     const int begin = mesh.RankOf(source).value_or(0);
     for (int i = 1; i < mesh.num_ranks(); ++i) {
       const int rank = (begin + i) % mesh.num_ranks();
-      if (!kinds_.from.IsOn(staged.from_stages, kinds_.from.StageOf(rank))) continue;
-      std::optional<bool>& known = holds[At(kinds_.from.PartOf(kind.from_axes, rank))];
+      if (!kinds.from.IsOn(staged.from_stages, kinds.from.StageOf(rank))) continue;
+      std::optional<bool>& known = holds[At(kinds.from.PartOf(kind.from_axes, rank))];
       if (!known) {
-        const auto& pieces = kind.pieces.held[At(kinds_.from.PartOf(kind.from_axes, rank))];
+        const auto& pieces = kind.pieces.held[At(kinds.from.PartOf(kind.from_axes, rank))];
         known = ptc::PieceWith(pieces, cell) != nullptr;
       }
       const ptc::DeviceId device = mesh.devices()[At(rank)];
-      if (!*known || lost_.contains(device)) continue;
+      if (!*known || part->lost.contains(device)) continue;
       if (!visit(device)) return;
     }
   }
 
  private:
-  const MoveContext& context_;
-  const ptc::Kinds kinds_;
-  const std::set<ptc::DeviceId> lost_;
+  /// Tensors whose old pieces lie as in one layout.
+  struct Part {
+    ptc::Kinds kinds;
+    std::set<ptc::DeviceId> lost;
+  };
+  std::vector<Part> parts_;
 };
 
 /// One batch for each node that cells come from.
@@ -95,10 +111,7 @@ Status Mover::Receive(const std::stop_token& stop) {
   NodeBatches sources(c);
   for (std::int64_t i = 0; i < std::ssize(c.plan->moves); ++i) {
     const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan->moves[static_cast<std::size_t>(i)]);
-    if (!m || !c.local.contains(m->device) ||
-        c.topology.HostOf(m->source) == c.topology.HostOf(m->device)) {
-      continue;
-    }
+    if (!m || !c.local.contains(m->device) || !ptc::CrossesHosts(*m, c.topology)) continue;
     TESSERA_TRY(const engine::DeviceCell write,
                 FindCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
     const ptc::TensorSpec& spec = c.SpecOf(m->tensor);

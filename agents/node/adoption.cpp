@@ -21,13 +21,23 @@ void Adoption::Flip(std::int64_t step) {
     devices_.Flip(device, table, p.timeline(), step, HasUpdate(device, step));
   }
   if (!flipped_) flipped_ = timers_.now();
-  if (jobs_.LocalOf(change_.to()).empty()) return;
+  if (!jobs_.LocalOf(change_.to()).empty()) is_job_journaled_ = List(p.epoch());
+}
+
+bool Adoption::List(std::int64_t epoch) {
+  const wire::Prepare& p = change_.prepare();
   const HeldJobs::Job* old = jobs_.Find(p.job());
   HeldJobs::Job job{.name = p.job(),
-                    .row = {p.settings(), change_.to(), p.epoch(), p.timeline()},
+                    .row = {p.settings(), change_.to(), epoch, p.timeline()},
                     .resumed_through = old ? old->resumed_through : 0};
-  is_job_journaled_ = jobs_.Journal(job).has_value();
+  const bool is_journaled = jobs_.Journal(job).has_value();
   jobs_.Put(std::move(job));
+  return is_journaled;
+}
+
+void Adoption::ListLeft(int rounds) {
+  if (devices_.Of(change_.prepare().job()).empty()) return;
+  List(change_.EpochAfter(rounds));
 }
 
 // The words of the control page outlive this agent, so a restarted one finds the same.

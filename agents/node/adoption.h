@@ -38,6 +38,9 @@ class Adoption {
   /// Flips the devices to the new pieces, whose state is that after `step`, and lists the job in
   /// the new epoch. Idempotent: skips devices that have flipped, also to a later epoch.
   void Flip(std::int64_t step);
+  /// Lists the job with what so many rounds have left of it, if the node has devices of it. It has
+  /// no ranks.
+  void ListLeft(int rounds);
   /// Makes the ranks adopt the new layout. Skips ranks that have adopted it.
   /// \return whether all devices have flipped; otherwise nothing was sent
   bool Send();
@@ -49,6 +52,8 @@ class Adoption {
   void FailLateRanks();
 
  private:
+  /// \return whether its row is in the journal
+  bool List(std::int64_t epoch);
   /// Whether the rank of the new layout makes the update of the step after `step`.
   bool HasUpdate(const DeviceStore::Device& device, std::int64_t step) const;
 

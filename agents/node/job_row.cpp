@@ -49,6 +49,7 @@ std::string ToText(const JobTableRow& row) {
   json["waits"] = row.waits;
   json["usual_step_seconds"] = row.usual_step_seconds;
   json["snapshots"] = ToString(row.snapshots);
+  if (row.remains) json["remains"] = ToJson(*row.remains);
   return JsonLine(json);
 }
 
@@ -78,6 +79,11 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     row.usual_step_seconds = json.value("usual_step_seconds", 1.0);
     TESSERA_TRY(row.snapshots,
                 engine::ParseSnapshotEvery(json.value("snapshots", std::string("off"))));
+    if (const auto found = json.find("remains"); found != json.end()) {
+      auto remains = ParseRemains(*found);
+      if (!remains) return DamagedRow(key, remains.error().ToString());
+      row.remains = std::move(*remains);
+    }
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
   } catch (const nlohmann::json::exception& error) {

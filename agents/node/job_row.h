@@ -5,8 +5,10 @@
 /// The journal rows of a job: one of each agent, a longer one of the registrar. Both are JSON.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "agents/node/remains.h"
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
@@ -36,6 +38,7 @@ struct JobTableRow {
   bool waits = false;         // someone chose to wait for its lost devices
   double usual_step_seconds = 1;
   engine::SnapshotEvery snapshots = {};
+  std::optional<Remains> remains = {};  // as of agents::Job
 };
 
 std::string ToText(const JobRow& row);

@@ -95,6 +95,7 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
     RunTransfer(step, pending);
   };
   world.round = [this](int round, std::int64_t step) { RunRound(round, step); };
+  world.settle = [this](int rounds, std::int64_t step) { Settle(rounds, step); };
   world.report = [this](const engine::Report& report) { SendReport(report); };
   world.flip = [this](std::int64_t step) { Flip(step); };
   world.clean_up = [this] { CleanUp(); };
@@ -212,6 +213,7 @@ void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& p
 
 void NodeTransaction::RunRound(int round, std::int64_t step) {
   world_.machine.fault_point("participant.round");
+  world_.machine.fault_point(fmt::format("participant.round.{}", round));
   world_.links.views->GiveUp(prepare().job());
   if (const Status ready = change_.AdvanceTo(world_.devices, round, step); !ready) {
     return EndRound(round, ready);
@@ -235,6 +237,16 @@ void NodeTransaction::EndRound(int round, const Status& status) {
     });
   }
   Feed(engine::RoundEnded{round, status});
+}
+
+// What cannot be settled counts as lost: the registrar goes by the epochs of the devices.
+void NodeTransaction::Settle(int rounds, std::int64_t step) {
+  if (const Status settled = change_.Settle(world_.devices, rounds, step); !settled) {
+    world_.uplink.ReportNodeEvent(
+        engine::Severity::kError,
+        fmt::format("transaction {}: {}", prepare().transaction(), settled.error().ToString()));
+  }
+  adoption_.ListLeft(rounds);
 }
 
 void NodeTransaction::Flip(std::int64_t step) {

@@ -82,9 +82,10 @@ class NodeTransaction {
   void Feed(engine::ParticipantEvent event) { part_.Feed(std::move(event)); }
   /// \param exchange the devices of all nodes have met
   void OnTransfer(std::int64_t step, const wire::StepDecision& pending, bool exchange);
-  /// \param round as TransactionPart::OnDecision
-  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt) {
-    part_.OnDecision(decision, round);
+  /// \param round, settled as TransactionPart::OnDecision
+  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt,
+                  int settled = 0) {
+    part_.OnDecision(decision, round, settled);
   }
   /// How the other nodes are reached from now on.
   void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers) {
@@ -124,6 +125,7 @@ class NodeTransaction {
   Status CheckRanksWait() const;
   void RunTransfer(std::int64_t step, const wire::StepDecision& pending);
   void RunRound(int round, std::int64_t step);
+  void Settle(int rounds, std::int64_t step);
   void EndRound(int round, const Status& status);
   void SendReport(const engine::Report& report);
   /// The decision whose update the paused ranks have not made.

@@ -79,7 +79,7 @@ void NodeTransactions::OnOutcome(const wire::Outcome& message) {
   }
   if (HearAbout(message.transaction())) {
     txn_->SetPeers(message.peers());
-    return txn_->OnDecision(*decision, message.round());
+    return txn_->OnDecision(*decision, message.round(), message.settled());
   }
   if (message.round() > 0 &&
       !TransactionPart::HasEnded(*world_.machine.journal, message.transaction())) {

@@ -22,16 +22,25 @@ Status PreparedChange::Build(PlanMemo& memo) {
   TESSERA_TRY(auto layouts, memo.ParsePair(p.from_layout(), p.to_layout()));
   auto& [from, to] = layouts;
   TESSERA_TRY(lost_, DecodeAll<ptc::DeviceId>(p.lost()));
+  TESSERA_TRY(remains_, RemainsOf(p));
   // Its hash is that of the plan, so equal messages have equal outlines.
   const std::string key = fmt::format("{:x} {:x} {:x} {} {}", p.from_hash(), p.to_hash(),
                                       p.plan_hash(), p.relay(), p.has_hand_in());
-  TESSERA_TRY(plan_, memo.Outline(key, [&]() -> Result<ptc::Outline> {
+  if (remains_) {
+    TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
+    TESSERA_TRY(mixed_plan_, ptc::MakeMixedPlan(remains_->where, to, topology,
+                                                {.lost = lost_, .with_figures = false}));
+  }
+  const auto outline = [&]() -> Result<ptc::Outline> {
     if (p.has_hand_in()) return ptc::RefillOutline(to);
     TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
     const auto relaying = p.relay() ? ptc::Relaying::kAlways : ptc::Relaying::kNever;
     return ptc::MakeOutline(from, to, topology,
                             {.lost = lost_, .relaying = relaying, .with_figures = false});
-  }));
+  };
+  if (!remains_) {
+    TESSERA_TRY(plan_, memo.Outline(key, outline));
+  }
   from_ = std::move(from);
   to_ = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
@@ -41,7 +50,8 @@ Status PreparedChange::Build(PlanMemo& memo) {
   };
   TESSERA_RETURN_IF_ERROR(check("the old layout", from_->hash(), p.from_hash()));
   TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
-  TESSERA_RETURN_IF_ERROR(check("the plan", plan_->hash, p.plan_hash()));
+  TESSERA_RETURN_IF_ERROR(
+      check("the plan", remains_ ? mixed_plan_->hash : plan_->hash, p.plan_hash()));
   return BuildRounds();
 }
 
@@ -55,7 +65,7 @@ Status PreparedChange::BuildRounds() {
     engine::Round round{
         {tensors.begin(), tensors.end()},
         r == rounds(),
-        r == rounds() ? p.to_hash() : engine::MixedHash(p.from_hash(), p.to_hash(), r)};
+        r == rounds() ? p.to_hash() : engine::MixedHash(held_hash(), p.to_hash(), r)};
     for (const int tensor : round.tensors) {
       const bool is_tensor = 0 <= tensor && static_cast<std::size_t>(tensor) < is_in.size();
       if (is_tensor && !is_in[static_cast<std::size_t>(tensor)]) ++count;
@@ -68,6 +78,9 @@ Status PreparedChange::BuildRounds() {
     rounds_[rounds_.size() - 2].next_tensors = rounds_.back().tensors;
     rounds_[rounds_.size() - 2].next_is_last = rounds_.back().is_last;
   }
+  if (rounds() == 0 && remains_) {
+    return FailedPrecondition("stale plan: what a move in rounds has left moves in rounds");
+  }
   if (rounds() == 0 || count == is_in.size()) return OkStatus();
   return FailedPrecondition(
       fmt::format("stale plan: its rounds move {} of {} tensors", count, is_in.size()));
@@ -78,17 +91,15 @@ bool PreparedChange::Joins(const RankId& id) const {
          (prepare_.recovery() || !from_->mesh().RankOf(id.device));
 }
 
-bool PreparedChange::IsSource(ptc::DeviceId id) const {
-  return from_->mesh().RankOf(id) && std::find(lost_.begin(), lost_.end(), id) == lost_.end();
-}
+bool PreparedChange::IsSource(ptc::DeviceId id) const { return Held(id) && !IsLost(id); }
 
 Status PreparedChange::CheckDevice(const DeviceStore::Device& device, bool is_listed) const {
   const wire::Prepare& p = prepare_;
   const ptc::DeviceId id = device.id;
   if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
   if (IsSource(id) &&
-      (!is_listed || !device.table || device.table->job() != p.job() ||
-       device.table->epoch() != first_epoch() || device.table->layout_hash() != p.from_hash())) {
+      ((!is_listed && !remains_) || !device.table || device.table->job() != p.job() ||
+       device.table->epoch() != first_epoch() || device.table->layout_hash() != held_hash())) {
     return FailedPrecondition(fmt::format("stale plan: device {} does not hold epoch {} of '{}'",
                                           ToString(id), first_epoch(), p.job()));
   }
@@ -106,11 +117,11 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& 
   ExpandMoves(devices);
   for (auto& [id, device] : devices.devices()) {
     const bool is_source = IsSource(id);
-    // Nobody can use what a lost device holds, or what is left of an earlier epoch, and its space
-    // is needed.
-    const bool is_lost = from_->mesh().RankOf(id) && !is_source;
+    // Nobody can use what a lost device holds, what is left of an earlier epoch, or a table without
+    // pieces that a move in rounds has left, and the space is needed.
     const bool is_its = device.table && device.table->job() == p.job();
-    if (is_its && (is_lost || device.table->epoch() < first_epoch())) devices.Free(device);
+    const bool is_of_use = is_source || !(IsLost(id) || remains_);
+    if (is_its && (!is_of_use || device.table->epoch() < first_epoch())) devices.Free(device);
     if (!is_source && !to_->mesh().RankOf(id)) continue;
     TESSERA_RETURN_IF_ERROR(CheckDevice(device, is_listed));
   }
@@ -140,7 +151,7 @@ Status PreparedChange::WriteNext(DeviceStore& devices) const {
 
 Result<engine::PieceTable> PreparedChange::FirstTable(const DeviceStore::Device& device) const {
   if (IsSource(device.id)) return *device.table;
-  return engine::PieceTable::Make(first_epoch(), prepare_.from_hash(), prepare_.job(), {},
+  return engine::PieceTable::Make(first_epoch(), held_hash(), prepare_.job(), {},
                                   device.arena->capacity());
 }
 
@@ -171,15 +182,8 @@ Status PreparedChange::AdvanceTo(DeviceStore& devices, int round, std::int64_t s
       return FailedPrecondition(
           fmt::format("{} has lost the state of '{}'", ToString(id), prepare_.job()));
     }
-    if (round > 1 && held->second.epoch() == epoch - 1) {
-      TESSERA_TRY(const engine::PieceTable next,
-                  engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(epoch))
-                      .Context(ToString(id)));
-      const engine::Round& before = rounds_[static_cast<std::size_t>(round - 2)];
-      if (next.epoch() == epoch && next.layout_hash() == before.layout_hash) {
-        devices.FlipRound(device, next, prepare_.timeline(), step);
-        held->second = next;
-      }
+    if (round > 1) {
+      TESSERA_RETURN_IF_ERROR(FlipTo(devices, device, held->second, round - 1, step));
     }
     if (held->second.epoch() != epoch) {
       return FailedPrecondition(fmt::format("{} holds epoch {} of '{}', round {} needs {}",
@@ -196,6 +200,32 @@ Status PreparedChange::AdvanceTo(DeviceStore& devices, int round, std::int64_t s
   }
   TakeMovesOf(round);
   return WriteNext(devices);
+}
+
+Status PreparedChange::FlipTo(DeviceStore& devices, DeviceStore::Device& device,
+                              engine::PieceTable& held, int round, std::int64_t step) const {
+  const std::int64_t epoch = EpochAfter(round);
+  if (held.epoch() != epoch - 1) return OkStatus();
+  TESSERA_TRY(const engine::PieceTable next,
+              engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(epoch))
+                  .Context(ToString(device.id)));
+  const engine::Round& moved = rounds_[static_cast<std::size_t>(round - 1)];
+  if (next.epoch() != epoch || next.layout_hash() != moved.layout_hash) return OkStatus();
+  devices.FlipRound(device, next, prepare_.timeline(), step);
+  held = next;
+  return OkStatus();
+}
+
+Status PreparedChange::Settle(DeviceStore& devices, int rounds, std::int64_t step) {
+  for (auto& [id, held] : old_) {
+    DeviceStore::Device& device = *devices.Find(id);
+    if (rounds > 0) TESSERA_RETURN_IF_ERROR(FlipTo(devices, device, held, rounds, step));
+    if (held.epoch() == EpochAfter(rounds)) continue;
+    return FailedPrecondition(fmt::format("{} holds epoch {} of '{}', not {}, which is left of it",
+                                          ToString(id), held.epoch(), prepare_.job(),
+                                          EpochAfter(rounds)));
+  }
+  return OkStatus();
 }
 
 void PreparedChange::TakeMovesOf(int round) {
@@ -253,11 +283,13 @@ void PreparedChange::ExpandMoves(const DeviceStore& devices) {
   std::vector<ptc::DeviceId> own;
   for (const auto& [id, device] : devices.devices()) own.push_back(id);
   ptc::DeviceMoves moves = prepare_.has_hand_in() ? ptc::RefillMoves(*to_, own)
-                                                  : ptc::MovesOf(*plan_, *from_, *to_, own);
+                           : remains_ ? ptc::MovesOf(*mixed_plan_, remains_->where, *to_, own)
+                                      : ptc::MovesOf(*plan_, *from_, *to_, own);
   moves.moves.shrink_to_fit();
   moves_ = moves_now_ = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
   if (prepare_.exchange()) ExpandOutgoing(devices);
   plan_.reset();
+  mixed_plan_.reset();
 }
 
 // One device at a time: all moves of a large change may be more than memory has.
@@ -270,8 +302,7 @@ void PreparedChange::ExpandOutgoing(const DeviceStore& devices) {
     for (const ptc::Move& move : moves.moves) {
       const auto* const copy = std::get_if<ptc::RemoteCopy>(&move);
       const bool is_ours = copy != nullptr && devices.devices().contains(copy->source);
-      if (is_ours && !copy->forwarded && topology.HostOf(device) != topology.HostOf(copy->source))
-        outgoing->push_back(*copy);
+      if (is_ours && ptc::CrossesHosts(*copy, topology)) outgoing->push_back(*copy);
     }
   }
   outgoing_ = std::move(outgoing);
@@ -280,9 +311,7 @@ void PreparedChange::ExpandOutgoing(const DeviceStore& devices) {
 std::vector<ptc::DeviceId> PreparedChange::ExchangeMembers() const {
   if (!prepare_.exchange() || !from_) return {};
   std::vector<ptc::DeviceId> out = ptc::DevicesOf(*from_, *to_);
-  std::erase_if(out, [this](ptc::DeviceId device) {
-    return std::find(lost_.begin(), lost_.end(), device) != lost_.end();
-  });
+  std::erase_if(out, [this](ptc::DeviceId device) { return IsLost(device); });
   return out;
 }
 
@@ -295,6 +324,7 @@ std::string PreparedChange::TakeText() {
 void PreparedChange::DropTexts() {
   std::string().swap(*prepare_.mutable_from_layout());  // clear would keep the memory
   std::string().swap(*prepare_.mutable_to_layout());
+  prepare_.clear_parts();
 }
 
 void PreparedChange::Recover(const DeviceStore& devices) {
@@ -342,6 +372,7 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
                                                            {}});
   context->lost = lost_;
   context->is_round = rounds() > 0;
+  if (remains_) context->mixed = std::make_shared<const ptc::MixedLayout>(remains_->where);
   context->outgoing = outgoing_;
   context->lane_use = {p.lane_use().lanes(), p.lane_use().frame_bytes()};
   for (const auto& [id, table] : next_) {

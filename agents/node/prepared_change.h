@@ -18,11 +18,13 @@
 #include "agents/move/device_store.h"
 #include "agents/move/move_context.h"
 #include "agents/node/plan_memo.h"
+#include "agents/node/remains.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/store/allocate.h"
 #include "engine/store/piece_table.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
+#include "ptc/plan/mixed_plan.h"
 #include "ptc/plan/plan.h"
 
 namespace tessera::agents {
@@ -64,6 +66,12 @@ class PreparedChange {
   /// writes that of `round`, from 1. Idempotent.
   /// \error naming the device that does not hold the round before
   Status AdvanceTo(DeviceStore& devices, int round, std::int64_t step);
+  /// Of a move in rounds that cannot be ended: leaves the state as it is after `rounds` of them, by
+  /// making the table after the last one current, unless it is. Idempotent.
+  /// \error naming a device that is at another round
+  Status Settle(DeviceStore& devices, int rounds, std::int64_t step);
+  /// Of the tables after so many rounds.
+  std::int64_t EpochAfter(int rounds) const { return first_epoch() + rounds; }
   /// The devices that exchange cells without their hosts, the same on all nodes; empty: none do.
   std::vector<ptc::DeviceId> ExchangeMembers() const;
   /// Reaches the other nodes as these say from now on.
@@ -100,6 +108,18 @@ class PreparedChange {
   Status BuildRounds();
   /// Fills old_ and next_ of the first round, after trying all rounds on each device.
   Status AllocateRounds(const DeviceStore& devices);
+  /// Makes the table after `round` current on a device that has the one before, in `held` too.
+  Status FlipTo(DeviceStore& devices, DeviceStore::Device& device, engine::PieceTable& held,
+                int round, std::int64_t step) const;
+  /// The layout hash of the tables of devices with old state.
+  std::uint64_t held_hash() const { return remains_ ? remains_->table_hash : prepare_.from_hash(); }
+  /// Whether the device is one of those that the old state lies on, lost ones included.
+  bool Held(ptc::DeviceId id) const {
+    return remains_ ? remains_->where.Has(id) : from_->mesh().RankOf(id).has_value();
+  }
+  bool IsLost(ptc::DeviceId id) const {
+    return std::find(lost_.begin(), lost_.end(), id) != lost_.end();
+  }
   /// The table from which the device begins, or a table without entries.
   Result<engine::PieceTable> FirstTable(const DeviceStore::Device& device) const;
   /// Takes the moves of the round's tensors, and the copies of pieces that make room.
@@ -113,7 +133,9 @@ class PreparedChange {
   wire::Prepare prepare_;
   std::optional<ptc::Layout> from_, to_;
   std::vector<ptc::DeviceId> lost_;                 // of the old layout; their state is of no use
-  PlanMemo::OutlinePtr plan_;                       // until Allocate
+  std::optional<Remains> remains_;                  // present: the state does not lie as in from_
+  PlanMemo::OutlinePtr plan_;                       // until Allocate; null with remains_
+  std::optional<ptc::MixedPlan> mixed_plan_;        // likewise, with remains_
   std::shared_ptr<const ptc::DeviceMoves> moves_ =  // of the devices of this node; since Allocate
       std::make_shared<const ptc::DeviceMoves>();
   std::map<ptc::DeviceId, engine::PieceTable> old_, next_;  // by local device

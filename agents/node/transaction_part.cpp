@@ -98,7 +98,8 @@ void TransactionPart::OnTransfer(std::int64_t step, const wire::StepDecision& pe
   Feed(engine::TransferRequested{});
 }
 
-void TransactionPart::OnDecision(const engine::Decision& decision, std::optional<int> round) {
+void TransactionPart::OnDecision(const engine::Decision& decision, std::optional<int> round,
+                                 int settled) {
   const bool commit = decision.commit && decision.transaction == terms_.id;
   if (commit && decision.layout_hash != terms_.layout_hash) {
     return Perform(
@@ -107,7 +108,7 @@ void TransactionPart::OnDecision(const engine::Decision& decision, std::optional
   }
   if (commit) step_ = decision.step;
   // That it is decided permits the first round only.
-  Feed(engine::OutcomeReceived{commit, round.value_or(terms_.rounds > 0 ? 1 : 0)});
+  Feed(engine::OutcomeReceived{commit, round.value_or(terms_.rounds > 0 ? 1 : 0), settled});
 }
 
 void TransactionPart::OnGo(bool stay_paused) {
@@ -156,6 +157,7 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
           [&](const engine::RunTransfer&) { world_.transfer(step_, pending_); },
           [&](const engine::JournalState& a) { refused_ = !JournalState(a); },
           [&](const engine::RunRound& a) { world_.round(a.round, step_); },
+          [&](const engine::Settle& a) { world_.settle(a.rounds, step_); },
           [&](const engine::Report& a) { world_.report(a); },
           [&](const engine::FlipAndAdopt&) { world_.flip(step_); },
           [&](const engine::CleanUp&) { world_.clean_up(); },

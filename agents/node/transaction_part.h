@@ -58,6 +58,8 @@ class TransactionPart {
     /// Frees what the round before has moved, and copies the cells of this one. RoundEnded is the
     /// result, also inside the call.
     std::function<void(int round, std::int64_t step)> round = {};
+    /// Leaves the state as it is after so many rounds. Idempotent.
+    std::function<void(int rounds, std::int64_t step)> settle = {};
     std::function<void(const engine::Report& report)> report;
     /// Flips to the new layout, whose state is that after `step`. Idempotent. RanksAttached is the
     /// result, also inside the call.
@@ -97,9 +99,10 @@ class TransactionPart {
   void Feed(engine::ParticipantEvent event);
   void OnTransfer(std::int64_t step, const wire::StepDecision& pending);
   /// The value of the transaction's slot. A decision of another transaction means that this one can
-  /// no longer be committed. `round`: as in engine::OutcomeReceived; absent: the registrar has not
-  /// said it.
-  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt);
+  /// no longer be committed. `round`, `settled`: as in engine::OutcomeReceived; absent: the
+  /// registrar has not said it.
+  void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt,
+                  int settled = 0);
   void OnGo(bool stay_paused);
   /// Reports again that the outcome was followed: the report or the Go may have been lost.
   void RepeatFollowed();

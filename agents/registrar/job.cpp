@@ -13,18 +13,43 @@ namespace tessera::agents {
 
 bool IsJobName(const std::string& name) { return IsShortName(name); }
 
-std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
+std::set<std::int32_t> NodesOf(const std::vector<ptc::DeviceId>& devices,
                                const std::vector<ptc::DeviceId>& lost) {
   std::set<std::int32_t> out;
-  for (const ptc::DeviceId device : mesh.devices()) {
+  for (const ptc::DeviceId device : devices) {
     if (std::find(lost.begin(), lost.end(), device) == lost.end()) out.insert(device.node);
   }
   return out;
 }
 
+std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
+                               const std::vector<ptc::DeviceId>& lost) {
+  return NodesOf(mesh.devices(), lost);
+}
+
+const std::vector<ptc::DeviceId>& HeldDevices(const Job& job) {
+  return job.remains ? job.remains->where.devices() : job.layout.mesh().devices();
+}
+
+bool Has(const Job& job, ptc::DeviceId device) {
+  return job.layout.mesh().RankOf(device) || (job.remains && job.remains->where.Has(device));
+}
+
+std::set<std::int32_t> NodesOf(const Job& job) {
+  std::set<std::int32_t> out = NodesOf(job.layout.mesh());
+  for (const ptc::DeviceId device : HeldDevices(job)) out.insert(device.node);
+  return out;
+}
+
+bool HasNode(const Job& job, std::int32_t node) {
+  return job.layout.mesh().HasNode(node) ||
+         (job.remains && std::ranges::any_of(job.remains->where.devices(),
+                                             [node](ptc::DeviceId id) { return id.node == node; }));
+}
+
 bool IsOn(const Membership::Node& node, const Job& job) {
   return std::any_of(node.devices.begin(), node.devices.end(), [&](const wire::NodeDevice& device) {
-    return job.layout.mesh().RankOf({node.number, device.index()}).has_value();
+    return Has(job, {node.number, device.index()});
   });
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/node/remains.h"
 #include "agents/node/repetition.h"
 #include "agents/registrar/crash_guard.h"
 #include "agents/registrar/membership.h"
@@ -65,6 +66,9 @@ struct Job {
   std::string name;
   engine::JobSettings settings;
   ptc::Layout layout;
+  /// Present while its state moves in rounds, and after rounds that could not be ended: the state
+  /// does not lie as in `layout`.
+  std::optional<Remains> remains;
   engine::StepOptions options;
   engine::DataStatus data = {};  // empty until the data are open
   std::int64_t epoch = 1;
@@ -117,23 +121,33 @@ struct Job {
   };
   std::map<std::int32_t, PausedNode> paused_nodes;
   std::map<std::int32_t, PausedNode> resumed;  // paused_nodes at the last resume
-  /// What each rank holds; computed once per epoch.
+  /// What each rank holds; computed once per layout.
   const std::vector<engine::Holding>& Holdings() const {
-    if (holdings_epoch != epoch) {
+    if (holdings_layout != layout.hash()) {
       holdings = engine::HoldingsOf(layout);
-      holdings_epoch = epoch;
+      holdings_layout = layout.hash();
     }
     return holdings;
   }
   mutable std::vector<engine::Holding> holdings;
-  mutable std::int64_t holdings_epoch = 0;
+  mutable std::optional<std::uint64_t> holdings_layout;
 };
 
-/// The nodes of `mesh` that have a device which is not in `lost`.
+/// The nodes that have one of `devices` which is not in `lost`.
+std::set<std::int32_t> NodesOf(const std::vector<ptc::DeviceId>& devices,
+                               const std::vector<ptc::DeviceId>& lost);
+/// The same of the devices of `mesh`.
 std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
                                const std::vector<ptc::DeviceId>& lost = {});
-/// Whether a device of the node is in the layout of the job. Called for each heartbeat, so it
-/// does not look at the other nodes.
+/// The devices that the state of the job lies on.
+const std::vector<ptc::DeviceId>& HeldDevices(const Job& job);
+/// Whether the device is in the layout of the job, or its state lies on it.
+bool Has(const Job& job, ptc::DeviceId device);
+/// The nodes with such devices, and whether a node is one of them.
+std::set<std::int32_t> NodesOf(const Job& job);
+bool HasNode(const Job& job, std::int32_t node);
+/// Whether a device of the node is one of them. Called for each heartbeat, so it does not look at
+/// the other nodes.
 bool IsOn(const Membership::Node& node, const Job& job);
 /// Of the present configuration; nullopt before it has made a few steps.
 std::optional<double> MedianStepSeconds(const Job& job);

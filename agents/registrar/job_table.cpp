@@ -76,7 +76,8 @@ Status JobTable::Journal(const Job& job) {
                         job.attempt,
                         job.waits,
                         UsualStepSeconds(job),
-                        job.snapshots};
+                        job.snapshots,
+                        job.remains};
   Status put = journal_.Put(KeyOf(job.name), ToText(row));
   publisher_.NoteJournaled(put);
   return put;
@@ -104,7 +105,8 @@ Status JobTable::Recover() {
     job.attempt = row.attempt;
     job.last_step = timers_.now();
     job.suspended_since = timers_.now();
-    job.unreported = NodesOf(job.layout.mesh());
+    job.remains = std::move(row.remains);
+    job.unreported = NodesOf(job);
     job.waits = row.waits;
     job.usual_step_seconds = row.usual_step_seconds;
     job.snapshots = row.snapshots;
@@ -112,7 +114,7 @@ Status JobTable::Recover() {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
     }
-    for (const std::int32_t node : NodesOf(job.layout.mesh())) members_.Expect(node, timers_.now());
+    for (const std::int32_t node : NodesOf(job)) members_.Expect(node, timers_.now());
     jobs_.emplace(job.name, std::move(job));
   }
   return OkStatus();
@@ -121,7 +123,7 @@ Status JobTable::Recover() {
 Status JobTable::CheckDevice(ptc::DeviceId id, const std::string& job) const {
   TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, timers_.now()));
   for (const auto& [name, other] : jobs_) {
-    if (name != job && other.layout.mesh().RankOf(id)) {
+    if (name != job && Has(other, id)) {
       return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
     }
   }

@@ -24,6 +24,15 @@ std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
   return out;
 }
 
+/// Those that something of the job may lie on.
+std::vector<ptc::DeviceId> AllDevices(const Job& job) {
+  std::vector<ptc::DeviceId> out = job.layout.mesh().devices();
+  for (const ptc::DeviceId device : HeldDevices(job)) {
+    if (!job.layout.mesh().RankOf(device)) out.push_back(device);
+  }
+  return out;
+}
+
 /// What was chosen at the cost of one checkpoint does not hold for an older one.
 void AskAgain(Job& job) {
   if (job.on_failure != engine::OnFailure::kShrink) job.device_loss->chosen.reset();
@@ -35,14 +44,14 @@ void AskAgain(Job& job) {
 // nodes that the job is on anyway.
 Remaining LossDesk::RemainingDevices(const Job& job) const {
   Remaining out;
-  const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
+  const std::set<std::int32_t> nodes = NodesOf(job);
   for (const bool on_its_nodes : {true, false}) {
     for (const auto& [number, node] : members_.nodes()) {
       if (nodes.contains(number) != on_its_nodes) continue;
       for (const wire::NodeDevice& device : node.devices) {
         const ptc::DeviceId id{number, device.index()};
         if (!jobs_.CheckDevice(id, job.name)) continue;
-        if (job.layout.mesh().RankOf(id)) {
+        if (Has(job, id)) {
           out.own.push_back(id);
         } else if (device.job().empty()) {  // else it is about to be freed
           out.spare.push_back(id);
@@ -120,7 +129,8 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   loss.cut = std::move(cut);
   loss.search = ++last_search_;
   LossFacts facts{uses_.plans.BasisOf(job), loss.remaining, loss.lost,
-                  engine::ReasonOf(loss.cut.lost), std::max(job.step, loss.cut.step)};
+                  loss.cut.lost.empty() ? job.reason : engine::ReasonOf(loss.cut.lost),
+                  std::max(job.step, loss.cut.step)};
   if (snapshot) facts.snapshot_step = snapshot->row->state.step;
   facts.checkpoint = loss.checkpoint;
   const std::uint64_t search = loss.search;
@@ -216,24 +226,23 @@ void LossDesk::LookAndBegin(Job& job) {
   DeviceLoss& loss = *job.device_loss;
   if (std::exchange(loss.is_looking, true)) return;
   const std::string path = loss.checkpoint->path;
-  uses_.checkpoints.Look(
-      path, [this, name = job.name, search = loss.search, path](auto manifest) {
-        Job* const now = jobs_.Find(name);
-        if (!now || !now->device_loss || now->device_loss->search != search) return;
-        now->device_loss->is_looking = false;
-        const auto begin = [&]() -> Status {
-          if (!manifest) return manifest.error();
-          TESSERA_TRY(StoredState state,
-                      StateFor(*manifest, path, now->settings, now->layout.collection(), false));
-          return BeginRecovery(*now, std::move(state));
-        };
-        if (manifest && !uses_.transactions.CheckIdle()) return;  // the next look begins it
-        const Status begun = begin();
-        if (begun) return;
-        ++now->device_loss->failures;
-        uses_.checkpoints.NoteProblem(path, begun.error().message, false);
-        NoteFailure(*now, begun.error());
-      });
+  uses_.checkpoints.Look(path, [this, name = job.name, search = loss.search, path](auto manifest) {
+    Job* const now = jobs_.Find(name);
+    if (!now || !now->device_loss || now->device_loss->search != search) return;
+    now->device_loss->is_looking = false;
+    const auto begin = [&]() -> Status {
+      if (!manifest) return manifest.error();
+      TESSERA_TRY(StoredState state,
+                  StateFor(*manifest, path, now->settings, now->layout.collection(), false));
+      return BeginRecovery(*now, std::move(state));
+    };
+    if (manifest && !uses_.transactions.CheckIdle()) return;  // the next look begins it
+    const Status begun = begin();
+    if (begun) return;
+    ++now->device_loss->failures;
+    uses_.checkpoints.NoteProblem(path, begun.error().message, false);
+    NoteFailure(*now, begun.error());
+  });
 }
 
 Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
@@ -242,14 +251,14 @@ Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
   const bool returns = status.loss == engine::LossCase::kSnapshot;
   Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
   if (stored) {
-    recovery.lost = job.layout.mesh().devices();
+    recovery.lost = AllDevices(job);
     recovery.step = stored->step;
     recovery.steps_lost = status.steps_lost;
     recovery.checkpoint = std::move(stored);
   } else if (returns) {
     const auto snapshot = FindSnapshot(job);
     if (!snapshot) return Unavailable("its snapshot is no longer complete");
-    recovery.lost = job.layout.mesh().devices();
+    recovery.lost = AllDevices(job);
     recovery.step = snapshot->row->state.step;
     recovery.steps_lost = status.steps_lost;
     recovery.digest = snapshot->row->digest;
@@ -284,7 +293,9 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
       const bool is_damaged = reason.find("is damaged") != std::string::npos;
       uses_.checkpoints.NoteProblem(stored->place, reason, is_damaged);
     }
-    if (job.device_loss && txn.cancelled) {
+    if (txn.run->machine().gave_up()) {
+      job.device_loss.reset();  // its state lies elsewhere now
+    } else if (job.device_loss && txn.cancelled) {
       job.device_loss->failures = DeviceLoss::kMostFailures;
     } else if (job.device_loss) {
       ++job.device_loss->failures;
@@ -292,12 +303,13 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     }
     // A node that came back meanwhile has missed the end of its ranks.
     uses_.stops.Stop(job.name, false);
-    job.unreported = NodesOf(job.layout.mesh());
+    job.unreported = NodesOf(job);
     AddEvent(engine::Severity::kError, job.name,
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
   }
-  if (txn.recovery->steps_lost && !txn.recovery->checkpoint) uses_.snapshots.OnReturned(job.name, job.timeline);
+  if (txn.recovery->steps_lost && !txn.recovery->checkpoint)
+    uses_.snapshots.OnReturned(job.name, job.timeline);
   job.device_loss.reset();
   job.waits = false;
   job.waits_for.clear();
@@ -313,8 +325,7 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
 Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path,
                                                const checkpoint::Manifest& manifest,
                                                const PendingReply& reply) {
-  TESSERA_RETURN_IF_ERROR(
-      StateFor(manifest, path, job.settings, job.layout.collection(), false));
+  TESSERA_RETURN_IF_ERROR(StateFor(manifest, path, job.settings, job.layout.collection(), false));
   if (job.state != engine::JobState::kSuspended || !job.device_loss) {
     return FailedPrecondition(fmt::format("job '{}' is {}: its state cannot be replaced now",
                                           job.name, ToString(job.state)));

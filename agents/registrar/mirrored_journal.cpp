@@ -11,7 +11,7 @@ namespace {
 
 // `decision/` is in the register, `act/` matters to clients of this registrar only, and what is
 // measured or recorded of steps can be measured and reported again.
-constexpr std::string_view kTxnRow = "txn";
+constexpr std::string_view kTxnRow = "txn", kRoundRow = "txn-round";
 constexpr std::array<std::string_view, 6> kPrefixes = {
     "job/",        "ended-job/",           "snapshot/",
     "checkpoint/", "checkpoint-schedule/", "checkpoint-lineage/"};
@@ -23,9 +23,9 @@ constexpr const char* kStarts = "mirror-starts";
 }  // namespace
 
 bool IsMirrored(std::string_view key) {
-  return key == kTxnRow || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
-           return key.starts_with(prefix);
-         });
+  return key == kTxnRow || key == kRoundRow ||
+         std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return key.starts_with(prefix); });
 }
 
 std::int64_t MirroredJournal::GenerationOf(std::int64_t revision) {

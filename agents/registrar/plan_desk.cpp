@@ -89,8 +89,10 @@ Status PlanDesk::CheckCanMove(const Job& job) {
 PlanBasis PlanDesk::BasisOf(const Job& job) const {
   engine::SearchInput search = SearchInputOf(job, {});
   std::string cluster = ptc::ToJson(links_.ClusterOf(search.machines.topology, false));
-  return {std::move(search),     job.epoch,        std::move(cluster),
-          job.snapshots.is_on(), members_.Alive(), job.state == engine::JobState::kPaused};
+  return {std::move(search),  job.epoch,
+          std::move(cluster), job.snapshots.is_on(),
+          members_.Alive(),   job.state == engine::JobState::kPaused,
+          job.remains};
 }
 
 void PlanDesk::Compute(const Job& job, const wire::PlanRequest& request,

@@ -58,7 +58,7 @@ struct Target {
 
 Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequest& request,
                             std::vector<ptc::DeviceId> devices,
-                            const std::vector<ptc::DeviceId>& lost) {
+                            const std::vector<ptc::DeviceId>& lost, bool in_rounds) {
   std::optional<engine::StepOptions> asked;
   if (request.has_options()) {
     TESSERA_TRY(asked, Decode(request.options()));
@@ -85,6 +85,7 @@ Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequ
   engine::SearchInput input = job;
   input.devices = std::move(devices);
   input.lost = lost;
+  input.in_rounds = in_rounds;
   auto choice = engine::ChooseMesh(input, as_now);
   if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
   if (!choice) return choice.error();
@@ -111,8 +112,8 @@ Status PlanAtOnce(const PlanBasis& basis, const ptc::Layout& to, const ptc::Outl
       std::string text =
           fmt::format("device {} needs {} during the move, it has {}", ToString(device),
                       engine::BytesText(needed), engine::BytesText(capacity));
-      const std::int64_t fits =
-          lost.empty() ? engine::FindMoveMemory(from, to, *plan.kinds, job.capacities) : 0;
+      const auto rounds = engine::RoundBasis::Of(from, to, *plan.kinds, job.capacities);
+      const std::int64_t fits = lost.empty() ? engine::FindMoveMemory(rounds) : 0;
       if (fits >= kMiB) text += fmt::format("; it fits with --move-memory {}M", fits / kMiB);
       if (fits > 0 && fits < kMiB) {
         text += fmt::format("; it fits with --move-memory {}K", fits / 1024);
@@ -124,17 +125,49 @@ Status PlanAtOnce(const PlanBasis& basis, const ptc::Layout& to, const ptc::Outl
   return OkStatus();
 }
 
+/// The moves of a plan: of one outline, or of one for each part of what rounds have left.
+struct Moves {
+  ptc::Outline outline;  // with `mixed`: its figures
+  std::optional<ptc::MixedPlan> mixed = {};
+};
+
+Result<Moves> PlanMoves(const PlanBasis& basis, const ptc::Layout& to, ptc::Relaying relaying,
+                        const std::vector<ptc::DeviceId>& lost) {
+  const ptc::Topology& topology = basis.job.machines.topology;
+  if (!basis.remains) {
+    TESSERA_TRY(ptc::Outline outline, ptc::MakeOutline(*basis.job.layout, to, topology,
+                                                       {.lost = lost, .relaying = relaying}));
+    return Moves{std::move(outline)};
+  }
+  TESSERA_TRY(ptc::MixedPlan mixed,
+              ptc::MakeMixedPlan(basis.remains->where, to, topology, {.lost = lost}));
+  ptc::Outline figures = ptc::FiguresOf(mixed);
+  figures.from_hash = basis.job.layout->hash();
+  return Moves{std::move(figures), std::move(mixed)};
+}
+
 /// Plans rounds that need at most `limit` of a device beside its state, and fills in the peaks.
 /// Below 0 a limit is chosen.
 /// \error as engine::PlanRounds
 Result<std::vector<engine::Round>> PlanInRounds(const PlanBasis& basis, const ptc::Layout& to,
-                                                const ptc::Outline& plan, std::int64_t limit,
-                                                engine::PlanSummary& summary) {
+                                                const Moves& moves,
+                                                const std::vector<ptc::DeviceId>& lost,
+                                                std::int64_t limit, engine::PlanSummary& summary) {
   const engine::SearchInput& job = basis.job;
-  if (limit < 0) limit = engine::FindMoveMemory(*job.layout, to, *plan.kinds, job.capacities);
+  engine::RoundBasis begin{{}, &to, &job.capacities, job.layout->hash(), lost};
+  if (!basis.remains) {
+    begin.parts.push_back({&*job.layout, moves.outline.kinds.get()});
+  } else {
+    begin.hash = basis.remains->table_hash;
+    begin.has_gradients = basis.remains->has_gradients();
+    for (std::size_t p = 0; p < moves.mixed->outlines.size(); ++p) {
+      const ptc::LayoutPart& part = basis.remains->where.parts()[p];
+      begin.parts.push_back({&part.layout, moves.mixed->outlines[p].kinds.get(), &part.lost});
+    }
+  }
+  if (limit < 0) limit = engine::FindMoveMemory(begin);
   if (limit == 0) limit = kMostMoveMemory;  // the error says what is missing
-  TESSERA_TRY(engine::RoundPlan rounds,
-              engine::PlanRounds(*job.layout, to, *plan.kinds, job.capacities, limit));
+  TESSERA_TRY(engine::RoundPlan rounds, engine::PlanRounds(begin, limit));
   summary.in_rounds.move_memory = limit;
   summary.in_rounds.rounds = std::ssize(rounds.rounds);
   for (const auto& [device, bytes] : rounds.extra) {
@@ -152,7 +185,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   const engine::SearchInput& job = basis.job;
   const ptc::Layout& from = *job.layout;
   const ptc::Topology& topology = job.machines.topology;
-  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices), lost));
+  const bool in_rounds = request.move_memory() != 0 || basis.remains;
+  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices), lost, in_rounds));
   TESSERA_TRY(const ptc::RuledTensors tensors,
               engine::TensorsOf(job.settings, target.options.zero));
   std::optional<ptc::DeviceMesh> mesh;
@@ -166,31 +200,33 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
   const auto relaying = request.no_relay() ? ptc::Relaying::kNever : ptc::Relaying::kIfFaster;
-  TESSERA_TRY(ptc::Outline plan,
-              ptc::MakeOutline(from, to, topology, {.lost = lost, .relaying = relaying}));
-  if (to == from && target.options == job.options && lost.empty()) {
+  TESSERA_TRY(Moves moves, PlanMoves(basis, to, relaying, lost));
+  ptc::Outline& plan = moves.outline;
+  if (to == from && target.options == job.options && lost.empty() && !basis.remains) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.job,
                                           ToString(from.mesh()),
                                           options.empty() ? "" : ", " + options));
   }
-  engine::PlanSummary summary = engine::SummarizePlan(from, to, plan, topology, lost);
-  engine::MemoryNeeds needs(plan.kinds);
+  engine::PlanSummary summary = moves.mixed ? engine::SummarizePlan(from, to, *moves.mixed)
+                                            : engine::SummarizePlan(from, to, plan, topology, lost);
   std::vector<engine::Round> rounds;
-  if (request.move_memory() != 0) {
-    TESSERA_TRY(rounds, PlanInRounds(basis, to, plan, request.move_memory(), summary));
+  if (in_rounds) {
+    const std::int64_t limit = request.move_memory() != 0 ? request.move_memory() : -1;
+    TESSERA_TRY(rounds, PlanInRounds(basis, to, moves, lost, limit, summary));
     summary.overlap.why = "It moves in rounds.";
   } else {
+    engine::MemoryNeeds needs(plan.kinds);
     TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, plan, lost, needs, summary));
     TESSERA_TRY(summary.overlap,
                 engine::PlanOverlap({&job, &to, &plan, &needs, target.options, basis.is_paused,
                                      !lost.empty(), WishOf(request.overlap())}));
-  }
-  if (summary.overlap.chosen) {
-    summary.pause_estimate = summary.overlap.pause;
-    for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
-      peak.bytes = needs.DuringMove(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device),
-                                    engine::OldGradients::kKept);
+    if (summary.overlap.chosen) {
+      summary.pause_estimate = summary.overlap.pause;
+      for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
+        peak.bytes = needs.DuringMove(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device),
+                                      engine::OldGradients::kKept);
+      }
     }
   }
   summary.job = job.job;
@@ -208,8 +244,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   if (basis.has_snapshots) {
     summary.snapshots = ForecastSnapshots(to, GuestOf(NodesOf(*mesh), basis.alive)).memory;
   }
-  return Planned{std::move(to), std::move(plan), std::move(summary), basis.cluster,
-                 std::move(rounds)};
+  return Planned{std::move(to), std::move(plan),   std::move(summary),
+                 basis.cluster, std::move(rounds), basis.remains};
 }
 
 Result<Planned> PlanHandIn(const PlanBasis& basis) {

@@ -5,10 +5,12 @@
 /// Plans of changes with their costs. Functions of values, so that a worker can compute them.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "agents/node/remains.h"
 #include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/search/propose.h"
@@ -25,6 +27,7 @@ struct PlanBasis {
   bool has_snapshots = false;
   std::set<std::int32_t> alive = {};  // nodes, of which one may keep the copies of another
   bool is_paused = false;
+  std::optional<Remains> remains = {};  // as of Job
 };
 
 struct Planned {
@@ -33,6 +36,7 @@ struct Planned {
   engine::PlanSummary summary;
   std::string cluster = {};                // JSON of the topology that the plan was made with
   std::vector<engine::Round> rounds = {};  // in which the state moves after the decision
+  std::optional<Remains> from = {};        // present: the state does not lie as in the old layout
 };
 
 /// Plans the change of the job to `devices`, as the request wants it.

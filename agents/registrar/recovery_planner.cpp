@@ -11,7 +11,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
-#include "ptc/plan/outline.h"
+#include "ptc/plan/mixed_plan.h"
 
 namespace tessera::agents {
 namespace {
@@ -35,11 +35,35 @@ Result<Planned> PlanOnRemaining(const LossFacts& facts, const std::vector<ptc::D
   return PlanChange(facts.basis, request, std::move(devices), lost);
 }
 
-// What the devices that are left hold is of another step, so it counts as lost too.
+/// What the devices that are left hold is of another step, so it counts as lost too.
+Result<Planned> PlanFromOutside(LossFacts facts) {
+  facts.basis.remains.reset();
+  return PlanOnRemaining(facts, facts.basis.job.layout->mesh().devices());
+}
+
 Result<Planned> PlanReturn(const LossFacts& facts) {
-  TESSERA_TRY(Planned planned, PlanOnRemaining(facts, facts.basis.job.layout->mesh().devices()));
+  TESSERA_TRY(Planned planned, PlanFromOutside(facts));
   planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
   return planned;
+}
+
+/// What no device holds that is left. It does not depend on where the job would continue.
+void FindMissing(const LossFacts& facts, const ptc::Layout& to, engine::DecisionStatus& status) {
+  const ptc::Layout& layout = *facts.basis.job.layout;
+  const auto from = facts.basis.remains ? facts.basis.remains->where : ptc::MixedLayout(layout);
+  const auto plan =
+      ptc::MakeMixedPlan(from, to, facts.basis.job.machines.topology, {.lost = facts.lost});
+  if (!plan) return;
+  const auto& tensors = layout.collection().tensors();
+  for (const ptc::Outline& outline : plan->outlines) {
+    status.missing_bytes += outline.lost_bytes;
+    for (const ptc::LostRange& range : ptc::LostRanges(outline, kMostRanges)) {
+      if (status.missing.size() == kMostRanges) break;
+      status.missing.push_back(fmt::format(
+          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
+    }
+  }
+  if (status.missing_bytes > 0) status.loss = engine::LossCase::kCheckpointOnly;
 }
 
 }  // namespace
@@ -51,21 +75,10 @@ WayOut FindWayOut(const LossFacts& facts) {
   status.reason = facts.reason;
   const ptc::Layout& layout = *facts.basis.job.layout;
   auto planned = PlanOnRemaining(facts, facts.lost);
-  // What is missing does not depend on where the job would continue.
-  const auto outline = ptc::MakeOutline(layout, planned ? planned->to : layout,
-                                        facts.basis.job.machines.topology, {.lost = facts.lost});
-  if (outline && outline->lost_bytes > 0) {
-    status.loss = engine::LossCase::kCheckpointOnly;
-    status.missing_bytes = outline->lost_bytes;
-    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
-      const auto& tensors = layout.collection().tensors();
-      status.missing.push_back(fmt::format(
-          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
-    }
-  }
+  FindMissing(facts, planned ? planned->to : layout, status);
   const bool is_missing = status.loss == engine::LossCase::kCheckpointOnly;
-  const bool loads = facts.checkpoint &&
-                     (facts.checkpoint->chosen || (is_missing && !facts.snapshot_step));
+  const bool loads =
+      facts.checkpoint && (facts.checkpoint->chosen || (is_missing && !facts.snapshot_step));
   const auto go_back_to = [&](std::int64_t step) {
     status.snapshot_step = step;
     status.steps_lost = std::max<std::int64_t>(0, facts.step - step);
@@ -74,7 +87,7 @@ WayOut FindWayOut(const LossFacts& facts) {
     status.loss = engine::LossCase::kCheckpointOnly;
     status.checkpoint = ShownPlace(facts.checkpoint->path);
     go_back_to(facts.checkpoint->step);
-    planned = PlanOnRemaining(facts, layout.mesh().devices());
+    planned = PlanFromOutside(facts);
   } else if (is_missing && facts.snapshot_step) {
     status.loss = engine::LossCase::kSnapshot;
     go_back_to(*facts.snapshot_step);
@@ -82,7 +95,7 @@ WayOut FindWayOut(const LossFacts& facts) {
   } else if (is_missing) {
     status.why_not =
         fmt::format("{} of its state have no live copy, and there is no snapshot and no checkpoint",
-                    engine::BytesText(outline->lost_bytes));
+                    engine::BytesText(status.missing_bytes));
     return out;
   }
   if (!planned) {

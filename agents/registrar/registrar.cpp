@@ -341,7 +341,7 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
 bool Registrar::IsPartOf(const std::string& name, std::int32_t node) const {
   const Job* const job = jobs_.Find(name);
   if (!job) return false;
-  if (job->layout.mesh().HasNode(node)) return true;
+  if (HasNode(*job, node)) return true;
   return transactions_.Changes(name) && transactions_.HasParticipant(node);
 }
 

@@ -61,7 +61,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   // Before, nothing could be heard of the steps of its jobs: FindLostNode begins to wait now.
   if (arrival.was_away) {
     for (auto& [job_name, job] : jobs_) {
-      if (job.layout.mesh().HasNode(m.node())) job.last_step = timers_.now();
+      if (HasNode(job, m.node())) job.last_step = timers_.now();
     }
   }
   RepeatToArrival(m);
@@ -72,7 +72,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
   stops_.Resend(m.node(), m.jobs());
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
-    if (!job.layout.mesh().HasNode(m.node())) continue;
+    if (!HasNode(job, m.node())) continue;
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;

@@ -20,7 +20,7 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   if (job.state == engine::JobState::kSuspended && job.not_ready.empty()) return;
   std::string reason = first_reason;
   // Ranks report the broken collective earlier than the registrar misses the node.
-  for (const std::int32_t number : NodesOf(job.layout.mesh())) {
+  for (const std::int32_t number : NodesOf(job)) {
     const Membership::Node* node = members_.Find(number);
     if (node && (node->killed || node->state == engine::NodeState::kUnmanaged)) {
       reason = fmt::format("n{} was lost", number);
@@ -50,7 +50,7 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   around_.suspended(job.name, error);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
   uses_.stops.Stop(job.name, false);
-  job.unreported = NodesOf(job.layout.mesh());
+  job.unreported = NodesOf(job);
   job.finishes = 0;
   static_cast<void>(jobs_.Journal(job));
   MarkDirty();
@@ -69,7 +69,7 @@ void Restarter::RestartJobs() {
       FinishUpdates(job, cut);
       continue;
     }
-    if (!cut.lost.empty()) {
+    if (!cut.lost.empty() || job.remains) {
       uses_.losses.Note(job, std::move(cut));
       if (job.restarts) uses_.losses.Consider(job);
       continue;
@@ -96,6 +96,7 @@ std::optional<std::int64_t> Restarter::RestsAt(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.not_ready.empty()) return std::nullopt;
   const engine::ConsistentCut cut = CutOf(job);
   if (!cut.waits_for.empty() || !cut.lost.empty() || !cut.behind.empty()) return std::nullopt;
+  if (job.remains) return std::nullopt;  // what shows it knows one layout
   return cut.step;
 }
 
@@ -163,12 +164,13 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
     return reply->Fail(FailedPrecondition(
         fmt::format("job '{}' cannot be started again now: {}", job.name, cut.waits_for)));
   }
-  if (!cut.lost.empty()) {
+  if (!cut.lost.empty() || job.remains) {
     uses_.losses.Note(job, cut);
     const bool can = job.device_loss->can_continue();
     return reply->Fail(FailedPrecondition(fmt::format(
         "job '{}' cannot be started again on its GPUs: {}; {}{}", job.name,
-        engine::ReasonOf(cut.lost), LossDesk::TextOf(*job.device_loss),
+        cut.lost.empty() ? job.reason : engine::ReasonOf(cut.lost),
+        LossDesk::TextOf(*job.device_loss),
         can ? fmt::format(": `tesseractl txn decide {} continue`", job.name) : std::string())));
   }
   if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
@@ -179,7 +181,7 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
 engine::ConsistentCut Restarter::CutOf(const Job& job) const {
   using State = engine::HeldState;
   std::vector<State> states;
-  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
+  for (const ptc::DeviceId id : HeldDevices(job)) {
     State& s = states.emplace_back();
     s.device = id;
     const Membership::Node* node = members_.Find(id.node);

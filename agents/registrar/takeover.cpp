@@ -37,6 +37,7 @@ Status Check(const wire::KeptRow& row) {
     return status(engine::ParseJobSettings(job.job.settings));
   }
   if (key == "txn") return status(ParseTxnRow(row.value()));
+  if (key == "txn-round") return status(ParseRoundRow(row.value()));
   if (key.starts_with("snapshot/")) return status(ParseSnapshotRow(key, row.value()));
   if (key.starts_with("checkpoint/")) return status(ParseCheckpointRow(key, row.value()));
   if (key.starts_with("checkpoint-lineage/")) return status(ParseLineageRow(key, row.value()));
@@ -106,6 +107,8 @@ std::set<std::int32_t> Takeover::Awaited() const {
     if (row.key().starts_with("job/")) {
       if (const auto job = ParseJobTableRow(row.key(), row.value())) {
         nodes.merge(NodesOf(job->job.layout.mesh()));
+        if (!job->remains) continue;
+        for (const ptc::DeviceId device : job->remains->where.devices()) nodes.insert(device.node);
       }
     } else if (row.key() == "txn") {
       if (const auto txn = ParseTxnRow(row.value())) nodes.merge(NodesOf(txn->to.mesh()));

@@ -86,6 +86,7 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
     Encode(extra.device, p->add_extra()->mutable_device());
     p->mutable_extra(p->extra_size() - 1)->set_bytes(extra.planned);
   }
+  if (txn.planned.from) Encode(*txn.planned.from, p);
   if (txn.hand_in) *p->mutable_hand_in() = txn.hand_in->source;
   if (txn.recovery) {
     p->set_recovery(true);

@@ -81,7 +81,8 @@ struct Txn {
   std::set<std::int32_t> exchanging;
   wire::StepDecision pending;  // before whose update the ranks pause; without a step: after one
   std::map<std::int32_t, std::int64_t> gradients;  // bytes of gradients that have moved, by node
-  std::string given_up;                            // why its rounds cannot be ended
+  std::optional<Remains> before;                   // with rounds: where the state lies before them
+  int noted_round = 0;                             // engine::RoundToNote, in the journal
   bool cancelled = false;                          // by a user
   std::int64_t throttle = 0;                       // bytes per second and node; 0: no limit
   std::unique_ptr<TransactionRun> run;

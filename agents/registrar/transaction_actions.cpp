@@ -86,9 +86,8 @@ void TransactionDesk::OnRegister(const wire::Register& m, bool restarted) {
 
 // If it cannot be noted, the next silence or registration of the node tries again.
 void TransactionDesk::GiveUpRounds(std::int32_t node, const std::string& reason) {
-  txn_->given_up = reason;
-  if (JournalRow()) return Feed(engine::NodeGone{node, reason});
-  txn_->given_up.clear();
+  const RoundRow row{txn_->id, txn_->run->machine().round(), reason};
+  if (PutRound(row)) Feed(engine::NodeGone{node, reason});
 }
 
 void TransactionDesk::OnRankLost(std::int32_t node, ptc::DeviceId device,
@@ -392,6 +391,9 @@ std::shared_ptr<const wire::ToNode> TransactionDesk::Prepared() {
 
 Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
   const std::int64_t id = txn_->id;
+  if (const auto* outcome = std::get_if<engine::SendOutcome>(&action)) {
+    TESSERA_RETURN_IF_ERROR(NoteRound(*outcome));
+  }
   wire::ToNode m;
   const std::int32_t node = std::visit(
       Overloaded{
@@ -427,6 +429,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
             m.mutable_outcome()->set_transaction(id);
             m.mutable_outcome()->set_value(ToText(*txn_->run->decision()));
             m.mutable_outcome()->set_round(a.round);
+            m.mutable_outcome()->set_settled(a.settled);
             // An agent that has restarted since Prepare is reached in another way.
             if (a.round > 0 && txn_->peers_revision != members_.peers_revision()) {
               *m.mutable_outcome()->mutable_peers() = members_.PeersFor({txn_->job, id, id});

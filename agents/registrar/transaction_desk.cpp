@@ -117,7 +117,9 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   const bool paused = origin.recovery ? job.stays_paused : job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   if (origin.recovery) {
-    setup.participants = NodesOf(job.layout.mesh(), origin.recovery->lost);
+    setup.participants =
+        NodesOf(planned.from ? planned.from->where.devices() : job.layout.mesh().devices(),
+                origin.recovery->lost);
     setup.paused_at = origin.recovery->step;
   } else {
     setup.participants = NodesOf(job.layout.mesh());
@@ -125,8 +127,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     if (paused) setup.paused_at = job.step;
     setup.precopies =
         planned.summary.overlap.chosen && !paused && !origin.hand_in && !origin.verify_full;
-    setup.rounds = static_cast<int>(planned.rounds.size());
   }
+  setup.rounds = static_cast<int>(planned.rounds.size());
   setup.participants.merge(NodesOf(planned.to.mesh()));
   const bool reads_all =
       origin.verify_full || origin.hand_in || (origin.recovery && origin.recovery->steps_lost);
@@ -176,6 +178,10 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     job.attempt = id;  // no rank of an earlier one is left
   }
   txn_->from = job.layout;
+  if (setup.rounds > 0) {
+    const Remains whole{ptc::MixedLayout(job.layout), job.layout.hash()};
+    txn_->before = txn_->planned.from.value_or(whole);
+  }
   txn_->verify_full = origin.verify_full;
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);

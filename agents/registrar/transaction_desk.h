@@ -23,6 +23,7 @@
 #include "agents/registrar/step_recorder.h"
 #include "agents/registrar/transaction.h"
 #include "agents/registrar/transaction_numbers.h"
+#include "agents/registrar/txn_row.h"
 
 namespace tessera::agents {
 
@@ -171,6 +172,11 @@ class TransactionDesk : public RegistrarPart {
   std::string NoteDigests();
   void Adopt(const engine::Decision& decision);
   void Finish(bool committed, const std::string& reason);
+  /// Says in the job what the rounds that count have left of its state.
+  void NoteRemains(Job& job) const;
+  /// Journals what has to be noted before the outcome is sent.
+  Status NoteRound(const engine::SendOutcome& outcome);
+  Status PutRound(const RoundRow& row);
   Status JournalRow();
   Status EraseRow();
 

@@ -7,11 +7,13 @@
 
 #include "agents/registrar/transaction_desk.h"
 #include "agents/registrar/txn_row.h"
+#include "engine/search/rounds.h"
 
 namespace tessera::agents {
 namespace {
 
 constexpr char kTxnKey[] = "txn";
+constexpr char kRoundKey[] = "txn-round";
 
 /// Where the state of a committed transaction comes from, if it is not the state of before.
 std::string OriginText(const Txn& txn, bool begins) {
@@ -39,6 +41,7 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
   txn_->entry.step = decision.commit ? continued : job->step;
   if (decision.commit) {
     job->layout = txn_->planned.to;
+    job->remains = txn_->before;  // until the rounds have ended
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
     if (txn_->timeline != job->timeline) {
@@ -63,6 +66,8 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   const std::string digests = committed ? NoteDigests() : std::string();
   engine::HistoryEntry& entry = txn_->entry;
   const bool gave_up = txn_->run->machine().gave_up();
+  if (gave_up) NoteRemains(*job);
+  if (committed && !gave_up) job->remains.reset();
   entry.result = gave_up ? "failed" : committed ? "committed" : "rolled_back";
   entry.reason = reason;
   if (committed && !gave_up) {
@@ -90,14 +95,15 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   } else if (begins) {
     if (committed) around_.started(*job);
   } else if (txn_->recovery) {
-    around_.recovered(*job, *txn_, committed, reason);
+    around_.recovered(*job, *txn_, committed && !gave_up, reason);
   }
   if (jobs_.Journal(*job)) static_cast<void>(EraseRow());
   const std::string source = fmt::format("txn {}", txn_->id);
   if (gave_up) {
     AddEvent(engine::Severity::kError, source,
-             fmt::format("failed between two rounds: {}; no layout of '{}' is whole", reason,
-                         txn_->job));
+             fmt::format(
+                 "failed between two rounds: {}; {} of {} rounds have moved the state of '{}'",
+                 reason, txn_->run->machine().settled(), txn_->planned.rounds.size(), txn_->job));
   } else if (committed) {
     AddEvent(
         engine::Severity::kInfo, source,
@@ -121,6 +127,37 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   if (!fail.empty()) around_.interrupt(*job, fail);
 }
 
+// What is left lies as before in the tensors that these rounds have not moved.
+void TransactionDesk::NoteRemains(Job& job) const {
+  const int settled = txn_->run->machine().settled();
+  const auto& rounds = txn_->planned.rounds;
+  std::vector<int> moved;
+  for (int r = 0; r < settled; ++r) {
+    const std::vector<int>& tensors = rounds[static_cast<std::size_t>(r)].tensors;
+    moved.insert(moved.end(), tensors.begin(), tensors.end());
+  }
+  std::sort(moved.begin(), moved.end());
+  const std::uint64_t before = txn_->before->table_hash;
+  const std::vector<ptc::DeviceId> lost =
+      txn_->recovery ? txn_->recovery->lost : std::vector<ptc::DeviceId>();
+  job.remains =
+      Remains{txn_->before->where.After(txn_->planned.to, moved, lost),
+              settled == 0 ? before : engine::MixedHash(before, txn_->planned.to.hash(), settled)};
+  job.epoch = txn_->epoch - std::ssize(rounds) + settled;
+}
+
+Status TransactionDesk::NoteRound(const engine::SendOutcome& outcome) {
+  const int round = engine::RoundToNote(outcome, txn_->run->machine().rounds());
+  return round > txn_->noted_round ? PutRound({txn_->id, round}) : OkStatus();
+}
+
+Status TransactionDesk::PutRound(const RoundRow& row) {
+  const Status put = journal_.Put(kRoundKey, ToText(row));
+  publisher_.NoteJournaled(put);
+  if (put) txn_->noted_round = row.round;
+  return put;
+}
+
 Status TransactionDesk::JournalRow() {
   TxnRow row{txn_->id,         txn_->job,        txn_->slot,
              txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
@@ -131,8 +168,8 @@ Status TransactionDesk::JournalRow() {
         txn_->recovery->step,   txn_->recovery->steps_lost,
         txn_->recovery->begins, txn_->checkpoint() ? txn_->checkpoint()->path : std::string()};
   }
-  row.rounds = txn_->run->machine().rounds();
-  row.given_up = txn_->given_up;
+  for (const engine::Round& round : txn_->planned.rounds) row.rounds.push_back(round.tensors);
+  row.before = txn_->before;
   return journal_.Put(kTxnKey, ToText(row));
 }
 
@@ -156,15 +193,22 @@ Status TransactionDesk::Recover() {
   }
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
-  if (row.recovery) {
-    setup.participants = NodesOf(old_mesh, row.recovery->lost);
-  } else {
-    setup.participants = NodesOf(old_mesh);
-    setup.pausing = setup.participants;
-  }
+  const std::vector<ptc::DeviceId> lost_before =
+      row.recovery ? row.recovery->lost : std::vector<ptc::DeviceId>();
+  setup.participants =
+      NodesOf(row.before ? row.before->where.devices() : old_mesh.devices(), lost_before);
+  if (!row.recovery) setup.pausing = setup.participants;
   setup.participants.merge(NodesOf(row.to.mesh()));
-  setup.rounds = row.rounds;
-  setup.given_up = row.given_up;
+  setup.rounds = static_cast<int>(row.rounds.size());
+  TESSERA_TRY(const std::optional<std::string> round_text, journal_.Get(kRoundKey));
+  if (round_text) {
+    TESSERA_TRY(RoundRow noted, ParseRoundRow(*round_text));
+    if (noted.id == row.id) {
+      setup.round = noted.round;
+      setup.given_up = std::move(noted.given_up);
+      setup.settled = noted.round - 1;
+    }
+  }
 
   engine::PlanSummary summary;
   summary.from_mesh = old_mesh.shape();
@@ -182,7 +226,11 @@ Status TransactionDesk::Recover() {
   txn_->epoch = row.epoch;
   txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
   txn_->was_paused = row.was_paused;
-  txn_->given_up = row.given_up;
+  for (std::vector<int>& tensors : row.rounds) {
+    txn_->planned.rounds.push_back({.tensors = std::move(tensors)});
+  }
+  txn_->before = std::move(row.before);
+  txn_->noted_round = setup.round;
   if (row.recovery) {
     txn_->recovery = {std::move(row.recovery->lost), row.recovery->step,
                       std::move(row.recovery->reason), row.recovery->steps_lost};
@@ -214,6 +262,9 @@ Status TransactionDesk::Recover() {
   return OkStatus();
 }
 
-Status TransactionDesk::EraseRow() { return journal_.Erase(kTxnKey); }
+Status TransactionDesk::EraseRow() {
+  static_cast<void>(journal_.Erase(kRoundKey));  // it is of no use without the other
+  return journal_.Erase(kTxnKey);
+}
 
 }  // namespace tessera::agents

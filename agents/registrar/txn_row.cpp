@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/txn_row.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 namespace tessera::agents {
+
+std::string ToText(const RoundRow& row) {
+  return fmt::format("{} {}{}{}", row.id, row.round, row.given_up.empty() ? "" : " ", row.given_up);
+}
+
+Result<RoundRow> ParseRoundRow(const std::string& text) {
+  std::istringstream in(text);
+  RoundRow row;
+  if (!(in >> row.id >> row.round)) {
+    return DataLoss(
+        fmt::format("journal row 'txn-round' is '{}', not a transaction and its round", text));
+  }
+  in >> std::ws;
+  std::getline(in, row.given_up);
+  return row;
+}
 
 std::string ToText(const TxnRow& row) {
   nlohmann::json json = {{"id", row.id},
@@ -17,8 +36,8 @@ std::string ToText(const TxnRow& row) {
                          {"was_paused", row.was_paused},
                          {"timeline", row.timeline},
                          {"started", row.started}};
-  if (row.rounds > 0) json["rounds"] = row.rounds;
-  if (!row.given_up.empty()) json["given_up"] = row.given_up;
+  if (!row.rounds.empty()) json["round_tensors"] = row.rounds;
+  if (row.before) json["before"] = ToJson(*row.before);
   if (row.recovery) {
     json["recovery"] = {{"lost", nlohmann::json::array()},
                         {"reason", row.recovery->reason},
@@ -47,8 +66,14 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
                json.at("was_paused").get<bool>(),
                json.value("timeline", std::int64_t{-1}),
                json.at("started").get<double>()};
-    row.rounds = json.value("rounds", 0);
-    row.given_up = json.value("given_up", "");
+    row.rounds = json.value("round_tensors", std::vector<std::vector<int>>());
+    if (const auto found = json.find("before"); found != json.end()) {
+      auto before = ParseRemains(*found);
+      if (!before) return DataLoss("journal row 'txn' is damaged: " + before.error().ToString());
+      row.before = std::move(*before);
+    } else if (!row.rounds.empty()) {
+      return DataLoss("journal row 'txn' is damaged: it does not say where the state lies");
+    }
     if (const auto found = json.find("recovery"); found != json.end()) {
       row.recovery.emplace();
       row.recovery->reason = found->at("reason").get<std::string>();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/node/remains.h"
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
@@ -34,9 +35,21 @@ struct TxnRow {
     std::string checkpoint = {};                  // that it reads; empty: none
   };
   std::optional<Recovery> recovery = {};  // of a job without ranks
-  int rounds = 0;                         // in which the state moves after the decision
-  std::string given_up = {};              // why the rounds were given up; empty: they were not
+  /// In which the state moves after the decision: the tensors of each.
+  std::vector<std::vector<int>> rounds = {};
+  std::optional<Remains> before = {};  // with `rounds`: where the state lies before them
 };
+
+/// A second row, of a move in rounds. It is written for each of them.
+struct RoundRow {
+  std::int64_t id = 0;        // of the transaction
+  int round = 0;              // engine::RoundToNote
+  std::string given_up = {};  // why the rounds end before this one; empty: they do not
+};
+/// "ID ROUND [REASON]".
+std::string ToText(const RoundRow& row);
+/// \error kDataLoss naming the row
+Result<RoundRow> ParseRoundRow(const std::string& text);
 
 /// JSON.
 std::string ToText(const TxnRow& row);

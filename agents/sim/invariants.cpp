@@ -48,9 +48,10 @@ void Invariants::OnDecided(const std::string& value) {
   const auto txn = text ? ParseTxnRow(*text) : Result<TxnRow>(NotFound(""));
   const auto job = txn ? RowOf(txn->job) : std::nullopt;
   if (!job) return world_.sim->Violate("a commit without a transaction and a job");
-  world_.result->in_rounds += txn->rounds > 0 ? 1 : 0;
-  for (std::int64_t epoch = decision->epoch; epoch > decision->epoch - std::max(1, txn->rounds);
-       --epoch) {
+  world_.result->in_rounds += txn->rounds.empty() ? 0 : 1;
+  world_.result->from_left += txn->recovery && job->remains ? 1 : 0;
+  for (std::int64_t epoch = decision->epoch;
+       epoch > decision->epoch - std::max<std::int64_t>(1, std::ssize(txn->rounds)); --epoch) {
     commits_.emplace(HashOf(txn->job), epoch);  // each round is one
   }
   std::set<std::int32_t> participants;
@@ -75,7 +76,11 @@ void Invariants::OnDecided(const std::string& value) {
 }
 
 void Invariants::OnToNode(const wire::ToNode& m) {
-  if (m.has_outcome() && m.outcome().round() < 0) world_.faults->NoteStateLoss();
+  if (m.has_outcome() && m.outcome().round() < 0) {
+    world_.faults->NoteStateLoss();
+    world_.result->left += given_up_.insert(m.outcome().transaction()).second ? 1 : 0;
+  }
+  if (m.has_outcome() && m.outcome().round() > 0) world_.faults->OnRound();
   if (m.has_outcome()) CheckOutcome(m.outcome().transaction(), m.outcome().value());
   if (m.has_start_job() && m.start_job().again()) NoteRestart(m.start_job());
 }

@@ -15,7 +15,7 @@ void SimFaults::Plan() {
   const Time length =
       std::min(sim.Chance(0.5) ? sim.Pick(20, 3000) : sim.Pick(3000, 25'000), world_.end - begin);
   const auto at_begin = [&](auto fault) { sim.clock.After(begin, std::move(fault)); };
-  const int kind = static_cast<int>(sim.Pick(0, 10));
+  const int kind = static_cast<int>(sim.Pick(0, 11));
   if (kind != 3) may_suspend_ = true;
   switch (kind) {
     case 0:  // the agent dies, at once or at one of its next acts
@@ -56,6 +56,8 @@ void SimFaults::Plan() {
         world_.sim->Note(fmt::format("the agent of n{} is stopped for {} ms", n, length));
         At(n).process().Block(length);
       });
+    case 10:  // a node is lost while state moves in rounds
+      return at_begin([this, length] { loses_in_round_ = length; });
     default:  // a node is lost, and may come back
       if (n == 0 || sim.Chance(0.5)) return;
       return at_begin([this, n, length] { LoseNode(n, length); });
@@ -160,6 +162,14 @@ void SimFaults::OnRegisterWrite() {
   if (down == 0 || !At(0).is_up()) return;
   deaths_[0] = {down, 0};
   At(0).process().CrashAfter(world_.sim->Pick(1, 12));
+}
+
+void SimFaults::OnRound() {
+  if (loses_in_round_ == 0 || world_.num_nodes() < 2 || !world_.sim->Chance(0.3)) return;
+  const auto n = static_cast<std::int32_t>(world_.sim->Pick(1, world_.num_nodes() - 1));
+  world_.sim->clock.After(
+      world_.sim->Pick(0, 300),
+      [this, n, length = std::exchange(loses_in_round_, 0)] { LoseNode(n, length); });
 }
 
 void SimFaults::LoseNode(std::int32_t n, Time length) {

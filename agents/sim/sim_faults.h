@@ -41,6 +41,8 @@ class SimFaults {
   void OnDecision();
   /// The registrar writes a decision.
   void OnRegisterWrite();
+  /// The registrar begins a round of a move at a node.
+  void OnRound();
   /// A part of the state may have no copy.
   void NoteStateLoss() { may_lose_state_ = may_suspend_ = true; }
 
@@ -69,6 +71,7 @@ class SimFaults {
   std::map<std::int32_t, Deaths> deaths_;  // by node
   bool kills_at_decision_ = false;
   Time registrar_down_ = 0;  // after its next decision
+  Time loses_in_round_ = 0;  // after that a node may come back that is lost in a round
   bool may_lose_state_ = false, may_suspend_;
 };
 

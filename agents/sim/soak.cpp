@@ -31,6 +31,8 @@ SoakSum Soak(const SoakPlan& plan,
       out.sum.recoveries += result.recoveries;
       out.sum.overlapped += result.overlapped;
       out.sum.in_rounds += result.in_rounds;
+      out.sum.left += result.left;
+      out.sum.from_left += result.from_left;
       out.sum.digests += result.digests;
       if (result.violation.empty()) continue;
       ++out.bad;

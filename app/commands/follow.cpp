@@ -135,6 +135,12 @@ int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress
       fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
   }
   if (committed) return kDone;
+  if (record.result == "failed" && record.in_rounds.rounds > 0) {
+    return failed(FailedPrecondition(
+        fmt::format("transaction {} failed between two rounds: {}; `tesseractl status` shows how "
+                    "job '{}' goes on",
+                    record.id, record.reason, record.job)));
+  }
   return failed(FailedPrecondition(
       fmt::format("transaction {} {}{}", record.id,
                   record.result == "rolled_back" ? "was rolled back, nothing changed" : "failed",

@@ -6,9 +6,10 @@
 #include "ptc/certificate/certificate.h"
 
 namespace tessera::engine {
+namespace {
 
-PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const ptc::Outline& plan,
-                          const ptc::Topology& topology, const std::vector<ptc::DeviceId>& lost) {
+PlanSummary SummarizeSides(const ptc::Layout& from, const ptc::Layout& to,
+                           const ptc::Outline& plan) {
   PlanSummary summary;
   summary.from_layout_hash = ptc::Hex16(from.hash());
   summary.from_mesh = from.mesh().shape();
@@ -21,16 +22,39 @@ PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const 
   summary.network = plan.bytes.network;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  summary.relayed = !plan.relays.empty();
   summary.network_direct = plan.network_direct;
+  summary.single_source = plan.single_source_pieces;
+  return summary;
+}
+
+}  // namespace
+
+PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const ptc::Outline& plan,
+                          const ptc::Topology& topology, const std::vector<ptc::DeviceId>& lost) {
+  PlanSummary summary = SummarizeSides(from, to, plan);
+  summary.relayed = !plan.relays.empty();
   const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port.name;
   summary.certificate.port_bytes = plan.busiest_port.bytes;
   summary.certificate.port_seconds = plan.transfer_seconds;
-  summary.single_source = plan.single_source_pieces;
   summary.pause_estimate = EstimatePause(plan);
+  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
+    summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
+  }
+  return summary;
+}
+
+PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to,
+                          const ptc::MixedPlan& plan) {
+  const ptc::Outline figures = ptc::FiguresOf(plan);
+  PlanSummary summary = SummarizeSides(from, to, figures);
+  summary.volume_bound = figures.bytes.moved();
+  summary.certificate.port = figures.busiest_port.name;
+  summary.certificate.port_bytes = figures.busiest_port.bytes;
+  summary.certificate.port_seconds = figures.transfer_seconds;
+  for (const ptc::Outline& part : plan.outlines) summary.pause_estimate += EstimatePause(part);
   for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
     summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
   }

@@ -9,6 +9,7 @@
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/layout.h"
+#include "ptc/plan/mixed_plan.h"
 #include "ptc/plan/outline.h"
 #include "ptc/topology/topology.h"
 
@@ -19,5 +20,10 @@ namespace tessera::engine {
 /// \param lost devices of `from` whose state is of no use
 PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const ptc::Outline& plan,
                           const ptc::Topology& topology, const std::vector<ptc::DeviceId>& lost);
+/// The same of a plan from what a move in rounds has left. Its parts are planned one by one, so it
+/// has no certificate.
+/// \param from the layout that the rounds were to reach
+PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to,
+                          const ptc::MixedPlan& plan);
 
 }  // namespace tessera::engine

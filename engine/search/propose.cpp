@@ -274,7 +274,10 @@ class Search {
     TESSERA_TRY(const auto to, MakeLayout(tensors, *mesh));
     MemoryNeeds start(to, to);
     for (int rank = 0; rank < mesh->num_ranks(); ++rank) {
-      Note(mesh->devices()[static_cast<std::size_t>(rank)], start.OfLayout(rank), &candidate);
+      // Rounds need some room for the shards that are on their way.
+      const std::int64_t needed = start.OfLayout(rank);
+      Note(mesh->devices()[static_cast<std::size_t>(rank)],
+           input_.in_rounds ? needed + needed / 32 : needed, &candidate);
     }
     if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
     TESSERA_TRY(const auto plan,
@@ -285,7 +288,7 @@ class Search {
       const bool is_lost =
           std::find(input_.lost.begin(), input_.lost.end(), device) != input_.lost.end();
       const auto rank = mesh->RankOf(device);
-      if (is_lost && !rank) continue;
+      if ((is_lost && !rank) || input_.in_rounds) continue;
       const auto old_rank = is_lost ? std::nullopt : input_.layout->mesh().RankOf(device);
       Note(device, move.DuringMove(old_rank, rank), &candidate);
     }

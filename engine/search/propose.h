@@ -29,11 +29,12 @@ namespace tessera::engine {
 struct SearchInput {
   std::string job;
   JobSettings settings;
-  std::vector<ptc::DeviceId> devices;       // without duplicates, any order
-  Capacities capacities = {};               // of `devices` and of the devices of `layout`
-  std::optional<ptc::Layout> layout = {};   // what the job runs now; empty: it is not started
-  std::vector<ptc::DeviceId> lost = {};     // devices of `layout` whose state is of no use
-  StepOptions options = {};                 // of the running job
+  std::vector<ptc::DeviceId> devices;      // without duplicates, any order
+  Capacities capacities = {};              // of `devices` and of the devices of `layout`
+  std::optional<ptc::Layout> layout = {};  // what the job runs now; empty: it is not started
+  std::vector<ptc::DeviceId> lost = {};    // devices of `layout` whose state is of no use
+  bool in_rounds = false;    // old and new state need not fit side by side (engine/search/rounds)
+  StepOptions options = {};  // of the running job
   std::optional<double> step_seconds = {};  // measured with `layout`: anchors all estimates
   Machines machines = {};
   Calibration calibration = {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,18 +88,35 @@ Share ShareOf(const ptc::Kinds& kinds, const ptc::KindOnStages& staged,
   return out;
 }
 
+/// Two sizes that differ, in a form in which they do.
+std::pair<std::string, std::string> DistinctTexts(std::int64_t a, std::int64_t b) {
+  const std::pair texts(BytesText(a), BytesText(b));
+  if (texts.first != texts.second) return texts;
+  return {fmt::format("{} bytes", a), fmt::format("{} bytes", b)};
+}
+
 class Rounds {
  public:
-  Rounds(const ptc::Layout& from, const ptc::Layout& to, const ptc::Kinds& kinds,
-         const std::map<ptc::DeviceId, std::int64_t>& capacities, std::int64_t limit)
-      : from_(from), to_(to), kinds_(kinds), limit_(limit) {
-    std::vector<ptc::DeviceId> ids = from.mesh().devices();
-    ids.insert(ids.end(), to.mesh().devices().begin(), to.mesh().devices().end());
+  Rounds(const RoundBasis& basis, std::int64_t limit)
+      : basis_(basis), to_(*basis.to), limit_(limit) {
+    std::vector<ptc::DeviceId> ids = to_.mesh().devices();
+    staged_of_tensor_.resize(to_.collection().tensors().size());
+    for (const RoundBasis::Part& part : basis.parts) {
+      const std::vector<ptc::DeviceId>& devices = part.layout->mesh().devices();
+      std::ranges::copy_if(devices, std::back_inserter(ids),
+                           [&](ptc::DeviceId id) { return !IsLost(part, id); });
+      const std::vector<int>& of_part = part.kinds->staged_of_tensor;
+      for (std::size_t t = 0; t < of_part.size(); ++t) {
+        if (of_part[t] == ptc::kNotHere) continue;
+        staged_of_tensor_[t] = static_cast<int>(staged_.size()) + of_part[t];
+      }
+      for (const ptc::KindOnStages& staged : part.kinds->staged) staged_.push_back({&part, staged});
+    }
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     for (const ptc::DeviceId id : ids) {
-      const auto known = capacities.find(id);
-      devices_.push_back(MakeDevice(id, known == capacities.end() ? 0 : known->second));
+      const auto known = basis.capacities->find(id);
+      devices_.push_back(MakeDevice(id, known == basis.capacities->end() ? 0 : known->second));
     }
   }
 
@@ -126,27 +144,35 @@ class Rounds {
   }
 
  private:
+  bool IsLost(const RoundBasis::Part& part, ptc::DeviceId id) const {
+    const bool is_of_part = part.lost != nullptr && std::ranges::binary_search(*part.lost, id);
+    return is_of_part || std::ranges::find(basis_.lost, id) != basis_.lost.end();
+  }
+
   DeviceRun MakeDevice(ptc::DeviceId id, std::int64_t capacity) const {
     DeviceRun device;
     device.id = id;
     device.capacity = capacity;
-    const auto from_rank = from_.mesh().RankOf(id), to_rank = to_.mesh().RankOf(id);
+    const auto to_rank = to_.mesh().RankOf(id);
     std::int64_t entries = 0, dims = 0;  // with gradients
-    for (const ptc::KindOnStages& staged : kinds_.staged) {
-      const Share& share = device.shares.emplace_back(ShareOf(kinds_, staged, from_rank, to_rank));
+    for (const auto& [part, staged] : staged_) {
+      const auto from_rank = IsLost(*part, id) ? std::nullopt : part->layout->mesh().RankOf(id);
+      const Share& share =
+          device.shares.emplace_back(ShareOf(*part->kinds, staged, from_rank, to_rank));
+      const std::int64_t old_params = basis_.has_gradients ? staged.num_params : 0;
       device.state += share.old_state * staged.num_tensors;
-      device.gradients += share.old_gradients * staged.num_params;
+      device.gradients += share.old_gradients * old_params;
       device.entries += share.old_entries * staged.num_tensors;
       device.dims += share.old_dims * staged.num_tensors;
-      entries += share.old_entries * (staged.num_tensors + staged.num_params);
-      dims += share.old_dims * (staged.num_tensors + staged.num_params);
+      entries += share.old_entries * (staged.num_tensors + old_params);
+      dims += share.old_dims * (staged.num_tensors + old_params);
     }
     device.table = PieceTable::BytesFor(entries, dims);
     return device;
   }
 
   std::vector<int> Order() const {
-    std::vector<std::int64_t> largest(kinds_.staged.size());
+    std::vector<std::int64_t> largest(staged_.size());
     for (const DeviceRun& device : devices_) {
       for (std::size_t s = 0; s < largest.size(); ++s) {
         const Share& share = device.shares[s];
@@ -155,17 +181,17 @@ class Rounds {
     }
     // Tensors of equal size take turns by their stages: else a device would get all that it needs
     // of one stage before it loses anything of another.
-    std::vector<std::int64_t> seen(kinds_.staged.size());
+    std::vector<std::int64_t> seen(staged_.size());
     std::vector<double> turn;
     std::vector<int> order;
-    for (const int staged : kinds_.staged_of_tensor) {
-      const auto count = static_cast<double>(kinds_.staged[At(staged)].num_tensors);
+    for (const int staged : staged_of_tensor_) {
+      const auto count = static_cast<double>(staged_[At(staged)].second.num_tensors);
       turn.push_back((static_cast<double>(seen[At(staged)]++) + 0.5) / count);
       order.push_back(static_cast<int>(order.size()));
     }
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       const auto key = [&](int tensor) {
-        return std::pair(-largest[At(kinds_.staged_of_tensor[At(tensor)])], turn[At(tensor)]);
+        return std::pair(-largest[At(staged_of_tensor_[At(tensor)])], turn[At(tensor)]);
       };
       return key(a) < key(b);
     });
@@ -173,7 +199,7 @@ class Rounds {
   }
 
   const Share& ShareIn(const DeviceRun& device, int tensor) const {
-    return device.shares[At(kinds_.staged_of_tensor[At(tensor)])];
+    return device.shares[At(staged_of_tensor_[At(tensor)])];
   }
   void Take(int tensor, int sign) {
     for (DeviceRun& device : devices_) device.Take(ShareIn(device, tensor), sign);
@@ -208,7 +234,7 @@ class Rounds {
     const int number = static_cast<int>(plan_.rounds.size()) + 1;
     std::sort(tensors_.begin(), tensors_.end());
     plan_.rounds.push_back({std::exchange(tensors_, {}), is_last,
-                            is_last ? to_.hash() : MixedHash(from_.hash(), to_.hash(), number)});
+                            is_last ? to_.hash() : MixedHash(basis_.hash, to_.hash(), number)});
   }
 
   Result<RoundPlan> PlaceGradients() {
@@ -216,16 +242,17 @@ class Rounds {
       std::int64_t gradients = 0;
       for (std::size_t s = 0; s < device.shares.size(); ++s) {
         const Share& share = device.shares[s];
-        const std::int64_t params = kinds_.staged[s].num_params;
+        const std::int64_t params = staged_[s].second.num_params;
         gradients += share.new_gradients * params;
         device.entries += share.new_entries * params;
         device.dims += share.new_dims * params;
       }
       device.peak = std::max(device.peak, device.Taken() + gradients);
       if (device.Extra() > limit_) {
+        const auto [needs, allows] = DistinctTexts(device.Extra(), limit_);
         return ResourceExhausted(
             fmt::format("the piece table of device {} needs {}, --move-memory allows {}",
-                        ptc::ToString(device.id), BytesText(device.Extra()), BytesText(limit_)));
+                        ptc::ToString(device.id), needs, allows));
       }
       if (device.peak > device.capacity) {
         return ResourceExhausted(fmt::format(
@@ -249,19 +276,21 @@ class Rounds {
     const std::string& name = to_.collection().tensors()[At(tensor)].name;
     const std::string id = ptc::ToString(device.id);
     if (device.Extra() > limit_) {
+      const auto [needs, allows] = DistinctTexts(device.Extra(), limit_);
       return ResourceExhausted(
           fmt::format("tensor '{}' needs {} on device {} while it moves, --move-memory allows {}",
-                      name, BytesText(device.Extra()), id, BytesText(limit_)));
+                      name, needs, id, allows));
     }
     return ResourceExhausted(fmt::format("device {} needs {} while tensor '{}' moves, it has {}",
                                          id, BytesText(device.Peak()), name,
                                          BytesText(device.capacity)));
   }
 
-  const ptc::Layout& from_;
+  const RoundBasis& basis_;
   const ptc::Layout& to_;
-  const ptc::Kinds& kinds_;
   const std::int64_t limit_;
+  std::vector<std::pair<const RoundBasis::Part*, ptc::KindOnStages>> staged_;  // of all parts
+  std::vector<int> staged_of_tensor_;                                          // index into staged_
   std::vector<DeviceRun> devices_;
   std::vector<int> tensors_;  // of the round that is being filled
   RoundPlan plan_;
@@ -274,22 +303,18 @@ std::uint64_t MixedHash(std::uint64_t from_hash, std::uint64_t to_hash, int roun
   return Checksum(std::as_bytes(std::span(words)));
 }
 
-Result<RoundPlan> PlanRounds(const ptc::Layout& from, const ptc::Layout& to,
-                             const ptc::Kinds& kinds,
-                             const std::map<ptc::DeviceId, std::int64_t>& capacities,
-                             std::int64_t limit) {
-  return Rounds(from, to, kinds, capacities, limit).Make();
+Result<RoundPlan> PlanRounds(const RoundBasis& basis, std::int64_t limit) {
+  return Rounds(basis, limit).Make();
 }
 
-std::int64_t FindMoveMemory(const ptc::Layout& from, const ptc::Layout& to, const ptc::Kinds& kinds,
-                            const std::map<ptc::DeviceId, std::int64_t>& capacities) {
+std::int64_t FindMoveMemory(const RoundBasis& basis) {
   constexpr std::int64_t kLeast = std::int64_t{64} << 10;
   std::int64_t most = kLeast;
-  for (const auto& [device, capacity] : capacities) most = std::max(most, capacity);
+  for (const auto& [device, capacity] : *basis.capacities) most = std::max(most, capacity);
   std::int64_t limit = kLeast;
   while (limit <= most / 2) limit *= 2;
   for (; limit >= kLeast; limit /= 2) {
-    const auto plan = PlanRounds(from, to, kinds, capacities, limit);
+    const auto plan = PlanRounds(basis, limit);
     if (!plan) continue;
     // The rounds of a larger limit may need less than it allows.
     std::int64_t extra = kLeast;
@@ -297,7 +322,7 @@ std::int64_t FindMoveMemory(const ptc::Layout& from, const ptc::Layout& to, cons
     while (limit / 2 >= extra) limit /= 2;
     // The more of the gaps a round fills, the likelier is a piece that no gap is large enough for.
     for (const std::int64_t less : {limit / 4, limit / 2}) {
-      if (PlanRounds(from, to, kinds, capacities, less)) return less;
+      if (PlanRounds(basis, less)) return less;
     }
     return limit;
   }

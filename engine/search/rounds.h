@@ -30,22 +30,39 @@ struct RoundPlan {
 /// The layout hash of the table after `round`, the first of which is 1. No layout has it.
 std::uint64_t MixedHash(std::uint64_t from_hash, std::uint64_t to_hash, int round);
 
+/// What rounds begin with. All that it points to outlives it.
+struct RoundBasis {
+  /// Tensors that lie as in one layout.
+  struct Part {
+    const ptc::Layout* layout = nullptr;
+    const ptc::Kinds* kinds = nullptr;  // of that layout and of `to`, without other tensors
+    const std::vector<ptc::DeviceId>* lost = nullptr;  // that hold nothing of them; null: none
+  };
+  /// The whole state lies as in `from`.
+  static RoundBasis Of(const ptc::Layout& from, const ptc::Layout& to, const ptc::Kinds& kinds,
+                       const std::map<ptc::DeviceId, std::int64_t>& capacities) {
+    return {{{&from, &kinds}}, &to, &capacities, from.hash()};
+  }
+
+  std::vector<Part> parts;
+  const ptc::Layout* to = nullptr;
+  const std::map<ptc::DeviceId, std::int64_t>* capacities = nullptr;  // of all devices of use
+  std::uint64_t hash = 0;                                             // of the present tables
+  std::vector<ptc::DeviceId> lost = {};  // devices of the parts whose state is of no use
+  /// False after a move in rounds that was not ended: gradients are placed by the last round.
+  bool has_gradients = true;
+};
+
 /// Fills rounds with as many tensors as `limit` and the arenas allow, those with the largest pieces
 /// first: then the space of the old gradients is whole, and what a round frees is adjacent. Pure:
 /// equal inputs give equal rounds. Gaps are not considered; AllocateRound finds out.
-/// \param kinds of the two layouts
-/// \param capacities of all devices of both layouts
 /// \param limit bytes of new pieces and of the next table that may lie beside the state of a device
 /// \error kResourceExhausted naming the device, and the tensor that does not fit within the limit
 ///     or the arena
-Result<RoundPlan> PlanRounds(const ptc::Layout& from, const ptc::Layout& to,
-                             const ptc::Kinds& kinds,
-                             const std::map<ptc::DeviceId, std::int64_t>& capacities,
-                             std::int64_t limit);
+Result<RoundPlan> PlanRounds(const RoundBasis& basis, std::int64_t limit);
 
 /// A limit with which PlanRounds succeeds: a power of two of bytes, from 64 KiB, with room to spare
 /// where that is possible. 0: there is none.
-std::int64_t FindMoveMemory(const ptc::Layout& from, const ptc::Layout& to, const ptc::Kinds& kinds,
-                            const std::map<ptc::DeviceId, std::int64_t>& capacities);
+std::int64_t FindMoveMemory(const RoundBasis& basis);
 
 }  // namespace tessera::engine

@@ -17,6 +17,7 @@ Coordinator Coordinator::Recovered(Setup setup) {
   c.phase_ = TxnPhase::kCommitting;
   c.asked_abort_ = true;
   c.setup_.digesting.clear();
+  c.round_ = std::max(0, c.setup_.round - 1);
   c.reason_ = "the registrar's agent restarted";
   return c;
 }
@@ -74,7 +75,7 @@ CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
   if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
   if (awaits_digests_) return AskDigests{node};
-  return SendOutcome{node, phase_ == TxnPhase::kResuming, gave_up_ ? kGivenUp : 0};
+  return SendOutcome{node, phase_ == TxnPhase::kResuming, gave_up_ ? kGivenUp : 0, settled_};
 }
 
 Coordinator::Actions Coordinator::Request(std::set<NodeNumber> nodes) {
@@ -124,8 +125,9 @@ Coordinator::Actions Coordinator::StartRound() {
   return Request(std::move(left));
 }
 
-Coordinator::Actions Coordinator::GiveUp(std::string reason) {
+Coordinator::Actions Coordinator::GiveUp(std::string reason, int settled) {
   gave_up_ = true;
+  settled_ = settled;
   reason_ = std::move(reason);
   setup_.digesting.clear();
   return Follow(true);
@@ -227,7 +229,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RegisterAnswered& e) -> Actions {
             if (phase_ != TxnPhase::kCommitting) return {};
             if (!e.commit || setup_.rounds == 0) return Follow(e.commit);
-            if (!setup_.given_up.empty()) return GiveUp(setup_.given_up);
+            if (!setup_.given_up.empty()) return GiveUp(setup_.given_up, setup_.settled);
             reason_.clear();
             return StartRound();
           },
@@ -240,7 +242,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (!setup_.participants.contains(e.node)) return {};
             if (round() == 0) return On(NodeSilent{e.node, e.reason});
             silent_.insert(e.node);
-            return GiveUp(e.reason);
+            return GiveUp(e.reason, round_ - 1);
           },
           // The barrier of both outcomes: ranks resume only after all participants except silent
           // ones have followed.

@@ -157,6 +157,9 @@ struct SendOutcome {
   /// Not 0: the change is decided, and all nodes have verified the rounds before this one, which
   /// the node is to move. kGivenUp: a node is lost, and the rounds cannot be ended.
   int round = 0;
+  /// With kGivenUp: after how many rounds the state is left. All nodes have verified them, and none
+  /// has freed more than they have moved.
+  int settled = 0;
 };
 /// All participants have carried out the outcome: ranks continue.
 struct SendGo {
@@ -178,6 +181,14 @@ using CoordinatorAction =
 /// As the round of an outcome.
 constexpr int kGivenUp = -1;
 
+/// What has to be noted durably before the outcome is sent, so that a coordinator after this one
+/// knows what may be freed: the round that begins, or one more than `rounds` when all have ended.
+/// 0: nothing.
+inline int RoundToNote(const SendOutcome& outcome, int rounds) {
+  if (!outcome.commit || rounds == 0 || outcome.round == kGivenUp) return 0;
+  return outcome.round > 0 ? outcome.round : rounds + 1;
+}
+
 class Coordinator {
  public:
   struct Setup {
@@ -196,8 +207,11 @@ class Coordinator {
     /// Not 0: the state moves in so many rounds, after the decision. A round frees what the round
     /// before it has moved, so all participants have to verify that first.
     int rounds = 0;
-    /// Not empty: a coordinator before this one has given the rounds up, for this reason.
+    /// The last RoundToNote that a coordinator before this one has noted; 0: none.
+    int round = 0;
+    /// Not empty: a coordinator before this one has given the rounds up, for this reason,
     std::string given_up = {};
+    int settled = 0;  // and left the state after so many.
   };
   explicit Coordinator(Setup setup);
   /// A coordinator that was killed and restarted. It writes `abort` to the register, which answers
@@ -226,6 +240,8 @@ class Coordinator {
   int rounds() const { return setup_.rounds; }
   /// Whether a node was lost between the first round and the last, so that no layout is whole.
   bool gave_up() const { return gave_up_; }
+  /// With gave_up(): as in SendOutcome.
+  int settled() const { return settled_; }
   /// Whether the ranks pause before an update instead of after one.
   bool precopies() const { return setup_.precopies; }
   /// Whether ranks continue in the new layout, and only digests are missing.
@@ -244,7 +260,7 @@ class Coordinator {
   Actions StartTransfer();
   /// Moves the next round, or follows the decision after the last one.
   Actions StartRound();
-  Actions GiveUp(std::string reason);
+  Actions GiveUp(std::string reason, int settled);
   Actions OnFollowed();
   /// Ends the transaction.
   /// \pre all participants have followed the outcome
@@ -267,6 +283,7 @@ class Coordinator {
   bool asked_abort_ = false;
   int round_ = 0;  // 0: before the decision
   bool gave_up_ = false;
+  int settled_ = 0;
   bool awaits_digests_ = false;
   bool lacks_digests_ = false;  // a node has lost what it knew of the transfer
   std::string reason_;

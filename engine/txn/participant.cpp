@@ -46,13 +46,26 @@ std::vector<ParticipantAction> Participant::ReportFailure() const {
 
 // A journaled round is never copied again, because other nodes may have freed its sources. A round
 // that is not journaled was never reported, so its sources still exist.
-std::vector<ParticipantAction> Participant::FollowCommit(int round, bool is_first) {
+std::vector<ParticipantAction> Participant::FollowCommit(const OutcomeReceived& outcome,
+                                                         bool is_first) {
+  const int round = outcome.round;
   if (gave_up_ && round >= 0) return {};
   Actions actions;
   if (is_first) actions.push_back(JournalState{state_, moved_});
-  // A node that receives the outcome without a round has missed that the rounds were given up.
+  if (round == kGivenUp && outcome.settled > moved_) {
+    return {Halt{fmt::format("the state is left after {} rounds, but this node has verified {}",
+                             outcome.settled, moved_)}};
+  }
+  // A node that receives the outcome without a round has missed that the rounds were given up, and
+  // what it holds counts as lost.
   if (round == kGivenUp || (round == 0 && moved_ < rounds_)) {
     gave_up_ = true;
+    if (round == kGivenUp) {
+      // A round after them does not count, also not for an agent after this one.
+      moved_ = outcome.settled;
+      actions.push_back(JournalState{state_, moved_});
+      actions.push_back(Settle{moved_});
+    }
     actions.push_back(CleanUp{});
   } else if (round == 0) {
     actions.push_back(FlipAndAdopt{});
@@ -155,12 +168,12 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             }
             const bool is_first = state_ != (e.commit ? State::kCommitted : State::kAborted);
             state_ = e.commit ? State::kCommitted : State::kAborted;
-            if (e.commit && rounds_ > 0) return FollowCommit(e.round, is_first);
+            if (e.commit && rounds_ > 0) return FollowCommit(e, is_first);
             if (e.commit) return {JournalState{state_}, FlipAndAdopt{}};
             return {JournalState{state_}, CleanUp{}};
           },
           [&](const RoundEnded& e) -> Actions {
-            if (!round_runs_ || e.round != moved_ + 1) return {};
+            if (!round_runs_ || e.round != moved_ + 1 || gave_up_) return {};
             round_runs_ = false;
             if (!e.status) return {};  // the request is repeated
             moved_ = e.round;
@@ -177,7 +190,9 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {Report{gave_up_ ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
           },
           [&](const GoReceived&) -> Actions {
-            if (gave_up_) return {Forget{}};  // the registrar ends the ranks
+            if (state_ == State::kCommitted && moved_ < rounds_) {  // they were given up
+              return {Forget{}};  // the registrar ends the ranks
+            }
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};
             return {};
@@ -194,6 +209,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           [&](const JournalFailed& e) -> Actions {
             if (state_ != e.state) return {};
+            if (gave_up_) return {};            // that is said again
             if (state_ == State::kCommitted) {  // of a round: it is copied again
               --moved_;
               return {};

@@ -63,7 +63,7 @@ struct VerifyRequested {};
 /// The outcome in the register.
 struct OutcomeReceived {
   bool commit;
-  int round = 0;  // as in SendOutcome of the coordinator
+  int round = 0, settled = 0;  // as in SendOutcome of the coordinator
 };
 /// The cells of the round are copied and compared, or the reason why not.
 struct RoundEnded {
@@ -113,6 +113,11 @@ struct JournalState {
 struct RunRound {
   int round;
 };
+/// Leave the state as it is after so many rounds, which are verified here: make the table after
+/// them current, unless it is.
+struct Settle {
+  int rounds;
+};
 /// Report to the registrar. `kind` as in wire TxnReport.
 enum class ReportKind : std::uint8_t {
   kPrepared,
@@ -156,7 +161,7 @@ struct Halt {
 using ParticipantAction =
     std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunPrecopy, RunTransfer, JournalState,
                  Report, FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt,
-                 RunRound>;
+                 RunRound, Settle>;
 
 class Participant {
  public:
@@ -178,7 +183,7 @@ class Participant {
  private:
   std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
   std::vector<ParticipantAction> ReportFailure() const;
-  std::vector<ParticipantAction> FollowCommit(int round, bool is_first);
+  std::vector<ParticipantAction> FollowCommit(const OutcomeReceived& outcome, bool is_first);
 
   int rounds_;
   int moved_ = 0;  // rounds that are verified here and journaled

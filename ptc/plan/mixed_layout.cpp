@@ -23,8 +23,9 @@ std::vector<int> AllTensors(const Layout& layout) {
 
 MixedLayout::MixedLayout(std::vector<LayoutPart> parts) : parts_(std::move(parts)) {
   for (const LayoutPart& part : parts_) {
-    const auto& devices = part.layout.mesh().devices();
-    devices_.insert(devices_.end(), devices.begin(), devices.end());
+    std::ranges::copy_if(
+        part.layout.mesh().devices(), std::back_inserter(devices_),
+        [&](DeviceId device) { return !std::ranges::binary_search(part.lost, device); });
   }
   std::sort(devices_.begin(), devices_.end());
   devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
@@ -38,8 +39,8 @@ Result<MixedLayout> MixedLayout::Make(std::vector<LayoutPart> parts) {
   const auto& specs = parts.front().layout.collection().tensors();
   std::vector<bool> is_in(specs.size());
   for (LayoutPart& part : parts) {
-    TESSERA_RETURN_IF_ERROR(CheckSameTensors(parts.front().layout.collection(),
-                                             part.layout.collection(), false));
+    TESSERA_RETURN_IF_ERROR(
+        CheckSameTensors(parts.front().layout.collection(), part.layout.collection(), false));
     for (const int tensor : part.tensors) {
       const auto at = static_cast<std::size_t>(tensor);
       if (tensor < 0 || at >= specs.size()) {
@@ -53,6 +54,7 @@ Result<MixedLayout> MixedLayout::Make(std::vector<LayoutPart> parts) {
       is_in[at] = true;
     }
     std::sort(part.tensors.begin(), part.tensors.end());
+    std::sort(part.lost.begin(), part.lost.end());
   }
   const auto missing = std::find(is_in.begin(), is_in.end(), false);
   if (missing != is_in.end()) {
@@ -75,14 +77,20 @@ bool MixedLayout::Has(DeviceId device) const {
   return std::binary_search(devices_.begin(), devices_.end(), device);
 }
 
-MixedLayout MixedLayout::After(const Layout& to, const std::vector<int>& tensors) const {
+MixedLayout MixedLayout::After(const Layout& to, const std::vector<int>& tensors,
+                               const std::vector<DeviceId>& lost) const {
   std::vector<LayoutPart> parts;
   LayoutPart moved{to, tensors};
   for (const LayoutPart& part : parts_) {
-    LayoutPart rest{part.layout, {}};
+    LayoutPart rest{part.layout, {}, part.lost};
     std::ranges::set_difference(part.tensors, tensors, std::back_inserter(rest.tensors));
     if (rest.tensors.empty()) continue;
-    if (rest.layout == to) {
+    std::ranges::copy_if(lost, std::back_inserter(rest.lost), [&](DeviceId device) {
+      return part.layout.mesh().RankOf(device).has_value();
+    });
+    std::ranges::sort(rest.lost);
+    rest.lost.erase(std::ranges::unique(rest.lost).begin(), rest.lost.end());
+    if (rest.layout == to && rest.lost.empty()) {
       std::vector<int> both;
       std::ranges::merge(moved.tensors, rest.tensors, std::back_inserter(both));
       moved.tensors = std::move(both);

@@ -15,7 +15,8 @@ namespace tessera::ptc {
 /// Tensors that lie as in one layout.
 struct LayoutPart {
   Layout layout;
-  std::vector<int> tensors;  // ascending, at least one
+  std::vector<int> tensors;         // ascending, at least one
+  std::vector<DeviceId> lost = {};  // devices of the layout that hold nothing of them, ascending
   friend bool operator==(const LayoutPart&, const LayoutPart&) = default;
 };
 
@@ -32,12 +33,14 @@ class MixedLayout {
   /// \pre `tensor` is one of the collection
   const LayoutPart& PartWith(int tensor) const;
   const Collection& collection() const { return parts_.front().layout.collection(); }
-  /// Of all parts, ascending.
+  /// Those that hold something of a part, ascending.
   const std::vector<DeviceId>& devices() const { return devices_; }
   bool Has(DeviceId device) const;
-  /// The same after `tensors` have moved to `to`.
+  /// The same after `tensors` have moved to `to`, without the devices in `lost`, except for what
+  /// these have then got.
   /// \pre `tensors` are ascending; the layouts have the same tensors
-  MixedLayout After(const Layout& to, const std::vector<int>& tensors) const;
+  MixedLayout After(const Layout& to, const std::vector<int>& tensors,
+                    const std::vector<DeviceId>& lost = {}) const;
   friend bool operator==(const MixedLayout& a, const MixedLayout& b) {
     return a.parts_ == b.parts_;
   }

@@ -18,6 +18,7 @@ Result<MixedPlan> MakeMixedPlan(const MixedLayout& from, const Layout& to, const
     PlanOptions of_part = options;
     of_part.relaying = Relaying::kNever;
     of_part.only = &part.tensors;
+    of_part.lost.insert(of_part.lost.end(), part.lost.begin(), part.lost.end());
     TESSERA_TRY(Outline outline, MakeOutline(part.layout, to, topology, of_part));
     words.push_back(outline.hash);
     words.push_back(part.tensors.size());
@@ -78,7 +79,8 @@ Outline FiguresOf(const MixedPlan& plan) {
 std::vector<DeviceFlow> DeviceFlows(const MixedPlan& plan) {
   std::map<std::pair<DeviceId, DeviceId>, std::int64_t> bytes;
   for (const Outline& part : plan.outlines) {
-    for (const DeviceFlow& flow : DeviceFlows(part)) bytes[{flow.source, flow.device}] += flow.bytes;
+    for (const DeviceFlow& flow : DeviceFlows(part))
+      bytes[{flow.source, flow.device}] += flow.bytes;
   }
   std::vector<DeviceFlow> out;
   for (const auto& [pair, sum] : bytes) out.push_back({pair.first, pair.second, sum});

@@ -49,6 +49,11 @@ struct RemoteCopy {
   bool forwarded = false;  // whether the source received the cell earlier in this plan
   friend bool operator==(const RemoteCopy&, const RemoteCopy&) = default;
 };
+/// Whether the cell goes over the network. Forwarded ones do not: a device forwards inside its
+/// node.
+inline bool CrossesHosts(const RemoteCopy& copy, const Topology& topology) {
+  return topology.HostOf(copy.source) != topology.HostOf(copy.device);
+}
 /// An old piece of which nothing is kept in place.
 struct Drop {
   DeviceId device;

@@ -1907,8 +1907,8 @@
         <translation>Transaktion %1: Runde %2: %3; sie wird noch einmal versucht</translation>
     </message>
     <message>
-        <source>failed between two rounds: %1; no layout of &apos;%2&apos; is whole</source>
-        <translation>zwischen zwei Runden gescheitert: %1; kein Layout von „%2“ ist vollständig</translation>
+        <source>failed between two rounds: %1; %2 of %3 rounds have moved the state of &apos;%4&apos;</source>
+        <translation>zwischen zwei Runden gescheitert: %1; %2 von %3 Runden haben den Zustand von „%4“ bewegt</translation>
     </message>
     <message>
         <source>%1 has come back without the state that it held</source>

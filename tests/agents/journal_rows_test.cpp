@@ -71,6 +71,55 @@ class JournalRowsTest : public QObject {
     QCOMPARE(read->started, row.started);
   }
 
+  // What a move in rounds has left.
+  void remainsRoundTrip() {
+    const ptc::Layout layout = LayoutOfRow();
+    const auto count = static_cast<int>(layout.collection().tensors().size());
+    std::vector<int> first{0}, rest;
+    for (int t = 1; t < count; ++t) rest.push_back(t);
+    const ptc::DeviceId device = layout.mesh().devices().front();
+    const Remains remains{*ptc::MixedLayout::Make({{layout, first}, {layout, rest, {device}}}),
+                          0x1234};
+    JobTableRow row = TableRow();
+    row.remains = remains;
+    const auto read = ParseJobTableRow("job/a", ToText(row));
+    VERIFY_OK(read);
+    QVERIFY(read->remains == remains);
+    QVERIFY(!ParseJobTableRow("job/a", ToText(TableRow()))->remains);
+    TxnRow txn{9, "nano", 2, 4, layout, {true, 0}, true, 1, 1.5};
+    txn.rounds = {{}, {0}, rest};
+    VERIFY_ERROR(ParseTxnRow(ToText(txn)), ErrorCode::kDataLoss, "where the state lies");
+    txn.before = remains;
+    const auto again = ParseTxnRow(ToText(txn));
+    VERIFY_OK(again);
+    QVERIFY(again->rounds == txn.rounds && again->before == txn.before);
+    auto json = nlohmann::json::parse(ToText(row));
+    json["remains"]["parts"][0]["tensors"] = {count};
+    VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "is not in 0..");
+    json["remains"]["parts"][0]["tensors"] = "all";
+    VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "'job/a'");
+    wire::Prepare message;
+    QVERIFY(RemainsOf(message) && !*RemainsOf(message));
+    Encode(remains, &message);
+    QVERIFY(RemainsOf(message) && **RemainsOf(message) == remains);
+    message.mutable_parts(0)->set_layout("{");
+    QVERIFY(!RemainsOf(message));
+  }
+
+  void roundsRoundTrip() {
+    const auto noted = ParseRoundRow(ToText(RoundRow{9, 4, ""}));
+    VERIFY_OK(noted);
+    QCOMPARE(noted->id, 9);
+    QCOMPARE(noted->round, 4);
+    QVERIFY(noted->given_up.empty());
+    const auto ended = ParseRoundRow(ToText(RoundRow{9, 4, "n1 has come back without it"}));
+    VERIFY_OK(ended);
+    QCOMPARE(ended->given_up, std::string("n1 has come back without it"));
+    for (const char* const text : {"", "9", "nine 4"}) {
+      VERIFY_ERROR(ParseRoundRow(text), ErrorCode::kDataLoss, "'txn-round'");
+    }
+  }
+
   // Settings of a user may contain any bytes.
   void bytesThatAreNotUtf8DoNotAbort() {
     JobTableRow row = TableRow();

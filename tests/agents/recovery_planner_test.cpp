@@ -74,6 +74,43 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(out.status.devices == Devices("n0g0,n1g0"));
   }
 
+  // A move in rounds was given up: some tensors lie as in the layout that it was to reach, the
+  // others as in the one before.
+  void whatRoundsHaveLeftIsMovedInRounds() {
+    LossFacts facts = Facts("dp=2,pp=2 on n0g0,n1g0,n0g1,n1g1", "n1g0,n1g1", "n0g0,n0g1", "");
+    const ptc::Layout& to = *facts.basis.job.layout;
+    const ptc::Layout before = *ptc::Layout::Make(
+        *ptc::ParseDeviceMesh("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1"), to.collection_ptr());
+    const ptc::MixedLayout whole(before);
+    facts.basis.remains = agents::Remains{whole.After(to, {0, 1, 2, 3}), 77};
+    const WayOut out = FindWayOut(facts);
+    QCOMPARE(out.status.loss, LossCase::kReplicasLive);
+    QVERIFY2(out.status.can_continue(), out.status.why_not.c_str());
+    QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(out.plan->from == facts.basis.remains);
+    QVERIFY(!out.plan->rounds.empty());
+    QCOMPARE(out.plan->summary.in_rounds.rounds, std::ssize(out.plan->rounds));
+    QCOMPARE(out.plan->summary.moved(), out.plan->plan.bytes.moved());
+
+    // What the rounds have moved has its only live copy on the node that was lost.
+    const ptc::Layout other = *ptc::Layout::Make(
+        *ptc::ParseDeviceMesh("dp=2,pp=2 on n0g0,n0g1,n1g0,n1g1"), to.collection_ptr());
+    std::vector<int> all;
+    for (int t = 0; t < std::ssize(to.collection().tensors()); ++t) all.push_back(t);
+    facts.basis.job.layout = other;
+    facts.basis.remains = agents::Remains{whole.After(other, all), 77};
+    const WayOut missing = FindWayOut(facts);
+    QCOMPARE(missing.status.loss, LossCase::kCheckpointOnly);
+    QVERIFY(missing.status.missing_bytes > 0 &&
+            missing.status.missing_bytes < to.collection().total_bytes());
+    // A snapshot replaces all that is left.
+    facts.snapshot_step = 30;
+    const WayOut back = FindWayOut(facts);
+    QCOMPARE(back.status.loss, LossCase::kSnapshot);
+    QVERIFY2(back.status.can_continue(), back.status.why_not.c_str());
+    QVERIFY(!back.plan->from && back.plan->rounds.empty());
+  }
+
   void whatHasNoLiveCopyIsNamed() {
     const WayOut out = FindWayOut(Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", ""));
     QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);

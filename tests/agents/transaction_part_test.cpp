@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "agents/sim/memory_store.h"
+#include "engine/txn/coordinator.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -31,6 +32,9 @@ struct Node {
     w.round = [this](int round, std::int64_t step) {
       done.push_back("round " + std::to_string(round) + " of " + std::to_string(step));
       part->Feed(engine::RoundEnded{round, OkStatus()});
+    };
+    w.settle = [this](int settled, std::int64_t step) {
+      done.push_back("settle " + std::to_string(settled) + " of " + std::to_string(step));
     };
     w.check = [this]() -> Status {
       done.push_back("check");
@@ -167,6 +171,37 @@ class TransactionPartTest : public QObject {
     QCOMPARE(restarted.done.back(), std::string("forgotten"));
     QVERIFY(TransactionPart::HasEnded(restarted.disk, kTerms.id));
     QVERIFY(!TransactionPart::HasEnded(restarted.disk, kTerms.id + 1));
+  }
+
+  // A node is lost in the second round: what the first one has moved counts, also for an agent that
+  // restarts and learns only that the change was decided.
+  void roundsThatEndAreSettled() {
+    Node node({}, 2);
+    node.ToTransferred();
+    node.part->Feed(engine::VerifyRequested{});
+    node.part->OnDecision(kCommit);
+    std::size_t before = node.done.size();
+    node.part->OnDecision(kCommit, engine::kGivenUp, 1);
+    QCOMPARE(node.Since(before), (Words{"settle 1 of 7", "clean up", "report committed"}));
+    const auto kept = TransactionPart::Load(node.disk);
+    QVERIFY(kept && *kept);
+    QCOMPARE((*kept)->moved, 1);
+    before = node.done.size();
+    node.part->OnGo(false);
+    QCOMPARE(node.Since(before), (Words{"forgotten"}));
+
+    Node restarted(ParticipantState::kCommitted, 2, 1);
+    restarted.part->OnDecision(kCommit, 0);
+    QCOMPARE(restarted.done, (Words{"clean up", "report committed"}));
+    restarted.part->OnGo(false);
+    QCOMPARE(restarted.done.back(), std::string("forgotten"));
+
+    // It has verified less than the others believe: only a fault of disk or memory can cause that.
+    Node behind(ParticipantState::kCommitted, 3, 1);
+    behind.part->OnDecision(kCommit, engine::kGivenUp, 2);
+    QVERIFY(!behind.done.empty());
+    QCOMPARE(behind.done.back(),
+             std::string("halt: the state is left after 2 rounds, but this node has verified 1"));
   }
 
   // A restarted agent could not carry it out either, and would be restarted for ever.

@@ -314,7 +314,7 @@ QString Chaos::Repair() {
 QString Chaos::WaitUntilItTrains() {
   const bool idle = Cluster::WaitFor([&] {
     const std::string phase = cluster_->Phase();
-    return phase.empty() || phase == "done" || phase == "rolled_back";
+    return phase.empty() || phase == "done" || phase == "rolled_back" || phase == "failed";
   });
   if (!idle)
     return QStringLiteral("the transaction does not end: ") +

@@ -164,7 +164,7 @@ class E2eMoveMemoryTest : public QObject {
     QVERIFY2(result["reason"].get<std::string>().find("n1") != std::string::npos, outcome.Text());
     QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] != "running"; }));
     const Outcome events = m_cluster->Run({"events"});
-    QVERIFY2(events.Text().contains("no layout of 'full' is whole"), events.Text());
+    QVERIFY2(events.Text().contains("rounds have moved the state of 'full'"), events.Text());
     QVERIFY2(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0, "it cannot be stopped");
   }
 

@@ -14,6 +14,7 @@
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
 #include "engine/store/memory_needs.h"
+#include "ptc/plan/mixed_plan.h"
 #include "ptc/plan/plan.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
@@ -76,6 +77,62 @@ bool Moves(const Round& round, int tensor) {
   return std::binary_search(round.tensors.begin(), round.tensors.end(), tensor);
 }
 
+struct InRounds {
+  const ptc::Layout* to;
+  const std::vector<ptc::Move>* moves;
+  const RoundPlan* plan;
+};
+
+/// Takes `table` through the rounds. In each of them nothing is overwritten that is still read, and
+/// as much memory is needed as planned.
+void MoveInRounds(const InRounds& move, DeviceId device, std::int64_t capacity, PieceTable& table,
+                  int& made_room) {
+  const std::int64_t planned = move.plan->extra.at(device);
+  std::int64_t extra = 0;
+  for (const Round& round : move.plan->rounds) {
+    const auto allocate = [&] {
+      return AllocateRound(table, *move.to, device, *move.moves, capacity, round, planned);
+    };
+    const auto made = allocate();
+    VERIFY_OK(made);
+    QCOMPARE(made->epoch(), table.epoch() + 1);
+    QVERIFY(*allocate() == *made);
+    extra = std::max(extra, BytesBeside(table, *made));
+    for (const PieceEntry& entry : made->entries()) {
+      if (entry.kind != PieceEntry::kState) continue;
+      if (!Moves(round, entry.tensor)) {  // it stays where it is, or makes room
+        const PieceEntry* same = table.Find(entry.kind, entry.tensor, entry.box);
+        QVERIFY(same);
+        if (*same == entry) continue;
+        ++made_room;
+        const auto& coming = round.next_tensors;  // of which other devices may be reading
+        QVERIFY(std::find(coming.begin(), coming.end(), entry.tensor) == coming.end());
+      }
+      for (const PieceEntry& before : table.entries()) {
+        if (before.kind != PieceEntry::kState || AreDisjoint(before, entry)) continue;
+        // It was kept, inside the old piece of the same tensor.
+        QVERIFY(Moves(round, entry.tensor));
+        QVERIFY(before.tensor == entry.tensor && Contains(before.box, entry.box));
+      }
+    }
+    table = *made;
+  }
+  QVERIFY2(std::abs(extra - planned) * 50 <= planned,
+           qPrintable(QString("%1 planned, %2 needed").arg(planned).arg(extra)));
+  QCOMPARE(table.layout_hash(), move.to->hash());
+  const auto rank = move.to->mesh().RankOf(device);
+  if (!rank) {
+    QVERIFY(table.entries().empty());
+    return;
+  }
+  const auto fresh = AllocateInitial("j", 0, *move.to, *rank, BytesNeeded(*move.to, *rank));
+  QCOMPARE(table.entries().size(), fresh->entries().size());
+  for (const PieceEntry& entry : fresh->entries()) {
+    const PieceEntry* held = table.Find(entry.kind, entry.tensor, entry.box);
+    QVERIFY(held && held->size_bytes == entry.size_bytes);
+  }
+}
+
 }  // namespace
 
 class RoundsTest : public QObject {
@@ -101,61 +158,77 @@ class RoundsTest : public QObject {
     const auto plan = ptc::MakePlan(old, next, {});
     VERIFY_OK(plan);
     const ptc::Kinds kinds = ptc::MakeKinds(old, next);
-    const std::int64_t limit = FindMoveMemory(old, next, kinds, capacities);
+    const std::int64_t limit = FindMoveMemory(RoundBasis::Of(old, next, kinds, capacities));
     QVERIFY(limit > 0);
-    const auto rounds = PlanRounds(old, next, kinds, capacities, limit);
+    const auto rounds = PlanRounds(RoundBasis::Of(old, next, kinds, capacities), limit);
     VERIFY_OK(rounds);
 
     int made_room = 0;
     for (const auto& [device, capacity] : capacities) {
       PieceTable table = Begin(old, device, capacity);
-      std::int64_t extra = 0;
-      const std::int64_t budget = rounds->extra.at(device);
-      for (const Round& round : rounds->rounds) {
-        const auto made = AllocateRound(table, next, device, plan->moves, capacity, round, budget);
-        VERIFY_OK(made);
-        QCOMPARE(made->epoch(), table.epoch() + 1);
-        QVERIFY(*AllocateRound(table, next, device, plan->moves, capacity, round, budget) == *made);
-        extra = std::max(extra, BytesBeside(table, *made));
-        for (const PieceEntry& entry : made->entries()) {
-          if (entry.kind != PieceEntry::kState) continue;
-          if (!Moves(round, entry.tensor)) {  // it stays where it is, or makes room
-            const PieceEntry* same = table.Find(entry.kind, entry.tensor, entry.box);
-            QVERIFY(same);
-            if (*same == entry) continue;
-            ++made_room;
-            const auto& coming = round.next_tensors;  // of which other devices may be reading
-            QVERIFY(std::find(coming.begin(), coming.end(), entry.tensor) == coming.end());
-          }
-          for (const PieceEntry& before : table.entries()) {
-            if (before.kind != PieceEntry::kState || AreDisjoint(before, entry)) continue;
-            // It was kept, inside the old piece of the same tensor.
-            QVERIFY(Moves(round, entry.tensor));
-            QVERIFY(before.tensor == entry.tensor && Contains(before.box, entry.box));
-          }
-        }
-        table = *made;
-      }
-      QCOMPARE(table.layout_hash(), next.hash());
+      MoveInRounds({&next, &plan->moves, &*rounds}, device, capacity, table, made_room);
+      if (QTest::currentTestFailed()) return;
       QCOMPARE(table.epoch(), 3 + std::ssize(rounds->rounds));
-      if (const auto rank = next.mesh().RankOf(device)) {
-        const auto fresh = AllocateInitial("j", 0, next, *rank, BytesNeeded(next, *rank));
-        QCOMPARE(table.entries().size(), fresh->entries().size());
-        for (const PieceEntry& entry : fresh->entries()) {
-          const PieceEntry* held = table.Find(entry.kind, entry.tensor, entry.box);
-          QVERIFY(held && held->size_bytes == entry.size_bytes);
-        }
-      } else {
-        QVERIFY(table.entries().empty());
-      }
-      const std::int64_t planned = rounds->extra.at(device);
-      QVERIFY(planned <= limit);
-      QVERIFY2(std::abs(extra - planned) * 50 <= planned,
-               qPrintable(QString("%1 planned, %2 needed").arg(planned).arg(extra)));
+      QVERIFY(rounds->extra.at(device) <= limit);
       QVERIFY(rounds->peak.at(device) <= capacity);
     }
     qInfo("%zu rounds of %lld KiB, %d pieces made room", rounds->rounds.size(),
           static_cast<long long>(limit >> 10), made_room);
+  }
+
+  // A node is lost after some of the rounds. What the others hold, some tensors as in the new
+  // layout and some as in the old one, moves to a layout on them, in rounds too.
+  void whatIsLeftOfRoundsMovesOn_data() {
+    QTest::addColumn<int>("percent");
+    for (const int percent : {0, 20, 50, 80, 100}) {
+      QTest::addRow("%d %% of the rounds", percent) << percent;
+    }
+  }
+  void whatIsLeftOfRoundsMovesOn() {
+    QFETCH(int, percent);
+    const ptc::Layout old = LayoutOn(2, 4, 1), next = LayoutOn(4, 2, 1), left = LayoutOn(2, 2, 1);
+    const auto capacities = FullArenas(old, next);
+    const auto plan = ptc::MakePlan(old, next, {});
+    const ptc::Kinds kinds = ptc::MakeKinds(old, next);
+    const auto whole = RoundBasis::Of(old, next, kinds, capacities);
+    const auto rounds = PlanRounds(whole, std::int64_t{4} << 20);
+    VERIFY_OK(rounds);
+    const std::size_t done = (rounds->rounds.size() - 1) * static_cast<std::size_t>(percent) / 100;
+    ptc::MixedLayout mixed(old);
+    for (std::size_t r = 0; r < done; ++r) mixed = mixed.After(next, rounds->rounds[r].tensors);
+
+    std::vector<DeviceId> lost;
+    for (const DeviceId device : mixed.devices()) {
+      if (device.node == 1) lost.push_back(device);
+    }
+    const auto way_on = ptc::MakeMixedPlan(mixed, left, {}, {.lost = lost});
+    VERIFY_OK(way_on);
+    QCOMPARE(FiguresOf(*way_on).lost_bytes, 0);
+    RoundBasis basis{{},   &left,    &capacities, MixedHash(old.hash(), next.hash(), 1),
+                     lost, done == 0};
+    for (std::size_t p = 0; p < mixed.parts().size(); ++p) {
+      basis.parts.push_back({&mixed.parts()[p].layout, way_on->outlines[p].kinds.get(), nullptr});
+    }
+    const std::int64_t limit = FindMoveMemory(basis);
+    QVERIFY(limit > 0);
+    const auto more = PlanRounds(basis, limit);
+    VERIFY_OK(more);
+    const std::vector<DeviceId>& devices = left.mesh().devices();
+    const ptc::DeviceMoves moves = ptc::MovesOf(*way_on, mixed, left, devices);
+    QVERIFY(moves.reads.empty());
+    int made_room = 0;
+    for (const DeviceId device : devices) {
+      const std::int64_t capacity = capacities.at(device);
+      PieceTable table = Begin(old, device, capacity);
+      for (std::size_t r = 0; r < done; ++r) {
+        const auto made = AllocateRound(table, next, device, plan->moves, capacity,
+                                        rounds->rounds[r], rounds->extra.at(device));
+        VERIFY_OK(made);
+        table = *made;
+      }
+      MoveInRounds({&left, &moves.moves, &*more}, device, capacity, table, made_room);
+      if (QTest::currentTestFailed()) return;
+    }
   }
 
   // What earlier moves have left scattered does not keep later ones from finding room.
@@ -181,8 +254,8 @@ class RoundsTest : public QObject {
       const auto plan = ptc::MakePlan(from, to, {});
       VERIFY_OK(plan);
       const ptc::Kinds kinds = ptc::MakeKinds(from, to);
-      const std::int64_t limit = FindMoveMemory(from, to, kinds, capacities);
-      const auto rounds = PlanRounds(from, to, kinds, capacities, limit);
+      const std::int64_t limit = FindMoveMemory(RoundBasis::Of(from, to, kinds, capacities));
+      const auto rounds = PlanRounds(RoundBasis::Of(from, to, kinds, capacities), limit);
       VERIFY_OK(rounds);
       std::map<DeviceId, PieceTable> moved = tables;
       bool fits = true;
@@ -224,8 +297,9 @@ class RoundsTest : public QObject {
       const ptc::Layout& to = layouts[(hop + 1) % 2];
       const auto plan = ptc::MakePlan(from, to, {});
       VERIFY_OK(plan);
+      const ptc::Kinds kinds = ptc::MakeKinds(from, to);
       const auto rounds =
-          PlanRounds(from, to, ptc::MakeKinds(from, to), capacities, std::int64_t{1} << 20);
+          PlanRounds(RoundBasis::Of(from, to, kinds, capacities), std::int64_t{1} << 20);
       VERIFY_OK(rounds);
       for (auto& [device, table] : tables) {
         for (const Round& round : rounds->rounds) {
@@ -258,7 +332,7 @@ class RoundsTest : public QObject {
       capacities[device] = std::int64_t{1} << 30;
     std::size_t before = 0;
     for (const std::int64_t limit : {64 << 20, 8 << 20, 4 << 20}) {
-      const auto plan = PlanRounds(from, to, kinds, capacities, limit);
+      const auto plan = PlanRounds(RoundBasis::Of(from, to, kinds, capacities), limit);
       VERIFY_OK(plan);
       QVERIFY(plan->rounds.size() > before);
       before = plan->rounds.size();
@@ -279,14 +353,14 @@ class RoundsTest : public QObject {
     std::map<DeviceId, std::int64_t> capacities;
     for (const DeviceId device : DevicesOfBoth(from, to))
       capacities[device] = std::int64_t{1} << 30;
-    VERIFY_ERROR(PlanRounds(from, to, kinds, capacities, 100 << 10), ErrorCode::kResourceExhausted,
-                 "--move-memory allows 0.1 MiB");
+    VERIFY_ERROR(PlanRounds(RoundBasis::Of(from, to, kinds, capacities), 100 << 10),
+                 ErrorCode::kResourceExhausted, "--move-memory allows 0.1 MiB");
     const auto full = FullArenas(from, to);
     std::map<DeviceId, std::int64_t> small;
     for (const auto& [device, capacity] : full) small[device] = capacity / 2;
-    VERIFY_ERROR(PlanRounds(from, to, kinds, small, 64 << 20), ErrorCode::kResourceExhausted,
-                 "it has");
-    QCOMPARE(FindMoveMemory(from, to, kinds, small), 0);
+    VERIFY_ERROR(PlanRounds(RoundBasis::Of(from, to, kinds, small), 64 << 20),
+                 ErrorCode::kResourceExhausted, "it has");
+    QCOMPARE(FindMoveMemory(RoundBasis::Of(from, to, kinds, small)), 0);
   }
 
   void noLayoutHasTheHashOfAMixedTable() {

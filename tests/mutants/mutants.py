@@ -11,11 +11,13 @@ OUTCOME = "agents/registrar/transaction_outcome.cpp"
 DECISIONS = "agents/registrar/decisions.cpp"
 NODES = "agents/registrar/registrar_nodes.cpp"
 STEPS = "agents/registrar/step_recorder.cpp"
+LOSSES = "agents/registrar/loss_desk.cpp"
 RESTART = "agents/registrar/restarter.cpp"
 AGENT = "agents/node/node_agent.cpp"
 DESK = "agents/node/node_transactions.cpp"
 NODE_TXN = "agents/node/node_transaction.cpp"
 PART = "agents/node/transaction_part.cpp"
+PREPARED = "agents/node/prepared_change.cpp"
 TRANSFER = "agents/node/change_transfer.cpp"
 ADOPTION = "agents/node/adoption.cpp"
 CHANGE_RANKS = "agents/node/change_ranks.cpp"
@@ -43,6 +45,17 @@ MUTANTS = [
     ("a round is reported before it is journaled", [
         (PARTICIPANT, "            return {JournalState{state_, moved_}, Report{ReportKind::kMoved, {}, 0, moved_}};",
          "            return {Report{ReportKind::kMoved, {}, 0, moved_}};")]),
+    ("rounds that were given up count one more than all have verified", [
+        (COORDINATOR, "            return GiveUp(e.reason, round_ - 1);", "            return GiveUp(e.reason, round_);")]),
+    ("a node keeps the round that it is at when rounds are given up", [
+        (PREPARED, "    if (rounds > 0) TESSERA_RETURN_IF_ERROR(FlipTo(devices, device, held, rounds, step));\n", "")]),
+    ("a restarted registrar begins the rounds again", [
+        (OUTCOME, "      setup.round = noted.round;\n", "")]),
+    ("a device that was lost and has joined a move counts for what it held before", [
+        (OUTCOME, "txn_->before->where.After(txn_->planned.to, moved, lost)",
+         "txn_->before->where.After(txn_->planned.to, moved)")]),
+    ("what could be done before rounds were given up is done after them", [
+        (LOSSES, "      job.device_loss.reset();  // its state lies elsewhere now\n", "")]),
     ("a node in doubt gets abort without a look at the register", [
         (DECISIONS, "        if (*held || is_open) return then(*held);",
          "        if (is_open) return then(*held);\n        if (*held) return then(engine::AbortOf(transaction));")]),

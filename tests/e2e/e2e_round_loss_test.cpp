@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node is lost for good between two rounds of a move, on GPUs that are 95 % full. What the others
+// hold lies as in two layouts. If all of it is there the job goes on from it, and no bit is lost.
+#include <QTest>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "engine/store/allocate.h"
+#include "tests/support/fault_folder.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+const QString kJob = QStringLiteral("full");
+const QString kTensors = QStringLiteral("dp=2,tp=2"), kStages = QStringLiteral("dp=2,pp=2");
+// Each node has both halves of the model in either layout.
+const QString kReplicaOnEachNode = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
+const QString kStagesOnEachNode = QStringLiteral("n0g0,n1g0,n0g1,n1g1");
+const QString kMemory = QStringLiteral("2M");
+
+/// Memory of which the layouts of the test fill 95 %.
+QString FullMemory() {
+  engine::JobSettings settings;
+  settings.model = *engine::FindModel("gpt-mini");
+  std::int64_t most = 0;
+  for (const char* mesh : {"dp=2,tp=2 on 2x2", "dp=2,pp=2 on 2x2"}) {
+    const auto layout =
+        *engine::MakeLayout(*engine::TensorsOf(settings, false), *ptc::ParseDeviceMesh(mesh));
+    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+      most = std::max(most, engine::BytesNeeded(layout, rank));
+    }
+  }
+  return QStringLiteral("%1K").arg((most * 100 / 95 + 4095) / 4096 * 4);
+}
+
+}  // namespace
+
+class E2eRoundLossTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  // The node does not return, so each row has its own cluster.
+  void init() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = FullMemory(), .link = {}, .one_host = false});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_cluster->Configure({{"node_lost_seconds", 3}, {"decision_seconds", 2}}));
+  }
+  void cleanup() { m_cluster.reset(); }
+
+  void theJobGoesOnFromWhatIsLeft_data() {
+    QTest::addColumn<int>("percent");
+    QTest::addColumn<bool>("restarts");
+    QTest::newRow("in the first round") << 0 << false;
+    QTest::newRow("in the middle") << 60 << false;
+    QTest::newRow("in the last round") << 100 << false;
+    QTest::newRow("in the middle, while the registrar restarts") << 60 << true;
+  }
+  void theJobGoesOnFromWhatIsLeft() {
+    QFETCH(int, percent);
+    QFETCH(bool, restarts);
+    const Outcome start =
+        m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh", kTensors, "--devices",
+                        kReplicaOnEachNode, "--on-failure", "shrink"},
+                       160);
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 3));
+    QVERIFY2(m_cluster->Run({"job", "pause", kJob}).code == 0, "it cannot be paused");
+    const Json paused = m_cluster->Ask({"digest", kJob});
+    const QStringList change{kJob,    "--mesh",        kStages, "--devices", kStagesOnEachNode,
+                             "--pin", "--move-memory", kMemory};
+    const Outcome planned = m_cluster->Run(QStringList{"plan"} + change + QStringList{"--json"});
+    QVERIFY2(planned.code == 0, planned.Text());
+    const Json plan = planned.LastJson();
+    const int rounds = plan["move_memory"]["rounds"].get<int>();
+    const int round = 1 + (rounds - 1) * percent / 100;
+    const QString point = QStringLiteral("participant.round.%1").arg(round);
+    QVERIFY(m_faults.StopAt(1, point));
+    if (restarts) QVERIFY(m_faults.KillAt(0, point));
+    const auto apply =
+        m_cluster->Start(QStringList{"apply"} + change + QStringList{"--confirm", kJob, "--json"});
+    QVERIFY2(LocalCluster::WaitFor([&] { return !m_faults.IsPending(1, point); }, 60),
+             qPrintable(point));
+    if (restarts) {
+      QVERIFY(LocalCluster::WaitFor([&] { return !m_faults.IsPending(0, point); }, 60));
+    }
+    // A registrar that has restarted has not heard of the node, which has stopped.
+    const QString verb = restarts ? QStringLiteral("give-up") : QStringLiteral("kill");
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          return m_cluster->Run({"node", verb, "n1", "--yes"}, 60).code == 0;
+        },
+        60));
+    const Outcome outcome = LocalCluster::Finish(*apply, 120);
+    if (!restarts) {
+      const Json result = outcome.LastJson();
+      QVERIFY2(result["result"] == "failed", outcome.Text());
+      QVERIFY2(result["reason"].get<std::string>().find("n1") != std::string::npos, outcome.Text());
+    }
+    const QString moved =
+        QStringLiteral("%1 of %2 rounds have moved the state of 'full'").arg(round - 1).arg(rounds);
+    const bool goes_on = m_cluster->WaitJob(
+        kJob,
+        [](const Json& job) { return job["state"] == "paused" && job["devices"].size() == 2; },
+        120);
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(goes_on, events.Text());
+    QVERIFY2(events.Text().contains(moved.toUtf8()), events.Text());
+    // On half of the GPUs, no step lost and no bit changed.
+    const Json now = m_cluster->Ask({"digest", kJob});
+    QCOMPARE(now["step"].dump(), paused["step"].dump());
+    QCOMPARE(now["digest"].dump(), paused["digest"].dump());
+    const Json recovery = m_cluster->Ask({"history"})["transactions"][0];
+    QVERIFY2(recovery["result"] == "committed", recovery.dump().c_str());
+    const std::string reason = recovery["reason"];
+    QVERIFY2(reason.starts_with("replicas_live"), reason.c_str());
+    QVERIFY2(m_cluster->Run({"job", "resume", kJob}).code == 0, events.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    // Nothing of the earlier layouts is in the way.
+    const Outcome more = m_cluster->Run(
+        {"apply", kJob, "--mesh", "tp=2", "--move-memory", kMemory, "--confirm", kJob, "--json"},
+        150);
+    const bool is_there = more.Text().contains("already runs");
+    QVERIFY2(more.code == 0 || is_there, more.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+ private:
+  FaultFolder m_faults;  // first, because agents inherit its name
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+TESSERA_TEST(E2eRoundLossTest)
+#include "e2e_round_loss_test.moc"
