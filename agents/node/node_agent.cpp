@@ -330,7 +330,7 @@ void NodeAgent::Handle(const wire::ToNode& m) {
       beat_every_ = std::clamp<std::int64_t>(m.heartbeat().beat_seconds(), 1, kLongestBeat);
       return;
     case wire::ToNode::kRepeatSteps:
-      return steps_.Repeat(m.repeat_steps().job(), m.repeat_steps().after());
+      return steps_.Answer(m.repeat_steps());
     case wire::ToNode::kStartJob:
       return starts_.OnStartJob(m.start_job());
     case wire::ToNode::kFinishUpdate:

@@ -40,4 +40,12 @@ void StepReports::Repeat(const std::string& job, std::int64_t after) const {
   }
 }
 
+void StepReports::Answer(const wire::RepeatSteps& request) const {
+  Repeat(request.job(), request.after());
+  wire::FromNode message;
+  message.mutable_steps_repeated()->set_job(request.job());
+  message.mutable_steps_repeated()->set_after(request.after());
+  uplink_.Send(std::move(message));
+}
+
 }  // namespace tessera::agents

@@ -33,6 +33,8 @@ class StepReports {
   void OnDecided(const RankId& id, const RankDecision& decision);
   /// Sends the steps after `after` again: the registrar has not recorded them.
   void Repeat(const std::string& job, std::int64_t after) const;
+  /// The same as an answer to its request, with the message that these are all.
+  void Answer(const wire::RepeatSteps& request) const;
   /// Drops the steps of the job: it has ended, or continues from an earlier step.
   void Forget(const std::string& job) { recent_.erase(job); }
 

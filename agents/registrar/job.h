@@ -90,7 +90,7 @@ struct Job {
       ahead;  // samples that arrived before that of an earlier step
   std::optional<JobClock::time_point> gap_since;      // the step after `recorded` is missing
   JobClock::time_point gap_asked;                     // when the nodes were last asked for it
-  int gap_requests = 0;                               // since all nodes are there
+  std::set<std::int32_t> gap_answers;                 // nodes that have repeated what they know
   ReplyPtr starting;                                  // answered once all ranks are ready
   std::optional<StartWatch> start_watch;              // until all ranks are ready
   std::string start_note;                             // for that reply: why this mesh was chosen

@@ -379,6 +379,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kStep:
       if (MayReport(m.node(), m.step())) steps_.OnStep(m.step());
       return;
+    case wire::FromNode::kStepsRepeated:
+      return steps_.OnRepeated(m.node(), m.steps_repeated());
     case wire::FromNode::kJobReady:
       return starter_.OnJobReady(m.node(), m.job_ready());
     case wire::FromNode::kJobPaused:

@@ -14,12 +14,11 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kStepsOfMedian = 20;
-/// How often nodes are asked for a missing step after a later one has arrived. An agent that
-/// restarted or was cut off repeats its steps when it registers, within 2 s.
+/// How often a node is asked for a missing step after a later one has arrived, until it answers. An
+/// agent that restarted or was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kAskAgain = std::chrono::seconds(1);
-constexpr int kMostAsked = 5;
-/// How long to wait while a node is absent: the missing steps may be known to that node only.
-constexpr auto kPatienceWithAbsent = std::chrono::seconds(60);
+/// How long to wait for a node that does not answer: it may be the only one that knows the step.
+constexpr auto kPatience = std::chrono::seconds(60);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;
 
@@ -132,32 +131,51 @@ void StepRecorder::RecordDecided(Job& job, std::int64_t step) {
   }
 }
 
-bool StepRecorder::IsSomeNodeAway(const Job& job) const {
-  return std::ranges::any_of(NodesOf(job.layout.mesh()), [&](std::int32_t number) {
-    const Membership::Node* const node = members_.Find(number);
-    return node && (node->state == engine::NodeState::kSuspect ||
-                    node->state == engine::NodeState::kUnmanaged);
+bool StepRecorder::HaveAllRepeated(const Job& job) const {
+  return std::ranges::all_of(members_.nodes(), [&](const auto& entry) {
+    const auto& [number, node] = entry;
+    switch (node.state) {
+      case engine::NodeState::kAlive:
+        return job.gap_answers.contains(number);
+      case engine::NodeState::kJoining:
+      case engine::NodeState::kSuspect:
+      case engine::NodeState::kUnmanaged:
+        // It may come back, and know a step that it has taken part in.
+        return !job.layout.mesh().HasNode(number);
+      case engine::NodeState::kDead:
+      case engine::NodeState::kLeft:
+        return true;
+    }
+    return true;
   });
 }
 
-// Requests are counted, not seconds: while the registrar did not run, or the node was away, the
-// answers could not arrive.
+void StepRecorder::OnRepeated(std::int32_t node, const wire::StepsRepeated& m) {
+  Job* const job = jobs_.Find(m.job());
+  if (!job || !job->gap_since || m.after() != job->recorded) return;
+  job->gap_answers.insert(node);
+  Release(*job, false);
+}
+
+// Answers are counted, not seconds: while the registrar did not run, or a node was away or did not
+// hear it, they could not arrive.
 bool StepRecorder::IsGapForGood(Job& job) {
   const auto now = timers_.now();
-  const bool is_away = IsSomeNodeAway(job);
-  if (!job.gap_since || is_away) job.gap_requests = 0;
-  if (!job.gap_since) job.gap_since = now;
+  if (!job.gap_since) {
+    job.gap_since = now;
+    job.gap_answers.clear();
+  }
+  if (HaveAllRepeated(job)) return true;
   if (now - job.gap_asked >= kAskAgain) {
     job.gap_asked = now;
-    ++job.gap_requests;
     wire::ToNode message;
     message.mutable_repeat_steps()->set_job(job.name);
     message.mutable_repeat_steps()->set_after(job.recorded);
     for (const auto& [number, node] : members_.nodes()) {
-      static_cast<void>(SendTo(number, message));
+      if (!job.gap_answers.contains(number)) static_cast<void>(SendTo(number, message));
     }
   }
-  return is_away ? now - *job.gap_since >= kPatienceWithAbsent : job.gap_requests > kMostAsked;
+  return now - *job.gap_since >= kPatience;
 }
 
 void StepRecorder::Release(Job& job, bool all) {

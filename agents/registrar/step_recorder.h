@@ -28,6 +28,8 @@ class StepRecorder : public RegistrarPart {
         on_checkpoint_(std::move(on_checkpoint)) {}
 
   void OnStep(const wire::StepReport& message);
+  /// The node has repeated all that it knows.
+  void OnRepeated(std::int32_t node, const wire::StepsRepeated& message);
   /// Publishes and records the samples that follow the last recorded step without a gap; with
   /// `all`, all samples.
   void Release(Job& job, bool all);
@@ -46,8 +48,8 @@ class StepRecorder : public RegistrarPart {
   void RestartCountAt(Job& job, std::int64_t step);
 
  private:
-  /// Whether a node of the job is silent, and may come back.
-  bool IsSomeNodeAway(const Job& job) const;
+  /// Whether no node can know a step that none has repeated.
+  bool HaveAllRepeated(const Job& job) const;
   /// Asks the nodes for the step after the last recorded one, now and then.
   /// \return whether nobody will report it any more
   bool IsGapForGood(Job& job);
