@@ -54,8 +54,19 @@ Result<Job*> JobTable::Add(Job job) {
 // The row may stay if the disk fails now: the mark holds.
 Status JobTable::JournalEnd(const std::string& name) {
   const Status put = journal_.Put(EndedKeyOf(name), "");
-  if (publisher_.NoteJournaled(put)) static_cast<void>(journal_.Erase(KeyOf(name)));
+  if (publisher_.NoteJournaled(put)) {
+    static_cast<void>(journal_.Erase(KeyOf(name)));
+  } else {
+    left_marks_.insert(name);  // the disk may have it although it says that it does not
+    EraseLeftMarks();
+  }
   return put;
+}
+
+void JobTable::EraseLeftMarks() {
+  std::erase_if(left_marks_, [this](const std::string& name) {
+    return !jobs_.contains(name) || journal_.Erase(EndedKeyOf(name)).has_value();
+  });
 }
 
 void JobTable::Erase(const std::string& name) {
@@ -80,6 +91,7 @@ Status JobTable::Journal(const Job& job) {
                         job.remains};
   Status put = journal_.Put(KeyOf(job.name), ToText(row));
   publisher_.NoteJournaled(put);
+  EraseLeftMarks();
   return put;
 }
 

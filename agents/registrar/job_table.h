@@ -52,10 +52,14 @@ class JobTable : public RegistrarPart {
   Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
 
  private:
+  void EraseLeftMarks();
+
   const CheckMissing check_missing_;
   std::map<std::string, Job> jobs_;
   /// Nodes that were away may hold the state of such a job.
   std::set<std::string> ended_;
+  /// Jobs that are not over, although the journal may say so.
+  std::set<std::string> left_marks_;
 };
 
 }  // namespace tessera::agents

@@ -162,6 +162,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
+  left_row_.reset();  // the new row takes its place
   txn_.emplace(std::move(planned), timers_.now());
   txn_->id = id;
   txn_->job = job.name;

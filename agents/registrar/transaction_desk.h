@@ -179,12 +179,16 @@ class TransactionDesk : public RegistrarPart {
   Status PutRound(const RoundRow& row);
   Status JournalRow();
   Status EraseRow();
+  /// Erases the row of the last transaction once its job is journaled. Tried again if the disk
+  /// fails.
+  void EraseLeftRow();
 
   const Uses uses_;
   JobTable& jobs_;
   const World around_;
   std::optional<Txn> txn_;
   std::optional<engine::TxnStatus> last_;  // of the last finished one
+  std::optional<std::string> left_row_;    // the job of the last one, whose row is still there
 };
 
 }  // namespace tessera::agents

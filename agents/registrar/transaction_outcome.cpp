@@ -97,7 +97,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   } else if (txn_->recovery) {
     around_.recovered(*job, *txn_, committed && !gave_up, reason);
   }
-  if (jobs_.Journal(*job)) static_cast<void>(EraseRow());
+  left_row_ = job->name;
   const std::string source = fmt::format("txn {}", txn_->id);
   if (gave_up) {
     AddEvent(engine::Severity::kError, source,
@@ -121,6 +121,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
   }
   txn_.reset();
+  EraseLeftRow();
   around_.settled(*job);
   MarkDirty();
   publisher_.PublishState(timers_.now());
@@ -260,6 +261,14 @@ Status TransactionDesk::Recover() {
   txn_->run = MakeRun(engine::Coordinator::Recovered(setup));
   txn_->run->Recover();
   return OkStatus();
+}
+
+// A registrar that restarts would follow the outcome again, and end a pause that has begun since.
+void TransactionDesk::EraseLeftRow() {
+  if (!left_row_ || txn_) return;
+  const Job* const job = jobs_.Find(*left_row_);
+  if (job && !jobs_.Journal(*job)) return;
+  if (EraseRow()) left_row_.reset();
 }
 
 Status TransactionDesk::EraseRow() {

@@ -249,7 +249,9 @@ class Cluster {
   std::optional<ChanceModel> model_;
   StepBook steps_{[this](const std::string& job, std::int64_t step) {
     const auto row = history_->Samples({.job = job, .after_step = step - 1, .limit = 1});
-    return row && !row->empty() && row->front().step == step;
+    // What the history has may be of an earlier timeline.
+    return row && !row->empty() && row->front().step == step &&
+           row->front().loss == ChanceModel::LossOf(step, steps_.TimelineOf(job, step));
   }};
   std::unique_ptr<engine::History> history_ = OpenHistory();
   MemoryStore registrar_disk_;

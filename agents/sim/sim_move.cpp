@@ -189,7 +189,14 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
         result.status = Unavailable(fmt::format("{} cannot be read", ToString(source)));
         return result;
       }
-      versions.insert(memory->VersionOf(c.key.job, epoch - 1));
+      const std::int64_t held = memory->VersionOf(c.key.job, epoch - 1);
+      // A node that has lost its memory serves nothing of the transaction, and its arenas have
+      // other tokens.
+      if (held == Content::kNothing) {
+        result.status = Unavailable(fmt::format("{} does not hold it", ToString(source)));
+        return result;
+      }
+      versions.insert(held);
     }
     const bool is_damaged = std::exchange(damages, false);
     std::int64_t version = Content::kRubbish;

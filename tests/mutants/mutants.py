@@ -17,7 +17,6 @@ AGENT = "agents/node/node_agent.cpp"
 DESK = "agents/node/node_transactions.cpp"
 NODE_TXN = "agents/node/node_transaction.cpp"
 PART = "agents/node/transaction_part.cpp"
-PREPARED = "agents/node/prepared_change.cpp"
 TRANSFER = "agents/node/change_transfer.cpp"
 ADOPTION = "agents/node/adoption.cpp"
 CHANGE_RANKS = "agents/node/change_ranks.cpp"
@@ -47,10 +46,6 @@ MUTANTS = [
          "            return {Report{ReportKind::kMoved, {}, 0, moved_}};")]),
     ("rounds that were given up count one more than all have verified", [
         (COORDINATOR, "            return GiveUp(e.reason, round_ - 1);", "            return GiveUp(e.reason, round_);")]),
-    ("a node keeps the round that it is at when rounds are given up", [
-        (PREPARED, "    if (rounds > 0) TESSERA_RETURN_IF_ERROR(FlipTo(devices, device, held, rounds, step));\n", "")]),
-    ("a restarted registrar begins the rounds again", [
-        (OUTCOME, "      setup.round = noted.round;\n", "")]),
     ("a device that was lost and has joined a move counts for what it held before", [
         (OUTCOME, "txn_->before->where.After(txn_->planned.to, moved, lost)",
          "txn_->before->where.After(txn_->planned.to, moved)")]),
