@@ -105,7 +105,7 @@ void ChangeTransfer::MoveRound(Done done) {
   const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);
   MoveState(MoveMode::kVerifyMoved, [this, before, done = std::move(done)](const Status& status) {
     if (before) AddTo(*before);
-    if (status) {
+    if (status && move_) {  // else it was stopped when it had just ended
       SendProgress(true);
       for (const auto& flow : move_->flows()) {
         moved_before_[{flow->source, flow->destination}] += flow->total;
