@@ -17,6 +17,8 @@ constexpr std::size_t kStepsOfMedian = 20;
 /// How often a node is asked for a missing step after a later one has arrived, until it answers. An
 /// agent that restarted or was cut off repeats its steps when it registers, within 2 s.
 constexpr auto kAskAgain = std::chrono::seconds(1);
+/// Earlier answers do not count: a rank may still repeat to its agent what that has missed.
+constexpr auto kEarliest = std::chrono::seconds(5);
 /// How long to wait for a node that does not answer: it may be the only one that knows the step.
 constexpr auto kPatience = std::chrono::seconds(60);
 /// In seconds.
@@ -153,6 +155,7 @@ bool StepRecorder::HaveAllRepeated(const Job& job) const {
 void StepRecorder::OnRepeated(std::int32_t node, const wire::StepsRepeated& m) {
   Job* const job = jobs_.Find(m.job());
   if (!job || !job->gap_since || m.after() != job->recorded) return;
+  if (timers_.now() - *job->gap_since < kEarliest) return;
   job->gap_answers.insert(node);
   Release(*job, false);
 }

@@ -165,7 +165,9 @@ class StepRecorderTest : public QObject {
     Office o(journal);
     o.Report(1);
     o.Report(3);
-    o.Second();
+    for (int second = 0; second < 4; ++second) o.Second();
+    QVERIFY((o.Recorded() == Steps{1}));  // a rank may still repeat it to its agent
+    for (int second = 0; second < 4; ++second) o.Second();
     QVERIFY((o.Recorded() == Steps{1, 3}));
     const int before = o.asked;
     o.Report(5);
