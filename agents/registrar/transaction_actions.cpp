@@ -57,7 +57,7 @@ void TransactionDesk::Tick(Clock::time_point now) {
   }
   FeedSilence();
   RepeatRequests(now);
-  EraseLeftRow();
+  if (!txn_) EraseLeftRow();
 }
 
 void TransactionDesk::GiveUp(Clock::time_point now) {

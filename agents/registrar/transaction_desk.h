@@ -147,19 +147,19 @@ class TransactionDesk : public RegistrarPart {
   /// \pre txn_ has all but `run`
   std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
   Status SendRequest(const engine::CoordinatorAction& action);
-  /// Prepare of the running transaction, for all of its nodes.
   /// Whether devices of different nodes may exchange cells without their hosts.
   bool CanExchange() const;
   /// Whether they do: those of all nodes have met.
   bool Exchanges() const;
+  /// Prepare of the running transaction, for all of its nodes.
   std::shared_ptr<const wire::ToNode> Prepared();
   void OnPhaseChanged(engine::TxnPhase before);
-  /// All ranks may wait now.
   /// Ends the rounds: the node has lost what others need. Noted first, because nodes forget the
   /// transaction then.
   void GiveUpRounds(std::int32_t node, const std::string& reason);
   /// What lay beside the state of a device in its rounds.
   void NoteExtra(const wire::DeviceExtra& extra);
+  /// All ranks may wait now.
   void NotePaused();
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();

@@ -98,6 +98,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
     around_.recovered(*job, *txn_, committed && !gave_up, reason);
   }
   left_row_ = job->name;
+  EraseLeftRow();  // on a full disk, events must not take the room
   const std::string source = fmt::format("txn {}", txn_->id);
   if (gave_up) {
     AddEvent(engine::Severity::kError, source,
@@ -121,7 +122,6 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
   }
   txn_.reset();
-  EraseLeftRow();
   around_.settled(*job);
   MarkDirty();
   publisher_.PublishState(timers_.now());
@@ -265,7 +265,7 @@ Status TransactionDesk::Recover() {
 
 // A registrar that restarts would follow the outcome again, and end a pause that has begun since.
 void TransactionDesk::EraseLeftRow() {
-  if (!left_row_ || txn_) return;
+  if (!left_row_) return;
   const Job* const job = jobs_.Find(*left_row_);
   if (job && !jobs_.Journal(*job)) return;
   if (EraseRow()) left_row_.reset();
