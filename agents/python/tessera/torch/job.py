@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -12,6 +13,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -419,11 +421,31 @@ def _refuse(part: Any, now: set[int]) -> None:
         part.register_step_pre_hook(say)
 
 
+def _end_at_errors() -> None:
+    """Makes an exception that nobody catches end the process, once it is printed.
+
+    Otherwise the groups of torch are torn down first, with threads that other ranks may have left
+    in the middle. If one of them aborts the process, that is the last line of its log, and what
+    `job start` gives as the reason.
+    """
+    shown = sys.excepthook
+
+    def end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        shown(kind, error, trace)
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
+    sys.excepthook = end
+
+
 class Attached(TorchJob):
     """A rank that an agent has started."""
 
     def __init__(self, device: torch.device) -> None:
         super().__init__()
+        _end_at_errors()
         self._device = device
         self._job = Job()
         self._groups = Groups(self._job, device)
