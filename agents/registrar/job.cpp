@@ -35,11 +35,15 @@ bool Has(const Job& job, ptc::DeviceId device) {
   return job.layout.mesh().RankOf(device) || (job.remains && job.remains->where.Has(device));
 }
 
-std::set<std::int32_t> NodesOf(const Job& job) {
-  std::set<std::int32_t> out = NodesOf(job.layout.mesh());
-  for (const ptc::DeviceId device : HeldDevices(job)) out.insert(device.node);
+std::vector<ptc::DeviceId> AllDevices(const Job& job) {
+  std::vector<ptc::DeviceId> out = job.layout.mesh().devices();
+  for (const ptc::DeviceId device : HeldDevices(job)) {
+    if (!job.layout.mesh().RankOf(device)) out.push_back(device);
+  }
   return out;
 }
+
+std::set<std::int32_t> NodesOf(const Job& job) { return NodesOf(AllDevices(job), {}); }
 
 bool HasNode(const Job& job, std::int32_t node) {
   return job.layout.mesh().HasNode(node) ||

@@ -141,7 +141,9 @@ std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
                                const std::vector<ptc::DeviceId>& lost = {});
 /// The devices that the state of the job lies on.
 const std::vector<ptc::DeviceId>& HeldDevices(const Job& job);
-/// Whether the device is in the layout of the job, or its state lies on it.
+/// These and the devices of its layout.
+std::vector<ptc::DeviceId> AllDevices(const Job& job);
+/// Whether the device is one of AllDevices.
 bool Has(const Job& job, ptc::DeviceId device);
 /// The nodes with such devices, and whether a node is one of them.
 std::set<std::int32_t> NodesOf(const Job& job);

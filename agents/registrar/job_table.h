@@ -58,7 +58,7 @@ class JobTable : public RegistrarPart {
   std::map<std::string, Job> jobs_;
   /// Nodes that were away may hold the state of such a job.
   std::set<std::string> ended_;
-  /// Jobs that are not over, although the journal may say so.
+  /// Jobs that the journal may still mark as ended although they go on.
   std::set<std::string> left_marks_;
 };
 

@@ -24,15 +24,6 @@ std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
   return out;
 }
 
-/// Those that something of the job may lie on.
-std::vector<ptc::DeviceId> AllDevices(const Job& job) {
-  std::vector<ptc::DeviceId> out = job.layout.mesh().devices();
-  for (const ptc::DeviceId device : HeldDevices(job)) {
-    if (!job.layout.mesh().RankOf(device)) out.push_back(device);
-  }
-  return out;
-}
-
 /// What was chosen at the cost of one checkpoint does not hold for an older one.
 void AskAgain(Job& job) {
   if (job.on_failure != engine::OnFailure::kShrink) job.device_loss->chosen.reset();

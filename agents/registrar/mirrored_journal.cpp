@@ -6,12 +6,13 @@
 #include <cstdlib>
 #include <utility>
 
+#include "agents/registrar/txn_row.h"
+
 namespace tessera::agents {
 namespace {
 
 // `decision/` is in the register, `act/` matters to clients of this registrar only, and what is
 // measured or recorded of steps can be measured and reported again.
-constexpr std::string_view kTxnRow = "txn", kRoundRow = "txn-round";
 constexpr std::array<std::string_view, 6> kPrefixes = {
     "job/",        "ended-job/",           "snapshot/",
     "checkpoint/", "checkpoint-schedule/", "checkpoint-lineage/"};
@@ -23,7 +24,7 @@ constexpr const char* kStarts = "mirror-starts";
 }  // namespace
 
 bool IsMirrored(std::string_view key) {
-  return key == kTxnRow || key == kRoundRow ||
+  return key == kTxnKey || key == kRoundKey ||
          std::ranges::any_of(kPrefixes,
                              [&](std::string_view prefix) { return key.starts_with(prefix); });
 }

@@ -19,7 +19,7 @@ constexpr std::size_t kStepsOfMedian = 20;
 constexpr auto kAskAgain = std::chrono::seconds(1);
 /// Earlier answers do not count: a rank may still repeat to its agent what that has missed.
 constexpr auto kEarliest = std::chrono::seconds(5);
-/// How long to wait for a node that does not answer: it may be the only one that knows the step.
+/// How long the registrar waits for a node that does not answer. Only that node may know the step.
 constexpr auto kPatience = std::chrono::seconds(60);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;

@@ -36,8 +36,8 @@ Status Check(const wire::KeptRow& row) {
     TESSERA_TRY(const JobTableRow job, ParseJobTableRow(key, row.value()));
     return status(engine::ParseJobSettings(job.job.settings));
   }
-  if (key == "txn") return status(ParseTxnRow(row.value()));
-  if (key == "txn-round") return status(ParseRoundRow(row.value()));
+  if (key == kTxnKey) return status(ParseTxnRow(row.value()));
+  if (key == kRoundKey) return status(ParseRoundRow(row.value()));
   if (key.starts_with("snapshot/")) return status(ParseSnapshotRow(key, row.value()));
   if (key.starts_with("checkpoint/")) return status(ParseCheckpointRow(key, row.value()));
   if (key.starts_with("checkpoint-lineage/")) return status(ParseLineageRow(key, row.value()));
@@ -110,7 +110,7 @@ std::set<std::int32_t> Takeover::Awaited() const {
         if (!job->remains) continue;
         for (const ptc::DeviceId device : job->remains->where.devices()) nodes.insert(device.node);
       }
-    } else if (row.key() == "txn") {
+    } else if (row.key() == kTxnKey) {
       if (const auto txn = ParseTxnRow(row.value())) nodes.merge(NodesOf(txn->to.mesh()));
     }
   }

@@ -240,18 +240,23 @@ void TransactionDesk::FeedSilence() {
   }
 }
 
-void TransactionDesk::RepeatRequests(Clock::time_point now) {
-  if (!txn_ || !txn_->repeats.IsDue(now)) return;
+// A node that has answered for the round may have lost its memory since. Others wait for its cells.
+void TransactionDesk::AskWhoHasAnswered() {
   const engine::Coordinator& machine = txn_->run->machine();
-  const std::set<std::int32_t> waiting = machine.waiting_for();
+  if (machine.round() == 0) return;
   for (const std::int32_t number : machine.participants()) {
     const Membership::Node* const node = members_.Find(number);
     const bool is_there = node && node->state == engine::NodeState::kAlive;
-    if (machine.round() == 0 || waiting.contains(number) || !is_there) continue;
-    // It has answered for the round, but may have lost its memory since. Others wait for its cells.
+    if (!is_there || machine.waiting_for().contains(number)) continue;
     if (node->transaction == txn_->id) continue;
     static_cast<void>(SendRequest(engine::SendOutcome{number, true, machine.round()}));
   }
+}
+
+void TransactionDesk::RepeatRequests(Clock::time_point now) {
+  if (!txn_ || !txn_->repeats.IsDue(now)) return;
+  AskWhoHasAnswered();
+  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
   for (const std::int32_t number : waiting) {
     const Membership::Node* const node = members_.Find(number);
     if (!txn_ || !node || node->state != engine::NodeState::kAlive) continue;

@@ -12,9 +12,6 @@
 namespace tessera::agents {
 namespace {
 
-constexpr char kTxnKey[] = "txn";
-constexpr char kRoundKey[] = "txn-round";
-
 /// Where the state of a committed transaction comes from, if it is not the state of before.
 std::string OriginText(const Txn& txn, bool begins) {
   if (const StoredState* const stored = txn.checkpoint(); stored && (begins || txn.hand_in)) {

@@ -17,6 +17,9 @@
 
 namespace tessera::agents {
 
+/// The keys of the two rows.
+inline constexpr char kTxnKey[] = "txn", kRoundKey[] = "txn-round";
+
 struct TxnRow {
   std::int64_t id = 0;
   std::string job;

@@ -44,7 +44,7 @@ void Invariants::OnDecided(const std::string& value) {
   const auto decision = engine::ParseDecision(value);
   if (!decision || !decision->commit) return;
   ++world_.result->commits;
-  const auto text = Get("txn");
+  const auto text = Get(kTxnKey);
   const auto txn = text ? ParseTxnRow(*text) : Result<TxnRow>(NotFound(""));
   const auto job = txn ? RowOf(txn->job) : std::nullopt;
   if (!job) return world_.sim->Violate("a commit without a transaction and a job");

@@ -27,6 +27,17 @@ PlanSummary SummarizeSides(const ptc::Layout& from, const ptc::Layout& to,
   return summary;
 }
 
+/// Adds the port that finishes last, and the flows.
+void AddTransfer(const ptc::Outline& plan, const std::vector<ptc::DeviceFlow>& flows,
+                 PlanSummary& summary) {
+  summary.certificate.port = plan.busiest_port.name;
+  summary.certificate.port_bytes = plan.busiest_port.bytes;
+  summary.certificate.port_seconds = plan.transfer_seconds;
+  for (const ptc::DeviceFlow& flow : flows) {
+    summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
+  }
+}
+
 }  // namespace
 
 PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const ptc::Outline& plan,
@@ -36,13 +47,8 @@ PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const 
   const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = Summarize(certificate, topology);
-  summary.certificate.port = plan.busiest_port.name;
-  summary.certificate.port_bytes = plan.busiest_port.bytes;
-  summary.certificate.port_seconds = plan.transfer_seconds;
   summary.pause_estimate = EstimatePause(plan);
-  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
-    summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
-  }
+  AddTransfer(plan, ptc::DeviceFlows(plan), summary);
   return summary;
 }
 
@@ -51,13 +57,8 @@ PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to,
   const ptc::Outline figures = ptc::FiguresOf(plan);
   PlanSummary summary = SummarizeSides(from, to, figures);
   summary.volume_bound = figures.bytes.moved();
-  summary.certificate.port = figures.busiest_port.name;
-  summary.certificate.port_bytes = figures.busiest_port.bytes;
-  summary.certificate.port_seconds = figures.transfer_seconds;
   for (const ptc::Outline& part : plan.outlines) summary.pause_estimate += EstimatePause(part);
-  for (const ptc::DeviceFlow& flow : ptc::DeviceFlows(plan)) {
-    summary.flows.push_back({flow.source, flow.device, 0, flow.bytes, 0});
-  }
+  AddTransfer(figures, ptc::DeviceFlows(plan), summary);
   return summary;
 }
 

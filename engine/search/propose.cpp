@@ -251,6 +251,19 @@ class Search {
     candidate->capacity = capacity;
   }
 
+  /// Notes what the devices need with old and new state side by side.
+  void NoteBothSides(const ptc::Outline& plan, const ptc::DeviceMesh& mesh, Candidate* candidate) {
+    MemoryNeeds move(plan.kinds);
+    for (const ptc::DeviceId device : plan.devices) {
+      const bool is_lost =
+          std::find(input_.lost.begin(), input_.lost.end(), device) != input_.lost.end();
+      const auto rank = mesh.RankOf(device);
+      if (is_lost && !rank) continue;
+      const auto old_rank = is_lost ? std::nullopt : input_.layout->mesh().RankOf(device);
+      Note(device, move.DuringMove(old_rank, rank), candidate);
+    }
+  }
+
   Result<Candidate> Complete(const Draft& draft) {
     TESSERA_TRY(const auto tensors, Tensors(draft.options.zero));
     Candidate candidate{.mesh = draft.mesh, .options = draft.options};
@@ -283,15 +296,7 @@ class Search {
     TESSERA_TRY(const auto plan,
                 ptc::MakeOutline(*input_.layout, to, input_.machines.topology,
                                  {.lost = input_.lost, .relaying = ptc::Relaying::kIfFaster}));
-    MemoryNeeds move(plan.kinds);
-    for (const ptc::DeviceId device : plan.devices) {
-      const bool is_lost =
-          std::find(input_.lost.begin(), input_.lost.end(), device) != input_.lost.end();
-      const auto rank = mesh->RankOf(device);
-      if ((is_lost && !rank) || input_.in_rounds) continue;
-      const auto old_rank = is_lost ? std::nullopt : input_.layout->mesh().RankOf(device);
-      Note(device, move.DuringMove(old_rank, rank), &candidate);
-    }
+    if (!input_.in_rounds) NoteBothSides(plan, *mesh, &candidate);
     candidate.moved_bytes = plan.bytes.moved();
     candidate.pause_seconds = EstimatePause(plan);
     return candidate;

@@ -32,7 +32,6 @@ class MixedLayout {
   const std::vector<LayoutPart>& parts() const { return parts_; }
   /// \pre `tensor` is one of the collection
   const LayoutPart& PartWith(int tensor) const;
-  const Collection& collection() const { return parts_.front().layout.collection(); }
   /// Those that hold something of a part, ascending.
   const std::vector<DeviceId>& devices() const { return devices_; }
   bool Has(DeviceId device) const;

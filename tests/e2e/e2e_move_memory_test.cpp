@@ -2,18 +2,14 @@
 // Moves in rounds on GPUs that are 95 % full, also with agents that are killed in them: the change
 // goes on and ends, and no bit of the state changes.
 #include <QTest>
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/model/gpt.h"
-#include "engine/model/job_layout.h"
-#include "engine/store/allocate.h"
+#include "tests/e2e/full_memory.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
-using namespace tessera;
 using namespace tessera::test;
 
 namespace {
@@ -23,25 +19,6 @@ const QString kTensors = QStringLiteral("tp=4");
 const QString kStages = QStringLiteral("tp=2,pp=2");
 const QString kMemory = QStringLiteral("1M");
 
-/// What a device of a layout needs at most.
-std::int64_t BytesOf(const char* mesh) {
-  engine::JobSettings settings;
-  settings.model = *engine::FindModel("gpt-mini");
-  const auto layout = *engine::MakeLayout(*engine::TensorsOf(settings, false),
-                                          *ptc::ParseDeviceMesh(std::string(mesh) + " on 2x2"));
-  std::int64_t most = 0;
-  for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
-    most = std::max(most, engine::BytesNeeded(layout, rank));
-  }
-  return most;
-}
-
-/// Memory of which the layouts that the test uses fill 95 %.
-QString FullMemory() {
-  const std::int64_t bytes = std::max(BytesOf("tp=4"), BytesOf("tp=2,pp=2")) * 100 / 95;
-  return QStringLiteral("%1K").arg((bytes + 4095) / 4096 * 4);
-}
-
 }  // namespace
 
 class E2eMoveMemoryTest : public QObject {
@@ -49,8 +26,12 @@ class E2eMoveMemoryTest : public QObject {
 
  private slots:
   void initTestCase() {
-    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
-        .nodes = 2, .devices = 2, .memory = FullMemory(), .link = {}, .one_host = false});
+    m_cluster = std::make_unique<LocalCluster>(
+        LocalCluster::Options{.nodes = 2,
+                              .devices = 2,
+                              .memory = FullMemory({"tp=4 on 2x2", "tp=2,pp=2 on 2x2"}),
+                              .link = {},
+                              .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(StartJob());
   }

@@ -2,17 +2,13 @@
 // A node is lost for good between two rounds of a move, on GPUs that are 95 % full. What the others
 // hold lies as in two layouts. If all of it is there the job goes on from it, and no bit is lost.
 #include <QTest>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/model/gpt.h"
-#include "engine/model/job_layout.h"
-#include "engine/store/allocate.h"
+#include "tests/e2e/full_memory.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
-using namespace tessera;
 using namespace tessera::test;
 
 namespace {
@@ -24,21 +20,6 @@ const QString kReplicaOnEachNode = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
 const QString kStagesOnEachNode = QStringLiteral("n0g0,n1g0,n0g1,n1g1");
 const QString kMemory = QStringLiteral("2M");
 
-/// Memory of which the layouts of the test fill 95 %.
-QString FullMemory() {
-  engine::JobSettings settings;
-  settings.model = *engine::FindModel("gpt-mini");
-  std::int64_t most = 0;
-  for (const char* mesh : {"dp=2,tp=2 on 2x2", "dp=2,pp=2 on 2x2"}) {
-    const auto layout =
-        *engine::MakeLayout(*engine::TensorsOf(settings, false), *ptc::ParseDeviceMesh(mesh));
-    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
-      most = std::max(most, engine::BytesNeeded(layout, rank));
-    }
-  }
-  return QStringLiteral("%1K").arg((most * 100 / 95 + 4095) / 4096 * 4);
-}
-
 }  // namespace
 
 class E2eRoundLossTest : public QObject {
@@ -47,8 +28,12 @@ class E2eRoundLossTest : public QObject {
  private slots:
   // The node does not return, so each row has its own cluster.
   void init() {
-    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
-        .nodes = 2, .devices = 2, .memory = FullMemory(), .link = {}, .one_host = false});
+    m_cluster = std::make_unique<LocalCluster>(
+        LocalCluster::Options{.nodes = 2,
+                              .devices = 2,
+                              .memory = FullMemory({"dp=2,tp=2 on 2x2", "dp=2,pp=2 on 2x2"}),
+                              .link = {},
+                              .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", 3}, {"decision_seconds", 2}}));
   }
