@@ -235,6 +235,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences",
                         "key refused by %1: this agent's key is not in the source's allow-list"),
       QT_TRANSLATE_NOOP("Sentences", "transaction %1 of '%2': all state moves in the pause: %3"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 of '%2': all state is copied in one step: %3"),
       // What the doctor of a node finds, and what to do.
       QT_TRANSLATE_NOOP("Sentences", "%1: No such file or directory"),
       QT_TRANSLATE_NOOP("Sentences", "%1: Permission denied"),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -24,7 +25,8 @@ Error MissingPiece(const MoveContext& c, ptc::DeviceId device, int tensor, const
 
 DevicePieces OldPieces(const MoveContext& context, ptc::DeviceId device) {
   const MoveContext::Local& local = context.local.at(device);
-  return {device, local.arena, &local.old_table};
+  const bool is_saved = context.is_saved && local.saved;
+  return {device, local.arena, is_saved ? &*local.saved : &local.old_table};
 }
 
 DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device) {
@@ -80,13 +82,36 @@ std::shared_ptr<const MoveContext> GradientsOf(const MoveContext& state) {
   return out;
 }
 
+std::shared_ptr<const MoveContext> SavedGradientsOf(const MoveContext& state) {
+  auto out = std::make_shared<MoveContext>(*GradientsOf(state));
+  out->is_saved = true;
+  return out;
+}
+
+std::shared_ptr<const MoveContext> LegOf(const MoveContext& all, int leg,
+                                         std::span<const int> tensors) {
+  const auto is_of = [&](const auto& move) {
+    return std::binary_search(tensors.begin(), tensors.end(), move.tensor);
+  };
+  auto out = std::make_shared<MoveContext>(all);
+  out->leg = leg;
+  ptc::DeviceMoves moves;
+  for (const ptc::Move& move : all.plan->moves) {
+    if (std::visit(is_of, move)) moves.moves.push_back(move);
+  }
+  std::ranges::copy_if(all.plan->reads, std::back_inserter(moves.reads), is_of);
+  out->plan = std::make_shared<const ptc::DeviceMoves>(std::move(moves));
+  return out;
+}
+
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
                                  const LaneCell& cell) {
   const ptc::DeviceId device{context->node, cell.device};
   const auto& tensors = context->from.collection().tensors();
   const auto num_tensors = static_cast<int>(tensors.size());
   const bool is_gradient = cell.tensor >= num_tensors;
-  const int tensor = is_gradient ? cell.tensor - num_tensors : cell.tensor;
+  const bool is_saved = cell.tensor / 2 >= num_tensors;
+  const int tensor = cell.tensor - (is_saved ? 2 : is_gradient ? 1 : 0) * num_tensors;
   const bool is_tensor = 0 <= tensor && tensor < num_tensors;
   const ptc::TensorSpec* spec = is_tensor ? &context->SpecOf(tensor) : nullptr;
   const auto kind = is_gradient ? engine::PieceEntry::kGradient : engine::PieceEntry::kState;
@@ -95,20 +120,26 @@ Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& conte
       std::find(context->lost.begin(), context->lost.end(), device) != context->lost.end();
   if (spec && cell.box.rank() == std::ssize(spec->shape) && context->local.contains(device) &&
       !is_lost) {
-    piece = OldPieces(*context, device).table->FindContaining(tensor, cell.box, kind);
+    const MoveContext::Local& local = context->local.at(device);
+    const engine::PieceTable* const table = !is_saved     ? &local.old_table
+                                            : local.saved ? &*local.saved
+                                                          : nullptr;
+    if (table) piece = table->FindContaining(tensor, cell.box, kind);
   }
   if (!piece) {
     return NotFound(fmt::format(
-        "{} does not hold {}{} {}", ToString(device), is_gradient ? "the gradient of " : "",
+        "{} does not hold {}{} {}", ToString(device),
+        is_saved      ? "the kept gradient of "
+        : is_gradient ? "the gradient of "
+                      : "",
         spec ? fmt::format("tensor '{}'", spec->name) : fmt::format("tensor {}", cell.tensor),
         ToString(cell.box)));
   }
   const ptc::DType type = is_gradient ? ptc::DType::kF32 : spec->dtype;
-  const DevicePieces pieces = OldPieces(*context, device);
-  return SourceCell{
-      pieces.arena->CellAt(piece->offset_bytes, piece->box, cell.box, ptc::SizeBytes(type)),
-      engine::IndicesOf(type, spec->shape, cell.box),
-      std::const_pointer_cast<MoveContext>(context)};
+  return SourceCell{context->local.at(device).arena->CellAt(piece->offset_bytes, piece->box,
+                                                            cell.box, ptc::SizeBytes(type)),
+                    engine::IndicesOf(type, spec->shape, cell.box),
+                    std::const_pointer_cast<MoveContext>(context)};
 }
 
 }  // namespace tessera::agents

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct MoveContext {
     const engine::Arena* arena = nullptr;
     engine::PieceTable old_table;
     engine::PieceTable next_table;
+    /// Where gradients of a step are kept while ranks compute the next ones.
+    std::optional<engine::PieceTable> saved = {};
   };
   std::map<ptc::DeviceId, Local> local;
   struct Remote {
@@ -77,22 +80,30 @@ struct MoveContext {
   std::shared_ptr<const std::vector<ptc::RemoteCopy>> outgoing = {};
   /// What the moves are of. kGradient: of the gradients of the parameters in the plan.
   engine::PieceEntry::Kind kind = engine::PieceEntry::kState;
+  /// Of a copy over several steps: the leg, from 1; 0: of none.
+  int leg = 0;
+  /// The parameters whose gradients may be kept, ascending.
+  std::vector<int> follows = {};
+  /// With kGradient: they are those that are kept.
+  bool is_saved = false;
 
   /// Of the elements that move.
   ptc::DType TypeOf(int tensor) const {
     return kind == engine::PieceEntry::kGradient ? ptc::DType::kF32 : SpecOf(tensor).dtype;
   }
-  /// The number of a tensor on lanes: gradients follow the tensors of the collection.
+  /// The number of a tensor on lanes: gradients follow the tensors of the collection, and then
+  /// those that are kept.
   int LaneTensor(int tensor) const {
-    const bool is_state = kind == engine::PieceEntry::kState;
-    return is_state ? tensor : tensor + static_cast<int>(from.collection().tensors().size());
+    const auto num_tensors = static_cast<int>(from.collection().tensors().size());
+    if (kind == engine::PieceEntry::kState) return tensor;
+    return tensor + (is_saved ? 2 : 1) * num_tensors;
   }
   const ptc::TensorSpec& SpecOf(int tensor) const {
     return from.collection().tensors()[static_cast<std::size_t>(tensor)];
   }
 };
 
-/// The old or the next pieces of a device.
+/// The old or the next pieces of a device. The old ones of kept gradients are those that are kept.
 struct DevicePieces {
   ptc::DeviceId device;
   const engine::Arena* arena = nullptr;
@@ -115,6 +126,11 @@ Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePiece
 
 /// The transfer of the gradients that follows one of the state: the moves of parameters.
 std::shared_ptr<const MoveContext> GradientsOf(const MoveContext& state);
+/// The same of the gradients that are kept.
+std::shared_ptr<const MoveContext> SavedGradientsOf(const MoveContext& state);
+/// A leg of a copy over several steps: the moves of these tensors only, ascending.
+std::shared_ptr<const MoveContext> LegOf(const MoveContext& all, int leg,
+                                         std::span<const int> tensors);
 
 /// The memory of a cell that this node sends: any box inside an old piece of one of its devices, or
 /// inside the gradient of one.

@@ -11,6 +11,7 @@
 #include "agents/move/mover.h"
 #include "agents/move/parallel.h"
 #include "engine/copy/fused.h"
+#include "engine/store/allocate.h"
 #include "engine/store/sealed_memory.h"
 
 namespace tessera::agents {
@@ -68,6 +69,11 @@ class HostPeers {
     TESSERA_TRY(engine::Arena arena,
                 MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
     TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
+    if (c.is_saved) {
+      const int slot = PieceTable::SlotOf(table.epoch() + 1);
+      TESSERA_TRY(const PieceTable next, PieceTable::Read(arena, slot).Context(ToString(id)));
+      TESSERA_TRY(table, engine::AllocateSaved(table, next, c.follows, id, arena.capacity()));
+    }
     peers_.emplace(id, std::pair{std::move(arena), std::move(table)});
     return OkStatus();
   }

@@ -29,6 +29,10 @@ void WarmAll(const MoveContext& context, const std::stop_token& stop) {
     for (const engine::PieceEntry& piece : local.next_table.entries()) {
       if (!Stays(piece, local.old_table)) MakePresent(*local.arena, piece, stop);
     }
+    if (!local.saved) continue;
+    for (const engine::PieceEntry& piece : local.saved->entries()) {
+      MakePresent(*local.arena, piece, stop);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 
 #include "agents/move/digest_wire.h"
@@ -10,6 +11,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
+#include "engine/model/gpt.h"
 
 namespace tessera::agents {
 
@@ -25,22 +27,104 @@ void ChangeTransfer::Offer() {
   world_.serve(context_);
 }
 
-void ChangeTransfer::Precopy(std::int64_t step, std::function<void()> done) {
+void ChangeTransfer::SaveGradients(std::function<void()> done) {
+  if (!context_) return done();
+  follow_run_ = world_.save_gradients(
+      context_, [this, lives = std::weak_ptr(lives_), done = std::move(done)](const Status& saved) {
+        if (lives.expired()) return;
+        follow_run_.reset();
+        if (!saved) why_not_saved_ = saved.error().ToString();
+        done();
+      });
+}
+
+void ChangeTransfer::Precopy(const engine::RunPrecopy& leg, const wire::StepDecision& followed,
+                             std::function<void(bool is_whole)> done) {
   // An agent that has restarted fails in Start.
-  if (!context_ || !change_.CheckStep(devices_, step)) return done();
-  MoveState(MoveMode::kVerifyMoved, [this, step, done = std::move(done)](const Status& status) {
-    if (status) {
-      copied_ = step;
-      TakeAhead(step);
-    } else if (status.error().code != ErrorCode::kCancelled) {
+  if (!context_ || !change_.CheckStep(devices_, leg.step)) return done(false);
+  const auto end = [this, leg, done = std::move(done)](const Status& status) {
+    const bool is_last = leg.leg == leg.legs;
+    if (status && is_last) {
+      copied_ = leg.step;
+      if (leg.legs == 1) TakeAhead(leg.step);
+    } else if (!status && status.error().code != ErrorCode::kCancelled) {
       uplink_.ReportNodeEvent(
           engine::Severity::kWarning,
           fmt::format("transaction {} of '{}': the state after step {} is copied in the pause: {}",
-                      change_.prepare().transaction(), change_.prepare().job(), step,
+                      change_.prepare().transaction(), change_.prepare().job(), leg.step,
                       status.error().ToString()));
     }
-    done();
+    done(status.has_value());
+  };
+  if (leg.legs == 1) return MoveState(context_, MoveMode::kVerifyMoved, end);
+  CopyLeg(leg, followed, end);
+}
+
+void ChangeTransfer::CopyLeg(const engine::RunPrecopy& leg, const wire::StepDecision& followed,
+                             Done done) {
+  if (!why_not_saved_.empty()) {
+    return done(Unavailable("gradients were not kept: " + why_not_saved_));
+  }
+  if (leg.legs != change_.legs()) {
+    return done(
+        FailedPrecondition(fmt::format("{} legs, planned are {}", leg.legs, change_.legs())));
+  }
+  CountFlows();
+  const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);
+  MoveState(LegOf(*context_, leg.leg, change_.TensorsOfLegs(leg.leg, leg.leg)),
+            MoveMode::kVerifyMoved,
+            [this, leg, followed, before, done = std::move(done)](const Status& status) {
+              if (before) AddTo(*before);
+              if (!status || leg.leg == 1) return done(status);
+              Follow(leg, followed, done);
+            });
+}
+
+void ChangeTransfer::Follow(const engine::RunPrecopy& leg, const wire::StepDecision& followed,
+                            Done done) {
+  const auto settings = engine::ParseJobSettings(change_.prepare().settings());
+  if (!settings) return done(settings.error());
+  if (followed.step() != leg.step) {
+    return done(FailedPrecondition(fmt::format(
+        "the decision of step {} for the state after step {}", followed.step(), leg.step)));
+  }
+  const StepUpdate update{
+      engine::CoefficientsOf(*settings, leg.step, std::bit_cast<double>(followed.clip())), leg.step,
+      followed.skip()};
+  const auto copied = LegOf(*context_, leg.leg, change_.TensorsOfLegs(1, leg.leg - 1));
+  const Done end = leg.leg < leg.legs ? std::move(done) : Done([this, done](const Status& status) {
+    if (!status) return done(status);
+    CompareCopies(done);
   });
+  followed_move_ = world_.start_move(
+      SavedGradientsOf(*copied), MoveMode::kVerifyMoved,
+      [this, copied, update, end, lives = std::weak_ptr(lives_)](MoveResult result) {
+        if (lives.expired()) return;
+        ReportNotes(result);
+        if (!result.status) return end(result.status);
+        follow_run_ = world_.update_copies(copied, update, [this, end, lives](const Status& made) {
+          if (lives.expired()) return;
+          follow_run_.reset();
+          end(made);
+        });
+      });
+}
+
+// No copy of a leg before was compared with the state that it has followed.
+void ChangeTransfer::CompareCopies(Done done) {
+  CountFlows();
+  const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);
+  MoveState(LegOf(*context_, change_.legs(), {}), MoveMode::kVerifyFull,
+            [this, before, done = std::move(done)](const Status& status) {
+              if (before) AddTo(*before);
+              done(status);
+            });
+}
+
+void ChangeTransfer::ForgetCopies() {
+  copied_.reset();
+  result_.reset();
+  moved_before_.clear();
 }
 
 // After the commit the update of the next step would wait for them.
@@ -76,11 +160,14 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     MoveGradients(pending, done);
   };
   if (copied_ == step && has_pending) {
+    if (result_->digests.has_after) {
+      digests_.Keep(change_.prepare().transaction(), *context_, *result_);
+    }
     with_gradients(OkStatus());
     return OkStatus();
   }
   if (has_pending) {
-    MoveState(MoveMode::kVerifyMoved, with_gradients);
+    MoveState(context_, MoveMode::kVerifyMoved, with_gradients);
     return OkStatus();
   }
   // The new pieces may lie in the space of the gradients, so these are no longer valid.
@@ -93,7 +180,7 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     context_ = std::move(context);
   }
   const bool is_full = change_.prepare().verify_full();
-  MoveState(is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
+  MoveState(context_, is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
   return OkStatus();
 }
 
@@ -103,16 +190,20 @@ void ChangeTransfer::MoveRound(Done done) {
   is_offered_ = true;
   world_.serve(context_);
   const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);
-  MoveState(MoveMode::kVerifyMoved, [this, before, done = std::move(done)](const Status& status) {
-    if (before) AddTo(*before);
-    if (status && move_) {  // else it was stopped when it had just ended
-      SendProgress(true);
-      for (const auto& flow : move_->flows()) {
-        moved_before_[{flow->source, flow->destination}] += flow->total;
-      }
-    }
-    done(status);
-  });
+  MoveState(context_, MoveMode::kVerifyMoved,
+            [this, before, done = std::move(done)](const Status& status) {
+              if (before) AddTo(*before);
+              if (status) CountFlows();
+              done(status);
+            });
+}
+
+void ChangeTransfer::CountFlows() {
+  if (!move_) return;  // it was stopped when it had just ended
+  SendProgress(true);
+  for (const auto& flow : move_->flows()) {
+    moved_before_[{flow->source, flow->destination}] += flow->total;
+  }
 }
 
 void ChangeTransfer::AddTo(const MoveResult& before) {
@@ -122,11 +213,12 @@ void ChangeTransfer::AddTo(const MoveResult& before) {
   result_->checksums_equal += before.checksums_equal;
 }
 
-void ChangeTransfer::MoveState(MoveMode mode, Done done) {
+void ChangeTransfer::MoveState(std::shared_ptr<const MoveContext> context, MoveMode mode,
+                               Done done) {
   reported_.clear();
   reported_storage_ = 0;
   move_ = world_.start_move(
-      context_, mode,
+      std::move(context), mode,
       [this, lives = std::weak_ptr(lives_), done = std::move(done)](MoveResult result) {
         if (lives.expired()) return;
         const StateDigests& taken = result.digests;
@@ -173,6 +265,8 @@ void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
 
 void ChangeTransfer::Cancel() {
   ahead_.reset();
+  follow_run_.reset();
+  if (followed_move_) followed_move_->Cancel();
   if (move_) move_->Cancel();
   if (gradient_move_) gradient_move_->Cancel();
 }

@@ -22,6 +22,7 @@
 #include "agents/node/prepared_change.h"
 #include "agents/node/uplink.h"
 #include "agents/wire/messages_fwd.h"
+#include "engine/txn/participant.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -50,10 +51,18 @@ class ChangeTransfer {
   void Offer();
   /// No cells may be fetched from now on.
   void Withdraw() { world_.serve(nullptr); }
-  /// Copies the state after `step` while the ranks compute gradients. What fails is left to Start.
+  /// Keeps the gradients of what may follow. What fails is noted: the next leg is then not whole.
+  /// `done` as of Precopy.
+  /// \pre all ranks of this node wait
+  void SaveGradients(std::function<void()> done);
+  /// Copies the tensors of the leg while the ranks compute gradients, and makes the update of
+  /// `followed` to those of the legs before. What fails is left to Start.
   /// `done` runs once, unless this part ends before; also inside the call.
   /// \pre the change keeps the old gradients
-  void Precopy(std::int64_t step, std::function<void()> done);
+  void Precopy(const engine::RunPrecopy& leg, const wire::StepDecision& followed,
+               std::function<void(bool is_whole)> done);
+  /// What was copied does not count.
+  void ForgetCopies();
   /// Starts the transfer of the state after `step`, unless it was copied before. If the step of
   /// `pending` is not 0, its gradients move too, and devices that have no rank yet get the
   /// decision. `done` runs once, on the loop, unless this part ends before; also inside the call.
@@ -75,6 +84,8 @@ class ChangeTransfer {
   void Stop() {
     move_.reset();
     gradient_move_.reset();
+    followed_move_.reset();
+    follow_run_.reset();
     ahead_.reset();
   }
 
@@ -92,7 +103,14 @@ class ChangeTransfer {
 
  private:
   void TakeAhead(std::int64_t step);
-  void MoveState(MoveMode mode, Done done);
+  void MoveState(std::shared_ptr<const MoveContext> context, MoveMode mode, Done done);
+  void CopyLeg(const engine::RunPrecopy& leg, const wire::StepDecision& followed, Done done);
+  /// Makes the update to the tensors of the legs before.
+  void Follow(const engine::RunPrecopy& leg, const wire::StepDecision& followed, Done done);
+  /// Compares all copies with the state that they are to be equal to.
+  void CompareCopies(Done done);
+  /// What is counted of the transfer that has ended counts in the next ones.
+  void CountFlows();
   /// Adds what earlier rounds have moved to the result.
   void AddTo(const MoveResult& before);
   void MoveGradients(const wire::StepDecision& pending, Done done);
@@ -112,13 +130,16 @@ class ChangeTransfer {
   std::shared_ptr<void> pages_;
   std::unique_ptr<Move> move_;           // of the state
   std::unique_ptr<Move> gradient_move_;  // after it
-  std::unique_ptr<KeptRun> ahead_;       // digests, while the ranks compute
+  std::unique_ptr<Move> followed_move_;  // of gradients that were kept
+  std::shared_ptr<void> follow_run_;
+  std::string why_not_saved_;
+  std::unique_ptr<KeptRun> ahead_;  // digests, while the ranks compute
   std::optional<KeptResult> taken_ahead_;
   std::optional<std::int64_t>
       copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason
   std::int64_t reported_storage_ = 0, reported_gradients_ = 0;
-  /// Bytes of the rounds before, by source and destination.
+  /// Bytes of the rounds or legs before, by source and destination.
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> moved_before_;
   std::optional<MoveResult> result_;
   /// Ends with this part: the result of a transfer may come later.

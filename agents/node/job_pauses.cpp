@@ -88,6 +88,16 @@ void JobPauses::RaiseRequest(const std::string& job, std::uint64_t number, std::
   }
 }
 
+void JobPauses::GoOn(const std::string& name, std::int64_t step) {
+  const HeldJobs::Job* const job = jobs_.Find(name);
+  if (!job) return;
+  for (const ptc::DeviceId device : devices_.Of(name)) {
+    RankTable::Rank* const rank = ranks_.Find({name, device});
+    const bool waits = rank && rank->paused && rank->paused->before_update;
+    if (waits && rank->paused->step < step) SendResume(*rank, job->row.epoch);
+  }
+}
+
 void JobPauses::EndRequest(const std::string& name, std::uint64_t through, bool stay_paused) {
   HeldJobs::Job* job = jobs_.Find(name);
   if (!job) return;

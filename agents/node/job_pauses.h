@@ -55,6 +55,8 @@ class JobPauses {
 
   /// Writes the request to the arenas of the job.
   void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
+  /// Lets ranks go on that wait before the update of a step up to `step`. The request stays.
+  void GoOn(const std::string& job, std::int64_t step);
   /// Ends the requests up to `through`. Ranks that could not read their data keep waiting for it.
   /// With `stay_paused`, or while the job is being started, no request ends, and all ranks keep
   /// waiting.

@@ -250,6 +250,28 @@ NodeWorld NodeServer::MakeWorld() {
           loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
         });
   };
+  const auto on_loop = [this](std::function<void(const Status&)> done) {
+    return [this, done = std::move(done)](const Status& status) {
+      loop_.Post([done, status] { done(status); });
+    };
+  };
+  world.save_gradients = [on_loop](std::shared_ptr<const MoveContext> context,
+                                   std::function<void(const Status&)> done) {
+    return std::make_shared<FollowRun>(
+        [context = std::move(context)](const std::stop_token& stop) {
+          return SaveGradients(*context, stop);
+        },
+        on_loop(std::move(done)));
+  };
+  world.update_copies = [on_loop](std::shared_ptr<const MoveContext> context,
+                                  const StepUpdate& update,
+                                  std::function<void(const Status&)> done) {
+    return std::make_shared<FollowRun>(
+        [context = std::move(context), update](const std::stop_token& stop) {
+          return UpdateCopies(*context, update, stop);
+        },
+        on_loop(std::move(done)));
+  };
   world.warm_pages = [](std::shared_ptr<const MoveContext> context) {
     return std::make_shared<PageWarmer>(std::move(context));
   };

@@ -87,12 +87,12 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
   world.prepare = [this] { return change_.TakeText(); };
   world.check = [this] { return CheckAndReserve(); };
   world.connect = [this] { ConnectRanks(); };
-  world.raise_request = [this](std::int64_t at_step, bool before_update) {
-    RaiseRequest(at_step, before_update);
+  world.raise_request = [this](const engine::RaiseRequest& request) { RaiseRequest(request); };
+  world.precopy = [this](const engine::RunPrecopy& leg, const wire::StepDecision& followed) {
+    RunPrecopy(leg, followed);
   };
-  world.precopy = [this](std::int64_t step) { RunPrecopy(step); };
-  world.transfer = [this](std::int64_t step, const wire::StepDecision& pending) {
-    RunTransfer(step, pending);
+  world.transfer = [this](std::int64_t step, const wire::StepDecision& pending, bool anew) {
+    RunTransfer(step, pending, anew);
   };
   world.round = [this](int round, std::int64_t step) { RunRound(round, step); };
   world.settle = [this](int rounds, std::int64_t step) { Settle(rounds, step); };
@@ -130,6 +130,12 @@ Status NodeTransaction::CheckAndReserve() {
         fmt::format("transaction {} of '{}': all state moves in the pause: {}", p.transaction(),
                     p.job(), change_.why_plain()));
   }
+  if (!change_.why_one_leg().empty()) {
+    world_.uplink.ReportNodeEvent(
+        engine::Severity::kWarning,
+        fmt::format("transaction {} of '{}': all state is copied in one step: {}", p.transaction(),
+                    p.job(), change_.why_one_leg()));
+  }
   transfer_.Warm();
   return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
 }
@@ -145,21 +151,33 @@ void NodeTransaction::CheckConnected() {
   if (ranks_.AreConnected() && meeting_.is_over()) Feed(engine::RanksConnected{OkStatus()});
 }
 
-void NodeTransaction::OnTransfer(std::int64_t step, const wire::StepDecision& pending,
-                                 bool exchange) {
-  if (exchange) transfer_.UseExchange(meeting_.exchange());
-  part_.OnTransfer(step, pending);
+void NodeTransaction::OnTransfer(const wire::Transfer& message) {
+  if (message.exchange()) transfer_.UseExchange(meeting_.exchange());
+  part_.OnTransfer(message.step(), message.pending(), message.anew());
 }
 
-void NodeTransaction::RaiseRequest(std::int64_t at_step, bool before_update) {
+void NodeTransaction::RaiseRequest(const engine::RaiseRequest& request) {
+  if (request.leg == leg_ && !saves_) return Raise(request);
+  if (request.leg <= leg_) return;  // said again
+  leg_ = request.leg;
+  saves_ = true;
+  world_.machine.fault_point("participant.saving");
+  transfer_.SaveGradients([this, request] {
+    saves_ = false;
+    if (state() == engine::ParticipantState::kPrepared) Raise(request);
+  });
+}
+
+void NodeTransaction::Raise(const engine::RaiseRequest& request) {
   const std::string& job = prepare().job();
   const auto number = static_cast<std::uint64_t>(prepare().transaction());
-  if (before_update) {
-    world_.pauses.RaiseRequest(job, number | engine::kRequestBeforeUpdate, at_step + 1);
-    awaited_ = at_step;
+  if (request.before_update) {
+    world_.pauses.RaiseRequest(job, number | engine::kRequestBeforeUpdate, request.at_step + 1);
+    if (request.leg > 1) world_.pauses.GoOn(job, request.at_step);
+    awaited_ = request.at_step;
     LookForState();
   } else {
-    world_.pauses.RaiseRequest(job, number, at_step);
+    world_.pauses.RaiseRequest(job, number, request.at_step);
   }
   if (const auto all = world_.pauses.AllPaused(job)) Feed(engine::RanksPaused{all->step});
 }
@@ -177,7 +195,7 @@ void NodeTransaction::LookForState() {
   }
   if (has_all) {
     awaited_.reset();
-    return Feed(engine::StateReached{});
+    return Feed(engine::StateReached{leg_});
   }
   if (!updates || std::exchange(looks_again_, true)) return;
   world_.timers.After(kSoon, [this, alive = std::weak_ptr(alive_)] {
@@ -188,9 +206,11 @@ void NodeTransaction::LookForState() {
 }
 
 // Old pieces are only read, and nothing new lies in gradients, so views and digests may go on.
-void NodeTransaction::RunPrecopy(std::int64_t step) {
+void NodeTransaction::RunPrecopy(const engine::RunPrecopy& leg,
+                                 const wire::StepDecision& followed) {
   world_.machine.fault_point("participant.precopying");
-  transfer_.Precopy(step, [this] { Feed(engine::PrecopyEnded{}); });
+  if (leg.leg > 1) world_.machine.fault_point("participant.following");
+  transfer_.Precopy(leg, followed, [this](bool is_whole) { Feed(engine::PrecopyEnded{is_whole}); });
 }
 
 // A registrar that has read an old row of its journal may believe that a training job is paused.
@@ -202,10 +222,11 @@ Status NodeTransaction::CheckRanksWait() const {
   return FailedPrecondition(fmt::format("the ranks of '{}' do not wait here", p.job()));
 }
 
-void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& pending) {
+void NodeTransaction::RunTransfer(std::int64_t step, const wire::StepDecision& pending, bool anew) {
   if (Status wait = CheckRanksWait(); !wait) return Feed(engine::TransferEnded{std::move(wait)});
   world_.links.views->GiveUp(prepare().job());  // the old pieces will be overwritten
   world_.digests.Forget(prepare().job());
+  if (anew) transfer_.ForgetCopies();
   Status started = transfer_.Start(
       step, pending, [this](const Status& status) { Feed(engine::TransferEnded{status}); });
   if (!started) Feed(engine::TransferEnded{std::move(started)});
@@ -315,6 +336,7 @@ void NodeTransaction::SendReport(const engine::Report& report) {
   out->set_step(report.step);
   if (report.kind == engine::ReportKind::kPrepared) {
     out->set_can_precopy(change_.keeps_gradients());
+    out->set_can_follow(change_.can_follow());
     out->set_exchange(meeting_.exchange() != nullptr);
   }
   if (report.kind == engine::ReportKind::kMoved) {
@@ -324,6 +346,11 @@ void NodeTransaction::SendReport(const engine::Report& report) {
       Encode(device, extra->mutable_device());
       extra->set_bytes(bytes);
     }
+  }
+  if (report.kind == engine::ReportKind::kReached) out->set_round(report.round);
+  if (report.kind == engine::ReportKind::kPrecopied) {
+    out->set_round(report.round);
+    out->set_is_whole(report.is_whole);
   }
   if (report.kind == engine::ReportKind::kPaused) AddPending(out);
   if (report.kind == engine::ReportKind::kTransferred) {

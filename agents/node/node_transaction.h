@@ -80,8 +80,11 @@ class NodeTransaction {
   /// Notes that the registrar has sent something about the transaction.
   void NoteWord();
   void Feed(engine::ParticipantEvent event) { part_.Feed(std::move(event)); }
-  /// \param exchange the devices of all nodes have met
-  void OnTransfer(std::int64_t step, const wire::StepDecision& pending, bool exchange);
+  void OnPrecopy(const engine::PrecopyRequested& leg, const wire::StepDecision& followed) {
+    part_.OnPrecopy(leg, followed);
+  }
+  /// \pre !message.precopy()
+  void OnTransfer(const wire::Transfer& message);
   /// \param round, settled as TransactionPart::OnDecision
   void OnDecision(const engine::Decision& decision, std::optional<int> round = std::nullopt,
                   int settled = 0) {
@@ -117,13 +120,14 @@ class NodeTransaction {
   Status CheckAndReserve();
   void ConnectRanks();
   void CheckConnected();
-  void RaiseRequest(std::int64_t at_step, bool before_update);
+  void RaiseRequest(const engine::RaiseRequest& request);
+  void Raise(const engine::RaiseRequest& request);
   /// Whether the devices have the state that is awaited. Looks again while an update is made.
   void LookForState();
-  void RunPrecopy(std::int64_t step);
+  void RunPrecopy(const engine::RunPrecopy& leg, const wire::StepDecision& followed);
   /// No rank may write state that is copied.
   Status CheckRanksWait() const;
-  void RunTransfer(std::int64_t step, const wire::StepDecision& pending);
+  void RunTransfer(std::int64_t step, const wire::StepDecision& pending, bool anew);
   void RunRound(int round, std::int64_t step);
   void Settle(int rounds, std::int64_t step);
   void EndRound(int round, const Status& status);
@@ -151,6 +155,8 @@ class NodeTransaction {
   TransactionPart part_;
   std::int64_t step_ = 0;                // of the state after the flip
   std::optional<std::int64_t> awaited_;  // the step whose state is to be copied while ranks compute
+  int leg_ = 1;                          // for which it is
+  bool saves_ = false;                   // gradients, before the ranks go on
   bool looks_again_ = false;             // soon
   std::string round_problem_;            // of the last attempt at a round, reported once
   Timers::Clock::time_point last_word_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -51,14 +52,19 @@ void NodeTransactions::OnPrepare(const wire::Prepare& message) {
 
 void NodeTransactions::OnPauseTxn(const wire::PauseTxn& message) {
   if (!HearAbout(message.transaction())) return;
-  txn_->Feed(engine::PauseRequested{message.at_step(), message.before_update()});
+  txn_->Feed(engine::PauseRequested{message.at_step(), message.before_update(),
+                                    std::max(1, message.leg())});
 }
 
 void NodeTransactions::OnTransfer(const wire::Transfer& message) {
   if (!HearAbout(message.transaction())) return;
   world_.machine.limit_lanes(message.throttle());
-  if (message.precopy()) return txn_->Feed(engine::PrecopyRequested{message.step()});
-  txn_->OnTransfer(message.step(), message.pending(), message.exchange());
+  if (message.precopy()) {
+    return txn_->OnPrecopy(
+        {message.step(), std::max(1, message.leg()), std::max(1, message.legs())},
+        message.pending());
+  }
+  txn_->OnTransfer(message);
 }
 
 void NodeTransactions::OnThrottle(const wire::Throttle& message) {

@@ -15,6 +15,7 @@
 #include "agents/checkpoint/stored_state.h"
 #include "agents/job/rank_view.h"
 #include "agents/move/device_store.h"
+#include "agents/move/follow.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
@@ -95,6 +96,15 @@ struct NodeWorld {
   /// As start_move. Clears the holds that HoldUpdates has set.
   std::function<std::unique_ptr<KeptRun>(KeptState state, std::function<void(KeptResult)> done)>
       start_kept_digests;
+  /// SaveGradients and UpdateCopies (agents/move/follow.h). `done` as of start_move. The work ends
+  /// with what these return.
+  std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context,
+                                      std::function<void(const Status&)> done)>
+      save_gradients;
+  std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context,
+                                      const StepUpdate& update,
+                                      std::function<void(const Status&)> done)>
+      update_copies;
   /// Makes the memory of the new pieces present. The work ends with what this returns.
   std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context)> warm_pages;
   /// Cells of this transfer may be fetched from this node from now on; null: of none.

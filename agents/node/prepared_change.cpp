@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "agents/net/lane_ticket.h"
 #include "agents/node/peers.h"
@@ -52,7 +53,24 @@ Status PreparedChange::Build(PlanMemo& memo) {
   TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
   TESSERA_RETURN_IF_ERROR(
       check("the plan", remains_ ? mixed_plan_->hash : plan_->hash, p.plan_hash()));
+  TESSERA_RETURN_IF_ERROR(CheckLegs());
   return BuildRounds();
+}
+
+Status PreparedChange::CheckLegs() const {
+  std::set<int> copied;
+  for (const wire::MoveRound& leg : prepare_.legs()) {
+    for (const int tensor : leg.tensors()) {
+      const bool is_tensor = 0 <= tensor && tensor < std::ssize(to_->collection().tensors());
+      if (is_tensor && copied.insert(tensor).second) continue;
+      return FailedPrecondition(fmt::format("stale plan: tensor {} in its legs", tensor));
+    }
+  }
+  if (prepare_.legs().empty() || copied.size() == to_->collection().tensors().size()) {
+    return OkStatus();
+  }
+  return FailedPrecondition(fmt::format("stale plan: its legs copy {} of {} tensors", copied.size(),
+                                        to_->collection().tensors().size()));
 }
 
 Status PreparedChange::BuildRounds() {
@@ -138,7 +156,41 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& 
   }
   TESSERA_RETURN_IF_ERROR(allocated);
   for (auto& [id, next] : next_) memo.ShareEntries(next);
+  AllocateSaved(devices);
   return WriteNext(devices);
+}
+
+void PreparedChange::AllocateSaved(const DeviceStore& devices) {
+  if (!keeps_gradients() || legs() == 1) return;
+  for (const int tensor : TensorsOfLegs(1, legs() - 1)) {
+    const auto& spec = to_->collection().tensors()[static_cast<std::size_t>(tensor)];
+    if (spec.role == ptc::TensorRole::kParam) follows_.push_back(tensor);
+  }
+  for (const auto& [id, next] : next_) {
+    const engine::Arena& arena = *devices.devices().at(id).arena;
+    // The update of copies is made by the host.
+    if (!arena.memory().IsHostAccessible()) {
+      why_one_leg_ = fmt::format("the host cannot use the memory of {}", ToString(id));
+      return;
+    }
+    if (!IsSource(id)) continue;
+    auto saved = engine::AllocateSaved(old_.at(id), next, follows_, id, arena.capacity());
+    if (!saved) {
+      why_one_leg_ = saved.error().message;
+      return;
+    }
+    saved_.emplace(id, std::move(*saved));
+  }
+}
+
+std::vector<int> PreparedChange::TensorsOfLegs(int first, int last) const {
+  std::vector<int> out;
+  for (int leg = first; leg <= last; ++leg) {
+    const auto& tensors = prepare_.legs(leg - 1).tensors();
+    out.insert(out.end(), tensors.begin(), tensors.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 Status PreparedChange::WriteNext(DeviceStore& devices) const {
@@ -377,8 +429,13 @@ std::shared_ptr<const MoveContext> PreparedChange::MakeContext(const DeviceStore
   context->lane_use = {p.lane_use().lanes(), p.lane_use().frame_bytes()};
   for (const auto& [id, table] : next_) {
     const engine::Arena* arena = devices.devices().at(id).arena.get();
-    context->local.emplace(id, MoveContext::Local{arena, old_.at(id), table});
+    const auto saved = saved_.find(id);
+    context->local.emplace(
+        id,
+        MoveContext::Local{arena, old_.at(id), table,
+                           saved == saved_.end() ? std::nullopt : std::optional(saved->second)});
   }
+  if (can_follow()) context->follows = follows_;
   for (const wire::Peer& peer : p.peers()) {
     context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
                                    peer.public_key(),

@@ -62,6 +62,13 @@ class PreparedChange {
   bool keeps_gradients() const { return gradients_ == engine::OldGradients::kKept; }
   /// Why they are not kept although that was planned; empty: they are, or it was not.
   const std::string& why_plain() const { return why_plain_; }
+  /// Whether copies on this node can follow the state over the legs that are planned.
+  bool can_follow() const { return keeps_gradients() && why_one_leg_.empty(); }
+  /// Why not, although that was planned.
+  const std::string& why_one_leg() const { return why_one_leg_; }
+  /// The tensors of the legs from `first` to `last`, of 1 to legs(); ascending.
+  std::vector<int> TensorsOfLegs(int first, int last) const;
+  int legs() const { return std::max(1, prepare_.legs_size()); }
   /// Of a move in rounds: makes the table after the round before current on each device, and
   /// writes that of `round`, from 1. Idempotent.
   /// \error naming the device that does not hold the round before
@@ -98,12 +105,16 @@ class PreparedChange {
  private:
   /// Fills old_ and next_.
   Status AllocateAll(const DeviceStore& devices);
+  /// Fills saved_, or why_one_leg_.
+  void AllocateSaved(const DeviceStore& devices);
   void ExpandMoves(const DeviceStore& devices);
   void ExpandOutgoing(const DeviceStore& devices);
   /// \error naming the device
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
   void DropTexts();
+  /// Each tensor has to be in one leg.
+  Status CheckLegs() const;
   /// Reads the rounds from the message.
   Status BuildRounds();
   /// Fills old_ and next_ of the first round, after trying all rounds on each device.
@@ -146,7 +157,10 @@ class PreparedChange {
   std::shared_ptr<const ptc::DeviceMoves> moves_now_ = moves_;
   std::map<ptc::DeviceId, std::int64_t> extra_;
   engine::OldGradients gradients_ = engine::OldGradients::kFree;
-  std::string why_plain_;
+  std::string why_plain_, why_one_leg_;
+  /// By local device with old state: where gradients are kept while ranks compute the next ones.
+  std::map<ptc::DeviceId, engine::PieceTable> saved_;
+  std::vector<int> follows_;  // the parameters whose gradients these are
 };
 
 }  // namespace tessera::agents

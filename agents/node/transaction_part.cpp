@@ -90,10 +90,17 @@ void TransactionPart::Feed(engine::ParticipantEvent event) {
   forgotten(stay_paused);
 }
 
-void TransactionPart::OnTransfer(std::int64_t step, const wire::StepDecision& pending) {
+void TransactionPart::OnPrecopy(const engine::PrecopyRequested& leg,
+                                const wire::StepDecision& followed) {
+  followed_ = followed;
+  Feed(leg);
+}
+
+void TransactionPart::OnTransfer(std::int64_t step, const wire::StepDecision& pending, bool anew) {
   if (machine_.state() == State::kPrepared) {
     step_ = step;
     pending_ = pending;
+    anew_ = anew;
   }
   Feed(engine::TransferRequested{});
 }
@@ -146,39 +153,38 @@ bool TransactionPart::JournalState(const engine::JournalState& action) {
 }
 
 void TransactionPart::Perform(const engine::ParticipantAction& action) {
-  std::visit(
-      Overloaded{
-          [&](const engine::CheckAndReserve&) {
-            events_.push_front(engine::LocalChecked{world_.check()});
-          },
-          [&](const engine::ConnectRanks&) { world_.connect(); },
-          [&](const engine::RaiseRequest& a) { world_.raise_request(a.at_step, a.before_update); },
-          [&](const engine::RunPrecopy& a) { world_.precopy(a.step); },
-          [&](const engine::RunTransfer&) { world_.transfer(step_, pending_); },
-          [&](const engine::JournalState& a) { refused_ = !JournalState(a); },
-          [&](const engine::RunRound& a) { world_.round(a.round, step_); },
-          [&](const engine::Settle& a) { world_.settle(a.rounds, step_); },
-          [&](const engine::Report& a) { world_.report(a); },
-          [&](const engine::FlipAndAdopt&) { world_.flip(step_); },
-          [&](const engine::CleanUp&) { world_.clean_up(); },
-          [&](const engine::ReleaseRanks&) { world_.release(stay_paused_); },
-          [&](const engine::ResumeOld&) { world_.resume_old(stay_paused_); },
-          [&](const engine::ReadRegister& a) { world_.ask(a.write_abort); },
-          [&](const engine::Halt& a) {
-            halted_ = true;
-            world_.halt(a.reason);
-          },
-          [&](const engine::Forget&) {
-            forgotten_ = true;
-            if (terms_.rounds > 0) {
-              static_cast<void>(journal_.Put(kEndedKey, std::to_string(terms_.id)));
-            }
-            if (const Status cleared = Clear(journal_); !cleared) {
-              world_.note_error("journal: " + cleared.error().ToString());
-            }
-          },
-      },
-      action);
+  std::visit(Overloaded{
+                 [&](const engine::CheckAndReserve&) {
+                   events_.push_front(engine::LocalChecked{world_.check()});
+                 },
+                 [&](const engine::ConnectRanks&) { world_.connect(); },
+                 [&](const engine::RaiseRequest& a) { world_.raise_request(a); },
+                 [&](const engine::RunPrecopy& a) { world_.precopy(a, followed_); },
+                 [&](const engine::RunTransfer&) { world_.transfer(step_, pending_, anew_); },
+                 [&](const engine::JournalState& a) { refused_ = !JournalState(a); },
+                 [&](const engine::RunRound& a) { world_.round(a.round, step_); },
+                 [&](const engine::Settle& a) { world_.settle(a.rounds, step_); },
+                 [&](const engine::Report& a) { world_.report(a); },
+                 [&](const engine::FlipAndAdopt&) { world_.flip(step_); },
+                 [&](const engine::CleanUp&) { world_.clean_up(); },
+                 [&](const engine::ReleaseRanks&) { world_.release(stay_paused_); },
+                 [&](const engine::ResumeOld&) { world_.resume_old(stay_paused_); },
+                 [&](const engine::ReadRegister& a) { world_.ask(a.write_abort); },
+                 [&](const engine::Halt& a) {
+                   halted_ = true;
+                   world_.halt(a.reason);
+                 },
+                 [&](const engine::Forget&) {
+                   forgotten_ = true;
+                   if (terms_.rounds > 0) {
+                     static_cast<void>(journal_.Put(kEndedKey, std::to_string(terms_.id)));
+                   }
+                   if (const Status cleared = Clear(journal_); !cleared) {
+                     world_.note_error("journal: " + cleared.error().ToString());
+                   }
+                 },
+             },
+             action);
 }
 
 }  // namespace tessera::agents

@@ -47,14 +47,15 @@ class TransactionPart {
     /// Starts joining ranks and builds groups. RanksConnected is the result, also inside the call.
     std::function<void()> connect;
     /// Raises the request word. RanksPaused is the result, also inside the call, and with
-    /// `before_update` StateReached.
-    std::function<void(std::int64_t at_step, bool before_update)> raise_request;
-    /// Copies the state after `step` while ranks compute. PrecopyEnded is the result, also inside
-    /// the call.
-    std::function<void(std::int64_t step)> precopy;
+    /// `before_update` StateReached. With a leg after the first it keeps the gradients before, and
+    /// lets the ranks, which wait, go on.
+    std::function<void(const engine::RaiseRequest& request)> raise_request;
+    /// Copies the state after a step while ranks compute. After the first leg, `followed` is the
+    /// decision of that step. PrecopyEnded is the result, also inside the call.
+    std::function<void(const engine::RunPrecopy& leg, const wire::StepDecision& followed)> precopy;
     /// Starts the transfer of the state after `step`, and of the gradients of the step that is
-    /// pending. TransferEnded is the result.
-    std::function<void(std::int64_t step, const wire::StepDecision& pending)> transfer;
+    /// pending. `anew`: what was copied before does not count. TransferEnded is the result.
+    std::function<void(std::int64_t step, const wire::StepDecision& pending, bool anew)> transfer;
     /// Frees what the round before has moved, and copies the cells of this one. RoundEnded is the
     /// result, also inside the call.
     std::function<void(int round, std::int64_t step)> round = {};
@@ -97,7 +98,8 @@ class TransactionPart {
 
   /// Handles the event, and then those that its actions lead to, in their order.
   void Feed(engine::ParticipantEvent event);
-  void OnTransfer(std::int64_t step, const wire::StepDecision& pending);
+  void OnPrecopy(const engine::PrecopyRequested& leg, const wire::StepDecision& followed);
+  void OnTransfer(std::int64_t step, const wire::StepDecision& pending, bool anew);
   /// The value of the transaction's slot. A decision of another transaction means that this one can
   /// no longer be committed. `round`, `settled`: as in engine::OutcomeReceived; absent: the
   /// registrar has not said it.
@@ -128,7 +130,9 @@ class TransactionPart {
   bool halted_ = false;
   bool stay_paused_ = false;
   std::int64_t step_ = 0;
-  wire::StepDecision pending_;  // of the transfer; without a step: none
+  wire::StepDecision followed_;  // of the leg
+  wire::StepDecision pending_;   // of the transfer; without a step: none
+  bool anew_ = false;
 };
 
 }  // namespace tessera::agents

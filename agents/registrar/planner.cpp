@@ -211,6 +211,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   engine::PlanSummary summary = moves.mixed ? engine::SummarizePlan(from, to, *moves.mixed)
                                             : engine::SummarizePlan(from, to, plan, topology, lost);
   std::vector<engine::Round> rounds;
+  std::vector<std::vector<int>> legs;
   if (in_rounds) {
     const std::int64_t limit = request.move_memory() != 0 ? request.move_memory() : -1;
     TESSERA_TRY(rounds, PlanInRounds(basis, to, moves, lost, limit, summary));
@@ -218,14 +219,20 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   } else {
     engine::MemoryNeeds needs(plan.kinds);
     TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, plan, lost, needs, summary));
-    TESSERA_TRY(summary.overlap,
-                engine::PlanOverlap({&job, &to, &plan, &needs, target.options, basis.is_paused,
-                                     !lost.empty(), WishOf(request.overlap())}));
+    const engine::OverlapInput overlap{&job,           &to,
+                                       &plan,          &needs,
+                                       target.options, basis.is_paused,
+                                       !lost.empty(),  WishOf(request.overlap())};
+    TESSERA_TRY(engine::OverlapChoice choice, engine::PlanOverlap(overlap));
+    summary.overlap = std::move(choice.plan);
+    legs = std::move(choice.legs);
     if (summary.overlap.chosen) {
       summary.pause_estimate = summary.overlap.pause;
       for (engine::PlanSummary::Peak& peak : summary.peak_memory) {
-        peak.bytes = needs.DuringMove(from.mesh().RankOf(peak.device), mesh->RankOf(peak.device),
-                                      engine::OldGradients::kKept);
+        peak.bytes = legs.empty()
+                         ? needs.DuringMove(from.mesh().RankOf(peak.device),
+                                            mesh->RankOf(peak.device), engine::OldGradients::kKept)
+                         : engine::DuringFollow(overlap, peak.device);
       }
     }
   }
@@ -244,8 +251,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   if (basis.has_snapshots) {
     summary.snapshots = ForecastSnapshots(to, GuestOf(NodesOf(*mesh), basis.alive)).memory;
   }
-  return Planned{std::move(to), std::move(plan),   std::move(summary),
-                 basis.cluster, std::move(rounds), basis.remains};
+  return Planned{std::move(to),     std::move(plan), std::move(summary), basis.cluster,
+                 std::move(rounds), basis.remains,   std::move(legs)};
 }
 
 Result<Planned> PlanHandIn(const PlanBasis& basis) {

@@ -37,6 +37,9 @@ struct Planned {
   std::string cluster = {};                // JSON of the topology that the plan was made with
   std::vector<engine::Round> rounds = {};  // in which the state moves after the decision
   std::optional<Remains> from = {};        // present: the state does not lie as in the old layout
+  /// The tensors of each step over whose gradients the state is copied; empty: of one step, or
+  /// none.
+  std::vector<std::vector<int>> legs = {};
 };
 
 /// Plans the change of the job to `devices`, as the request wants it.

@@ -46,8 +46,12 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
       txn.paused_since ? std::chrono::duration<double>(now - *txn.paused_since).count() : txn.pause;
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.run->machine().reason();
-  if (precopies && !copies) {
+  if (precopies && !copies && txn.leg == 1) {
     out.reason = fmt::format("the state is copied after step {}", txn.copied_step);
+  }
+  if (precopies && txn.run->machine().legs() > 1) {
+    out.leg = txn.run->machine().leg();
+    out.legs = txn.run->machine().legs();
   }
   out.can_cancel = txn.run->machine().can_cancel();
   out.throttle = txn.throttle;
@@ -78,6 +82,9 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   p->set_topology(txn.planned.cluster);
   p->set_verify_full(txn.verify_full);
   p->set_precopy(txn.run->machine().precopies());
+  for (const std::vector<int>& leg : txn.planned.legs) {
+    p->add_legs()->mutable_tensors()->Add(leg.begin(), leg.end());
+  }
   for (const engine::Round& round : txn.planned.rounds) {
     auto* const tensors = p->add_rounds()->mutable_tensors();
     tensors->Add(round.tensors.begin(), round.tensors.end());

@@ -75,6 +75,8 @@ struct Txn {
   bool verify_full = false;         // all state is read in the pause
   bool was_paused = false;          // and stays so
   std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
+  int leg = 1;                      // of that copy
+  wire::StepDecision followed;      // of copied_step, after the first leg
   /// Whether devices of different nodes are asked to meet, once that is decided, and the nodes
   /// whose devices have.
   std::optional<bool> may_exchange;
@@ -111,7 +113,10 @@ struct Txn {
   }
   /// Whether the transfer itself reads or receives all state, so that digests are known before the
   /// decision.
-  bool reads_all() const { return verify_full || hand_in || (recovery && recovery->steps_lost); }
+  bool reads_all() const {
+    const bool follows = run && run->machine().follows();
+    return verify_full || hand_in || (recovery && recovery->steps_lost) || follows;
+  }
 };
 
 /// "no step lost: n1 was lost".

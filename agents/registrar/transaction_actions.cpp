@@ -127,15 +127,15 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
     case wire::TxnReport::PREPARED:
       if (txn_->start_watch) txn_->start_watch->NodeReady(node);
       if (m.exchange()) txn_->exchanging.insert(node);
-      return Feed(engine::NodePrepared{node, m.can_precopy()});
+      return Feed(engine::NodePrepared{node, m.can_precopy(), m.can_follow()});
     case wire::TxnReport::REACHED:
-      return Feed(engine::NodeReached{node});
+      return Feed(engine::NodeReached{node, m.round()});
     case wire::TxnReport::PRECOPIED:
-      return Feed(engine::NodePrecopied{node});
+      return Feed(engine::NodePrecopied{node, m.round(), m.is_whole()});
     case wire::TxnReport::REFUSED:
       return Feed(engine::NodeRefused{node, m.reason()});
     case wire::TxnReport::PAUSED:
-      if (m.has_pending()) txn_->pending = m.pending();
+      if (m.pending().step() > txn_->pending.step()) txn_->pending = m.pending();
       Feed(engine::NodePaused{node, m.step()});
       return NotePaused();
     case wire::TxnReport::TRANSFERRED:
@@ -184,6 +184,24 @@ void TransactionDesk::NoteExtra(const wire::DeviceExtra& extra) {
       known.measured = std::max(known.measured, extra.bytes());
     }
   }
+}
+
+// The ranks make the update before which they have waited, and go on.
+void TransactionDesk::NoteLeg(int leg) {
+  if (leg <= txn_->leg) return;
+  const auto now = timers_.now();
+  txn_->leg = leg;
+  ++txn_->copied_step;
+  txn_->followed = txn_->pending;
+  txn_->repeats = Repetition(now);
+  if (txn_->paused_since) {
+    txn_->pause += std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->paused_since.reset();
+  }
+  const Job* const job = jobs_.Find(txn_->job);
+  if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->copied_step + 1);
+  MarkDirty();
+  world_.fault_point("registrar.leg");
 }
 
 void TransactionDesk::NotePaused() {
@@ -345,14 +363,18 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
     Job* const job = jobs_.Find(txn_->job);
     // The gradients of the step after which the new ranks continue are those of the old ranks, as
     // in the plain way.
-    txn_->copied_step = txn_->at_step - 1;
+    txn_->copied_step = txn_->at_step - txn_->run->machine().legs();
     if (job && txn_->copied_step < job->step) txn_->copied_step = job->step + StepsAhead(*job);
     if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->copied_step + 1);
     AddEvent(
         engine::Severity::kInfo, source,
-        fmt::format("prepared: all ranks started, groups connected; the state after step {} is "
-                    "copied while the job computes",
-                    txn_->copied_step));
+        txn_->run->machine().legs() == 1
+            ? fmt::format("prepared: all ranks started, groups connected; the state after step {} "
+                          "is copied while the job computes",
+                          txn_->copied_step)
+            : fmt::format("prepared: all ranks started, groups connected; from the state after "
+                          "step {} on, it is copied over {} steps while the job computes",
+                          txn_->copied_step, txn_->run->machine().legs()));
   } else if (phase == TxnPhase::kPausing && before == TxnPhase::kPreparing) {
     const Job* job = jobs_.Find(txn_->job);
     if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
@@ -414,7 +436,9 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
       Overloaded{
           [&](const engine::SendPrepare& a) { return a.node; },
           [&](const engine::SendPause& a) {
+            NoteLeg(a.leg);
             m.mutable_pause_txn()->set_transaction(id);
+            m.mutable_pause_txn()->set_leg(a.leg);
             m.mutable_pause_txn()->set_at_step(a.before_update ? txn_->copied_step : txn_->at_step);
             m.mutable_pause_txn()->set_before_update(a.before_update);
             return a.node;
@@ -424,6 +448,9 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
             m.mutable_transfer()->set_step(txn_->copied_step);
             m.mutable_transfer()->set_throttle(txn_->throttle);
             m.mutable_transfer()->set_precopy(true);
+            m.mutable_transfer()->set_leg(a.leg);
+            m.mutable_transfer()->set_legs(a.legs);
+            if (a.leg > 1) *m.mutable_transfer()->mutable_pending() = txn_->followed;
             return a.node;
           },
           [&](const engine::SendTransfer& a) {
@@ -431,6 +458,7 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
             m.mutable_transfer()->set_step(a.step);
             m.mutable_transfer()->set_throttle(txn_->throttle);
             m.mutable_transfer()->set_exchange(Exchanges());
+            m.mutable_transfer()->set_anew(a.anew);
             if (txn_->pending.step() != 0) {
               *m.mutable_transfer()->mutable_pending() = txn_->pending;
             }
@@ -504,7 +532,7 @@ void TransactionDesk::AskAbout(const StateComparison& states) {
 void TransactionDesk::NoteResumed() {
   const auto now = timers_.now();
   if (txn_->paused_since) {
-    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->pause += std::chrono::duration<double>(now - *txn_->paused_since).count();
     txn_->paused_since.reset();
   }
   if (!txn_->run->machine().awaits_digests() || txn_->resumed) return;

@@ -128,6 +128,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     setup.precopies =
         planned.summary.overlap.chosen && !paused && !origin.hand_in && !origin.verify_full;
   }
+  setup.legs = std::max(1, static_cast<int>(planned.legs.size()));
   setup.rounds = static_cast<int>(planned.rounds.size());
   setup.participants.merge(NodesOf(planned.to.mesh()));
   const bool reads_all =

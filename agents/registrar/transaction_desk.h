@@ -163,6 +163,7 @@ class TransactionDesk : public RegistrarPart {
   void NoteExtra(const wire::DeviceExtra& extra);
   /// All ranks may wait now.
   void NotePaused();
+  void NoteLeg(int leg);
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();
   /// Asks the nodes which cells of these replicas differ.

@@ -56,6 +56,11 @@ class Cluster {
     const int num_nodes = static_cast<int>(sim_.Pick(2, 4));
     const Time step_time = sim_.Pick(150, 800);
     model_.emplace(sim_, step_time, update_time_);
+    if (is_trainer_ && sim_.Chance(0.7)) {
+      // So slow that the state of the trainer takes about as long as one to three steps.
+      constexpr std::int64_t kState = 1'500'000;
+      link_ = kState * 1000 / (step_time * sim_.Pick(6, 20) / 10);
+    }
     for (int n = 0; n < num_nodes; ++n) AddNode(n);
     for (auto& node : nodes_) node->Start();
     for (int i = static_cast<int>(sim_.Pick(0, 7)); i > 0; --i) faults_.Plan();
@@ -96,6 +101,7 @@ class Cluster {
     config.registrar_endpoint = "tcp://n0:1";
     config.devices = 2;
     config.device_bytes = is_trainer_ ? 4 << 20 : 256 << 10;
+    config.link_bytes_per_second = link_;
     SimNode::World world;
     world.sim = &sim_;
     world.collectives = &collectives_;
@@ -239,8 +245,9 @@ class Cluster {
   }
 
   SimWorld sim_;
-  const bool is_lossy_ = sim_.Chance(0.2);               // single messages are lost
-  const bool is_trainer_ = sim_.Chance(0.08);            // else the job is an own program
+  const bool is_lossy_ = sim_.Chance(0.2);     // single messages are lost
+  const bool is_trainer_ = sim_.Chance(0.08);  // else the job is an own program
+  std::int64_t link_ = 0;
   const Time update_time_ = sim_.Chance(0.2) ? 400 : 6;  // at most
   const bool is_remote_ = sim_.Chance(0.3);              // the register is on other machines
   const bool is_watched_ = sim_.Chance(0.2);             // to the end, in any case

@@ -18,6 +18,7 @@ struct ClusterResult {
   std::int64_t events = 0, steps = 0;
   std::int64_t transactions = 0, commits = 0, recoveries = 0;
   std::int64_t overlapped = 0;  // commits whose state was copied while ranks computed
+  std::int64_t followed = 0;    // and over several steps
   std::int64_t in_rounds = 0;   // commits whose state moved in rounds
   std::int64_t left = 0;        // moves in rounds that were given up because a node was lost,
   std::int64_t from_left = 0;   // and recoveries from what they have left

@@ -32,6 +32,7 @@ struct DeviceMemory {
   UniqueFd fd;
   engine::Arena arena;
   std::array<Content, 2> contents;  // by epoch & 1, as the arena's slots
+  std::int64_t saved_step = 0;      // whose gradients are kept
 
   engine::ArenaHeader& header() const { return arena.header(); }
   Content& at(std::int64_t epoch) { return contents[static_cast<std::size_t>(epoch & 1)]; }

@@ -81,6 +81,7 @@ void Invariants::OnToNode(const wire::ToNode& m) {
     world_.result->left += given_up_.insert(m.outcome().transaction()).second ? 1 : 0;
   }
   if (m.has_outcome() && m.outcome().round() > 0) world_.faults->OnRound();
+  if (m.has_transfer() && m.transfer().leg() > 1) followed_.insert(m.transfer().transaction());
   if (m.has_outcome()) CheckOutcome(m.outcome().transaction(), m.outcome().value());
   if (m.has_start_job() && m.start_job().again()) NoteRestart(m.start_job());
 }
@@ -208,7 +209,7 @@ std::string Invariants::FindWrongDigest(const std::string& job) const {
   TESSERA_CHECK(entries.has_value());
   if (!row) return {};
   const ptc::Collection& collection = row->job.layout.collection();
-  std::int64_t num_digests = 0, num_overlapped = 0;
+  std::int64_t num_digests = 0, num_overlapped = 0, num_followed = 0;
   for (const engine::HistoryEntry& entry : *entries) {
     if (entry.result != "committed" || entry.digest_after.empty()) continue;
     const auto digest_of = [&](std::int64_t step) {
@@ -227,6 +228,7 @@ std::string Invariants::FindWrongDigest(const std::string& job) const {
         (entry.digest_after == expected || is_of_before)) {
       ++num_digests;
       num_overlapped += is_of_before ? 1 : 0;
+      num_followed += followed_.contains(entry.id) ? 1 : 0;
       continue;
     }
     return fmt::format("transaction {} has digests {} and {}, the state of step {} has {}",
@@ -234,6 +236,7 @@ std::string Invariants::FindWrongDigest(const std::string& job) const {
   }
   world_.result->digests = num_digests;
   world_.result->overlapped = num_overlapped;
+  world_.result->followed = num_followed;
   return {};
 }
 

@@ -67,7 +67,7 @@ class Invariants {
 
   const World world_;
   std::set<std::pair<std::uint64_t, std::int64_t>> commits_;  // hash of the job, epoch
-  std::set<std::int64_t> given_up_;                           // transactions
+  std::set<std::int64_t> given_up_, followed_;                // transactions
 };
 
 }  // namespace tessera::agents::sim

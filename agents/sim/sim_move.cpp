@@ -58,6 +58,11 @@ Status CheckGradients(const MoveContext& c, const MemoryOf& memory_of) {
       DeviceMemory* const memory = memory_of(source);
       if (!memory) return Unavailable(fmt::format("{} cannot be read", ToString(source)));
       const std::int64_t version = memory->VersionOf(c.key.job, local.next_table.epoch() - 1);
+      if (c.is_saved) {
+        if (memory->saved_step == version) continue;
+        return Internal(fmt::format("{} keeps gradients of step {} beside the state of step {}",
+                                    ToString(source), memory->saved_step, version));
+      }
       const auto step = static_cast<std::int64_t>(memory->header().grads_step.load());
       if (step != version + 1) {
         return Internal(fmt::format("{} has gradients of step {} beside the state of step {}",
@@ -144,6 +149,25 @@ std::vector<DeviceDigests> DigestsOf(const MoveContext& c, const ptc::DeviceCell
   return out;
 }
 
+Status Save(const MoveContext& c, const MemoryOf& memory_of) {
+  for (const auto& [device, local] : c.local) {
+    if (!local.saved) continue;
+    DeviceMemory& memory = *memory_of(device);
+    memory.saved_step = static_cast<std::int64_t>(memory.header().grads_step.load());
+  }
+  return OkStatus();
+}
+
+// A piece that stays has the update from its rank, those that were copied from this one.
+Status Update(const MoveContext& c, const StepUpdate& update, const MemoryOf& memory_of) {
+  for (const auto& [device, local] : c.local) {
+    if (SourcesOf(*c.plan, device).empty()) continue;
+    Content& content = memory_of(device)->at(local.next_table.epoch());
+    content.version = content.version == update.step - 1 ? update.step : Content::kRubbish;
+  }
+  return OkStatus();
+}
+
 MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& memory_of,
                          const ShareOf& share_of, bool damages) {
   MoveResult result;
@@ -172,6 +196,8 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
   for (const auto& [device, local] : c.local) {
     if (!c.is_round && !c.to.mesh().RankOf(device)) continue;
     const std::int64_t epoch = local.next_table.epoch();
+    Content& content = memory_of(device)->at(epoch);
+    if (c.leg == 1) content = {c.key.job, epoch, Content::kNothing, false};
     std::set<std::int64_t> versions;
     // What a round does not move stays.
     if (c.is_round && !local.old_table.entries().empty()) versions.insert(old_version(device));
@@ -202,7 +228,13 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
     std::int64_t version = Content::kRubbish;
     if (versions.size() == 1 && !is_damaged) version = *versions.begin();
     if (versions.empty() && c.is_round) version = Content::kNothing;
-    memory_of(device)->at(epoch) = {c.key.job, epoch, version, false};
+    if (c.leg > 0 && !is_damaged) {
+      // What was copied before is one update behind, until that is made.
+      if (versions.empty()) continue;
+      const bool follows = content.version != Content::kNothing;
+      if (follows) version = content.version == version - 1 ? content.version : Content::kRubbish;
+    }
+    content = {c.key.job, epoch, version, false};
     // The node compares what has moved with its sources. A snapshot has no digests of cells, so the
     // registrar finds the difference.
     if (is_damaged && !c.snapshot) {

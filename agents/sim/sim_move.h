@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/move/follow.h"
 #include "agents/move/move.h"
 #include "agents/move/move_context.h"
 #include "agents/net/timers.h"
@@ -68,6 +69,10 @@ using VersionOf = std::function<std::int64_t(ptc::DeviceId device)>;
 /// The digests of the node's devices that own cells.
 std::vector<DeviceDigests> DigestsOf(const MoveContext& context, const ptc::DeviceCells& cells,
                                      const VersionOf& version_of);
+
+/// As SaveGradients and UpdateCopies (agents/move/follow.h).
+Status Save(const MoveContext& context, const MemoryOf& memory_of);
+Status Update(const MoveContext& context, const StepUpdate& update, const MemoryOf& memory_of);
 
 /// Copies, and takes the digests that a transfer of this mode takes.
 /// \param damages one device gets rubbish

@@ -368,6 +368,25 @@ NodeWorld SimNode::MakeWorld() {
   world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {
     return StartKeptDigests(std::move(state), std::move(done));
   };
+  const auto later = [this](std::function<Status()> work, std::function<void(const Status&)> done) {
+    auto run = std::make_shared<bool>(true);
+    agent_->process.EnterLater(
+        world_.sim->Pick(0, 5), [this, work, done, weak = std::weak_ptr(run)] {
+          if (weak.expired()) return;
+          done(world_.fails() ? DataLoss("a gradient cannot be read") : work());
+        });
+    return run;
+  };
+  world.save_gradients = [this, later](std::shared_ptr<const MoveContext> context,
+                                       std::function<void(const Status&)> done) {
+    return later([this, context] { return Save(*context, world_.memory_of); }, std::move(done));
+  };
+  world.update_copies = [this, later](std::shared_ptr<const MoveContext> context,
+                                      const StepUpdate& update,
+                                      std::function<void(const Status&)> done) {
+    return later([this, context, update] { return Update(*context, update, world_.memory_of); },
+                 std::move(done));
+  };
   world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
   world.serve = [](const std::shared_ptr<const MoveContext>&) {};
   world.limit_lanes = [this](std::int64_t bytes_per_second) {

@@ -30,6 +30,7 @@ SoakSum Soak(const SoakPlan& plan,
       out.sum.commits += result.commits;
       out.sum.recoveries += result.recoveries;
       out.sum.overlapped += result.overlapped;
+      out.sum.followed += result.followed;
       out.sum.in_rounds += result.in_rounds;
       out.sum.left += result.left;
       out.sum.from_left += result.from_left;

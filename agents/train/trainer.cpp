@@ -11,8 +11,6 @@
 
 #include "agents/data/job_data.h"
 #include "engine/data/cursor.h"
-#include "engine/update/adamw.h"
-#include "engine/update/schedule.h"
 
 namespace tessera::agents::train {
 namespace {
@@ -260,25 +258,11 @@ Result<tessera_record> Trainer::ComputeGradients() {
   return record;
 }
 
-UpdateCoefficients Trainer::Coefficients(double clip) const {
-  const std::int64_t step = *state_.step + 1;
-  const engine::CosineSchedule schedule{.peak = settings_.learning_rate,
-                                        .floor = settings_.min_learning_rate,
-                                        .warmup_steps = settings_.warmup_steps,
-                                        .cosine_steps = settings_.cosine_steps};
-  const engine::AdamWSettings adamw{.beta1 = settings_.beta1,
-                                    .beta2 = settings_.beta2,
-                                    .epsilon = settings_.epsilon,
-                                    .weight_decay = settings_.weight_decay};
-  const double learning_rate = schedule.LearningRate(step);
-  return {.with_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, true),
-          .without_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, false)};
-}
-
 Status Trainer::PrepareUpdate(double clip, bool skip) {
   prepared_.reset();
   if (skip) return OkStatus();
-  const UpdateCoefficients coefficients = Coefficients(clip);
+  const engine::UpdateCoefficients coefficients =
+      engine::CoefficientsOf(settings_, *state_.step + 1, clip);
   TESSERA_RETURN_IF_ERROR(updater_.Prepare(coefficients));
   prepared_ = coefficients;
   return OkStatus();

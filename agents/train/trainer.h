@@ -121,7 +121,6 @@ class Trainer {
   Status ReduceTiedEmbedding();
   /// Returns this rank's part of the squared gradient norm. Every element counts on one rank only.
   double NormShare() const;
-  UpdateCoefficients Coefficients(double clip) const;
 
   const engine::JobSettings settings_;
   const std::int64_t num_samples_;  // of the data set
@@ -135,12 +134,12 @@ class Trainer {
   RankState state_;
   std::unique_ptr<GptModel> model_;
   Updater updater_;
-  std::vector<std::span<float>> replicated_;         // gradients of tensors that tp does not cut
-  std::vector<float> replicated_copy_;               // all of these, one after the other
-  std::int64_t global_batch_ = 1, micro_batch_ = 1;  // samples
-  bool is_changed_ = false;                          // OnChange was called after the last step
-  std::vector<StageAction> schedule_;                // of every step
-  std::optional<UpdateCoefficients> prepared_;       // nullopt: the step changes no parameter
+  std::vector<std::span<float>> replicated_;            // gradients of tensors that tp does not cut
+  std::vector<float> replicated_copy_;                  // all of these, one after the other
+  std::int64_t global_batch_ = 1, micro_batch_ = 1;     // samples
+  bool is_changed_ = false;                             // OnChange was called after the last step
+  std::vector<StageAction> schedule_;                   // of every step
+  std::optional<engine::UpdateCoefficients> prepared_;  // nullopt: the step changes no parameter
 };
 
 }  // namespace tessera::agents::train

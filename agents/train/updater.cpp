@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kBlock = 4096;  // elements whose working set stays in the cache
 
-const engine::AdamWCoefficients& CoefficientsOf(const UpdateCoefficients& coefficients,
-                                                const ParameterPiece& parameter) {
-  return parameter.decays() ? coefficients.with_decay : coefficients.without_decay;
+const engine::AdamWCoefficients& Of(const engine::UpdateCoefficients& coefficients,
+                                    const ParameterPiece& parameter) {
+  return coefficients.Of(parameter.shape.size());
 }
 
 /// Returns the memory of the parameter as it is stored.
@@ -141,20 +141,20 @@ Result<Updater> Updater::Make(std::span<const ParameterPiece> parameters, Collec
   return updater;
 }
 
-Status Updater::Prepare(const UpdateCoefficients& coefficients) {
+Status Updater::Prepare(const engine::UpdateCoefficients& coefficients) {
   if (mine_.empty()) return OkStatus();
   for (const Outgoing& range : outgoing_) {
-    ComputeAhead(CoefficientsOf(coefficients, *range.parameter), *range.parameter, *range.optimizer,
+    ComputeAhead(Of(coefficients, *range.parameter), *range.parameter, *range.optimizer,
                  mine_.data() + range.at);
   }
   return dp_->AllGather(mine_, all_);
 }
 
-void Updater::Commit(const UpdateCoefficients& coefficients) const {
+void Updater::Commit(const engine::UpdateCoefficients& coefficients) const {
   for (const ParameterPiece& parameter : parameters_) {
     for (const OptimizerPiece& optimizer : parameter.optimizer) {
-      engine::AdamW(CoefficientsOf(coefficients, parameter), Updated(parameter, optimizer),
-                    optimizer.exp_avg, optimizer.exp_avg_sq,
+      engine::AdamW(Of(coefficients, parameter), Updated(parameter, optimizer), optimizer.exp_avg,
+                    optimizer.exp_avg_sq,
                     parameter.gradient.subspan(optimizer.offset, optimizer.size()));
       if (!parameter.bf16.empty()) {
         engine::RoundToBf16(optimizer.master,

@@ -10,14 +10,9 @@
 
 #include "agents/train/comm/collective.h"
 #include "agents/train/model/rank_state.h"
-#include "engine/update/adamw.h"
+#include "engine/model/job_update.h"
 
 namespace tessera::agents::train {
-
-/// Coefficients of one step for tensors that decay and for those that do not.
-struct UpdateCoefficients {
-  engine::AdamWCoefficients with_decay, without_decay;
-};
 
 /// Updates in two halves, so that no rank writes state before every rank has all values that it
 /// will write. Prepare computes and gathers in private memory; Commit writes and makes no
@@ -39,10 +34,10 @@ class Updater {
 
   /// Reads state and gradients.
   /// \error what the group returns
-  Status Prepare(const UpdateCoefficients& coefficients);
+  Status Prepare(const engine::UpdateCoefficients& coefficients);
   /// Writes parameters and optimizer state.
   /// \pre Prepare with the same coefficients and gradients
-  void Commit(const UpdateCoefficients& coefficients) const;
+  void Commit(const engine::UpdateCoefficients& coefficients) const;
 
  private:
   /// A range of a parameter that this rank updates and sends to the other ranks.

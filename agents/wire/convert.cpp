@@ -338,6 +338,7 @@ struct Fields<wire::OverlapInfo> {
     TESSERA_FIELD(Finite, plain_pause);
     TESSERA_FIELD(Finite, pause);
     TESSERA_FIELD(NotNegative, gradient_bytes);
+    TESSERA_FIELD(NotNegative, steps);
     TESSERA_FIELD(Any, why);
     return OkStatus();
   }
@@ -499,6 +500,8 @@ struct Fields<wire::TxnInfo> {
     TESSERA_FIELD(NotNegative, gradients_done);
     TESSERA_FIELD(NotNegative, round);
     TESSERA_FIELD(NotNegative, rounds);
+    TESSERA_FIELD(NotNegative, leg);
+    TESSERA_FIELD(NotNegative, legs);
     return OkStatus();
   }
 };

@@ -26,8 +26,11 @@ constexpr std::chrono::seconds kSilence{60};
 
 /// What a transaction does, in words. `waits`: for what it does nothing yet.
 std::string shownPhase(const engine::TxnStatus& txn, const std::string& waits) {
-  if (txn.phase == engine::TxnPhase::kPrecopying)
-    return waits.empty() ? "copying while training" : "prepared";
+  if (txn.phase == engine::TxnPhase::kPrecopying) {
+    if (!waits.empty()) return "prepared";
+    if (txn.legs == 0) return "copying while training";
+    return fmt::format("copying while training, step {} of {}", txn.leg, txn.legs);
+  }
   if (txn.round > 0) return fmt::format("round {} of {}", txn.round, txn.rounds);
   return std::string(engine::ToString(txn.phase));
 }
@@ -44,11 +47,10 @@ class TxnProgress {
     const bool precopies = txn.phase == engine::TxnPhase::kPrecopying;
     const bool may_wait = precopies || txn.phase == engine::TxnPhase::kPreparing;
     const std::string waits = may_wait ? txn.reason : "";
-    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits && txn.round == m_round)
-      return;
-    const bool samePhase =
-        phase == m_phase && waits.empty() == m_waits.empty() && txn.round == m_round;
-    m_round = txn.round;
+    const std::int64_t part = txn.round + txn.leg;  // it has rounds or legs, not both
+    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits && part == m_part) return;
+    const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty() && part == m_part;
+    m_part = part;
     m_phase = phase;
     m_bytes = txn.bytes_done;
     m_waits = waits;
@@ -64,11 +66,15 @@ class TxnProgress {
         line["round"] = txn.round;
         line["rounds"] = txn.rounds;
       }
+      if (txn.legs > 0) {
+        line["copying_step"] = txn.leg;
+        line["copying_steps"] = txn.legs;
+      }
       printLine(line);
     } else if (m_terminal) {
-      const double part = static_cast<double>(txn.bytes_done) /
+      const double done = static_cast<double>(txn.bytes_done) /
                           static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
-      fmt::print("\r\033[K{:<13} {} {}", shown, formatBar(part), far);
+      fmt::print("\r\033[K{:<13} {} {}", shown, formatBar(done), far);
       std::fflush(stdout);
     } else if (!samePhase) {
       fmt::print("{} {}\n", shown, far);
@@ -95,7 +101,7 @@ class TxnProgress {
   bool m_terminal;
   std::string m_phase, m_waits;
   std::int64_t m_bytes = -1;
-  std::int64_t m_round = 0;
+  std::int64_t m_part = 0;
 };
 
 std::string describeMeasured(const engine::MoveInRounds& rounds) {

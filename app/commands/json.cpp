@@ -203,6 +203,8 @@ Json toJson(const engine::TxnStatus& txn) {
           {"can_cancel", txn.can_cancel},
           {"round", txn.round > 0 ? Json(txn.round) : Json(nullptr)},
           {"rounds", txn.rounds > 0 ? Json(txn.rounds) : Json(nullptr)},
+          {"copying_step", txn.leg > 0 ? Json(txn.leg) : Json(nullptr)},
+          {"copying_steps", txn.legs > 0 ? Json(txn.legs) : Json(nullptr)},
           {"reason", txn.reason}};
 }
 
@@ -326,6 +328,7 @@ Json toJson(const engine::PlanSummary& plan) {
         {"plain_pause_seconds", plan.overlap.plain_pause},
         {"pause_seconds", plan.overlap.pause > 0 ? Json(plan.overlap.pause) : Json()},
         {"gradient_bytes", plan.overlap.gradient_bytes},
+        {"steps", plan.overlap.steps},
         {"why", plan.overlap.why}}},
       {"rollback", plan.in_rounds.rounds > 0 ? Json("until the first round") : Json(plan.rollback)},
       {"move_memory", moveMemoryOf(plan.in_rounds)},

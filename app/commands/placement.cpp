@@ -140,9 +140,12 @@ std::string describeOverlap(const engine::OverlapPlan& overlap) {
   const std::string pause = formatSeconds(overlap.pause);
   const std::string plain = formatSeconds(overlap.plain_pause);
   if (overlap.chosen) {
+    const std::string over =
+        overlap.steps > 1 ? fmt::format(" over {} steps", overlap.steps) : std::string();
     return fmt::format(
-        "  moves    while the job trains, except {} of gradients (pause {} if all in the pause)\n",
-        gradients, plain);
+        "  moves    while the job trains{}, except {} of gradients (pause {} if all in the "
+        "pause)\n",
+        over, gradients, plain);
   }
   return fmt::format("  moves    all in the pause (pause {} if only {} of gradients in it)\n",
                      pause, gradients);

@@ -184,6 +184,8 @@ struct TxnStatus {
   std::int64_t gradients_done = 0;  // bytes of gradients that have moved in the pause
   std::int64_t round = 0;           // that moves now; 0: none
   std::int64_t rounds = 0;          // of the change; 0: it moves at once
+  /// While it copies over the gradients of several steps: which of them, and of how many; else 0.
+  std::int64_t leg = 0, legs = 0;
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
@@ -261,6 +263,9 @@ struct OverlapPlan {
   double plain_pause = 0;  // expected, seconds: of the way without overlap
   double pause = 0;        // of the way with it; 0: it is impossible
   std::int64_t gradient_bytes = 0;
+  /// Over the gradients of how many steps the state is copied. What is copied before the last one
+  /// follows by the gradients of the steps between.
+  int steps = 1;
   std::string why;  // one sentence
   friend bool operator==(const OverlapPlan&, const OverlapPlan&) = default;
 };

@@ -67,15 +67,34 @@ std::string ObstacleOf(const OverlapInput& input) {
   return {};
 }
 
+/// Whether agents can make the update of a step to what they have copied: they know it, each device
+/// has all optimizer state of its parameters, and there is room for the gradients of a step.
+bool CanFollow(const OverlapInput& input) {
+  const SearchInput& job = *input.job;
+  if (job.settings.program || job.options.zero || input.to_options.zero) return false;
+  return std::ranges::all_of(job.layout->mesh().devices(), [&](ptc::DeviceId device) {
+    const auto known = job.capacities.find(device);
+    return known == job.capacities.end() || DuringFollow(input, device) <= known->second;
+  });
+}
+
 }  // namespace
 
-Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
+std::int64_t DuringFollow(const OverlapInput& input, ptc::DeviceId device) {
+  const std::optional<int> from = input.job->layout->mesh().RankOf(device);
+  const std::int64_t needed =
+      input.needs->DuringMove(from, input.to->mesh().RankOf(device), OldGradients::kKept);
+  return from ? needed + input.needs->OldGradientsOf(*from) : needed;
+}
+
+Result<OverlapChoice> PlanOverlap(const OverlapInput& input) {
   const SearchInput& job = *input.job;
-  OverlapPlan out;
+  OverlapChoice choice;
+  OverlapPlan& out = choice.plan;
   out.plain_pause = EstimatePause(*input.plan);
   out.why = ObstacleOf(input);
   if (!out.why.empty()) {
-    if (input.wish != OverlapWish::kOn) return out;
+    if (input.wish != OverlapWish::kOn) return choice;
     return FailedPrecondition("the state cannot be copied while the job computes: " + out.why);
   }
   TESSERA_TRY(const ptc::Outline gradients, GradientPlan(input));
@@ -84,8 +103,17 @@ Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
   now.devices = job.layout->mesh().devices();
   const auto step = job.step_seconds ? job.step_seconds
                                      : EstimateStepSeconds(now, job.layout->mesh(), job.options);
-  const double copy = out.plain_pause - PauseCosts().fixed_seconds;
-  out.pause = EstimatePause(gradients) + std::max(0.0, copy - step.value_or(0));
+  const double fixed = PauseCosts().fixed_seconds;
+  const double pause = EstimatePause(gradients);
+  const CopyTimes times{out.plain_pause - fixed, pause - fixed, step.value_or(0)};
+  out.pause = pause + std::max(0.0, times.state - times.step);
+  if (times.state > times.step && CanFollow(input)) {
+    choice.legs = SpreadOverSteps(*input.plan, *job.layout, *input.to, times);
+    if (!choice.legs.empty()) {
+      out.pause = pause;
+      out.steps = static_cast<int>(choice.legs.size());
+    }
+  }
   switch (input.wish) {
     case OverlapWish::kOn:
       out.chosen = true;
@@ -100,7 +128,8 @@ Result<OverlapPlan> PlanOverlap(const OverlapInput& input) {
                            : "Copying while the job computes would not shorten the pause.";
       break;
   }
-  return out;
+  if (!out.chosen) choice.legs.clear();
+  return choice;
 }
 
 }  // namespace tessera::engine

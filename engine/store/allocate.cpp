@@ -413,6 +413,36 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
   return PieceTable::Make(epoch, to.hash(), old.job(), std::move(placed), capacity, table_offset);
 }
 
+Result<PieceTable> AllocateSaved(const PieceTable& old, const PieceTable& next,
+                                 std::span<const int> tensors, ptc::DeviceId device,
+                                 std::int64_t capacity) {
+  std::vector<ptc::Interval> taken{old.extent(), next.extent()};
+  std::vector<PieceEntry> pieces;
+  for (const PieceEntry& entry : old.entries()) {
+    taken.push_back({entry.offset_bytes, entry.offset_bytes + entry.size_bytes});
+    const bool is_wanted = entry.kind == PieceEntry::kGradient &&
+                           std::binary_search(tensors.begin(), tensors.end(), entry.tensor);
+    if (is_wanted) pieces.push_back(entry);
+  }
+  for (const PieceEntry& entry : next.entries()) {
+    taken.push_back({entry.offset_bytes, entry.offset_bytes + entry.size_bytes});
+  }
+  Gaps gaps(std::move(taken), capacity);
+  if (PlaceLargestFirst(pieces, gaps)) {
+    return ResourceExhausted(fmt::format(
+        "device {}: no gaps for {} MiB of gradients beside the old state and the new, "
+        "the largest of the arena's {} MiB has {} bytes",
+        ptc::ToString(device), MiBUp(RoundedBytes(pieces)), MiBDown(capacity), gaps.largest()));
+  }
+  const auto table_offset = gaps.TakeLast(PieceTable::BytesFor(pieces));
+  if (!table_offset) {
+    return ResourceExhausted(
+        fmt::format("device {}: no gap beside the gradients", ptc::ToString(device)));
+  }
+  return PieceTable::Make(old.epoch(), old.layout_hash(), old.job(), std::move(pieces), capacity,
+                          table_offset);
+}
+
 Result<PieceTable> AllocateRound(const PieceTable& current, const ptc::Layout& to,
                                  ptc::DeviceId device, std::span<const ptc::Move> moves,
                                  std::int64_t capacity, const Round& round, std::int64_t budget) {

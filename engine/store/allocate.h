@@ -54,6 +54,15 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                                 std::span<const ptc::Move> moves, std::int64_t capacity,
                                 OldGradients gradients = OldGradients::kFree);
 
+/// Where the gradients of `tensors` are kept while ranks compute the next ones: pieces of a table
+/// that is never written, in the gaps beside `old` and `next`. Others who read these two tables
+/// find the same places.
+/// \param tensors ascending
+/// \error kResourceExhausted naming the device
+Result<PieceTable> AllocateSaved(const PieceTable& old, const PieceTable& next,
+                                 std::span<const int> tensors, ptc::DeviceId device,
+                                 std::int64_t capacity);
+
 /// A step of a move in rounds (search/rounds.h): tensors that change from the old layout to the new
 /// one.
 struct Round {

@@ -70,6 +70,7 @@ MemoryNeeds::Sums MemoryNeeds::Of(Side side, int rank) const {
     sums.gradients += pieces.gradients * staged.num_params;
     sums.rounded +=
         pieces.rounded_state * staged.num_tensors + pieces.rounded_gradients * staged.num_params;
+    sums.rounded_gradients += pieces.rounded_gradients * staged.num_params;
     entries += pieces.boxes * (staged.num_tensors + staged.num_params);
     dims += pieces.dims * (staged.num_tensors + staged.num_params);
   }

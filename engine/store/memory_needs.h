@@ -35,6 +35,10 @@ class MemoryNeeds {
   /// \param from_rank none: the device holds nothing, or nothing of use
   std::int64_t DuringMove(std::optional<int> from_rank, std::optional<int> to_rank,
                           OldGradients gradients = OldGradients::kFree);
+  /// The gradients of a rank of the old layout, each piece rounded up.
+  std::int64_t OldGradientsOf(int from_rank) const {
+    return Of(Side::kFrom, from_rank).rounded_gradients;
+  }
   /// The same for a plan that keeps nothing (ptc/plan/refill.h).
   std::int64_t DuringRefill(int to_rank) const;
 
@@ -43,6 +47,7 @@ class MemoryNeeds {
     std::int64_t table = 0;
     std::int64_t state = 0, gradients = 0;  // as they are
     std::int64_t rounded = 0;               // both, each piece rounded up to the alignment
+    std::int64_t rounded_gradients = 0;
   };
   /// The pieces of one tensor in one part.
   struct Pieces {

@@ -67,12 +67,14 @@ Coordinator::Actions Coordinator::Decide(bool commit) {
 
 CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   if (phase_ == TxnPhase::kPreparing) return SendPrepare{node};
-  if (phase_ == TxnPhase::kPrecopying && is_copying_) return SendPrecopy{node};
+  if (phase_ == TxnPhase::kPrecopying && is_copying()) {
+    return SendPrecopy{node, leg_, setup_.legs};
+  }
   if (phase_ == TxnPhase::kPrecopying || phase_ == TxnPhase::kPausing) {
-    return SendPause{node, setup_.precopies};
+    return SendPause{node, setup_.precopies, leg_};
   }
   if (round() > 0) return SendOutcome{node, true, round_};
-  if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
+  if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_, copies_anew_};
   if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
   if (awaits_digests_) return AskDigests{node};
   return SendOutcome{node, phase_ == TxnPhase::kResuming, gave_up_ ? kGivenUp : 0, settled_};
@@ -91,20 +93,50 @@ Coordinator::Actions Coordinator::StartPause() {
   return Request(setup_.pausing);
 }
 
+Coordinator::Actions Coordinator::StartLeg(int leg) {
+  leg_ = leg;
+  ahead_ = Ahead::kReaching;
+  passed_ = std::exchange(step_, std::nullopt);
+  paused_.clear();
+  return Request(setup_.pausing);
+}
+
 Coordinator::Actions Coordinator::StartPrecopy() {
-  is_copying_ = true;
+  ahead_ = Ahead::kCopying;
   return Request(setup_.participants);
 }
 
 // No node copies before all hold the state of the same step.
 Coordinator::Actions Coordinator::OnReached(NodeNumber node) {
-  if (is_copying_ || !Answered(node, TxnPhase::kPrecopying)) return {};
+  if (ahead_ != Ahead::kReaching || !Answered(node, TxnPhase::kPrecopying)) return {};
   return StartPrecopy();
 }
 
+// All ranks share one step decision, so unequal steps are a bug of the job.
+Coordinator::Actions Coordinator::OnPaused(NodePaused e) {
+  if (phase_ != TxnPhase::kPausing && phase_ != TxnPhase::kPrecopying) return {};
+  if (!setup_.pausing.contains(e.node)) return {};
+  if (passed_ && e.step <= *passed_) return {};  // said again, of the leg before
+  if (step_ && *step_ != e.step) {
+    return Abort(
+        fmt::format("n{} paused after step {}, others after step {}", e.node, e.step, *step_));
+  }
+  step_ = e.step;
+  paused_.insert(e.node);
+  if (ahead_ == Ahead::kReaching && phase_ == TxnPhase::kPrecopying) return OnReached(e.node);
+  if (ahead_ == Ahead::kCopying) return {};
+  return Answered(e.node, phase_) ? EndLeg() : Actions{};
+}
+
+Coordinator::Actions Coordinator::EndLeg() {
+  const bool is_last = !setup_.precopies || copies_anew_ || leg_ == setup_.legs;
+  return is_last ? StartTransfer() : StartLeg(leg_ + 1);
+}
+
 Coordinator::Actions Coordinator::AwaitPause() {
-  if (has_paused()) return StartTransfer();
-  phase_ = TxnPhase::kPausing;
+  ahead_ = Ahead::kCopied;
+  if (has_paused()) return EndLeg();
+  if (leg_ == setup_.legs || copies_anew_) phase_ = TxnPhase::kPausing;
   std::set<NodeNumber> left;
   std::ranges::set_difference(setup_.pausing, paused_, std::inserter(left, left.end()));
   return Request(std::move(left));
@@ -112,6 +144,7 @@ Coordinator::Actions Coordinator::AwaitPause() {
 
 Coordinator::Actions Coordinator::StartTransfer() {
   phase_ = TxnPhase::kTransferring;
+  if (follows()) setup_.digesting.clear();  // the transfers report the digests
   return Request(setup_.participants);
 }
 
@@ -182,7 +215,10 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           },
           // The job pauses only after all joining ranks have started and all groups are built.
           [&](const NodePrepared& e) -> Actions {
-            if (phase_ == TxnPhase::kPreparing) setup_.precopies &= e.can_precopy;
+            if (phase_ == TxnPhase::kPreparing) {
+              setup_.precopies &= e.can_precopy;
+              if (!e.can_follow) setup_.legs = 1;
+            }
             return Answered(e.node, TxnPhase::kPreparing) ? StartPause() : Actions{};
           },
           [&](const NodeRefused& e) -> Actions {
@@ -190,24 +226,16 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
                        ? Abort(fmt::format("n{} refused: {}", e.node, e.reason))
                        : Actions{};
           },
-          [&](const NodeReached& e) -> Actions { return OnReached(e.node); },
+          [&](const NodeReached& e) -> Actions {
+            return e.leg == leg_ ? OnReached(e.node) : Actions{};
+          },
+          // Without legs each node copies alone in the pause what it could not copy before.
           [&](const NodePrecopied& e) -> Actions {
-            return is_copying_ && Answered(e.node, TxnPhase::kPrecopying) ? AwaitPause()
-                                                                          : Actions{};
+            if (!is_copying() || e.leg != leg_) return {};
+            if (setup_.legs > 1 && !e.is_whole) copies_anew_ = true;
+            return Answered(e.node, TxnPhase::kPrecopying) ? AwaitPause() : Actions{};
           },
-          // All ranks share one step decision, so unequal steps are a bug of the job.
-          [&](const NodePaused& e) -> Actions {
-            if (phase_ != TxnPhase::kPausing && phase_ != TxnPhase::kPrecopying) return {};
-            if (!setup_.pausing.contains(e.node)) return {};
-            if (step_ && *step_ != e.step) {
-              return Abort(fmt::format("n{} paused after step {}, others after step {}", e.node,
-                                       e.step, *step_));
-            }
-            step_ = e.step;
-            paused_.insert(e.node);
-            if (phase_ == TxnPhase::kPrecopying) return OnReached(e.node);
-            return Answered(e.node, TxnPhase::kPausing) ? StartTransfer() : Actions{};
-          },
+          [&](const NodePaused& e) -> Actions { return OnPaused(e); },
           [&](const NodeTransferred& e) -> Actions {
             if (!Answered(e.node, TxnPhase::kTransferring)) return {};
             phase_ = TxnPhase::kVerifying;

@@ -28,8 +28,10 @@ using NodeNumber = std::int32_t;
 struct Begin {};
 struct NodePrepared {
   NodeNumber node;
-  /// Whether the node has the memory to copy the state while its ranks compute.
+  /// Whether the node has the memory to copy the state while its ranks compute, and to do so over
+  /// several steps.
   bool can_precopy = true;
+  bool can_follow = true;
 };
 struct NodeRefused {
   NodeNumber node;
@@ -39,10 +41,13 @@ struct NodeRefused {
 /// one step.
 struct NodeReached {
   NodeNumber node;
+  int leg = 1;
 };
 /// The node has copied what it could while its ranks computed.
 struct NodePrecopied {
   NodeNumber node;
+  int leg = 1;
+  bool is_whole = true;  // false: a part of it could not be copied
 };
 /// All ranks of the node wait with the state after `step`.
 struct NodePaused {
@@ -130,18 +135,26 @@ struct SendPrepare {
   NodeNumber node;
 };
 /// `before_update`: ranks pause with the gradients of a step, before they apply them, and the node
-/// says when it has the state that this step began with.
+/// says when it has the state that this step began with. A `leg` after the first: the ranks, which
+/// wait before an update, make it and pause before the next one, and the node keeps the gradients
+/// of the tensors that are copied.
 struct SendPause {
   NodeNumber node;
   bool before_update = false;
+  int leg = 1;
 };
-/// Copy the state while ranks compute.
+/// Copy the tensors of the leg, of `legs`, while ranks compute. Those of earlier legs follow by the
+/// gradients that were kept.
 struct SendPrecopy {
   NodeNumber node;
+  int leg = 1;
+  int legs = 1;
 };
+/// `anew`: what was copied while ranks computed does not count.
 struct SendTransfer {
   NodeNumber node;
   std::int64_t step;
+  bool anew = false;
 };
 struct CompareDigests {};
 struct SendVerify {
@@ -204,6 +217,9 @@ class Coordinator {
     /// Whether the state is copied while ranks compute the gradients of a step, so that only these
     /// gradients move in the pause, unless a node lacks the memory.
     bool precopies = false;
+    /// Over the gradients of how many steps. A leg copies some of the tensors, and what was copied
+    /// before follows by the gradients of the step between.
+    int legs = 1;
     /// Not 0: the state moves in so many rounds, after the decision. A round frees what the round
     /// before it has moved, so all participants have to verify that first.
     int rounds = 0;
@@ -234,7 +250,13 @@ class Coordinator {
   /// Whether all ranks wait.
   bool has_paused() const { return step_ && paused_ == setup_.pausing; }
   /// In the phase of precopies: whether all nodes hold the state that is copied.
-  bool is_copying() const { return is_copying_; }
+  bool is_copying() const { return ahead_ == Ahead::kCopying; }
+  /// Which leg is awaited or copied, from 1, and of how many.
+  int leg() const { return leg_; }
+  int legs() const { return setup_.legs; }
+  /// Whether what is copied has followed the gradients of a step, so that no copy was compared with
+  /// what the old ranks hold now.
+  bool follows() const { return leg_ > 1 && !copies_anew_; }
   /// The round that moves now, from 1; 0: none.
   int round() const { return phase_ == TxnPhase::kTransferring ? round_ : 0; }
   int rounds() const { return setup_.rounds; }
@@ -253,10 +275,15 @@ class Coordinator {
   Actions Decide(bool commit);
   Actions Follow(bool commit);
   Actions StartPause();
+  /// The ranks, which wait, go on to the next leg.
+  Actions StartLeg(int leg);
   Actions StartPrecopy();
   Actions OnReached(NodeNumber node);
+  Actions OnPaused(NodePaused event);
   /// The ranks may have paused already.
   Actions AwaitPause();
+  /// All have copied the leg, and all ranks wait.
+  Actions EndLeg();
   Actions StartTransfer();
   /// Moves the next round, or follows the decision after the last one.
   Actions StartRound();
@@ -278,7 +305,11 @@ class Coordinator {
   std::set<NodeNumber> paused_;
   std::set<NodeNumber> followed_;  // before this coordinator moved any round
   std::optional<std::int64_t> step_;
-  bool is_copying_ = false;  // in the phase of precopies
+  enum class Ahead { kReaching, kCopying, kCopied };
+  Ahead ahead_ = Ahead::kReaching;  // of the leg, in the phase of precopies
+  int leg_ = 1;
+  std::optional<std::int64_t> passed_;  // the step of the pause before this leg
+  bool copies_anew_ = false;            // a node could not copy while ranks computed over legs
   bool compared_ = false;
   bool asked_abort_ = false;
   int round_ = 0;  // 0: before the decision

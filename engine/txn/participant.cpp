@@ -108,24 +108,27 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           // The request word may be set, because the transaction is journaled since LocalChecked.
           [&](const PauseRequested& e) -> Actions {
-            return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step, e.before_update}}
-                                              : Actions{};
+            // An agent that has restarted does not know which gradients were kept.
+            if (state_ != State::kPrepared || (must_abort_ && e.leg > 1)) return {};
+            return {RaiseRequest{e.at_step, e.before_update, e.leg}};
           },
-          [&](const StateReached&) -> Actions {
-            return state_ == State::kPrepared ? Actions{Report{ReportKind::kReached, {}, 0}}
+          [&](const StateReached& e) -> Actions {
+            return state_ == State::kPrepared ? Actions{Report{ReportKind::kReached, {}, 0, e.leg}}
                                               : Actions{};
           },
           [&](const PrecopyRequested& e) -> Actions {
-            if (state_ != State::kPrepared || precopy_ == Precopy::kRuns) return {};
-            if (precopy_ == Precopy::kEnded) return {Report{ReportKind::kPrecopied, {}, 0}};
+            if (state_ != State::kPrepared || precopy_ == Precopy::kRuns || e.leg < leg_) return {};
+            if (e.leg > leg_) precopy_ = Precopy::kNone;
+            leg_ = e.leg;
+            if (precopy_ == Precopy::kEnded) return {Precopied()};
             precopy_ = Precopy::kRuns;
-            return {RunPrecopy{e.step}};
+            return {RunPrecopy{e.step, e.leg, e.legs}};
           },
-          [&](const PrecopyEnded&) -> Actions {
+          [&](const PrecopyEnded& e) -> Actions {
             if (precopy_ != Precopy::kRuns) return {};
             precopy_ = Precopy::kEnded;
-            return state_ == State::kPrepared ? Actions{Report{ReportKind::kPrecopied, {}, 0}}
-                                              : Actions{};
+            is_whole_ = e.is_whole;
+            return state_ == State::kPrepared ? Actions{Precopied()} : Actions{};
           },
           [&](const RanksPaused& e) -> Actions {
             return state_ == State::kPrepared ? Actions{Report{ReportKind::kPaused, {}, e.step}}
@@ -191,7 +194,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           [&](const GoReceived&) -> Actions {
             if (state_ == State::kCommitted && moved_ < rounds_) {  // they were given up
-              return {Forget{}};  // the registrar ends the ranks
+              return {Forget{}};                                    // the registrar ends the ranks
             }
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};

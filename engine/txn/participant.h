@@ -45,13 +45,19 @@ struct RanksConnected {
 struct PauseRequested {
   std::int64_t at_step;
   bool before_update = false;
+  int leg = 1;
 };
 /// The devices of this node hold the state that is to be copied while their ranks compute.
-struct StateReached {};
+struct StateReached {
+  int leg = 1;
+};
 struct PrecopyRequested {
   std::int64_t step;
+  int leg = 1, legs = 1;
 };
-struct PrecopyEnded {};
+struct PrecopyEnded {
+  bool is_whole = true;
+};
 struct RanksPaused {
   std::int64_t step;
 };
@@ -93,13 +99,16 @@ using ParticipantEvent =
 // ---- actions
 struct CheckAndReserve {};
 struct ConnectRanks {};
+/// With a leg after the first, and only once: keeps the gradients, and then lets the ranks go on.
 struct RaiseRequest {
   std::int64_t at_step;
   bool before_update = false;
+  int leg = 1;
 };
 /// Copy the state after `step` while ranks compute. What cannot be copied so moves in the pause.
 struct RunPrecopy {
   std::int64_t step;
+  int leg = 1, legs = 1;
 };
 struct RunTransfer {};
 /// Write the state to the journal, durably, before the next action. If it refuses kPreparing,
@@ -136,7 +145,8 @@ struct Report {
   ReportKind kind;
   std::string reason;
   std::int64_t step;
-  int round = 0;  // of kMoved
+  int round = 0;         // of kMoved; of kReached and kPrecopied the leg
+  bool is_whole = true;  // of kPrecopied
 };
 /// Make the new piece tables current (one store per device) and send ranks the command to adopt.
 struct FlipAndAdopt {};
@@ -183,6 +193,7 @@ class Participant {
  private:
   std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
   std::vector<ParticipantAction> ReportFailure() const;
+  Report Precopied() const { return {ReportKind::kPrecopied, {}, 0, leg_, is_whole_}; }
   std::vector<ParticipantAction> FollowCommit(const OutcomeReceived& outcome, bool is_first);
 
   int rounds_;
@@ -192,7 +203,9 @@ class Participant {
   ParticipantState state_ = ParticipantState::kIdle;
   std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending
   enum class Precopy { kNone, kRuns, kEnded };
-  Precopy precopy_ = Precopy::kNone;
+  Precopy precopy_ = Precopy::kNone;  // of the leg
+  int leg_ = 1;
+  bool is_whole_ = true;     // what was copied in it
   bool followed_ = false;    // the outcome is carried out and reported
   bool must_abort_ = false;  // it was restarted before it had verified
 };

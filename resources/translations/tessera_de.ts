@@ -1970,6 +1970,10 @@
         <source>the ranks of &apos;%1&apos; do not wait here</source>
         <translation>die Ranks von „%1“ warten hier nicht</translation>
     </message>
+    <message>
+        <source>transaction %1 of &apos;%2&apos;: all state is copied in one step: %3</source>
+        <translation>Änderung %1 von „%2“: Der ganze Zustand wird in einem Schritt kopiert: %3</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -8607,6 +8611,10 @@ dieser Teil auf %5</translation>
         <source>yes, until the commit</source>
         <translation>ja, bis zum Commit</translation>
     </message>
+    <message>
+        <source>all but %1 of gradients, over %2 steps</source>
+        <translation>alles außer %1 Gradienten, in %2 Schritten</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::PalettePreview</name>
@@ -11401,6 +11409,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>The cluster is prepared. Training continues.</source>
         <translation>Der Cluster ist vorbereitet. Das Training läuft weiter.</translation>
+    </message>
+    <message>
+        <source>The state is copied while the job trains: step %1 of %2.</source>
+        <translation>Der Zustand wird kopiert, während der Job trainiert: Schritt %1 von %2.</translation>
     </message>
 </context>
 <context>

@@ -64,6 +64,7 @@ class ClusterSimTest : public QObject {
     QVERIFY(sum.commits < sum.transactions + sum.recoveries);
     QVERIFY(sum.recoveries > kSeeds / 20);
     QVERIFY(sum.overlapped > kSeeds / 4);
+    QVERIFY(sum.followed > kSeeds / 500);
     QVERIFY(sum.in_rounds > kSeeds / 10);
     QVERIFY(sum.digests > kSeeds);
   }

@@ -49,17 +49,20 @@ struct Node {
       done.push_back("connect");
       part->Feed(engine::RanksConnected{OkStatus()});
     };
-    w.raise_request = [this](std::int64_t, bool before_update) {
-      if (before_update) part->Feed(engine::StateReached{});
-      part->Feed(engine::RanksPaused{7});
+    w.raise_request = [this](const engine::RaiseRequest& request) {
+      if (request.leg > 1) done.push_back("leg " + std::to_string(request.leg));
+      if (request.before_update) part->Feed(engine::StateReached{request.leg});
+      part->Feed(engine::RanksPaused{6 + request.leg});
     };
-    w.precopy = [this](std::int64_t step) {
-      done.push_back("precopy " + std::to_string(step));
+    w.precopy = [this](const engine::RunPrecopy& leg, const wire::StepDecision& followed) {
+      done.push_back("precopy " + std::to_string(leg.step) +
+                     (followed.step() > 0 ? " with " + std::to_string(followed.step()) : ""));
       part->Feed(engine::PrecopyEnded{});
     };
-    w.transfer = [this](std::int64_t step, const wire::StepDecision& pending) {
+    w.transfer = [this](std::int64_t step, const wire::StepDecision& pending, bool anew) {
       done.push_back("transfer " + std::to_string(step) +
-                     (pending.step() > 0 ? " before " + std::to_string(pending.step()) : ""));
+                     (pending.step() > 0 ? " before " + std::to_string(pending.step()) : "") +
+                     (anew ? " anew" : ""));
       part->Feed(engine::TransferEnded{OkStatus()});
     };
     w.report = [this](const engine::Report& r) {
@@ -95,7 +98,7 @@ struct Node {
   void ToTransferred() {
     part->Feed(engine::PrepareRequested{});
     part->Feed(engine::PauseRequested{0});
-    part->OnTransfer(7, {});
+    part->OnTransfer(7, {}, false);
   }
   std::vector<std::string> Since(std::size_t count) const {
     return {done.begin() + static_cast<std::ptrdiff_t>(count), done.end()};
@@ -115,14 +118,33 @@ class TransactionPartTest : public QObject {
     Node node;
     node.part->Feed(engine::PrepareRequested{});
     node.part->Feed(engine::PauseRequested{7, true});
-    node.part->Feed(engine::PrecopyRequested{7});
-    node.part->Feed(engine::PrecopyRequested{7});  // the answer was lost
+    node.part->OnPrecopy({7}, {});
+    node.part->OnPrecopy({7}, {});  // the answer was lost
     wire::StepDecision pending;
     pending.set_step(8);
-    node.part->OnTransfer(7, pending);
-    QCOMPARE(node.done, (Words{"check", "connect", "report prepared", "report reached",
-                               "report paused", "precopy 7", "report precopied", "report precopied",
-                               "transfer 7 before 8", "report transferred"}));
+    node.part->OnTransfer(7, pending, false);
+    QCOMPARE(node.done, (Words{"check", "connect", "report prepared", "report reached 1",
+                               "report paused", "precopy 7", "report precopied 1",
+                               "report precopied 1", "transfer 7 before 8", "report transferred"}));
+  }
+
+  // What is requested again of a leg that has ended has no effect.
+  void legsFollowEachOther() {
+    Node node;
+    node.part->Feed(engine::PrepareRequested{});
+    node.part->Feed(engine::PauseRequested{7, true});
+    node.part->OnPrecopy({7, 1, 2}, {});
+    const std::size_t before = node.done.size();
+    node.part->Feed(engine::PauseRequested{8, true, 2});
+    wire::StepDecision followed, pending;
+    followed.set_step(8);
+    pending.set_step(9);
+    node.part->OnPrecopy({8, 2, 2}, followed);
+    node.part->OnPrecopy({7, 1, 2}, {});
+    node.part->OnTransfer(8, pending, true);
+    QCOMPARE(node.Since(before),
+             (Words{"leg 2", "report reached 2", "report paused", "precopy 8 with 8",
+                    "report precopied 2", "transfer 8 before 9 anew", "report transferred"}));
   }
 
   void commits() {

@@ -48,9 +48,10 @@ int main(int argc, char** argv) {
   const agents::sim::ClusterResult& sum = soaked.sum;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   fmt::print(
-      "{} seeds, {} do not hold: {} events, {} steps, {} changes, {} commits, {} in rounds, "
+      "{} seeds, {} do not hold: {} events, {} steps, {} changes, {} commits, {} over several "
+      "steps, {} in rounds, "
       "{} recoveries, {} of them from what given-up rounds had left ({} were given up), {:.0f} s\n",
-      soaked.seeds, soaked.bad, sum.events, sum.steps, sum.transactions, sum.commits, sum.in_rounds,
-      sum.recoveries, sum.from_left, sum.left, took.count());
+      soaked.seeds, soaked.bad, sum.events, sum.steps, sum.transactions, sum.commits, sum.followed,
+      sum.in_rounds, sum.recoveries, sum.from_left, sum.left, took.count());
   return soaked.bad == 0 ? 0 : 1;
 }

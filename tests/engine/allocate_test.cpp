@@ -406,6 +406,61 @@ class AllocateTest : public QObject {
     QVERIFY(stay > 100);
   }
 
+  // Kept gradients lie beside both states, their tables and their gradients, and within what is
+  // foreseen for them.
+  void savedGradientsLieBesideEverything() {
+    std::mt19937_64 rng(test::Seed() + 4);
+    int saved_pieces = 0, refused = 0;
+    for (int i = 0; i < 300; ++i) {
+      const ptc::CollectionPtr tensors = AnyCollection(rng);
+      const ptc::Layout from = AnyLayout(rng, tensors), to = AnyLayout(rng, tensors);
+      const ptc::Plan plan = *ptc::MakePlan(from, to, {});
+      MemoryNeeds needs(from, to);
+      std::vector<int> wanted;
+      for (int t = 0; t < std::ssize(tensors->tensors()); ++t) {
+        if (rng() % 3 != 0) wanted.push_back(t);
+      }
+      for (int rank = 0; rank < from.mesh().num_ranks(); ++rank) {
+        const DeviceId device = from.mesh().devices()[static_cast<std::size_t>(rank)];
+        const PieceTable old = *AllocateInitial("j", 0, from, rank, kCapacity);
+        const PieceTable next =
+            *AllocateNext(old, from, to, device, plan.moves, kCapacity, OldGradients::kKept);
+        const auto saved = AllocateSaved(old, next, wanted, device, kCapacity);
+        VERIFY_OK(saved);
+        std::int64_t bytes = 0;
+        for (const PieceEntry& piece : saved->entries()) {
+          const ptc::Interval range{piece.offset_bytes, piece.offset_bytes + piece.size_bytes};
+          QVERIFY(piece.size_bytes == 0 || (!Touches(old, range) && !Touches(next, range)));
+          const PieceEntry* const gradient =
+              old.Find(PieceEntry::kGradient, piece.tensor, piece.box);
+          QVERIFY(gradient && gradient->size_bytes == piece.size_bytes);
+          QVERIFY(std::ranges::binary_search(wanted, piece.tensor));
+          bytes += RoundUpToPiece(piece.size_bytes);
+          ++saved_pieces;
+        }
+        QVERIFY(bytes <= needs.OldGradientsOf(rank));
+        QCOMPARE(std::ssize(saved->entries()),
+                 std::ranges::count_if(old.entries(), [&](const PieceEntry& entry) {
+                   return entry.kind == PieceEntry::kGradient &&
+                          std::ranges::binary_search(wanted, entry.tensor);
+                 }));
+        // An arena in which both states just fit has no room for them.
+        const std::int64_t tight =
+            needs.DuringMove(rank, to.mesh().RankOf(device), OldGradients::kKept);
+        const auto first = AllocateInitial("j", 0, from, rank, tight);
+        if (!first || bytes < 4096) continue;
+        const auto second =
+            AllocateNext(*first, from, to, device, plan.moves, tight, OldGradients::kKept);
+        if (!second) continue;
+        VERIFY_ERROR(AllocateSaved(*first, *second, wanted, device, tight),
+                     ErrorCode::kResourceExhausted, ToString(device));
+        ++refused;
+      }
+    }
+    QVERIFY(saved_pieces > 300);
+    QVERIFY(refused > 10);
+  }
+
   // The sums by kinds are those of the tables. A next table fits into the bytes that it needs,
   // unless its gaps are too small, and not into less than the ranges that it must not touch.
   void needsAreThoseOfTheTables() {

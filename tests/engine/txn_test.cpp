@@ -32,8 +32,10 @@ class World {
     int freed = 0;  // rounds whose old pieces are freed
     bool settled = false, lost = false;
     bool flipped = false;
-    bool paused = false, reached = false;
-    bool has_memory = true;    // to copy while ranks compute
+    int paused = 0, reached = 0, copied = 0;  // the last leg in which it was so
+    bool has_memory = true;                   // to copy while ranks compute
+    bool can_follow = true;
+    int fails = 0;             // the leg of which it copies a part only
     bool has_digests = false;  // of the agent that made the transfer
     int go_on_new = 0, go_on_old = 0;
     // Does not.
@@ -44,11 +46,14 @@ class World {
   World(std::mt19937_64& rng, int nodes, bool already_paused) : rng_(rng) {
     if (rng() % 3 == 0) setup_.rounds = 1 + static_cast<int>(rng() % 4);
     setup_.precopies = !already_paused && setup_.rounds == 0 && rng() % 2 == 0;
+    if (rng() % 2 == 0) setup_.legs = 1 + static_cast<int>(rng() % 4);
     for (int n = 0; n < nodes; ++n) {
       setup_.participants.insert(n);
       if (n < (nodes + 1) / 2) setup_.pausing.insert(n);
       nodes_[n] = {};
       nodes_[n].has_memory = rng() % 8 != 0;
+      nodes_[n].can_follow = rng() % 8 != 0;
+      if (rng() % 8 == 0) nodes_[n].fails = 1 + static_cast<int>(rng() % 4);
     }
     if (already_paused) setup_.paused_at = 7;
     if (rng() % 2 == 0) setup_.digesting = setup_.participants;
@@ -95,7 +100,8 @@ class World {
     QVERIFY(decided_.has_value());
     QCOMPARE(*finished_, *decided_);
     if (gave_up()) return CheckSettled();
-    bool can_report = *decided_ && !setup_.digesting.empty() && !is_recovered_;
+    bool can_report =
+        *decided_ && !setup_.digesting.empty() && !is_recovered_ && !transfers_digested_;
     for (const auto& [number, node] : nodes_) can_report = can_report && node.has_digests;
     if (can_report) QCOMPARE(digested_, setup_.digesting);
     for (const auto& [number, node] : nodes_) {
@@ -115,7 +121,17 @@ class World {
   int expected_precopies() const {
     const bool can =
         std::ranges::all_of(nodes_, [](const auto& entry) { return entry.second.has_memory; });
-    return setup_.precopies && can ? static_cast<int>(nodes_.size()) : 0;
+    if (!setup_.precopies || !can) return 0;
+    int legs = LegsAsked();
+    for (const auto& [number, node] : nodes_) {
+      if (node.fails > 0 && legs > 1) legs = std::min(legs, node.fails);
+    }
+    return static_cast<int>(nodes_.size()) * legs;
+  }
+  int LegsAsked() const {
+    const bool follow =
+        std::ranges::all_of(nodes_, [](const auto& entry) { return entry.second.can_follow; });
+    return follow ? setup_.legs : 1;
   }
 
  private:
@@ -247,7 +263,7 @@ class World {
         // The node does not know it: it never began, or it was carried out and forgotten.
         if (outcome->commit)
           Expect(node.flipped || node.settled, "a commit was forgotten before the flip");
-        Say(who, outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted);
+        Say(who, {outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0});
         return true;
       } else {
         return true;
@@ -262,26 +278,28 @@ class World {
 
   static void Expect(bool holds, const char* otherwise) { QVERIFY2(holds, otherwise); }
 
-  void Say(int number, ReportKind kind, int round = 0) {
+  void Say(int number, const Report& report) {
+    const auto [kind, reason, step, round, is_whole] = report;
     if (finished_) return;
     switch (kind) {
       case ReportKind::kMoved:
         to_coordinator_.push_back(NodeMoved{number, round});
         break;
       case ReportKind::kPrepared:
-        to_coordinator_.push_back(NodePrepared{number, nodes_[number].has_memory});
+        to_coordinator_.push_back(
+            NodePrepared{number, nodes_[number].has_memory, nodes_[number].can_follow});
         break;
       case ReportKind::kReached:
-        to_coordinator_.push_back(NodeReached{number});
+        to_coordinator_.push_back(NodeReached{number, round});
         break;
       case ReportKind::kPrecopied:
-        to_coordinator_.push_back(NodePrecopied{number});
+        to_coordinator_.push_back(NodePrecopied{number, round, is_whole});
         break;
       case ReportKind::kRefused:
         to_coordinator_.push_back(NodeRefused{number, "no"});
         break;
       case ReportKind::kPaused:
-        to_coordinator_.push_back(NodePaused{number, 7});
+        to_coordinator_.push_back(NodePaused{number, step});
         break;
       case ReportKind::kTransferred:
         to_coordinator_.push_back(NodeTransferred{number});
@@ -314,30 +332,41 @@ class World {
             [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
             [&](const RaiseRequest& a) {
               QVERIFY2(node.journal, "a pause was asked for without a journaled transaction");
-              node.reached = a.before_update;
-              if (a.before_update) node.inbox.push_back(StateReached{});
+              QVERIFY(a.leg == 1 || a.before_update);
+              if (a.leg > node.reached && a.leg > 1) {
+                // Ranks go on once all wait, and all have the tensors of the leg before.
+                for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused >= a.leg - 1);
+                for (const auto& [other, state] : nodes_) QCOMPARE(state.copied, a.leg - 1);
+              }
+              if (a.before_update) {
+                node.reached = std::max(node.reached, a.leg);
+                node.inbox.push_back(StateReached{node.reached});
+              }
               // Ranks may pause before or after the others have copied.
-              node.paused = true;
-              node.inbox.push_back(RanksPaused{7});
+              node.paused = std::max(node.reached, 1);
+              node.inbox.push_back(RanksPaused{6 + node.paused});
             },
             [&](const RunPrecopy& a) {
-              QCOMPARE(a.step, 7);
+              QCOMPARE(a.step, 6 + a.leg);
+              QCOMPARE(a.legs, LegsAsked());
               QVERIFY2(node.has_memory, "a copy without the memory for it");
               for (const NodeNumber n : setup_.pausing) {
-                QVERIFY2(nodes_[n].reached, "a copy of a state that a node does not have");
+                QVERIFY2(nodes_[n].reached == a.leg, "a copy of a state that a node does not have");
               }
               ++precopies_;
-              node.inbox.push_back(PrecopyEnded{});
+              node.copied = a.leg;
+              failed_ = failed_ || (a.legs > 1 && node.fails == a.leg);
+              node.inbox.push_back(PrecopyEnded{a.legs == 1 || node.fails != a.leg});
             },
             [&](const RunTransfer&) {
-              node.has_digests = true;
+              node.has_digests = !transfers_digested_;
               node.inbox.push_back(TransferEnded{OkStatus()});
             },
             [&](const JournalState& a) {
               node.journal = a.state;
               node.moved = a.moved;
             },
-            [&](const Report& a) { Say(number, a.kind, a.round); },
+            [&](const Report& a) { Say(number, a); },
             [&](const RunRound& a) {
               QVERIFY2(decided_ == true, "a round before the register held commit");
               QCOMPARE(a.round, node.moved + 1);
@@ -414,13 +443,17 @@ class World {
           Overloaded{
               [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareRequested{}); },
               [&](const SendPause& a) {
-                nodes_[a.node].inbox.push_back(PauseRequested{0, a.before_update});
+                nodes_[a.node].inbox.push_back(PauseRequested{0, a.before_update, a.leg});
               },
-              [&](const SendPrecopy& a) { nodes_[a.node].inbox.push_back(PrecopyRequested{7}); },
+              [&](const SendPrecopy& a) {
+                nodes_[a.node].inbox.push_back(PrecopyRequested{6 + a.leg, a.leg, a.legs});
+              },
               [&](const SendTransfer& a) {
                 if (!setup_.paused_at) {
-                  for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
+                  for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused > 0);
                 }
+                QCOMPARE(a.anew, failed_);
+                transfers_digested_ = coordinator_->follows();
                 nodes_[a.node].inbox.push_back(TransferRequested{});
               },
               [&](const CompareDigests&) {
@@ -454,6 +487,8 @@ class World {
   std::set<int> digested_;  // nodes that have reported digests, perhaps in vain
   bool is_recovered_ = false;
   int precopies_ = 0;
+  bool failed_ = false;              // a node has copied a part of a leg only
+  bool transfers_digested_ = false;  // all that was copied
 };
 
 void Expect(bool holds) { QVERIFY(holds); }
@@ -586,6 +621,38 @@ class TxnTest : public QObject {
         QCOMPARE(c.phase(), TxnPhase::kCommitting);
       }
     }
+  }
+
+  // The ranks make an update only once all nodes have copied a leg. What a node says again of an
+  // earlier one has no effect.
+  void legsFollowEachOther() {
+    Coordinator c({{0, 1}, {0}, {}, {0, 1}, true, 2});
+    c.On(Begin{});
+    c.On(NodePrepared{0});
+    c.On(NodePrepared{1});
+    const auto copies = c.On(NodeReached{0});
+    QCOMPARE(copies.size(), std::size_t{2});
+    QCOMPARE(std::get<SendPrecopy>(copies[0]).legs, 2);
+    c.On(NodePaused{0, 7});
+    c.On(NodePrecopied{0, 1});
+    const auto next = c.On(NodePrecopied{1, 1});
+    QCOMPARE(next.size(), std::size_t{1});
+    QCOMPARE(std::get<SendPause>(next[0]).leg, 2);
+    QVERIFY(c.phase() == TxnPhase::kPrecopying && c.leg() == 2 && !c.is_copying());
+    QVERIFY(!c.has_paused() && !c.step());
+    for (const CoordinatorEvent& late :
+         {CoordinatorEvent(NodePaused{0, 7}), CoordinatorEvent(NodeReached{0, 1}),
+          CoordinatorEvent(NodePrecopied{1, 1})}) {
+      QVERIFY(c.On(late).empty());
+    }
+    QCOMPARE(std::get<SendPrecopy>(c.On(NodeReached{0, 2}).at(0)).leg, 2);
+    c.On(NodePrecopied{0, 2});
+    QVERIFY(std::get<SendPause>(c.On(NodePrecopied{1, 2}).at(0)).leg == 2);
+    QCOMPARE(c.phase(), TxnPhase::kPausing);
+    const auto transfers = c.On(NodePaused{0, 8});
+    QVERIFY(!std::get<SendTransfer>(transfers.at(0)).anew);
+    QVERIFY(c.follows());
+    QCOMPARE(c.step(), std::optional<std::int64_t>(8));
   }
 
   // After the commit the ranks continue at once, and only the end waits for the digests.

@@ -6,6 +6,7 @@ Each is a name and edits of (file, text, replacement). A text must occur exactly
 
 RUN = "agents/registrar/transaction_run.cpp"
 TXN = "agents/registrar/transaction_desk.cpp"
+TXN_HEADER = "agents/registrar/transaction.h"
 ACTIONS = "agents/registrar/transaction_actions.cpp"
 OUTCOME = "agents/registrar/transaction_outcome.cpp"
 DECISIONS = "agents/registrar/decisions.cpp"
@@ -143,6 +144,13 @@ MUTANTS = [
     ("a joining device does not get the decision of its gradients", [
         (TRANSFER, "        if (result.status) StorePending(pending);\n", "")]),
     ("nodes copy a state before all have it", [
-        (COORDINATOR, "  if (is_copying_ || !Answered(node, TxnPhase::kPrecopying)) return {};",
-         "  if (is_copying_ || (!Answered(node, TxnPhase::kPrecopying) && phase_ != TxnPhase::kPrecopying)) return {};")]),
+        (COORDINATOR, "  if (ahead_ != Ahead::kReaching || !Answered(node, TxnPhase::kPrecopying)) return {};",
+         "  if (ahead_ != Ahead::kReaching || (!Answered(node, TxnPhase::kPrecopying) && phase_ != TxnPhase::kPrecopying)) return {};")]),
+    ("copies do not get the update of the step that they follow", [
+        (TRANSFER, "  const Done end = leg.leg < leg.legs ? std::move(done) :", "  const Done end = leg.leg > 0 ? std::move(done) :"),
+        (TRANSFER, "        follow_run_ = world_.update_copies(copied, update, [",
+         "        if (update.step > 0) return end(OkStatus());\n        follow_run_ = world_.update_copies(copied, update, ["),
+        (TXN_HEADER, "(recovery && recovery->steps_lost) || follows;", "(recovery && recovery->steps_lost) || (follows && id < 0);")]),
+    ("ranks go on before all have copied a leg", [
+        (COORDINATOR, "  if (ahead_ == Ahead::kCopying) return {};\n", "  if (ahead_ == Ahead::kCopying && leg_ == setup_.legs) return {};\n")]),
 ]

@@ -192,6 +192,12 @@ class TxnViewTest : public QObject {
     const QString copying = ui::viewOf(txn, nullptr, {}).sentence;
     QVERIFY2(copying.startsWith(QStringLiteral("The state is copied while the job trains. ")),
              qPrintable(copying));
+    txn.leg = 2;
+    txn.legs = 3;
+    const QString following = ui::viewOf(txn, nullptr, {}).sentence;
+    QVERIFY2(following.startsWith(
+                 QStringLiteral("The state is copied while the job trains: step 2 of 3. ")),
+             qPrintable(following));
   }
 
   void theFirstGuessOfTheTimeLeftIsHidden() {

@@ -170,6 +170,11 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
                           ? TxnWords::tr("The state is copied while the job trains, at %1 a step.")
                                 .arg(format::seconds(*job->step_seconds))
                           : TxnWords::tr("The state is copied while the job trains."));
+      if (txn.legs > 1) {
+        view.sentence =
+            cancellable(TxnWords::tr("The state is copied while the job trains: step %1 of %2.")
+                            .arg(format::count(txn.leg), format::count(txn.legs)));
+      }
       break;
     case TxnPhase::kPausing:
       view.sentence = cancellable(

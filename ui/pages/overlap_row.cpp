@@ -22,13 +22,14 @@ KeyValues::Row overlapRow(const engine::OverlapPlan& overlap) {
            OverlapWords::tr("Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.")
                .arg(format::seconds(overlap.pause), format::seconds(overlap.plain_pause));
   }
-  return {
-      OverlapWords::tr("moves while training"),
-      overlap.chosen
-          ? OverlapWords::tr("all but %1 of gradients").arg(format::bytes(overlap.gradient_bytes))
-          : OverlapWords::tr("nothing"),
-      {},
-      tip.trimmed()};
+  QString value = OverlapWords::tr("nothing");
+  if (overlap.chosen) {
+    const QString gradients = format::bytes(overlap.gradient_bytes);
+    value = overlap.steps > 1 ? OverlapWords::tr("all but %1 of gradients, over %2 steps")
+                                    .arg(gradients, format::count(overlap.steps))
+                              : OverlapWords::tr("all but %1 of gradients").arg(gradients);
+  }
+  return {OverlapWords::tr("moves while training"), value, {}, tip.trimmed()};
 }
 
 KeyValues::Row roundsRow(const engine::PlanSummary& plan) {

@@ -40,8 +40,6 @@ struct ParameterPiece {
   std::vector<OptimizerPiece> optimizer;
 
   std::size_t size() const { return gradient.size(); }
-  /// Matrices decay; biases and norms do not.
-  bool decays() const { return shape.size() >= 2; }
 };
 
 struct RankState {
