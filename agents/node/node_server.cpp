@@ -23,6 +23,7 @@
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
 #include "agents/node/available_memory.h"
+#include "agents/node/exchange_join.h"
 #include "agents/node/fault.h"
 #include "agents/node/job_files.h"
 #include "agents/node/trainer.h"

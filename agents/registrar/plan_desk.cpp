@@ -89,10 +89,16 @@ Status PlanDesk::CheckCanMove(const Job& job) {
 PlanBasis PlanDesk::BasisOf(const Job& job) const {
   engine::SearchInput search = SearchInputOf(job, {});
   std::string cluster = ptc::ToJson(links_.ClusterOf(search.machines.topology, false));
-  return {std::move(search),  job.epoch,
-          std::move(cluster), job.snapshots.is_on(),
-          members_.Alive(),   job.state == engine::JobState::kPaused,
-          job.remains};
+  const bool on_gpus = std::ranges::any_of(
+      members_.nodes(), [](const auto& entry) { return !entry.second.gpu.empty(); });
+  return {.job = std::move(search),
+          .epoch = job.epoch,
+          .cluster = std::move(cluster),
+          .has_snapshots = job.snapshots.is_on(),
+          .alive = members_.Alive(),
+          .is_paused = job.state == engine::JobState::kPaused,
+          .on_gpus = on_gpus,
+          .remains = job.remains};
 }
 
 void PlanDesk::Compute(const Job& job, const wire::PlanRequest& request,

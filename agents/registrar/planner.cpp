@@ -219,10 +219,15 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   } else {
     engine::MemoryNeeds needs(plan.kinds);
     TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, plan, lost, needs, summary));
-    const engine::OverlapInput overlap{&job,           &to,
-                                       &plan,          &needs,
-                                       target.options, basis.is_paused,
-                                       !lost.empty(),  WishOf(request.overlap())};
+    const engine::OverlapInput overlap{.job = &job,
+                                       .to = &to,
+                                       .plan = &plan,
+                                       .needs = &needs,
+                                       .to_options = target.options,
+                                       .is_paused = basis.is_paused,
+                                       .is_recovery = !lost.empty(),
+                                       .on_gpus = basis.on_gpus,
+                                       .wish = WishOf(request.overlap())};
     TESSERA_TRY(engine::OverlapChoice choice, engine::PlanOverlap(overlap));
     summary.overlap = std::move(choice.plan);
     legs = std::move(choice.legs);

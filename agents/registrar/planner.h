@@ -27,6 +27,7 @@ struct PlanBasis {
   bool has_snapshots = false;
   std::set<std::int32_t> alive = {};  // nodes, of which one may keep the copies of another
   bool is_paused = false;
+  bool on_gpus = false;                 // as of engine::OverlapInput
   std::optional<Remains> remains = {};  // as of Job
 };
 

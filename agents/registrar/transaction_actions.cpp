@@ -135,8 +135,8 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
     case wire::TxnReport::REFUSED:
       return Feed(engine::NodeRefused{node, m.reason()});
     case wire::TxnReport::PAUSED:
-      if (m.pending().step() > txn_->pending.step()) txn_->pending = m.pending();
-      Feed(engine::NodePaused{node, m.step()});
+      if (m.pending().step() > txn_->followed.step()) txn_->pending = m.pending();
+      Feed(engine::NodePaused{node, m.step(), m.has_pending()});
       return NotePaused();
     case wire::TxnReport::TRANSFERRED:
       if (txn_->run->machine().waiting_for().contains(node)) {
@@ -192,7 +192,7 @@ void TransactionDesk::NoteLeg(int leg) {
   const auto now = timers_.now();
   txn_->leg = leg;
   ++txn_->copied_step;
-  txn_->followed = txn_->pending;
+  txn_->followed = std::exchange(txn_->pending, {});
   txn_->repeats = Repetition(now);
   if (txn_->paused_since) {
     txn_->pause += std::chrono::duration<double>(now - *txn_->paused_since).count();

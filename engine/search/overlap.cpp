@@ -68,10 +68,12 @@ std::string ObstacleOf(const OverlapInput& input) {
 }
 
 /// Whether agents can make the update of a step to what they have copied: they know it, each device
-/// has all optimizer state of its parameters, and there is room for the gradients of a step.
+/// has all optimizer state of its parameters, the host reaches its memory, and there is room for
+/// the gradients of a step.
 bool CanFollow(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   if (job.settings.program || job.options.zero || input.to_options.zero) return false;
+  if (input.on_gpus) return false;
   return std::ranges::all_of(job.layout->mesh().devices(), [&](ptc::DeviceId device) {
     const auto known = job.capacities.find(device);
     return known == job.capacities.end() || DuringFollow(input, device) <= known->second;

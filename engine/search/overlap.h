@@ -29,6 +29,7 @@ struct OverlapInput {
   StepOptions to_options = {};
   bool is_paused = false;
   bool is_recovery = false;
+  bool on_gpus = false;  // whose memory the host cannot use
   OverlapWish wish = OverlapWish::kAuto;
 };
 

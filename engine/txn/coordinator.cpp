@@ -123,6 +123,7 @@ Coordinator::Actions Coordinator::OnPaused(NodePaused e) {
   }
   step_ = e.step;
   paused_.insert(e.node);
+  if (setup_.legs > 1 && !e.has_gradients) copies_anew_ = true;  // there is no further leg
   if (ahead_ == Ahead::kReaching && phase_ == TxnPhase::kPrecopying) return OnReached(e.node);
   if (ahead_ == Ahead::kCopying) return {};
   return Answered(e.node, phase_) ? EndLeg() : Actions{};

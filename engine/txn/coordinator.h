@@ -53,6 +53,9 @@ struct NodePrecopied {
 struct NodePaused {
   NodeNumber node;
   std::int64_t step;
+  /// Whether they wait before an update. They do not where the job has made its last step, or
+  /// cannot read its data.
+  bool has_gradients = true;
 };
 struct NodeTransferred {
   NodeNumber node;

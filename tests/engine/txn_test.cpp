@@ -655,6 +655,20 @@ class TxnTest : public QObject {
     QCOMPARE(c.step(), std::optional<std::int64_t>(8));
   }
 
+  // The job has made its last step, or cannot read the data of the next one.
+  void withoutAnotherUpdateThereIsNoFurtherLeg() {
+    Coordinator c({{0, 1}, {0}, {}, {0, 1}, true, 3});
+    c.On(Begin{});
+    c.On(NodePrepared{0});
+    c.On(NodePrepared{1});
+    QVERIFY(std::holds_alternative<SendPrecopy>(c.On(NodePaused{0, 7, false}).at(0)));
+    c.On(NodePrecopied{0});
+    const auto transfers = c.On(NodePrecopied{1});
+    QCOMPARE(transfers.size(), std::size_t{2});
+    QVERIFY(std::get<SendTransfer>(transfers[0]).anew);
+    QVERIFY(!c.follows());
+  }
+
   // After the commit the ranks continue at once, and only the end waits for the digests.
   void digestsEndACommit() {
     Coordinator c = Committed({{0, 1, 2}, {0}, 5, {0, 1}});

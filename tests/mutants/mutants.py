@@ -151,6 +151,4 @@ MUTANTS = [
         (TRANSFER, "        follow_run_ = world_.update_copies(copied, update, [",
          "        if (update.step > 0) return end(OkStatus());\n        follow_run_ = world_.update_copies(copied, update, ["),
         (TXN_HEADER, "(recovery && recovery->steps_lost) || follows;", "(recovery && recovery->steps_lost) || (follows && id < 0);")]),
-    ("ranks go on before all have copied a leg", [
-        (COORDINATOR, "  if (ahead_ == Ahead::kCopying) return {};\n", "  if (ahead_ == Ahead::kCopying && leg_ == setup_.legs) return {};\n")]),
 ]
