@@ -30,6 +30,9 @@ constexpr const char* kPoints[] = {"participant.prepared",
                                    "participant.committed",
                                    "participant.committed.journaled",
                                    "participant.precopying",
+                                   "participant.saving",
+                                   "participant.following",
+                                   "registrar.leg",
                                    "participant.round",
                                    "participant.round.freed",
                                    "participant.round.journaled",
@@ -80,7 +83,8 @@ Chaos::Chaos(std::uint64_t seed, Place place) : random_(seed) {
         LocalCluster::Options{.nodes = kNodes,
                               .devices = kDevices,
                               .memory = memory,
-                              .link = {},
+                              // Some copies take longer than a step.
+                              .link = QStringLiteral("15MB/s"),
                               .one_host = false,
                               // NCCL is not used otherwise.
                               .plain_lanes = qEnvironmentVariableIsSet("TESSERA_TEST_GPUS")});
@@ -103,7 +107,7 @@ QString Chaos::KeepFolder() {
 QString Chaos::Summary() const {
   return QStringLiteral(
              "%1 cuts, %8 panels killed or stopped; %2 committed, %3 rolled back, %4 unknown to "
-             "the client; %5 restarts, "
+             "the client, %9 copied over several steps; %5 restarts, "
              "%6 recoveries, %7 returns to a snapshot")
       .arg(count_.cuts)
       .arg(count_.committed)
@@ -112,7 +116,8 @@ QString Chaos::Summary() const {
       .arg(count_.restarts)
       .arg(count_.recoveries)
       .arg(count_.returns)
-      .arg(count_.panels);
+      .arg(count_.panels)
+      .arg(count_.spread);
 }
 
 QString Chaos::Round() {
@@ -396,8 +401,9 @@ QString Chaos::Finish() {
     count_.recoveries += reason.starts_with("replicas_live") ? 1 : 0;
     count_.returns += reason.starts_with("snapshot") ? 1 : 0;
   }
-  count_.restarts = static_cast<int>(cluster_->Run(Words("events --limit 10000"))
-                                         .output.count(QStringLiteral("started again on")));
+  const QString events = cluster_->Run(Words("events --limit 10000")).output;
+  count_.restarts = static_cast<int>(events.count(QStringLiteral("started again on")));
+  count_.spread = static_cast<int>(events.count(QStringLiteral("it is copied over ")));
   if (QString wrong = cluster_->End(); !wrong.isEmpty()) return wrong;
   // Nothing is left: all processes of the cluster have its home in their environment.
   const QByteArray home = "TESSERA_HOME=" + cluster_->home().toUtf8();
