@@ -155,8 +155,10 @@ bool IsOn(const Membership::Node& node, const Job& job);
 std::optional<double> MedianStepSeconds(const Job& job);
 /// For deadlines: the length of recent steps, of any configuration.
 double UsualStepSeconds(const Job& job);
-/// How long the job may take to its next step boundary, or to that of `at_step`.
-std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step);
+/// How long the job may take to its next step boundary, or to that of `at_step`. `estimate`: of the
+/// seconds of a step, for a job that has made few.
+std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step,
+                                        std::optional<double> estimate = {});
 /// "data: web.bin at byte 96: …" if the ranks wait because of unreadable data, else empty.
 std::string DataProblem(const Job& job);
 /// \error kFailedPrecondition with the state of the job

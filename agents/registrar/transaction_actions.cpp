@@ -199,7 +199,9 @@ void TransactionDesk::NoteLeg(int leg) {
     txn_->paused_since.reset();
   }
   const Job* const job = jobs_.Find(txn_->job);
-  if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->copied_step + 1);
+  if (job)
+    txn_->pause_deadline =
+        now + PauseDeadline(*job, txn_->copied_step + 1, txn_->planned.summary.from_step_seconds);
   MarkDirty();
   world_.fault_point("registrar.leg");
 }
@@ -365,7 +367,9 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
     // in the plain way.
     txn_->copied_step = txn_->at_step - txn_->run->machine().legs();
     if (job && txn_->copied_step < job->step) txn_->copied_step = job->step + StepsAhead(*job);
-    if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->copied_step + 1);
+    if (job)
+      txn_->pause_deadline =
+          now + PauseDeadline(*job, txn_->copied_step + 1, txn_->planned.summary.from_step_seconds);
     AddEvent(
         engine::Severity::kInfo, source,
         txn_->run->machine().legs() == 1
@@ -377,7 +381,9 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
                           txn_->copied_step, txn_->run->machine().legs()));
   } else if (phase == TxnPhase::kPausing && before == TxnPhase::kPreparing) {
     const Job* job = jobs_.Find(txn_->job);
-    if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
+    if (job)
+      txn_->pause_deadline =
+          now + PauseDeadline(*job, txn_->at_step, txn_->planned.summary.from_step_seconds);
     AddEvent(engine::Severity::kInfo, source,
              Exchanges() ? "prepared: all ranks started, groups connected; cells between nodes go "
                            "from GPU to GPU, by NCCL"

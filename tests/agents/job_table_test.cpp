@@ -35,6 +35,16 @@ Job NewJob() {
 class JobTableTest : public QObject {
   Q_OBJECT
  private slots:
+  // A job that has made no step waits as long as its steps are expected to take.
+  void pausesWaitForLongSteps() {
+    using std::chrono::seconds;
+    Job job = NewJob();
+    QVERIFY(PauseDeadline(job, 2) == seconds(40));
+    QVERIFY(PauseDeadline(job, 2, 28.0) == seconds(10 * 28 + 2 * 5 * 28));
+    job.step_seconds = {4, 4, 4};
+    QVERIFY(PauseDeadline(job, 2, 28.0) == seconds(10 * 4 + 2 * 5 * 4));
+  }
+
   void anEndedJobStaysEnded() {
     sim::MemoryStore journal;
     Office first(journal);
