@@ -11411,8 +11411,12 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Der Cluster ist vorbereitet. Das Training läuft weiter.</translation>
     </message>
     <message>
-        <source>The state is copied while the job trains: step %1 of %2.</source>
-        <translation>Der Zustand wird kopiert, während der Job trainiert: Schritt %1 von %2.</translation>
+        <source>copy</source>
+        <translation>kopieren</translation>
+    </message>
+    <message>
+        <source>step %1 of %2</source>
+        <translation>Schritt %1 von %2</translation>
     </message>
 </context>
 <context>

@@ -43,26 +43,32 @@ class TxnViewTest : public QObject {
     const auto row = [](TxnPhase phase, int step, bool active, bool ended, const QString& text) {
       QTest::newRow(nameOf(phase)) << static_cast<int>(phase) << step << active << ended << text;
     };
-    row(TxnPhase::kPlanned, 0, true, false,
+    row(TxnPhase::kPlanned, TxnView::kPrepare, true, false,
         QStringLiteral("The cluster has accepted the plan. ") + cost);
-    row(TxnPhase::kPreparing, 0, true, false,
+    row(TxnPhase::kPreparing, TxnView::kPrepare, true, false,
         QStringLiteral("4 GPUs are starting. Training continues. ") + cost);
-    row(TxnPhase::kPrecopying, 0, true, false,
+    row(TxnPhase::kPrecopying, TxnView::kCopy, true, false,
         QStringLiteral("The state is copied while the job trains, at 0.35 s a step. ") + cost);
-    row(TxnPhase::kPausing, 1, true, false,
+    row(TxnPhase::kPausing, TxnView::kPause, true, false,
         QStringLiteral("Waiting for step 1,285 to end. ") + cost);
-    row(TxnPhase::kTransferring, 2, true, false, cost);
-    row(TxnPhase::kVerifying, 3, true, false,
+    row(TxnPhase::kTransferring, TxnView::kTransfer, true, false, cost);
+    row(TxnPhase::kVerifying, TxnView::kVerify, true, false,
         QStringLiteral("Comparing checksums: 24 equal so far. ") + cost);
-    row(TxnPhase::kCommitting, 4, true, false, QStringLiteral("Switching to the new layout."));
-    row(TxnPhase::kResuming, 5, true, false, QStringLiteral("The new layout is committed"));
-    row(TxnPhase::kDone, 6, false, true, QStringLiteral("Training resumed at step 1,284. Moved"));
-    row(TxnPhase::kRollingBack, 2, false, false, QStringLiteral("The old layout is intact."));
-    row(TxnPhase::kRolledBack, 2, false, true,
+    row(TxnPhase::kCommitting, TxnView::kCommit, true, false,
+        QStringLiteral("Switching to the new layout."));
+    row(TxnPhase::kResuming, TxnView::kResume, true, false,
+        QStringLiteral("The new layout is committed"));
+    row(TxnPhase::kDone, TxnView::kNumSteps, false, true,
+        QStringLiteral("Training resumed at step 1,284. Moved"));
+    row(TxnPhase::kRollingBack, TxnView::kTransfer, false, false,
+        QStringLiteral("The old layout is intact."));
+    row(TxnPhase::kRolledBack, TxnView::kTransfer, false, true,
         QStringLiteral("gpt-mini keeps its old layout, 2 × 2 × 1. Reason: n1 was lost."));
-    row(TxnPhase::kFailed, 2, false, true, QStringLiteral("Reason: n1 was lost."));
-    row(TxnPhase::kNeedsDecision, 2, false, false, QStringLiteral("The change is waiting."));
-    row(TxnPhase::kInDoubt, 2, false, false, QStringLiteral("Both layouts are kept"));
+    row(TxnPhase::kFailed, TxnView::kTransfer, false, true, QStringLiteral("Reason: n1 was lost."));
+    row(TxnPhase::kNeedsDecision, TxnView::kTransfer, false, false,
+        QStringLiteral("The change is waiting."));
+    row(TxnPhase::kInDoubt, TxnView::kTransfer, false, false,
+        QStringLiteral("Both layouts are kept"));
   }
   void everyPhaseIsSaid() {
     QFETCH(int, phase);
@@ -72,10 +78,11 @@ class TxnViewTest : public QObject {
     QFETCH(QString, sentence);
     auto cluster = test::PanelMove(phaseAt(phase), {62, 58, 64, 41});
     auto& txn = *cluster.transaction;
-    if (step == 2 && phaseAt(phase) != TxnPhase::kTransferring) txn.reason = "n1 was lost";
+    if (step == TxnView::kTransfer && phaseAt(phase) != TxnPhase::kTransferring)
+      txn.reason = "n1 was lost";
     cluster.jobs.front().state = engine::JobState::kRunning;
     ui::TxnMemory memory;
-    memory.reachedStep = 2;
+    memory.reachedStep = TxnView::kTransfer;
     memory.bytesDone = txn.bytes_done;
     const TxnView view = ui::viewOf(txn, &cluster.jobs.front(), memory);
     QCOMPARE(view.step, step);
@@ -194,10 +201,8 @@ class TxnViewTest : public QObject {
              qPrintable(copying));
     txn.leg = 2;
     txn.legs = 3;
-    const QString following = ui::viewOf(txn, nullptr, {}).sentence;
-    QVERIFY2(following.startsWith(
-                 QStringLiteral("The state is copied while the job trains: step 2 of 3. ")),
-             qPrintable(following));
+    const QString following = ui::viewOf(txn, nullptr, {}).numbers;
+    QVERIFY2(following.startsWith(QStringLiteral("step 2 of 3 · ")), qPrintable(following));
   }
 
   void theFirstGuessOfTheTimeLeftIsHidden() {

@@ -89,15 +89,17 @@ QString committedSentence(const engine::TxnStatus& txn, const engine::JobStatus*
 
 QString stepName(int step) {
   switch (step) {
-    case 0:
+    case TxnView::kPrepare:
       return TxnWords::tr("prepare");
-    case 1:
+    case TxnView::kCopy:
+      return TxnWords::tr("copy");
+    case TxnView::kPause:
       return TxnWords::tr("pause");
-    case 2:
+    case TxnView::kTransfer:
       return TxnWords::tr("transfer");
-    case 3:
+    case TxnView::kVerify:
       return TxnWords::tr("verify");
-    case 4:
+    case TxnView::kCommit:
       return TxnWords::tr("commit");
     default:
       return TxnWords::tr("resume");
@@ -108,18 +110,19 @@ std::optional<int> stepOf(TxnPhase phase) {
   switch (phase) {
     case TxnPhase::kPlanned:
     case TxnPhase::kPreparing:
+      return TxnView::kPrepare;
     case TxnPhase::kPrecopying:
-      return 0;
+      return TxnView::kCopy;
     case TxnPhase::kPausing:
-      return 1;
+      return TxnView::kPause;
     case TxnPhase::kTransferring:
-      return 2;
+      return TxnView::kTransfer;
     case TxnPhase::kVerifying:
-      return 3;
+      return TxnView::kVerify;
     case TxnPhase::kCommitting:
-      return 4;
+      return TxnView::kCommit;
     case TxnPhase::kResuming:
-      return 5;
+      return TxnView::kResume;
     case TxnPhase::kDone:
       return TxnView::kNumSteps;
     case TxnPhase::kRollingBack:
@@ -140,6 +143,7 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
   const QString name = QString::fromStdString(txn.job);
   view.headline = TxnWords::tr("Reconfiguring %1: %2").arg(name, change);
   view.step = stepOf(txn.phase).value_or(memory.reachedStep);
+  view.copiesAhead = memory.copiesAhead;
   view.active = true;
   const auto cancellable = [&](const QString& sentence) {
     return txn.can_cancel ? sentence + QLatin1Char(' ') + cancelCost() : sentence;
@@ -171,9 +175,9 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
                                 .arg(format::seconds(*job->step_seconds))
                           : TxnWords::tr("The state is copied while the job trains."));
       if (txn.legs > 1) {
-        view.sentence =
-            cancellable(TxnWords::tr("The state is copied while the job trains: step %1 of %2.")
-                            .arg(format::count(txn.leg), format::count(txn.legs)));
+        view.numbers =
+            TxnWords::tr("step %1 of %2").arg(format::count(txn.leg), format::count(txn.legs)) +
+            QStringLiteral(" · ") + view.numbers;
       }
       break;
     case TxnPhase::kPausing:

@@ -16,11 +16,12 @@ namespace tessera::ui {
 /// The content of the progress panel in one phase. Equal inputs give equal views.
 struct TxnView {
   enum class Tone { Running, Good, Warning, Bad };
-  static constexpr int kNumSteps = 6;  // prepare, pause, transfer, verify ┃ commit, resume
-  static constexpr int kCommitStep = 4;
+  enum Step { kPrepare, kCopy, kPause, kTransfer, kVerify, kCommit, kResume, kNumSteps };
 
   /// Steps before this one are done; kNumSteps: all are.
-  int step = 0;
+  int step = kPrepare;
+  /// Whether there is the step kCopy: the state is copied while the job trains.
+  bool copiesAhead = false;
   /// Progress of the current step, 0 to 1; nothing if unknown.
   std::optional<double> progress;
   /// Whether the step is running. False during and after a roll back, and while waiting.
@@ -37,6 +38,7 @@ struct TxnView {
 /// The data of a transaction that the panel keeps between snapshots.
 struct TxnMemory {
   int reachedStep = 0;                // furthest step seen
+  bool copiesAhead = false;           // as of TxnView
   std::int64_t bytesDone = 0;         // never decreases
   std::optional<double> rollBack;     // duration of the roll back in seconds, as seen here
   std::optional<double> transferAge;  // seconds since the transfer was first seen

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "ui/format.h"
 #include "ui/theme.h"
@@ -15,7 +16,7 @@
 
 namespace tessera::ui {
 
-/// Six bars with names. A mark before the commit shows where a roll back becomes impossible.
+/// Bars with names. A mark before the commit shows where a roll back becomes impossible.
 class PhaseBar : public QWidget {
  public:
   explicit PhaseBar(QWidget* parent) : QWidget(parent) {
@@ -26,7 +27,7 @@ class PhaseBar : public QWidget {
   void setView(const TxnView& view) {
     m_view = view;
     QStringList words;
-    for (int step = 0; step < TxnView::kNumSteps; ++step) words << stepText(step);
+    for (const int step : steps()) words << stepText(step);
     setAccessibleName(words.join(QStringLiteral(", ")));
     update();
   }
@@ -36,9 +37,12 @@ class PhaseBar : public QWidget {
     const Theme& theme = Theme::current();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const double wide = static_cast<double>(width() + kGap) / TxnView::kNumSteps;
-    for (int step = 0; step < TxnView::kNumSteps; ++step) {
-      const QRectF track(step * wide, 7, wide - kGap, 8);
+    const std::vector<int> all = steps();
+    const double wide = (width() + kGap) / static_cast<double>(all.size());
+    double left = -wide;
+    for (const int step : all) {
+      left += wide;
+      const QRectF track(left, 7, wide - kGap, 8);
       painter.setPen(Qt::NoPen);
       painter.setBrush(theme.track);
       painter.drawRoundedRect(track, 4, 4);
@@ -56,7 +60,7 @@ class PhaseBar : public QWidget {
             QRectF(track.left(), track.top(), std::max(8.0, track.width() * filled), 8), 4, 4);
         painter.setOpacity(1.0);
       }
-      if (step == TxnView::kCommitStep) {
+      if (step == TxnView::kCommit) {
         painter.setPen(QPen(theme.warn, 2.5, Qt::SolidLine, Qt::RoundCap));
         painter.drawLine(QPointF(track.left() - kGap / 2.0, 1.5),
                          QPointF(track.left() - kGap / 2.0, 20.5));
@@ -72,6 +76,13 @@ class PhaseBar : public QWidget {
   static constexpr int kGap = 8;
   static constexpr int kHeight = 38;
 
+  std::vector<int> steps() const {
+    std::vector<int> out;
+    for (int step = 0; step < TxnView::kNumSteps; ++step) {
+      if (step != TxnView::kCopy || m_view.copiesAhead) out.push_back(step);
+    }
+    return out;
+  }
   QString stepText(int step) const {
     QString text = stepName(step);
     if (step < m_view.step) return text + QStringLiteral(" ✓");
@@ -187,6 +198,8 @@ void ProgressPanel::refresh() {
 
   const bool wasEnded = m_view && m_view->ended && m_last && m_last->id == txn->id;
   m_memory.reachedStep = std::max(m_memory.reachedStep, stepOf(txn->phase).value_or(0));
+  m_memory.copiesAhead = m_memory.copiesAhead || txn->phase == engine::TxnPhase::kPrecopying ||
+                         txn->gradients_done > 0;
   m_memory.bytesDone = std::max(m_memory.bytesDone, txn->bytes_done);
   if (txn->phase == engine::TxnPhase::kTransferring) {
     if (!m_transferClock.isValid()) m_transferClock.start();
