@@ -65,9 +65,9 @@ void ChangeTransfer::CopyLeg(const engine::RunPrecopy& leg, const wire::StepDeci
   if (!why_not_saved_.empty()) {
     return done(Unavailable("gradients were not kept: " + why_not_saved_));
   }
-  if (leg.legs != change_.legs()) {
-    return done(
-        FailedPrecondition(fmt::format("{} legs, planned are {}", leg.legs, change_.legs())));
+  if (leg.legs != change_.legs() || leg.leg > leg.legs) {
+    return done(FailedPrecondition(
+        fmt::format("leg {} of {}, planned are {}", leg.leg, leg.legs, change_.legs())));
   }
   CountFlows();
   const std::optional<MoveResult> before = std::exchange(result_, std::nullopt);

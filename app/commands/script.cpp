@@ -244,6 +244,7 @@ Result<DescribedScript> describeScript(const Script& script, std::stop_token sto
   TESSERA_TRY(out.tensors, engine::ReadWholeFile(scratch.path() + "/tensors.json"));
   TESSERA_TRY(out.rules, engine::ReadWholeFile(scratch.path() + "/rules.json"));
   out.updatesAlone = fs::exists(scratch.path() + "/updates-alone");
+  out.pausesBeforeUpdates = fs::exists(scratch.path() + "/pauses-before-updates");
   std::vector<std::string> words = {python, path};
   words.insert(words.end(), script.arguments.begin(), script.arguments.end());
   out.command = commandLine(folderOf(script), variables, words);

@@ -27,10 +27,11 @@ struct Script {
 
 /// What StartJobRequest takes of a program.
 struct DescribedScript {
-  std::string command;  // for a shell on each node
-  std::string tensors;  // text of a tensors file
-  std::string rules;    // text of a rules file
+  std::string command;        // for a shell on each node
+  std::string tensors;        // text of a tensors file
+  std::string rules;          // text of a rules file
   bool updatesAlone = false;  // a rank can make an update that an earlier one has left out
+  bool pausesBeforeUpdates = false;
 };
 
 /// Whether a word that may be a model is a script.

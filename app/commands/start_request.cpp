@@ -39,6 +39,7 @@ Status readScript(const Arguments& arguments, const Describe& describe, const st
   TESSERA_TRY(const DescribedScript described, describe(script, stop));
   request->set_command(agents::Utf8(described.command));
   request->set_finishes_updates(described.updatesAlone);
+  request->set_pauses_before_updates(described.pausesBeforeUpdates);
   const auto fill = [&](const char* option, const std::string& text,
                         wire::StartJobRequest::NamedText* out) -> Status {
     if (const auto path = arguments.value(option)) return readText(*path, out);

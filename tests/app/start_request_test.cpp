@@ -149,7 +149,7 @@ class StartRequestTest : public QObject {
         line->arguments,
         [&](const app::Script& script, std::stop_token) -> Result<app::DescribedScript> {
           asked = script;
-          return app::DescribedScript{"run it", "{}", "{}", true};
+          return app::DescribedScript{"run it", "{}", "{}", true, true};
         });
     QVERIFY2(read, read ? "" : read.error().message.c_str());
     QVERIFY(asked.path.ends_with("/plain.py"));
@@ -159,6 +159,7 @@ class StartRequestTest : public QObject {
     QCOMPARE(read->command(), std::string("run it"));
     QCOMPARE(read->name(), std::string("plain"));
     QVERIFY(read->finishes_updates());
+    QVERIFY(read->pauses_before_updates());
   }
 
   void aCommandArrivesWithItsFilesAndItsCheckpoint() {

@@ -3,6 +3,7 @@
 // gradients. What comes out is what the plain way gives, to the bit; whoever dies meanwhile.
 #include <QTest>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/fault_folder.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kSteps = 120;
 constexpr std::int64_t kChange = 100;  // far enough for ranks to start before it
+constexpr int kAttempts = 4;
 constexpr int kRegistrar = 0;
 constexpr int kParticipant = 1;
 const QString kJob = QStringLiteral("nano");
@@ -50,18 +52,26 @@ class E2eFollowTest : public QObject {
     Run runs[2];
     std::string digests[2];
     for (const bool follows : {false, true}) {
-      QVERIFY(Start({"--steps", QString::number(kSteps), "--precision", precision}));
-      if (follows) QVERIFY(SlowLinks(to, after));
-      const Json moved = m_cluster->Apply(kJob, to, after,
-                                          {"--at-step", QString::number(kChange), "--overlap",
-                                           follows ? QStringLiteral("on") : QStringLiteral("off")});
-      QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+      Json moved, entry;
+      QString id;
+      // Whether the copy takes longer than a step is found when the change begins.
+      for (int i = 0; i < kAttempts; ++i) {
+        if (i > 0) QVERIFY(Stop());
+        QVERIFY(Start({"--steps", QString::number(kSteps), "--precision", precision}));
+        if (follows) QVERIFY(SlowLinks(to, after));
+        moved = m_cluster->Apply(kJob, to, after,
+                                 {"--at-step", QString::number(kChange), "--overlap",
+                                  follows ? QStringLiteral("on") : QStringLiteral("off")});
+        QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+        entry = m_cluster->Ask({"history"})["transactions"][0];
+        id = QString::number(entry["id"].get<std::int64_t>());
+        const bool is_late = moved["step"].get<std::int64_t>() > kChange;
+        if (HasEvent("txn " + id, "it is copied over ") == follows && !is_late) break;
+      }
       QCOMPARE(moved["step"].get<std::int64_t>(), kChange);
       QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
       QVERIFY(moved["digest_after"].is_string());
-      const Json entry = m_cluster->Ask({"history"})["transactions"][0];
       QCOMPARE(entry["phase_seconds"].contains("precopying"), follows);
-      const auto id = QString::number(entry["id"].get<std::int64_t>());
       QCOMPARE(HasEvent("txn " + id, "it is copied over "), follows);
       QVERIFY(!HasEvent("n1", "transaction " + id + " of"));  // that it could not be copied
       QCOMPARE(moved["moved_bytes"].get<std::int64_t>(),
@@ -93,16 +103,27 @@ class E2eFollowTest : public QObject {
   void dyingMeanwhileRollsBack() {
     QFETCH(int, node);
     QFETCH(QString, point);
-    if (m_cluster->Job(kJob).is_null()) QVERIFY(Start({}));
-    QVERIFY(SlowLinks(kMesh, kThere));
-    const auto agent = m_cluster->Agent(node);
-    QVERIFY(agent.has_value());
-    QVERIFY(m_faults.KillAt(node, point));
-    const auto apply = m_cluster->Start({"apply", kJob, "--devices", kThere, "--mesh", kMesh,
-                                         "--overlap", "on", "--yes", "--json"});
-    const Outcome outcome = LocalCluster::Finish(*apply, 120);
-    QVERIFY2(!m_faults.IsPending(node, point),
-             qPrintable("the point was not reached: " + QString::fromUtf8(outcome.Text())));
+    const Json job = m_cluster->Job(kJob);
+    if (!job.is_object() || job["state"] != "running") {  // of a row that has failed
+      if (job.is_object()) QVERIFY(Stop());
+      QVERIFY(Start({}));
+    }
+    Outcome outcome;
+    bool is_reached = false;
+    std::optional<tessera::app::ProcessId> agent;
+    for (int i = 0; i < kAttempts; ++i) {
+      if (i > 0) QVERIFY(m_cluster->Apply(kJob, kMesh, FirstDevices(2, 2)).is_object());
+      QVERIFY(SlowLinks(kMesh, kThere));
+      agent = m_cluster->Agent(node);
+      QVERIFY(agent.has_value());
+      QVERIFY(m_faults.KillAt(node, point));
+      const auto apply = m_cluster->Start({"apply", kJob, "--devices", kThere, "--mesh", kMesh,
+                                           "--overlap", "on", "--yes", "--json"});
+      outcome = LocalCluster::Finish(*apply, 120);
+      is_reached = !m_faults.Withdraw(node, point);
+      if (is_reached) break;
+    }
+    QVERIFY2(is_reached, outcome.Text());
     QVERIFY2(outcome.LastJson()["result"] == "rolled_back", outcome.Text());
     QVERIFY(LocalCluster::WaitFor(
         [&] {
@@ -140,6 +161,7 @@ class E2eFollowTest : public QObject {
     for (int i = 0; i < 4; ++i) {
       const Json job = m_cluster->Job(kJob);
       const Json plan = Plan(mesh, devices);
+      if (!job.is_object() || !plan.is_object()) return false;
       if (plan["overlap"]["steps"].get<int>() > 1) return true;
       qInfo("a step takes %s s: %s", job["step_seconds"].dump().c_str(),
             plan["overlap"].dump().c_str());

@@ -126,17 +126,22 @@ class E2eTorchTest : public QObject {
 
     QVERIFY(m_jobs->Start("moved", script, first, more + QStringList{"--delay", "0.5"}));
     std::int64_t epoch = 1;
+    int num_overlapped = 0;
+    const bool evaluates = script == "trainer.py";  // after a step, which is whole then
     std::vector<std::int64_t> ranks = m_jobs->Ranks(script);
     QStringList before = first.second.split(u',');
     for (const auto& [mesh, devices] : then) {
       const std::int64_t from = m_cluster->Step("moved");
       QVERIFY(m_cluster->WaitStep("moved", from + 1));
-      const Json moved = m_cluster->Apply("moved", mesh, devices);
+      const Json moved =
+          m_cluster->Apply("moved", mesh, devices, {"--overlap", evaluates ? "auto" : "on"});
       QVERIFY(moved.is_object());
       QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
       QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
       QCOMPARE(moved["moved_bytes"].dump(), moved["volume_bound_bytes"].dump());
       QCOMPARE(moved["epoch"].get<std::int64_t>(), ++epoch);
+      const Json phases = m_cluster->Ask({"history"})["transactions"][0]["phase_seconds"];
+      num_overlapped += phases.contains("precopying") ? 1 : 0;
       // Processes of devices that stay go on; others may take a moment to end.
       const std::vector<std::int64_t> now = m_jobs->Ranks(script);
       const auto num_kept = std::ranges::count_if(
@@ -149,6 +154,7 @@ class E2eTorchTest : public QObject {
       ranks = now;
     }
     QVERIFY(m_cluster->Step("moved") < kTorchSteps);
+    QCOMPARE(num_overlapped, evaluates ? 0 : static_cast<int>(then.size()));
     QVERIFY(m_jobs->EndsPaused("moved"));
     const QString difference = DifferenceOf(RunOf(*m_cluster, "moved"), still);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
@@ -336,7 +342,7 @@ class E2eTorchTest : public QObject {
               "    assert torch.equal(job.model[1].weight.detach(), unused), step\n"));
     const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
     QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(m_cluster->Apply("wrong", "dp=3", "n0g0,n1g0,n1g1").is_object());
+    QVERIFY(m_cluster->Apply("wrong", "dp=3", "n0g0,n1g0,n1g1", {"--overlap", "on"}).is_object());
     QVERIFY(m_jobs->EndsPaused("wrong"));
   }
 

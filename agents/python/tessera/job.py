@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from tessera import _library as lib
-from tessera._library import AXES, TesseraError, check
+from tessera._library import AXES, PAUSE_BEFORE_UPDATE, PAUSE_DATA, TesseraError, check
 
 _WIDTHS = {
     "bool": 1, "u8": 1, "i8": 1, "f8e4m3": 1, "f8e5m2": 1, "u16": 2, "i16": 2, "f16": 2,
@@ -165,7 +165,15 @@ class Decision:
     tokens: int
     clip: float  # coefficient for the gradients; 1 without clipping
     skip: bool  # no update in this step
-    pause: int  # not 0: the ranks wait at the boundary after this step
+    pause: int  # not 0: the ranks wait at the boundary after this step, or before its update
+
+    @property
+    def waits_before_update(self) -> bool:
+        """Whether the ranks wait with the gradients of the step, after the step before it.
+
+        After the wait Job.unfinished() says whether the update is to be made.
+        """
+        return self.pause != PAUSE_DATA and self.pause & PAUSE_BEFORE_UPDATE != 0
 
 
 def _decision(c: Any) -> Decision:
@@ -370,9 +378,10 @@ class Job:
         check(self._lib.tessera_checkpoint(self._job))
 
     def unfinished(self) -> Decision | None:
-        """The decision whose update an earlier rank of this device has not made; None usually.
+        """The decision whose update is not made; None usually.
 
-        The gradients are in the pieces. Make the update before the first wait().
+        An earlier rank of this device has left it out, or the ranks have paused before it, perhaps
+        in another layout. The gradients are in the pieces. Make the update before the next wait().
         """
         decision = lib.CDecision()
         if check(self._lib.tessera_unfinished(self._job, byref(decision))) == 0:

@@ -141,11 +141,10 @@ class Gradient:
             self.parameter.grad = self.whole
             return
         self.parameter.grad = None
-        if self.value.numel() > 0:
-            self.value.view(-1)[0] = math.nan  # for recover(): a step with NaN has no update
+        self.value.fill_(math.nan)  # for recover(), also of a part: a step with NaN has no update
 
     def recover(self) -> None:
-        """What settle() has left, in a process that makes the update in place of another."""
+        """What settle() has left, for an update after a pause or in place of another process."""
         is_used = self.value.numel() == 0 or not math.isnan(float(self.value.view(-1)[0]))
         self.parameter.grad = self.whole if is_used else None
 

@@ -35,7 +35,9 @@ from tessera.torch.stages import Stages, infer
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # these have the rule of their parameter
 # Axes that are probed with two ranks each, those that most programs know last.
 _CUTTING = (("dp", "ep", "tp"), ("dp", "tp"), ("dp", "ep"), ("dp",))
-UPDATES_ALONE = "updates-alone"  # a file: app/commands/script.cpp
+# Files: app/commands/script.cpp
+UPDATES_ALONE = "updates-alone"
+PAUSES_BEFORE_UPDATES = "pauses-before-updates"
 _STAGES = (2, 3, 4)  # numbers of stages that are probed
 
 
@@ -74,6 +76,9 @@ class OnMesh:
     # Whether a rank can make an update by itself that an earlier one has left out: without
     # collectives, and without buffers of the step, which are lost with that rank.
     updates_alone: bool
+    # Whether the update of a step can be made on another mesh than its gradients: these move as
+    # f32, and buffers of the step do not.
+    updates_elsewhere: bool
     state_of_optimizer: StateOfOptimizer
 
 
@@ -90,9 +95,15 @@ def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
         name = type(model).__name__
         if isinstance(model, FSDPModule):
             name = name.removeprefix("FSDP")
+        is_f32 = all(
+            parameter.dtype == torch.float32
+            for parameter in model.parameters()
+            if parameter.requires_grad
+        )
         own = [Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)]
         title = f"{name}, torch {torch.__version__}"
-        return OnMesh(title, [*own, STEP_TENSOR], alone, StateOfOptimizer(model, optimizer))
+        made = StateOfOptimizer(model, optimizer)
+        return OnMesh(title, [*own, STEP_TENSOR], alone, alone and is_f32, made)
 
 
 def describe(build: Build) -> tuple[OnMesh, Stages]:
@@ -180,6 +191,12 @@ def write(build: Build, folder: str) -> None:
         lines = ",\n  ".join(json.dumps(row) for row in document[rows])
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(f"{{{head}{json.dumps(rows)}: [\n  {lines}\n]}}\n")
-    if whole.updates_alone:
-        with open(os.path.join(folder, UPDATES_ALONE), "w", encoding="utf-8"):
-            pass
+    # Programs whose loop uses the parameters after a step, to evaluate them, need them updated.
+    is_free = not getattr(build, "uses_parameters_after_step", False)
+    for name, holds in (
+        (UPDATES_ALONE, whole.updates_alone),
+        (PAUSES_BEFORE_UPDATES, whole.updates_elsewhere and is_free),
+    ):
+        if holds:
+            with open(os.path.join(folder, name), "w", encoding="utf-8"):
+                pass

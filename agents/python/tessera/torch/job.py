@@ -207,7 +207,8 @@ class TorchJob:
 
         `loss` is the mean over this rank's samples, None on a pipeline stage that has none.
         `tokens` are those of this rank's samples; ranks that read the same samples count once.
-        Returns what all ranks have agreed on, with the loss and the norm of the whole batch.
+        Returns what all ranks have agreed on, with the loss and the norm of the whole batch. If a
+        change of the mesh begins before the update of this step, steps() makes it, in the new mesh.
         """
         if self._stepped:
             raise TesseraError("job.step(loss) was called twice in one step, or outside of steps()")
@@ -230,7 +231,8 @@ class TorchJob:
         self._set_rates(program)
         program.share_buffers()
         decision = self._decide(mine, max_norm, busy)
-        self._update(program, decision)
+        if not decision.waits_before_update:
+            self._update(program, decision)
         program.clear_gradients()
         self._share = None
         self._stepped = True
@@ -456,6 +458,7 @@ class Attached(TorchJob):
         self._unchecked: Binding | None = None  # until the first step
         self._unfinished: Decision | None = None
         self._waits = False  # for the boundary before the first step
+        self._is_looping = False  # in steps()
         self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
 
     def bind(self, build: Build) -> None:
@@ -519,14 +522,9 @@ class Attached(TorchJob):
             raise TesseraError("buffers of the step that is to be finished have died with its rank")
 
     def _begin(self) -> None:
-        """Makes an update that an earlier rank has left out. The program has its schedule now."""
-        decision, self._unfinished = self._unfinished, None
-        if decision is not None:
-            self.coming_step = decision.step
-            for gradient in self._bound().gradients:
-                gradient.recover()
-            self._set_rates(self._bound())
-            self._update(self._bound(), decision)
+        """The program has its schedule now."""
+        self._is_looping = True
+        self._make_update_left()
         if FINISH_UPDATE in os.environ:
             self._job.detach()
             self._world.close()
@@ -534,6 +532,21 @@ class Attached(TorchJob):
         if self._waits:
             self._waits = False
             self._boundary(0, step=-1)
+
+    def _make_update_left(self) -> None:
+        """Makes an update before which the ranks have paused, or that an earlier one left out."""
+        decision, self._unfinished = self._unfinished, None
+        if decision is None:
+            return
+        program = self._bound()
+        self.coming_step = decision.step
+        for gradient in program.gradients:
+            gradient.recover()
+        self._set_rates(program)
+        self._update(program, decision)
+        program.clear_gradients()
+        self.coming_step += 1
+        self._began = time.monotonic()
 
     def _connect(self, view: View) -> None:
         """On a thread of the library, also for a coming view while this rank trains."""
@@ -576,7 +589,7 @@ class Attached(TorchJob):
     def _boundary(self, request: int, step: int | None = None) -> None:
         if isinstance(self._program, Binding):
             self._program.check()  # before it moves
-        at = self.coming_step - 1 if step is None else step
+        at = int(self._bound().step_value) if step is None else step
         stays = True
         while stays:
             command = self._job.wait(at, request)
@@ -593,6 +606,9 @@ class Attached(TorchJob):
         self._bound().clear_gradients()
         self.coming_step = int(self._bound().step_value) + 1
         self._pause = 0
+        self._unfinished = self._job.unfinished()
+        if self._is_looping:
+            self._make_update_left()
         self._began = time.monotonic()
 
     def _end(self) -> None:

@@ -19,6 +19,8 @@ class Program:
     made to describe the program, to check a mesh or to get initial values returns a copy.
     """
 
+    uses_parameters_after_step = True  # the Trainer evaluates and saves there
+
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, seed: int) -> None:
         self._model = model
         self._seed = seed
