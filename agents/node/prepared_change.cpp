@@ -53,44 +53,42 @@ Status PreparedChange::Build(PlanMemo& memo) {
   TESSERA_RETURN_IF_ERROR(check("the new layout", to_->hash(), p.to_hash()));
   TESSERA_RETURN_IF_ERROR(
       check("the plan", remains_ ? mixed_plan_->hash : plan_->hash, p.plan_hash()));
-  TESSERA_RETURN_IF_ERROR(CheckLegs());
+  TESSERA_RETURN_IF_ERROR(CheckParts(p.legs(), "legs copy"));
+  TESSERA_RETURN_IF_ERROR(CheckParts(p.rounds(), "rounds move"));
   return BuildRounds();
 }
 
-Status PreparedChange::CheckLegs() const {
-  std::set<int> copied;
-  for (const wire::MoveRound& leg : prepare_.legs()) {
-    for (const int tensor : leg.tensors()) {
-      const bool is_tensor = 0 <= tensor && tensor < std::ssize(to_->collection().tensors());
-      if (is_tensor && copied.insert(tensor).second) continue;
-      return FailedPrecondition(fmt::format("stale plan: tensor {} in its legs", tensor));
+Status PreparedChange::CheckParts(const google::protobuf::RepeatedPtrField<wire::MoveRound>& parts,
+                                  std::string_view what) const {
+  const std::size_t num_tensors = to_->collection().tensors().size();
+  std::set<std::size_t> in_parts;
+  for (const wire::MoveRound& part : parts) {
+    for (const int tensor : part.tensors()) {
+      const auto number = static_cast<std::size_t>(tensor);
+      if (tensor >= 0 && number < num_tensors && in_parts.insert(number).second) continue;
+      return FailedPrecondition(
+          fmt::format("stale plan: its {} tensor {} twice, or it is none of the {}", what, tensor,
+                      num_tensors));
     }
   }
-  if (prepare_.legs().empty() || copied.size() == to_->collection().tensors().size()) {
-    return OkStatus();
-  }
-  return FailedPrecondition(fmt::format("stale plan: its legs copy {} of {} tensors", copied.size(),
-                                        to_->collection().tensors().size()));
+  if (parts.empty() || in_parts.size() == num_tensors) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("stale plan: its {} {} of {} tensors", what, in_parts.size(), num_tensors));
 }
 
 Status PreparedChange::BuildRounds() {
   const wire::Prepare& p = prepare_;
   rounds_.clear();
-  std::vector<bool> is_in(to_->collection().tensors().size());
-  std::size_t count = 0;
+  bool has_begun = false;
   for (int r = 1; r <= rounds(); ++r) {
     const auto& tensors = p.rounds(r - 1).tensors();
     engine::Round round{
         {tensors.begin(), tensors.end()},
         r == rounds(),
         r == rounds() ? p.to_hash() : engine::MixedHash(held_hash(), p.to_hash(), r)};
-    for (const int tensor : round.tensors) {
-      const bool is_tensor = 0 <= tensor && static_cast<std::size_t>(tensor) < is_in.size();
-      if (is_tensor && !is_in[static_cast<std::size_t>(tensor)]) ++count;
-      if (is_tensor) is_in[static_cast<std::size_t>(tensor)] = true;
-    }
     std::sort(round.tensors.begin(), round.tensors.end());
-    round.packs = count == 0 && !round.is_last;
+    has_begun = has_begun || !round.tensors.empty();
+    round.packs = !has_begun && !round.is_last;
     rounds_.push_back(std::move(round));
     if (r < 2) continue;
     rounds_[rounds_.size() - 2].next_tensors = rounds_.back().tensors;
@@ -99,9 +97,7 @@ Status PreparedChange::BuildRounds() {
   if (rounds() == 0 && remains_) {
     return FailedPrecondition("stale plan: what a move in rounds has left moves in rounds");
   }
-  if (rounds() == 0 || count == is_in.size()) return OkStatus();
-  return FailedPrecondition(
-      fmt::format("stale plan: its rounds move {} of {} tensors", count, is_in.size()));
+  return OkStatus();
 }
 
 bool PreparedChange::Joins(const RankId& id) const {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,8 +114,10 @@ class PreparedChange {
   Status CheckDevice(const DeviceStore::Device& device, bool is_listed) const;
 
   void DropTexts();
-  /// Each tensor has to be in one leg.
-  Status CheckLegs() const;
+  /// Each tensor has to be in one of the parts, if there are any.
+  /// \param what "rounds move"
+  Status CheckParts(const google::protobuf::RepeatedPtrField<wire::MoveRound>& parts,
+                    std::string_view what) const;
   /// Reads the rounds from the message.
   Status BuildRounds();
   /// Fills old_ and next_ of the first round, after trying all rounds on each device.

@@ -63,15 +63,13 @@ std::optional<double> MedianStepSeconds(const Job& job) {
   return UpperMedian({job.step_seconds.begin(), job.step_seconds.end()});
 }
 
-double UsualStepSeconds(const Job& job) {
-  return MedianStepSeconds(job).value_or(job.usual_step_seconds);
+double UsualStepSeconds(const Job& job, std::optional<double> estimate) {
+  return MedianStepSeconds(job).value_or(std::max(job.usual_step_seconds, estimate.value_or(0)));
 }
 
 std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step,
                                         std::optional<double> estimate) {
-  // The first steps may take longer than those of another configuration, or of no job.
-  const double usual = std::max(job.usual_step_seconds, estimate.value_or(0));
-  const double median = MedianStepSeconds(job).value_or(usual);
+  const double median = UsualStepSeconds(job, estimate);
   const auto ahead = static_cast<double>(std::max<std::int64_t>(0, at_step - job.step));
   constexpr double kLongest = 1e9;  // 31 years, so that the number of milliseconds fits
   const double wanted = std::max(30.0, 10 * median) + 5 * median * ahead;

@@ -153,10 +153,11 @@ bool HasNode(const Job& job, std::int32_t node);
 bool IsOn(const Membership::Node& node, const Job& job);
 /// Of the present configuration; nullopt before it has made a few steps.
 std::optional<double> MedianStepSeconds(const Job& job);
-/// For deadlines: the length of recent steps, of any configuration.
-double UsualStepSeconds(const Job& job);
-/// How long the job may take to its next step boundary, or to that of `at_step`. `estimate`: of the
-/// seconds of a step, for a job that has made few.
+/// For deadlines: the length of recent steps, of any configuration. `estimate`: of the present one,
+/// for a job that has made few.
+double UsualStepSeconds(const Job& job, std::optional<double> estimate = {});
+/// How long the job may take to its next step boundary, or to that of `at_step`. `estimate` as
+/// above.
 std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step,
                                         std::optional<double> estimate = {});
 /// "data: web.bin at byte 96: …" if the ranks wait because of unreadable data, else empty.

@@ -4,6 +4,7 @@
 /// \file
 /// The transaction that runs, at the registrar.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -106,6 +107,11 @@ struct Txn {
   bool resumed = false;  // so in the phase `resuming`, whose time has ended
   std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
 
+  /// Ranks go on: what they have waited counts as pause.
+  void EndPause(Timers::Clock::time_point now) {
+    if (paused_since) pause += std::chrono::duration<double>(now - *paused_since).count();
+    paused_since.reset();
+  }
   /// The checkpoint that it reads, or nullptr.
   const StoredState* checkpoint() const {
     if (recovery && recovery->checkpoint) return &*recovery->checkpoint;

@@ -194,10 +194,7 @@ void TransactionDesk::NoteLeg(int leg) {
   ++txn_->copied_step;
   txn_->followed = std::exchange(txn_->pending, {});
   txn_->repeats = Repetition(now);
-  if (txn_->paused_since) {
-    txn_->pause += std::chrono::duration<double>(now - *txn_->paused_since).count();
-    txn_->paused_since.reset();
-  }
+  txn_->EndPause(now);
   const Job* const job = jobs_.Find(txn_->job);
   if (job)
     txn_->pause_deadline =
@@ -537,10 +534,7 @@ void TransactionDesk::AskAbout(const StateComparison& states) {
 
 void TransactionDesk::NoteResumed() {
   const auto now = timers_.now();
-  if (txn_->paused_since) {
-    txn_->pause += std::chrono::duration<double>(now - *txn_->paused_since).count();
-    txn_->paused_since.reset();
-  }
+  txn_->EndPause(now);
   if (!txn_->run->machine().awaits_digests() || txn_->resumed) return;
   txn_->resumed = true;
   const std::chrono::duration<double> seconds = now - txn_->phase_began;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/search/kind_pieces.h"
 #include "engine/search/overlap.h"
 #include "ptc/base/at.h"
 #include "ptc/plan/kinds.h"
@@ -31,23 +32,14 @@ std::vector<std::int64_t> FreshBytes(const ptc::Kinds& kinds, const ptc::Layout&
                                      const ptc::Layout& to) {
   std::vector<std::int64_t> out;
   for (const ptc::KindOnStages& staged : kinds.staged) {
-    const ptc::Kind& kind = kinds.kinds[At(staged.kind)];
-    std::map<std::pair<int, int>, std::int64_t> known;  // by both parts
+    const std::int64_t element = ptc::SizeBytes(kinds.kinds[At(staged.kind)].from_dtype);
     std::int64_t bytes = 0;
     for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
-      if (!kinds.to.IsOn(staged.to_stages, kinds.to.StageOf(rank))) continue;
-      const auto old = from.mesh().RankOf(to.mesh().devices()[At(rank)]);
-      const bool is_old = old && kinds.from.IsOn(staged.from_stages, kinds.from.StageOf(*old));
-      const int part = kinds.to.PartOf(kind.to_axes, rank);
-      const int old_part = is_old ? kinds.from.PartOf(kind.from_axes, *old) : -1;
-      const auto [found, is_new] = known.try_emplace({old_part, part});
-      if (is_new) {
-        for (const ptc::Box& piece : kind.pieces.needed[At(part)]) {
-          const bool stays = is_old && ptc::KeptIn(kind.pieces.held[At(old_part)], piece);
-          if (!stays) found->second += piece.num_elements() * ptc::SizeBytes(kind.from_dtype);
-        }
+      const ptc::DeviceId device = to.mesh().devices()[At(rank)];
+      const auto [held, needed] = PiecesOn(kinds, staged, from.mesh().RankOf(device), rank);
+      for (const ptc::Box& piece : needed) {
+        if (ptc::KeptIn(held, piece) == nullptr) bytes += piece.num_elements() * element;
       }
-      bytes += found->second;
     }
     out.push_back(bytes);
   }

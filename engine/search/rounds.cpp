@@ -12,6 +12,7 @@
 
 #include "engine/copy/checksum.h"
 #include "engine/search/fit.h"
+#include "engine/search/kind_pieces.h"
 #include "engine/store/arena_format.h"
 #include "ptc/base/at.h"
 
@@ -60,16 +61,8 @@ struct DeviceRun {
 
 Share ShareOf(const ptc::Kinds& kinds, const ptc::KindOnStages& staged,
               std::optional<int> from_rank, std::optional<int> to_rank) {
-  const ptc::Kind& kind = kinds.kinds[At(staged.kind)];
-  static const std::vector<ptc::Box> kNone;
-  const bool is_old =
-      from_rank && kinds.from.IsOn(staged.from_stages, kinds.from.StageOf(*from_rank));
-  const bool is_new = to_rank && kinds.to.IsOn(staged.to_stages, kinds.to.StageOf(*to_rank));
-  const auto& held =
-      is_old ? kind.pieces.held[At(kinds.from.PartOf(kind.from_axes, *from_rank))] : kNone;
-  const auto& needed =
-      is_new ? kind.pieces.needed[At(kinds.to.PartOf(kind.to_axes, *to_rank))] : kNone;
-  const std::int64_t element = ptc::SizeBytes(kind.from_dtype);
+  const auto [held, needed] = PiecesOn(kinds, staged, from_rank, to_rank);
+  const std::int64_t element = ptc::SizeBytes(kinds.kinds[At(staged.kind)].from_dtype);
   Share out;
   for (const ptc::Box& box : held) {
     out.old_state += RoundUpToPiece(box.num_elements() * element);

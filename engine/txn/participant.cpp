@@ -194,7 +194,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           [&](const GoReceived&) -> Actions {
             if (state_ == State::kCommitted && moved_ < rounds_) {  // they were given up
-              return {Forget{}};                                    // the registrar ends the ranks
+              // The registrar ends the ranks.
+              return {Forget{}};
             }
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};

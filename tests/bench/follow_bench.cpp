@@ -8,12 +8,12 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "ptc/base/median.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/step_seconds.h"
 #include "tests/support/local_cluster.h"
 
 using tessera::UpperMedian;
@@ -30,37 +30,6 @@ struct Ways {
   std::vector<double> step;                  // while it copies, over the usual
   int steps = 0;                             // the most
 };
-
-/// By step: the time since the decision of the step before.
-std::map<std::int64_t, double> StepTimes(const LocalCluster& cluster) {
-  std::map<std::int64_t, double> ends, out;
-  const auto lines = cluster.Run({"job", "metrics", kJob, "--json"}).output.split(u'\n');
-  for (const QString& line : lines) {
-    const Json json = Json::parse(line.toStdString(), nullptr, false);
-    if (json.is_object() && json.contains("step"))
-      ends[json["step"].get<std::int64_t>()] = json["time"].get<double>();
-  }
-  for (const auto& [step, time] : ends) {
-    if (ends.contains(step - 1)) out[step] = time - ends[step - 1];
-  }
-  return out;
-}
-
-/// The mean time of the `count` steps that end with `last`, over the median of those before.
-double Slowdown(const std::map<std::int64_t, double>& times, std::int64_t last, int count) {
-  std::vector<double> before;
-  double copying = 0;
-  for (std::int64_t s = last - count - 9; s <= last; ++s) {
-    const auto found = times.find(s);
-    if (found == times.end()) return 0;
-    if (s <= last - count) {
-      before.push_back(found->second);
-    } else {
-      copying += found->second;
-    }
-  }
-  return copying / count / UpperMedian(before);
-}
 
 bool MoveOnce(const LocalCluster& cluster, const QString& devices, bool follows, Ways& ways) {
   if (!cluster.GoesOn(kJob, 12)) return false;
@@ -79,7 +48,7 @@ bool MoveOnce(const LocalCluster& cluster, const QString& devices, bool follows,
   const int steps = plan["overlap"]["steps"].get<int>();
   ways.steps = std::max(ways.steps, steps);
   if (!cluster.GoesOn(kJob, 2)) return false;
-  ways.step.push_back(Slowdown(StepTimes(cluster), moved["step"].get<std::int64_t>(), steps));
+  ways.step.push_back(Slowdown(cluster, kJob, moved["step"].get<std::int64_t>(), steps, 10));
   return true;
 }
 

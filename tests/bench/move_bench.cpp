@@ -22,6 +22,7 @@
 #include "ptc/base/median.h"
 #include "tests/bench/held_job.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/step_seconds.h"
 #include "tests/support/local_cluster.h"
 
 using tessera::UpperMedian;
@@ -142,22 +143,6 @@ bool StartJob(const LocalCluster& cluster, const QString& folder, const QString&
   return false;
 }
 
-/// Seconds of the steps before `step` and of `step` itself, from one decision to the next.
-std::pair<double, double> StepSeconds(const LocalCluster& cluster, std::int64_t step) {
-  std::map<std::int64_t, double> times;
-  const QString lines = cluster.Run({"job", "metrics", kJob, "--json"}).output;
-  for (const QString& line : lines.split(u'\n')) {
-    const Json json = Json::parse(line.toStdString(), nullptr, false);
-    if (json.is_object() && json.contains("step"))
-      times[json["step"].get<std::int64_t>()] = json["time"].get<double>();
-  }
-  std::vector<double> before;
-  for (std::int64_t s = step - 4; s < step; ++s) {
-    if (times.contains(s) && times.contains(s - 1)) before.push_back(times[s] - times[s - 1]);
-  }
-  return {before.empty() ? 0 : UpperMedian(before), times[step] - times[step - 1]};
-}
-
 /// How long a step of the job computes.
 constexpr int kComputeMilliseconds = 1500;
 
@@ -212,8 +197,8 @@ bool MeasureOverlap(const Size& size, const Fabric& fabric, int rounds) {
         if (!overlaps) continue;
         row.gradients = plan["overlap"]["gradient_bytes"].get<std::size_t>();
         if (!cluster.GoesOn(kJob, 2)) return false;
-        const auto [usual, copying] = StepSeconds(cluster, moved["step"].get<std::int64_t>());
-        if (usual > 0) row.step.push_back(copying / usual);
+        const double slowdown = Slowdown(cluster, kJob, moved["step"].get<std::int64_t>(), 1, 4);
+        if (slowdown > 0) row.step.push_back(slowdown);
       }
     }
   }

@@ -3,6 +3,11 @@
 
 #include <QThread>
 #include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "ptc/base/median.h"
 
 namespace tessera::test {
 namespace {
@@ -18,7 +23,37 @@ std::int64_t WaitForStepEnd(const LocalCluster& cluster, const QString& job) {
   }
 }
 
+/// By step: the time of its decision.
+std::map<std::int64_t, double> DecisionTimes(const LocalCluster& cluster, const QString& job) {
+  std::map<std::int64_t, double> out;
+  const QString lines = cluster.Run({"job", "metrics", job, "--json"}).output;
+  for (const QString& line : lines.split(u'\n')) {
+    const Json json = Json::parse(line.toStdString(), nullptr, false);
+    if (json.is_object() && json.contains("step"))
+      out[json["step"].get<std::int64_t>()] = json["time"].get<double>();
+  }
+  return out;
+}
+
 }  // namespace
+
+double Slowdown(const LocalCluster& cluster, const QString& job, std::int64_t last, int count,
+                int before) {
+  const std::map<std::int64_t, double> times = DecisionTimes(cluster, job);
+  std::vector<double> usual;
+  double slow = 0;
+  for (std::int64_t step = last - count - before + 1; step <= last; ++step) {
+    const auto end = times.find(step), begin = times.find(step - 1);
+    if (end == times.end() || begin == times.end()) return 0;
+    const double seconds = end->second - begin->second;
+    if (step <= last - count) {
+      usual.push_back(seconds);
+    } else {
+      slow += seconds;
+    }
+  }
+  return slow / count / UpperMedian(usual);
+}
 
 double StepSeconds(const LocalCluster& cluster, const QString& job, double seconds) {
   using Clock = std::chrono::steady_clock;

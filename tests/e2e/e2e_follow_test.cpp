@@ -49,8 +49,7 @@ class E2eFollowTest : public QObject {
     QFETCH(QString, precision);
     QFETCH(QString, to);
     QFETCH(QString, after);
-    Run runs[2];
-    std::string digests[2];
+    Ended ended[2];
     for (const bool follows : {false, true}) {
       Json moved, entry;
       QString id;
@@ -77,16 +76,12 @@ class E2eFollowTest : public QObject {
       QCOMPARE(moved["moved_bytes"].get<std::int64_t>(),
                entry["bytes"]["host"].get<std::int64_t>() +
                    entry["bytes"]["network"].get<std::int64_t>());
-      QVERIFY(m_cluster->WaitJob(
-          kJob, [](const Json& j) { return j["state"] == "paused"; }, 120));
-      QVERIFY(NumStepsWithoutGap(m_cluster->Run({"job", "metrics", kJob, "--json"}).output) ==
-              kSteps);
-      runs[follows] = RunOf(*m_cluster, kJob);
-      digests[follows] = m_cluster->Ask({"digest", kJob})["digest"].dump();
-      QVERIFY(Stop());
+      auto end = EndOf(*m_cluster, kJob, kSteps);
+      QVERIFY(end);
+      ended[follows] = std::move(*end);
     }
-    QCOMPARE(digests[1], digests[0]);
-    QCOMPARE(LargestDifference(runs[1], runs[0]), 0.0);
+    QCOMPARE(ended[1].digest, ended[0].digest);
+    QCOMPARE(LargestDifference(ended[1].run, ended[0].run), 0.0);
   }
 
   // Nothing is decided while copies follow: whoever is killed, the job goes on as it was.

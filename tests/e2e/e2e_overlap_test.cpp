@@ -50,8 +50,7 @@ class E2eOverlapTest : public QObject {
     QFETCH(QString, to);
     QFETCH(QString, after);
     QFETCH(QString, zero);
-    Run runs[2];
-    std::string digests[2];
+    Ended ended[2];
     for (const bool overlaps : {false, true}) {
       const QString job = QStringLiteral("job%1").arg(++m_jobs);
       const Outcome start =
@@ -72,16 +71,12 @@ class E2eOverlapTest : public QObject {
       QCOMPARE(moved["moved_bytes"].get<std::int64_t>(),
                entry["bytes"]["host"].get<std::int64_t>() +
                    entry["bytes"]["network"].get<std::int64_t>());
-      QVERIFY(m_cluster->WaitJob(
-          job, [](const Json& j) { return j["state"] == "paused"; }, 120));
-      QVERIFY(NumStepsWithoutGap(m_cluster->Run({"job", "metrics", job, "--json"}).output) ==
-              kSteps);
-      runs[overlaps] = RunOf(*m_cluster, job);
-      digests[overlaps] = m_cluster->Ask({"digest", job})["digest"].dump();
-      m_cluster->Run({"job", "stop", job, "--yes"});
+      auto end = EndOf(*m_cluster, job, kSteps);
+      QVERIFY(end);
+      ended[overlaps] = std::move(*end);
     }
-    QCOMPARE(digests[1], digests[0]);
-    QCOMPARE(LargestDifference(runs[1], runs[0]), 0.0);
+    QCOMPARE(ended[1].digest, ended[0].digest);
+    QCOMPARE(LargestDifference(ended[1].run, ended[0].run), 0.0);
   }
 
   // The plan says which way it takes, what either costs, and why; and refuses what cannot be.

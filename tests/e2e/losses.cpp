@@ -37,6 +37,19 @@ std::int64_t NumStepsWithoutGap(const QString& lines) {
   return count;
 }
 
+std::optional<Ended> EndOf(const Cluster& cluster, const QString& job, std::int64_t steps) {
+  const bool has_ended = cluster.WaitJob(
+      job, [](const Json& now) { return now["state"] == "paused"; }, 120);
+  const QString lines = cluster.Run({"job", "metrics", job, "--json"}).output;
+  if (!has_ended || NumStepsWithoutGap(lines) != steps) {
+    qWarning("'%s' has not made %lld steps", qPrintable(job), static_cast<long long>(steps));
+    return std::nullopt;
+  }
+  Ended ended{ParseRun(lines), cluster.Ask({"digest", job})["digest"].dump()};
+  if (cluster.Run({"job", "stop", job, "--yes"}).code != 0) return std::nullopt;
+  return ended;
+}
+
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch) {
   QProcess process;
   process.start(

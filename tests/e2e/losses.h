@@ -8,6 +8,8 @@
 #include <QString>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 
 #include "tests/support/cluster.h"
 
@@ -26,6 +28,14 @@ Run RunOf(const Cluster& cluster, const QString& job);
 /// The number of steps in lines of `job metrics --json` that hold every step from 1 on once, in
 /// order; -1, with a message, for other lines.
 std::int64_t NumStepsWithoutGap(const QString& lines);
+/// What a job of so many steps has come to.
+struct Ended {
+  Run run;
+  std::string digest;  // of its state, as JSON
+};
+/// Waits until the job has made all of its steps, and stops it.
+/// \return nullopt, with a message, if it does not end, or if the history does not have each step once
+std::optional<Ended> EndOf(const Cluster& cluster, const QString& job, std::int64_t steps);
 /// The same training in one process, without any cluster: `tessera-train --solo`.
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch);
 

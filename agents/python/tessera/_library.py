@@ -28,7 +28,6 @@ PAUSE_DONE = 1
 PAUSE_DATA = 2**64 - 1
 PAUSE_BEFORE_UPDATE = 1 << 62  # in the pause of a decision
 CUDA = 1  # the memory of a piece
-PAUSE_DATA = 2**64 - 1
 
 
 class TesseraError(Exception):

@@ -141,7 +141,13 @@ class Gradient:
             self.parameter.grad = self.whole
             return
         self.parameter.grad = None
-        self.value.fill_(math.nan)  # for recover(), also of a part: a step with NaN has no update
+        if self.value.numel() > 0:
+            self.value.view(-1)[0] = math.nan  # for recover(): a step with NaN has no update
+
+    def mark_parts(self) -> None:
+        """After settle(), for the update on another mesh: recover() may see any part of it."""
+        if self.parameter.grad is None:
+            self.value.fill_(math.nan)
 
     def recover(self) -> None:
         """What settle() has left, for an update after a pause or in place of another process."""
@@ -212,6 +218,10 @@ class Program:
         for gradient in self.gradients:
             if not (gradient.is_used and used[gradient.place]):
                 gradient.settle(bool(used[gradient.place]))
+
+    def mark_unused_gradients(self) -> None:
+        for gradient in self.gradients:
+            gradient.mark_parts()
 
     def share_buffers(self) -> None:
         """All ranks of a stage take those of its first, as DistributedDataParallel does."""

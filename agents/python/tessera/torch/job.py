@@ -231,7 +231,9 @@ class TorchJob:
         self._set_rates(program)
         program.share_buffers()
         decision = self._decide(mine, max_norm, busy)
-        if not decision.waits_before_update:
+        if decision.waits_before_update:
+            program.mark_unused_gradients()
+        else:
             self._update(program, decision)
         program.clear_gradients()
         self._share = None
@@ -458,7 +460,6 @@ class Attached(TorchJob):
         self._unchecked: Binding | None = None  # until the first step
         self._unfinished: Decision | None = None
         self._waits = False  # for the boundary before the first step
-        self._is_looping = False  # in steps()
         self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
 
     def bind(self, build: Build) -> None:
@@ -508,7 +509,7 @@ class Attached(TorchJob):
             self.coming_step = int(self._bound().step_value) + 1 + bool(self._unfinished)
             self._waits = True
         else:
-            self._boundary(0, step=-1)
+            self._wait(0, step=-1)  # an update that is left comes with the loop
 
     def _bind_alone(self) -> None:
         """To make one update that an earlier rank of this device has left out, and end."""
@@ -523,7 +524,6 @@ class Attached(TorchJob):
 
     def _begin(self) -> None:
         """The program has its schedule now."""
-        self._is_looping = True
         self._make_update_left()
         if FINISH_UPDATE in os.environ:
             self._job.detach()
@@ -587,6 +587,10 @@ class Attached(TorchJob):
         return binding
 
     def _boundary(self, request: int, step: int | None = None) -> None:
+        self._wait(request, step)
+        self._make_update_left()
+
+    def _wait(self, request: int, step: int | None = None) -> None:
         if isinstance(self._program, Binding):
             self._program.check()  # before it moves
         at = int(self._bound().step_value) if step is None else step
@@ -607,8 +611,6 @@ class Attached(TorchJob):
         self.coming_step = int(self._bound().step_value) + 1
         self._pause = 0
         self._unfinished = self._job.unfinished()
-        if self._is_looping:
-            self._make_update_left()
         self._began = time.monotonic()
 
     def _end(self) -> None:
