@@ -17,7 +17,8 @@ using namespace tessera::test;
 
 namespace {
 
-constexpr std::int64_t kSteps = 240, kChange = 120, kBatch = 4;
+// Steps of 2 ms: enough of them after the change was asked for that a busy machine can prepare it.
+constexpr std::int64_t kSteps = 1200, kChange = 300, kBatch = 4;
 
 }  // namespace
 
@@ -29,7 +30,7 @@ class E2eExperimentTest : public QObject {
     QVERIFY(m_folder.isValid());
     QFile text(m_folder.filePath("text"));
     QVERIFY(text.open(QIODevice::WriteOnly));
-    for (int i = 0; i < 120000; ++i) text.putChar(static_cast<char>('a' + i * (i % 97) % 26));
+    for (int i = 0; i < 240000; ++i) text.putChar(static_cast<char>('a' + i * (i % 97) % 26));
   }
 
   void threeRunsDoWhatTheyAreCalled() {
