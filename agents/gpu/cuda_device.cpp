@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "agents/gpu/kernels/image.h"
+#include "agents/gpu/pinned_memory.h"
 
 namespace tessera::agents {
 namespace {
 
 constexpr unsigned kBlockThreads = 256;
-constexpr unsigned kPortable = 1;  // CU_MEMHOSTALLOC_PORTABLE
 /// Blocks for each multiprocessor: enough to hide the latency of memory.
 constexpr int kBlocksEach = 8;
 
@@ -24,8 +24,6 @@ CudaQueue::~CudaQueue() {
   static_cast<void>(device_.Enter());
   const cuda::Functions& api = device_.driver().api();
   if (stream_ != nullptr) api.StreamDestroy(stream_);
-  if (!staging_.empty()) api.MemFreeHost(staging_.data());
-  if (slots_ != nullptr) api.MemFreeHost(slots_);
   if (device_slots_ != 0) api.MemFree(device_slots_);
 }
 
@@ -76,8 +74,7 @@ Status CudaQueue::Wait() {
   if (!is_busy_) return OkStatus();
   TESSERA_RETURN_IF_ERROR(device_.Enter());
   if (has_digests_) {
-    TESSERA_RETURN_IF_ERROR(
-        Read(SlotAddress(0), std::as_writable_bytes(std::span(slots_, kSlots))));
+    TESSERA_RETURN_IF_ERROR(Read(SlotAddress(0), slots_.bytes));
   }
   TESSERA_RETURN_IF_ERROR(
       device_.Check(device_.driver().api().StreamSynchronize(stream_), "cuStreamSynchronize"));
@@ -92,6 +89,12 @@ Result<bool> CudaQueue::IsDone() const {
   TESSERA_RETURN_IF_ERROR(device_.Check(code, "cuStreamQuery"));
   return true;
 }
+
+CudaDevice::CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceInfo info)
+    : driver_(std::move(driver)),
+      info_(std::move(info)),
+      host_buffers_(std::make_shared<engine::BufferPool>(
+          [this](std::size_t size) { return MakePinnedMemory(*this, size); })) {}
 
 Result<std::shared_ptr<const CudaDevice>> CudaDevice::Open(int number) {
   static std::mutex mutex;
@@ -141,6 +144,7 @@ CudaDevice::~CudaDevice() {
   if (context_ == nullptr) return;
   static_cast<void>(Enter());
   free_.clear();
+  host_buffers_.reset();
   if (module_ != nullptr) driver_->api().ModuleUnload(module_);
   driver_->api().PrimaryCtxRelease(info_.number);
 }
@@ -179,14 +183,8 @@ Result<CudaDevice::QueuePtr> CudaDevice::TakeQueue() const {
     queue.reset(new CudaQueue(*this));
     TESSERA_RETURN_IF_ERROR(
         Check(api.StreamCreate(&queue->stream_, cuda::kStreamNonBlocking), "cuStreamCreate"));
-    void* memory = nullptr;
-    constexpr auto kBytes = static_cast<std::size_t>(CudaQueue::kStagingBytes);
-    TESSERA_RETURN_IF_ERROR(Check(api.MemHostAlloc(&memory, kBytes, kPortable), "cuMemHostAlloc"));
-    queue->staging_ = {static_cast<std::byte*>(memory), kBytes};
-    TESSERA_RETURN_IF_ERROR(
-        Check(api.MemHostAlloc(&memory, CudaQueue::kSlots * sizeof(std::uint64_t), kPortable),
-              "cuMemHostAlloc"));
-    queue->slots_ = static_cast<std::uint64_t*>(memory);
+    TESSERA_TRY(queue->staging_, MakePinnedMemory(*this, CudaQueue::kStagingBytes));
+    TESSERA_TRY(queue->slots_, MakePinnedMemory(*this, CudaQueue::kSlots * sizeof(std::uint64_t)));
     TESSERA_RETURN_IF_ERROR(
         Check(api.MemAlloc(&queue->device_slots_,
                            CudaQueue::kTurns * CudaQueue::kSlots * sizeof(std::uint64_t)),

@@ -16,6 +16,7 @@
 
 #include "agents/gpu/cuda_driver.h"
 #include "agents/gpu/kernels/cell_work.h"
+#include "engine/copy/buffer_pool.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -25,8 +26,8 @@ class CudaDevice;
 /// A stream with host memory that the device can reach. One thread uses it at a time.
 class CudaQueue {
  public:
-  /// Host memory of a queue, through which bytes pass between the device and the host.
-  static constexpr std::int64_t kStagingBytes = std::int64_t{4} << 20;
+  /// Host memory of a queue, through which bytes pass between the device and other host memory.
+  static constexpr std::size_t kStagingBytes = std::size_t{512} << 10;
   /// Digests that are under way.
   static constexpr int kSlots = 16;
 
@@ -34,10 +35,12 @@ class CudaQueue {
   CudaQueue& operator=(const CudaQueue&) = delete;
   ~CudaQueue();
 
-  std::span<std::byte> staging() const { return staging_; }
+  std::span<std::byte> staging() const { return staging_.bytes; }
   /// Valid after Wait.
   /// \pre 0 <= slot && slot < kSlots
-  std::uint64_t slot(int index) const { return slots_[index]; }
+  std::uint64_t slot(int index) const {
+    return reinterpret_cast<const std::uint64_t*>(slots_.bytes.data())[index];
+  }
   /// Of the slot in the memory of the device.
   std::uint64_t SlotAddress(int index) const {
     return device_slots_ +
@@ -70,8 +73,8 @@ class CudaQueue {
 
   const CudaDevice& device_;
   cuda::Stream stream_ = nullptr;
-  std::span<std::byte> staging_;
-  std::uint64_t* slots_ = nullptr;  // as of the last wait
+  engine::HostBuffer staging_;
+  engine::HostBuffer slots_;  // as of the last wait
   /// Of kTurns turns, because clearing them is a call. Atomics of all blocks would be slow over the
   /// bus.
   cuda::DevicePointer device_slots_ = 0;
@@ -108,12 +111,17 @@ class CudaDevice {
   /// \error kUnavailable; kResourceExhausted
   using QueuePtr = std::unique_ptr<CudaQueue, std::function<void(CudaQueue*)>>;
   Result<QueuePtr> TakeQueue() const;
+  /// Host memory that the devices of this process reach.
+  /// \pre whoever holds it holds the device, too
+  /// \error as TakeQueue
+  Result<engine::HostBuffer> TakeHostBuffer(std::size_t size) const {
+    return host_buffers_->Take(size);
+  }
 
  private:
   friend class CudaQueue;
   static Result<std::shared_ptr<const CudaDevice>> OpenFirst(int number);
-  CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceInfo info)
-      : driver_(std::move(driver)), info_(std::move(info)) {}
+  CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceInfo info);
   Status LoadKernels();
 
   const std::shared_ptr<const CudaDriver> driver_;
@@ -124,6 +132,7 @@ class CudaDevice {
   int multiprocessors_ = 1;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<CudaQueue>> free_;  // under mutex_
+  std::shared_ptr<engine::BufferPool> host_buffers_;
 };
 
 }  // namespace tessera::agents

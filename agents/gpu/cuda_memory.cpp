@@ -2,16 +2,81 @@
 #include "agents/gpu/cuda_memory.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "agents/gpu/cell_plan.h"
+#include "agents/gpu/pinned_memory.h"
 
 namespace tessera::agents {
 namespace {
 
+/// Of a cell that passes from one device to another through the host.
+constexpr std::int64_t kOverBytes = std::int64_t{4} << 20;
+
 std::uint64_t AddressOf(std::span<const std::byte> bytes) {
   return reinterpret_cast<std::uint64_t>(bytes.data());
+}
+
+/// Passes ranges of a cell through the host memory of two queues in turn.
+class Parts {
+ public:
+  struct Part {
+    CudaDevice::QueuePtr queue;  // null: not used yet
+    std::span<std::byte> out;    // where the host still has to copy what was packed
+  };
+
+  Parts(const CudaDevice& device, bool has_digests) : device_(device), has_digests_(has_digests) {}
+
+  /// The part whose turn it is. The device may still work on it.
+  Result<Part*> Next() {
+    Part& part = parts_[turn_];
+    turn_ = 1 - turn_;
+    if (part.queue) return &part;
+    TESSERA_TRY(part.queue, device_.TakeQueue());
+    if (has_digests_) TESSERA_RETURN_IF_ERROR(part.queue->ClearSlots());
+    return &part;
+  }
+  /// Waits for the device and copies what it has packed.
+  static Status Collect(Part& part) {
+    TESSERA_RETURN_IF_ERROR(part.queue->Wait());
+    std::ranges::copy(part.queue->staging().first(part.out.size()), part.out.begin());
+    part.out = {};
+    return OkStatus();
+  }
+  /// Collects what is left. \return the digest of all parts
+  Result<std::uint64_t> Finish() {
+    std::uint64_t digest = 0;
+    for (int i = 0; i < 2; ++i, turn_ = 1 - turn_) {
+      Part& part = parts_[turn_];
+      if (!part.queue) continue;
+      TESSERA_RETURN_IF_ERROR(Collect(part));
+      if (has_digests_) digest += part.queue->slot(0);
+    }
+    return digest;
+  }
+
+ private:
+  const CudaDevice& device_;
+  const bool has_digests_;
+  std::array<Part, 2> parts_;
+  std::size_t turn_ = 0;
+};
+
+Status LaunchPack(CudaQueue& queue, const engine::CellView& from, const engine::CellView* indices,
+                  std::int64_t offset, std::span<const std::byte> out) {
+  return queue.Launch(gpu::PackWork(from, {AddressOf(out), offset}, indices,
+                                    offset + std::ssize(out),
+                                    indices != nullptr ? queue.SlotAddress(0) : 0));
+}
+
+Status LaunchUnpack(CudaQueue& queue, const engine::CellView& to, const engine::CellView* indices,
+                    std::int64_t offset, std::span<const std::byte> in) {
+  const std::int64_t end = offset + std::ssize(in);
+  TESSERA_RETURN_IF_ERROR(queue.Launch(gpu::UnpackWork({AddressOf(in), offset}, to, end)));
+  if (indices == nullptr) return OkStatus();
+  return queue.Launch(gpu::DigestWork(to, *indices, offset, end, queue.SlotAddress(0)));
 }
 
 }  // namespace
@@ -20,43 +85,56 @@ Result<std::uint64_t> CudaMemory::Pack(const engine::CellView& from,
                                        const engine::CellView* indices, std::int64_t offset,
                                        std::span<std::byte> out) const {
   if (out.empty()) return 0;
-  TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  if (indices != nullptr) TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
-  const std::uint64_t digest = indices != nullptr ? queue->SlotAddress(0) : 0;
-  while (!out.empty()) {
-    const std::size_t bytes = std::min(out.size(), queue->staging().size());
-    const std::int64_t end = offset + static_cast<std::int64_t>(bytes);
-    TESSERA_RETURN_IF_ERROR(queue->Launch(
-        gpu::PackWork(from, {AddressOf(queue->staging()), offset}, indices, end, digest)));
-    TESSERA_RETURN_IF_ERROR(queue->Wait());
-    std::memcpy(out.data(), queue->staging().data(), bytes);
-    out = out.subspan(bytes);
-    offset = end;
+  Parts parts(*device_, indices != nullptr);
+  if (IsPinned(out)) {
+    TESSERA_TRY(Parts::Part* const part, parts.Next());
+    TESSERA_RETURN_IF_ERROR(LaunchPack(*part->queue, from, indices, offset, out));
+    return parts.Finish();
   }
-  return indices != nullptr ? queue->slot(0) : 0;
+  while (!out.empty()) {
+    TESSERA_TRY(Parts::Part* const part, parts.Next());
+    TESSERA_RETURN_IF_ERROR(Parts::Collect(*part));
+    part->out = out.first(std::min(out.size(), part->queue->staging().size()));
+    const auto staged = part->queue->staging().first(part->out.size());
+    TESSERA_RETURN_IF_ERROR(LaunchPack(*part->queue, from, indices, offset, staged));
+    out = out.subspan(staged.size());
+    offset += std::ssize(staged);
+  }
+  return parts.Finish();
 }
 
 Result<std::uint64_t> CudaMemory::Unpack(const engine::CellView& to,
                                          const engine::CellView* indices, std::int64_t offset,
                                          std::span<const std::byte> in) const {
   if (in.empty()) return 0;
-  TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
-  if (indices != nullptr) TESSERA_RETURN_IF_ERROR(queue->ClearSlots());
-  while (!in.empty()) {
-    const std::size_t bytes = std::min(in.size(), queue->staging().size());
-    const std::int64_t end = offset + static_cast<std::int64_t>(bytes);
-    std::memcpy(queue->staging().data(), in.data(), bytes);
-    TESSERA_RETURN_IF_ERROR(
-        queue->Launch(gpu::UnpackWork({AddressOf(queue->staging()), offset}, to, end)));
-    if (indices != nullptr) {
-      TESSERA_RETURN_IF_ERROR(
-          queue->Launch(gpu::DigestWork(to, *indices, offset, end, queue->SlotAddress(0))));
-    }
-    TESSERA_RETURN_IF_ERROR(queue->Wait());
-    in = in.subspan(bytes);
-    offset = end;
+  Parts parts(*device_, indices != nullptr);
+  if (IsPinned(in)) {
+    TESSERA_TRY(Parts::Part* const part, parts.Next());
+    TESSERA_RETURN_IF_ERROR(LaunchUnpack(*part->queue, to, indices, offset, in));
+    return parts.Finish();
   }
-  return indices != nullptr ? queue->slot(0) : 0;
+  while (!in.empty()) {
+    TESSERA_TRY(Parts::Part* const part, parts.Next());
+    TESSERA_RETURN_IF_ERROR(part->queue->Wait());
+    const auto bytes = in.first(std::min(in.size(), part->queue->staging().size()));
+    const auto staged = part->queue->staging().first(bytes.size());
+    std::ranges::copy(bytes, staged.begin());
+    TESSERA_RETURN_IF_ERROR(LaunchUnpack(*part->queue, to, indices, offset, staged));
+    in = in.subspan(bytes.size());
+    offset += std::ssize(bytes);
+  }
+  return parts.Finish();
+}
+
+Result<engine::HostBuffer> CudaMemory::TakeHostBuffer(std::size_t size) const {
+  /// The buffer goes first: its memory ends with the device.
+  struct Owner {
+    std::shared_ptr<const CudaDevice> device;
+    std::shared_ptr<void> buffer;
+  };
+  TESSERA_TRY(engine::HostBuffer buffer, device_->TakeHostBuffer(size));
+  buffer.owner = std::make_shared<Owner>(Owner{device_, std::move(buffer.owner)});
+  return buffer;
 }
 
 Result<std::uint64_t> CudaMemory::Digest(const engine::CellView& from,
@@ -124,12 +202,12 @@ Status CudaMemory::CopyNear(std::span<const engine::DeviceCell> to,
 Result<std::uint64_t> CudaMemory::CopyOver(const engine::DeviceCell& to,
                                            const engine::CellView& from,
                                            const engine::CellView& indices) const {
-  std::vector<std::byte> host(
-      static_cast<std::size_t>(std::min(from.size_bytes(), CudaQueue::kStagingBytes)));
+  TESSERA_TRY(const engine::HostBuffer host,
+              TakeHostBuffer(static_cast<std::size_t>(std::min(from.size_bytes(), kOverBytes))));
   std::uint64_t digest = 0;
   for (std::int64_t offset = 0; offset < from.size_bytes();) {
-    const std::int64_t bytes = std::min(from.size_bytes() - offset, std::ssize(host));
-    const auto part = std::span(host).first(static_cast<std::size_t>(bytes));
+    const std::int64_t bytes = std::min(from.size_bytes() - offset, kOverBytes);
+    const auto part = host.bytes.first(static_cast<std::size_t>(bytes));
     TESSERA_RETURN_IF_ERROR(Pack(from, nullptr, offset, part));
     TESSERA_TRY(const std::uint64_t written, to.Unpack(offset, part, &indices));
     digest += written;

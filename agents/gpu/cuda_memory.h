@@ -11,9 +11,10 @@
 
 namespace tessera::agents {
 
-/// Packs and unpacks through host memory of a queue, which the kernels read and write over the bus.
-/// Copies inside a device, and between devices that reach each other, do not touch the host; others
-/// pass through it.
+/// Kernels read and write host memory over the bus, if the device reaches it (TakeHostBuffer). Other
+/// host memory is packed and unpacked through that of two queues: the host copies a part while the
+/// device works on the next one. Copies inside a device, and between devices that reach each other,
+/// do not touch the host; others pass through it.
 class CudaMemory : public engine::DeviceMemory {
  public:
   explicit CudaMemory(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
@@ -25,6 +26,7 @@ class CudaMemory : public engine::DeviceMemory {
                              std::int64_t offset, std::span<std::byte> out) const override;
   Result<std::uint64_t> Unpack(const engine::CellView& to, const engine::CellView* indices,
                                std::int64_t offset, std::span<const std::byte> in) const override;
+  Result<engine::HostBuffer> TakeHostBuffer(std::size_t size) const override;
   Result<std::uint64_t> Digest(const engine::CellView& from,
                                const engine::CellView& indices) const override;
   Result<engine::CopyDigests> Copy(std::span<const engine::DeviceCell> to,

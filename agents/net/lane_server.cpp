@@ -12,43 +12,6 @@
 #include "engine/copy/fused.h"
 
 namespace tessera::agents {
-namespace {
-
-/// Reused buffers, one per frame: the page faults of a new buffer cost more than the packing.
-class BufferPool : public std::enable_shared_from_this<BufferPool> {
- public:
-  using Buffer = std::vector<std::byte>;
-
-  /// Of at least `size` bytes.
-  std::shared_ptr<Buffer> Get(std::size_t size) {
-    std::unique_ptr<Buffer> buffer;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        buffer = std::move(free_.back());
-        free_.pop_back();
-      }
-    }
-    if (!buffer) buffer = std::make_unique<Buffer>();
-    if (buffer->size() < size) buffer->resize(size);
-    return std::shared_ptr<Buffer>(buffer.release(), [pool = shared_from_this()](Buffer* used) {
-      pool->Put(std::unique_ptr<Buffer>(used));
-    });
-  }
-
- private:
-  static constexpr std::size_t kKept = 32;
-
-  void Put(std::unique_ptr<Buffer> buffer) {
-    const std::lock_guard lock(mutex_);
-    if (free_.size() < kKept) free_.push_back(std::move(buffer));
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Buffer>> free_;
-};
-
-}  // namespace
 
 struct LaneServer::Impl {
   /// One socket, its loop and its thread.
@@ -182,10 +145,14 @@ struct LaneServer::Impl {
       }
       if (body.borrowed.empty()) {
         const auto size = static_cast<std::size_t>(SizeOf(request));
-        const std::shared_ptr<BufferPool::Buffer> buffer = impl.pool->Get(size);
-        std::span<std::byte> rest(*buffer);
+        engine::HostBuffer buffer;
+        std::span<std::byte> rest;
         for (const LaneSegment& segment : request.segments) {
           TESSERA_TRY(const SourceCell cell, Find(request.key, segment));
+          if (!buffer.owner) {
+            TESSERA_TRY(buffer, cell.cell.memory().TakeHostBuffer(size));
+            rest = buffer.bytes;
+          }
           const auto bytes = rest.first(static_cast<std::size_t>(segment.size));
           has_digests = has_digests && cell.indices;
           const engine::CellView* const indices = has_digests ? &*cell.indices : nullptr;
@@ -193,8 +160,8 @@ struct LaneServer::Impl {
           if (has_digests) header.digests.push_back(digest);
           rest = rest.subspan(bytes.size());
         }
-        body.borrowed = std::span<const std::byte>(*buffer).first(size);
-        body.owner = buffer;
+        body.borrowed = buffer.bytes;
+        body.owner = std::move(buffer.owner);
       }
       if (!has_digests) header.digests.clear();
       header.size = std::ssize(body.borrowed);
@@ -210,7 +177,6 @@ struct LaneServer::Impl {
   LaneServerOptions options;
   Resolve resolve;
   std::vector<std::string> endpoints;
-  std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
   std::atomic<std::int64_t> bytes_sent{0};
   std::shared_ptr<LaneCounts> counts;
   std::vector<std::unique_ptr<Lane>> lanes;  // last: their threads use all of the above

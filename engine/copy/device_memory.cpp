@@ -30,6 +30,9 @@ class MemoryOfHost : public DeviceMemory {
     to.Write(offset, in);
     return 0;
   }
+  Result<HostBuffer> TakeHostBuffer(std::size_t size) const override {
+    return buffers_->Take(size);
+  }
   Result<std::uint64_t> Digest(const CellView& from, const CellView& indices) const override {
     return DigestCell(from, indices);
   }
@@ -52,6 +55,13 @@ class MemoryOfHost : public DeviceMemory {
     ::madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
 #endif
   }
+
+ private:
+  const std::shared_ptr<BufferPool> buffers_ =
+      std::make_shared<BufferPool>([](std::size_t size) -> Result<HostBuffer> {
+        const std::shared_ptr<std::byte[]> memory(new std::byte[size]);
+        return HostBuffer{{memory.get(), size}, memory};
+      });
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/copy/buffer_pool.h"
 #include "engine/copy/cell_view.h"
 #include "engine/copy/fused.h"
 #include "ptc/base/result.h"
@@ -55,6 +56,9 @@ class DeviceMemory {
   virtual Result<std::uint64_t> Unpack(const CellView& to, const CellView* indices,
                                        std::int64_t offset,
                                        std::span<const std::byte> in) const = 0;
+  /// Reused host memory for Pack and Unpack. Other memory costs some kinds a copy on the host.
+  /// \error as Pack; kResourceExhausted
+  virtual Result<HostBuffer> TakeHostBuffer(std::size_t size) const = 0;
   /// \error as Pack
   virtual Result<std::uint64_t> Digest(const CellView& from, const CellView& indices) const = 0;
   /// As CopyCellAndDigest, from this memory to memories of the same kind. A kind may digest the

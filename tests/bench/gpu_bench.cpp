@@ -84,14 +84,16 @@ class Bench {
     void* pinned = nullptr;
     Must(device_->Check(api().MemHostAlloc(&pinned, kHostCell, 0), "cuMemHostAlloc"));
     pinned_ = static_cast<std::byte*>(pinned);
+    buffer_ = Must(memory_.TakeHostBuffer(kHostCell));
     host_.resize(kHostCell, std::byte{7});
   }
 
   const agents::CudaDevice& device() const { return *device_; }
 
   void Header() const {
-    fmt::print("{:>22} | {:>9} | {:>16} {:>16} {:>16} | {:>9} | {:>16} {:>16}\n", "cell, run",
-               "DtoD", "copy", "copy, digests", "digest", "DtoH", "pack", "unpack, digest");
+    fmt::print("{:>22} | {:>9} | {:>16} {:>16} {:>16} | {:>9} | {:>16} {:>16} {:>16} {:>16}\n",
+               "cell, run", "DtoD", "copy", "copy, digests", "digest", "DtoH", "pack",
+               "pack to buffer", "unpack", "unpack a buffer");
   }
   void Row(const std::string& name, std::int64_t run, DType type) {
     const Cut cut(kDeviceCell, std::min(run, kDeviceCell), type);
@@ -113,7 +115,9 @@ class Bench {
         [&] { Must(from.Digest(cut.indices)); },
         [&] { ToHost(); },
         [&] { Must(half.Pack(0, host_, &small.indices)); },
-        [&] { Must(half.Unpack(0, host_, &small.indices)); }};
+        [&] { Must(half.Pack(0, buffer_.bytes, &small.indices)); },
+        [&] { Must(half.Unpack(0, host_, &small.indices)); },
+        [&] { Must(half.Unpack(0, buffer_.bytes, &small.indices)); }};
     std::vector<std::vector<double>> seconds(works.size());
     for (int round = 0; round <= kRounds; ++round) {
       for (std::size_t i = 0; i < works.size(); ++i) {
@@ -128,9 +132,10 @@ class Bench {
     const auto beside = [&](std::size_t i, std::size_t driver) {
       return fmt::format("{:.1f} GB/s {:.2f}", rate(i), rate(i) / rate(driver));
     };
-    fmt::print("{:>22} | {:>9.1f} | {:>16} {:>16} {:>16} | {:>9.1f} | {:>16} {:>16}\n", name,
-               rate(0), beside(1, 0), beside(2, 0), beside(3, 0), rate(4), beside(5, 4),
-               beside(6, 4));
+    fmt::print(
+        "{:>22} | {:>9.1f} | {:>16} {:>16} {:>16} | {:>9.1f} | {:>16} {:>16} {:>16} {:>16}\n", name,
+        rate(0), beside(1, 0), beside(2, 0), beside(3, 0), rate(4), beside(5, 4), beside(6, 4),
+        beside(7, 4), beside(8, 4));
   }
 
   /// What a cell costs apart from its bytes.
@@ -177,6 +182,7 @@ class Bench {
   agents::cuda::Stream stream_ = nullptr;
   std::byte* pinned_ = nullptr;
   std::vector<std::byte> host_;
+  engine::HostBuffer buffer_;  // that the device reaches
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "agents/gpu/arena_memory.h"
 #include "agents/gpu/cuda_region.h"
+#include "agents/gpu/pinned_memory.h"
 #include "engine/copy/device_memory.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
@@ -109,14 +110,66 @@ class CudaMemoryTest : public QObject {
     }
   }
 
-  // Longer than the host memory of a queue.
+  // Longer than the host memory of a queue, and parts of it.
   void passesLongCellsInParts() {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
-    const Box piece = *Box::Whole({kBytes});
+    const Box piece = *Box::Whole({kBytes / 4});
+    const CellView there(piece, piece, 4, device.region->address());
+    const CellView indices = engine::IndicesOf(DType::kF32, {kBytes / 4}, piece);
+    Bytes host = test::AnyBytes(rng, kBytes);
+    const auto written = device.memory->Unpack(there, &indices, 0, host);
+    VERIFY_OK(written);
+    QCOMPARE(*written, engine::DigestCell(CellView(piece, piece, 4, host.data()), indices));
+    const auto part = static_cast<std::int64_t>(agents::CudaQueue::kStagingBytes);
+    for (const std::int64_t size :
+         {part - 4, part, part + 4, 2 * part, 3 * part, 7 * part / 2, kBytes}) {
+      const std::int64_t offset = kBytes - size;
+      Bytes read(static_cast<std::size_t>(size)), expected(read.size());
+      const auto packed = device.memory->Pack(there, &indices, offset, read);
+      VERIFY_OK(packed);
+      QCOMPARE(*packed, engine::ReadAndDigest(CellView(piece, piece, 4, host.data()), indices,
+                                              offset, expected));
+      QVERIFY(read == expected);
+    }
+  }
+
+  void hostBuffersNeedNoParts() {
+    const OnDevice device(0);
+    std::mt19937_64 rng(test::Seed());
+    const Box piece = *Box::Whole({kBytes / 4});
+    const CellView there(piece, piece, 4, device.region->address());
+    const CellView indices = engine::IndicesOf(DType::kF32, {kBytes / 4}, piece);
     const Bytes host = test::AnyBytes(rng, kBytes);
-    Fill(device, piece, 1, host);
-    QVERIFY(ReadBack(device, piece, 1) == host);
+    auto in = device.memory->TakeHostBuffer(host.size());
+    VERIFY_OK(in);
+    QCOMPARE(in->bytes.size(), host.size());
+    QVERIFY(agents::IsPinned(in->bytes) && !agents::IsPinned(host));
+    const std::span<std::byte> beyond(in->bytes.data(), in->bytes.size() + 1);
+    QVERIFY(agents::IsPinned(in->bytes.last(1)) && !agents::IsPinned(beyond));
+    std::ranges::copy(host, in->bytes.begin());
+    VERIFY_OK(device.memory->Unpack(there, &indices, 0, in->bytes));
+    auto out = device.memory->TakeHostBuffer(host.size() - 8);
+    VERIFY_OK(out);
+    const auto packed = device.memory->Pack(there, &indices, 4, out->bytes);
+    VERIFY_OK(packed);
+    const std::span<const std::byte> expected(host.data() + 4, host.size() - 8);
+    QVERIFY(std::ranges::equal(out->bytes, expected));
+    QCOMPARE(*packed, engine::DigestPacked(indices, 4, expected));
+  }
+
+  // A frame of a lane may be under way when its device is closed.
+  void aBufferKeepsItsDevice() {
+    auto device = std::make_unique<OnDevice>(LastDevice());
+    auto buffer = device->memory->TakeHostBuffer(4096);
+    VERIFY_OK(buffer);
+    const std::byte* const first = buffer->bytes.data();
+    device.reset();
+    QVERIFY(agents::IsPinned(buffer->bytes));
+    std::ranges::fill(buffer->bytes, std::byte{1});
+    QVERIFY(buffer->bytes.data() == first);
+    *buffer = {};
+    QVERIFY(!agents::IsPinned({first, 1}));
   }
 
   void copies_data() {
