@@ -14,6 +14,16 @@
 #include "engine/model/gpt.h"
 
 namespace tessera::agents {
+namespace {
+
+/// What devices have received from others.
+std::int64_t BytesDone(const Move& move) {
+  std::int64_t bytes = 0;
+  for (const auto& flow : move.flows()) bytes += flow->done.load();
+  return bytes;
+}
+
+}  // namespace
 
 void ChangeTransfer::Warm() {
   context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
@@ -92,6 +102,7 @@ void ChangeTransfer::Follow(const engine::RunPrecopy& leg, const wire::StepDecis
       engine::CoefficientsOf(*settings, leg.step, std::bit_cast<double>(followed.clip())), leg.step,
       followed.skip()};
   const auto copied = LegOf(*context_, leg.leg, change_.TensorsOfLegs(1, leg.leg - 1));
+  if (followed_move_) followed_before_ += BytesDone(*followed_move_);
   const Done end = leg.leg < leg.legs ? std::move(done) : Done([this, done](const Status& status) {
     if (!status) return done(status);
     CompareCopies(done);
@@ -296,9 +307,9 @@ void ChangeTransfer::SendProgress(bool all) {
     if (!reason.empty()) row->set_reason(Utf8(reason));
   }
   const std::int64_t storage = move_->storage_done();
-  std::int64_t gradients = 0;
-  if (gradient_move_) {
-    for (const auto& flow : gradient_move_->flows()) gradients += flow->done.load();
+  std::int64_t gradients = followed_before_;
+  for (const auto* const move : {followed_move_.get(), gradient_move_.get()}) {
+    if (move != nullptr) gradients += BytesDone(*move);
   }
   const bool is_known = storage == reported_storage_ && gradients == reported_gradients_;
   if (!all && progress->flows_size() == 0 && is_known) return;

@@ -139,6 +139,7 @@ class ChangeTransfer {
       copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason
   std::int64_t reported_storage_ = 0, reported_gradients_ = 0;
+  std::int64_t followed_before_ = 0;  // bytes of gradients, before followed_move_
   /// Bytes of the rounds or legs before, by source and destination.
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> moved_before_;
   std::optional<MoveResult> result_;

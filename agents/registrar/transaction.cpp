@@ -57,7 +57,7 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.throttle = txn.throttle;
   out.round = txn.run->machine().round();
   out.rounds = txn.run->machine().rounds();
-  for (const auto& [node, bytes] : txn.gradients) out.gradients_done += bytes;
+  out.gradients_done = txn.gradients_done();
   return out;
 }
 

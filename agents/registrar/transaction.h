@@ -83,7 +83,7 @@ struct Txn {
   std::optional<bool> may_exchange;
   std::set<std::int32_t> exchanging;
   wire::StepDecision pending;  // before whose update the ranks pause; without a step: after one
-  std::map<std::int32_t, std::int64_t> gradients;  // bytes of gradients that have moved, by node
+  std::map<std::int32_t, std::int64_t> gradients;  // bytes of them that have moved, by node
   std::optional<Remains> before;                   // with rounds: where the state lies before them
   int noted_round = 0;                             // engine::RoundToNote, in the journal
   bool cancelled = false;                          // by a user
@@ -111,6 +111,11 @@ struct Txn {
   void EndPause(Timers::Clock::time_point now) {
     if (paused_since) pause += std::chrono::duration<double>(now - *paused_since).count();
     paused_since.reset();
+  }
+  std::int64_t gradients_done() const {
+    std::int64_t bytes = 0;
+    for (const auto& [node, moved] : gradients) bytes += moved;
+    return bytes;
   }
   /// The checkpoint that it reads, or nullptr.
   const StoredState* checkpoint() const {

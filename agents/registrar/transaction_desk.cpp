@@ -159,6 +159,10 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
   entry.in_rounds = planned.summary.in_rounds;
+  if (setup.precopies) {
+    entry.gradients_planned =
+        planned.summary.overlap.gradient_bytes + planned.summary.overlap.follow_bytes;
+  }
   if (const Status put = world_.history.PutTransaction(entry);
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);

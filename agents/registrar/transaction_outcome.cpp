@@ -76,6 +76,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   entry.epoch = job->epoch;
   entry.flows = txn_->count.flows();
   if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
+  entry.gradients_moved = txn_->gradients_done();
   publisher_.Record(entry);
   last_ = StatusOf(*txn_, timers_.now());
   last_->reason = reason;

@@ -338,6 +338,7 @@ struct Fields<wire::OverlapInfo> {
     TESSERA_FIELD(Finite, plain_pause);
     TESSERA_FIELD(Finite, pause);
     TESSERA_FIELD(NotNegative, gradient_bytes);
+    TESSERA_FIELD(NotNegative, follow_bytes);
     TESSERA_FIELD(NotNegative, steps);
     TESSERA_FIELD(Any, why);
     return OkStatus();
@@ -759,6 +760,8 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_FIELD(Finite, pause_estimate);
     TESSERA_LIST(flows);
     TESSERA_MESSAGE(in_rounds);
+    TESSERA_FIELD(NotNegative, gradients_planned);
+    TESSERA_FIELD(NotNegative, gradients_moved);
     return OkStatus();
   }
 };

@@ -80,18 +80,20 @@ void printWhole(const engine::HistoryEntry& entry) {
   const auto planned = [](bool known, const std::string& value) { return known ? value : "-"; };
   const std::int64_t classes = entry.kept + entry.device + entry.host + entry.network;
   const bool plan = classes > 0 || entry.pause_estimate > 0;
-  fmt::print("{}\n",
-             formatTable({{"", "planned", "actual"},
-                          {"  pause", planned(plan, formatSeconds(entry.pause_estimate)),
-                           formatSeconds(entry.pause)},
-                          {"  bytes moved", planned(plan, formatBytes(entry.host + entry.network)),
-                           formatBytes(entry.bytes_moved)},
-                          {"  at least", formatBytes(entry.volume_bound), ""},
-                          {"  kept in place", planned(plan, formatBytes(entry.kept)), ""},
-                          {"  on the device", planned(plan, formatBytes(entry.device)), ""},
-                          {"  inside a host", planned(plan, formatBytes(entry.host)), ""},
-                          {"  over the network", planned(plan, formatBytes(entry.network)), ""}},
-                         {1, 2}));
+  std::vector<std::vector<std::string>> bytes = {
+      {"", "planned", "actual"},
+      {"  pause", planned(plan, formatSeconds(entry.pause_estimate)), formatSeconds(entry.pause)},
+      {"  bytes moved", planned(plan, formatBytes(entry.host + entry.network)),
+       formatBytes(entry.bytes_moved)},
+      {"  at least", formatBytes(entry.volume_bound), ""},
+      {"  kept in place", planned(plan, formatBytes(entry.kept)), ""},
+      {"  on the device", planned(plan, formatBytes(entry.device)), ""},
+      {"  inside a host", planned(plan, formatBytes(entry.host)), ""},
+      {"  over the network", planned(plan, formatBytes(entry.network)), ""}};
+  if (entry.gradients_planned > 0)
+    bytes.push_back(
+        {"  gradients", formatBytes(entry.gradients_planned), formatBytes(entry.gradients_moved)});
+  fmt::print("{}\n", formatTable(bytes, {1, 2}));
 
   double longest = 0;
   for (const auto& [phase, seconds] : entry.phases) longest = std::max(longest, seconds);

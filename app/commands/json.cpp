@@ -328,6 +328,7 @@ Json toJson(const engine::PlanSummary& plan) {
         {"plain_pause_seconds", plan.overlap.plain_pause},
         {"pause_seconds", plan.overlap.pause > 0 ? Json(plan.overlap.pause) : Json()},
         {"gradient_bytes", plan.overlap.gradient_bytes},
+        {"follow_bytes", plan.overlap.follow_bytes},
         {"steps", plan.overlap.steps},
         {"why", plan.overlap.why}}},
       {"rollback", plan.in_rounds.rounds > 0 ? Json("until the first round") : Json(plan.rollback)},

@@ -142,10 +142,14 @@ std::string describeOverlap(const engine::OverlapPlan& overlap) {
   if (overlap.chosen) {
     const std::string over =
         overlap.steps > 1 ? fmt::format(" over {} steps", overlap.steps) : std::string();
-    return fmt::format(
+    std::string text = fmt::format(
         "  moves    while the job trains{}, except {} of gradients (pause {} if all in the "
         "pause)\n",
         over, gradients, plain);
+    if (overlap.follow_bytes > 0)
+      text += fmt::format("           {} of gradients keep the copies up to date meanwhile\n",
+                          formatBytes(overlap.follow_bytes));
+    return text;
   }
   return fmt::format("  moves    all in the pause (pause {} if only {} of gradients in it)\n",
                      pause, gradients);

@@ -180,10 +180,11 @@ struct TxnStatus {
   StepOptions from_options = {}, to_options = {};
   /// The range of `eta` if the rate varies as it did so far.
   std::optional<double> eta_least = {}, eta_most = {};
-  std::int64_t throttle = 0;        // bytes per second that a node sends or receives; 0: no limit
-  std::int64_t gradients_done = 0;  // bytes of gradients that have moved in the pause
-  std::int64_t round = 0;           // that moves now; 0: none
-  std::int64_t rounds = 0;          // of the change; 0: it moves at once
+  std::int64_t throttle = 0;  // bytes per second that a node sends or receives; 0: no limit
+  std::int64_t gradients_done =
+      0;                    // bytes of gradients that have moved, in the pause and before it
+  std::int64_t round = 0;   // that moves now; 0: none
+  std::int64_t rounds = 0;  // of the change; 0: it moves at once
   /// While it copies over the gradients of several steps: which of them, and of how many; else 0.
   std::int64_t leg = 0, legs = 0;
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
@@ -260,9 +261,10 @@ struct ClusterSnapshot {
 /// move in the pause.
 struct OverlapPlan {
   bool chosen = false;
-  double plain_pause = 0;  // expected, seconds: of the way without overlap
-  double pause = 0;        // of the way with it; 0: it is impossible
-  std::int64_t gradient_bytes = 0;
+  double plain_pause = 0;           // expected, seconds: of the way without overlap
+  double pause = 0;                 // of the way with it; 0: it is impossible
+  std::int64_t gradient_bytes = 0;  // that move in the pause
+  std::int64_t follow_bytes = 0;    // of gradients that move before it, with more than one step
   /// Over the gradients of how many steps the state is copied. What is copied before the last one
   /// follows by the gradients of the steps between.
   int steps = 1;
@@ -350,6 +352,8 @@ struct HistoryEntry {
   double pause_estimate = 0;                                 // of the plan, seconds
   std::vector<FlowStatus> flows = {};                        // bytes of each pair of devices
   MoveInRounds in_rounds = {};
+  /// Bytes of gradients, which move beside the state if that is copied while the job trains.
+  std::int64_t gradients_planned = 0, gradients_moved = 0;
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 

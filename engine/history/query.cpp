@@ -102,6 +102,8 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
     return DataLoss(fmt::format("{}: transaction {}: {}", path, e.id, in_rounds.error().message));
   }
   e.in_rounds = std::move(*in_rounds);
+  e.gradients_planned = row.Int(23);
+  e.gradients_moved = row.Int(24);
   return e;
 }
 

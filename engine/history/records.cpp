@@ -60,7 +60,9 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {"digest_after", "digest after", e.digest_after},
           {"phase_seconds", "phases [s]", e.phases},
           {"flows", "flows [B]", e.flows},
-          {"move_memory", "move in rounds [B]", e.in_rounds}};
+          {"move_memory", "move in rounds [B]", e.in_rounds},
+          {"gradient_bytes.planned", "gradients, planned [B]", e.gradients_planned},
+          {"gradient_bytes.moved", "gradients, moved [B]", e.gradients_moved}};
 }
 
 Columns ColumnsOf(const Event& e) {

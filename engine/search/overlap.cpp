@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "engine/search/estimate.h"
 #include "engine/search/fit.h"
 #include "engine/store/memory_needs.h"
+#include "ptc/base/at.h"
 
 namespace tessera::engine {
 namespace {
@@ -30,17 +33,49 @@ Result<ptc::RuledTensors> GradientsOf(const JobSettings& settings, const StepOpt
   return tensors;
 }
 
-/// The moves of the gradients, as far as costs and bytes go.
-Result<ptc::Outline> GradientPlan(const OverlapInput& input) {
+/// The gradients in both layouts.
+struct GradientLayouts {
+  ptc::Layout from, to;
+};
+Result<GradientLayouts> GradientLayoutsOf(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   TESSERA_TRY(const ptc::RuledTensors old, GradientsOf(job.settings, job.options));
   TESSERA_TRY(const ptc::RuledTensors next, GradientsOf(job.settings, input.to_options));
-  TESSERA_TRY(const ptc::Layout from, MakeLayout(old, job.layout->mesh()));
-  TESSERA_TRY(const ptc::Layout to, MakeLayout(next, input.to->mesh()));
+  TESSERA_TRY(ptc::Layout from, MakeLayout(old, job.layout->mesh()));
+  TESSERA_TRY(ptc::Layout to, MakeLayout(next, input.to->mesh()));
+  return GradientLayouts{std::move(from), std::move(to)};
+}
+
+/// The moves of the gradients, as far as costs and bytes go.
+/// \param only some of them; nullptr: all
+Result<ptc::Outline> GradientPlan(const OverlapInput& input, const GradientLayouts& layouts,
+                                  const std::vector<int>* only = nullptr) {
   const bool is_relayed = !input.plan->relays.empty();
   return ptc::MakeOutline(
-      from, to, input.plan->topology,
-      {.relaying = is_relayed ? ptc::Relaying::kAlways : ptc::Relaying::kNever});
+      layouts.from, layouts.to, input.plan->topology,
+      {.relaying = is_relayed ? ptc::Relaying::kAlways : ptc::Relaying::kNever, .only = only});
+}
+
+/// Bytes of gradients that move before the last leg: those of a leg with each leg after it.
+Result<std::int64_t> FollowBytes(const OverlapInput& input, const GradientLayouts& layouts,
+                                 const std::vector<std::vector<int>>& legs) {
+  const auto& tensors = input.job->layout->collection().tensors();
+  std::map<std::string_view, int> gradients;
+  for (const ptc::TensorSpec& gradient : layouts.from.collection().tensors()) {
+    gradients.emplace(gradient.name, static_cast<int>(gradients.size()));
+  }
+  std::int64_t bytes = 0;
+  for (std::size_t leg = 0; leg + 1 < legs.size(); ++leg) {
+    std::vector<int> only;
+    for (const int tensor : legs[leg]) {
+      const auto gradient = gradients.find(tensors[At(tensor)].name);
+      if (gradient != gradients.end()) only.push_back(gradient->second);
+    }
+    std::sort(only.begin(), only.end());
+    TESSERA_TRY(const ptc::Outline plan, GradientPlan(input, layouts, &only));
+    bytes += plan.bytes.moved() * static_cast<std::int64_t>(legs.size() - 1 - leg);
+  }
+  return bytes;
 }
 
 /// Why the state cannot be copied while the job computes, as one sentence; empty if it can.
@@ -99,7 +134,8 @@ Result<OverlapChoice> PlanOverlap(const OverlapInput& input) {
     if (input.wish != OverlapWish::kOn) return choice;
     return FailedPrecondition("the state cannot be copied while the job computes: " + out.why);
   }
-  TESSERA_TRY(const ptc::Outline gradients, GradientPlan(input));
+  TESSERA_TRY(const GradientLayouts layouts, GradientLayoutsOf(input));
+  TESSERA_TRY(const ptc::Outline gradients, GradientPlan(input, layouts));
   out.gradient_bytes = gradients.bytes.moved();
   SearchInput now = job;
   now.devices = job.layout->mesh().devices();
@@ -114,6 +150,7 @@ Result<OverlapChoice> PlanOverlap(const OverlapInput& input) {
     if (!choice.legs.empty()) {
       out.pause = pause;
       out.steps = static_cast<int>(choice.legs.size());
+      TESSERA_TRY(out.follow_bytes, FollowBytes(input, layouts, choice.legs));
     }
   }
   switch (input.wish) {

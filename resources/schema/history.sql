@@ -134,3 +134,9 @@ CREATE INDEX events_of_nodes ON events (sequence) WHERE note <> '';
 -- Of a move in rounds: '67108864 5 n0g0=1048576/1048064', which is the bound on the memory of a
 -- device beside its state, the rounds, and what each device was planned to need and has needed.
 ALTER TABLE transactions ADD COLUMN in_rounds TEXT NOT NULL DEFAULT '';
+
+-- version 6
+-- Bytes of gradients that were planned to move and have moved, because the state was copied while
+-- the job trained.
+ALTER TABLE transactions ADD COLUMN gradients_planned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE transactions ADD COLUMN gradients_moved INTEGER NOT NULL DEFAULT 0;

@@ -2580,6 +2580,14 @@
         <source>network</source>
         <translation>Netzwerk</translation>
     </message>
+    <message>
+        <source>gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>moved because the state was copied while the job trained; planned %1</source>
+        <translation>bewegt, weil der Zustand kopiert wurde, während der Job trainierte; geplant %1</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::ChangeDiff</name>
@@ -8614,6 +8622,10 @@ dieser Teil auf %5</translation>
     <message>
         <source>all but %1 of gradients, over %2 steps</source>
         <translation>alles außer %1 Gradienten, in %2 Schritten</translation>
+    </message>
+    <message>
+        <source>Before the pause, %1 of gradients keep the copies up to date.</source>
+        <translation>Vor der Pause halten %1 an Gradienten die Kopien aktuell.</translation>
     </message>
 </context>
 <context>

@@ -48,17 +48,26 @@ class E2eCudaTest : public QObject {
     // Each agent meets the error once.
     int failures = 0;
     Json moved;
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
       const Outcome change =
           cluster.Run({"apply", kJob, "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4, 2),
                        "--overlap", "off", "--yes", "--json"},
                       120);
       moved = change.LastJson();
-      if (change.code == 0) break;
+      const QByteArray error = "(emulated CUDA device): " + call.toLatin1() + ": unknown error";
+      if (change.code == 0) {
+        if (!moved["digest_after"].get<std::string>().empty()) break;
+        // It met the digests of the new state, which are taken when the job trains again.
+        ++failures;
+        QVERIFY(cluster.Run({"events"}).output.contains(error));
+        const QStringList back = {"apply",     kJob,        "--mesh",
+                                  "dp=1,tp=2", "--devices", FirstDevices(2, 2),
+                                  "--yes",     "--json"};
+        QVERIFY(LocalCluster::WaitFor([&] { return cluster.Run(back, 120).code == 0; }));
+        continue;
+      }
       ++failures;
-      QVERIFY2(
-          change.Text().contains("(emulated CUDA device): " + call.toLatin1() + ": unknown error"),
-          change.Text());
+      QVERIFY2(change.Text().contains(error), change.Text());
       const Json job = cluster.Job(kJob);
       QCOMPARE(job["mesh"]["dp"].dump(), std::string("1"));
       QVERIFY(cluster.GoesOn(kJob));

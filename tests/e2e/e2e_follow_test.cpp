@@ -76,6 +76,9 @@ class E2eFollowTest : public QObject {
       QCOMPARE(moved["moved_bytes"].get<std::int64_t>(),
                entry["bytes"]["host"].get<std::int64_t>() +
                    entry["bytes"]["network"].get<std::int64_t>());
+      const Json& gradients = entry["gradient_bytes"];
+      QCOMPARE(gradients["planned"] > 0, follows);
+      QVERIFY2(gradients["moved"] == gradients["planned"], gradients.dump().c_str());
       auto end = EndOf(*m_cluster, kJob, kSteps);
       QVERIFY(end);
       ended[follows] = std::move(*end);

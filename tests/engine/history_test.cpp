@@ -55,6 +55,8 @@ HistoryEntry AnEntry(std::int64_t id, const std::string& job) {
   e.network = 40;
   e.pause_estimate = 1.75;
   e.in_rounds = {std::int64_t{1} << 26, 5, {{{0, 1}, 7, 8}, {{1, 0}, 9, 9}}};
+  e.gradients_planned = 50;
+  e.gradients_moved = 60;
   e.flows = {{{0, 1}, {1, 0}, 5, 7, 2.5e6}, {{0, 1}, {10, 2}, 9, 9, 0}};
   return e;
 }
@@ -347,7 +349,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 5");
+                 path + ": schema version 77, this program knows up to 6");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -373,7 +375,7 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 5"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 6"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
   }
@@ -462,7 +464,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
-                 "from schema version 1 to 5, the file is as before");
+                 "from schema version 1 to 6, the file is as before");
     auto database = Database::OpenReadOnly(path);
     VERIFY_OK(database);
     QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
@@ -568,12 +570,12 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 6"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 7"));
     }
     std::string note;
     VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
-                 "version 6, this program knows up to 5");
-    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 6");
+                 "version 7, this program knows up to 6");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 7");
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 

@@ -64,9 +64,11 @@ Result<engine::PlanSummary> SpyCommands::makePlan(const ui::PlanRequest& request
     plan.certificate.bandwidths_from = "assumed";
   }
   plan.pause_estimate = 0.42;
-  plan.overlap = {true, 1.1,
-                  0.42, std::int64_t{13} << 20,
-                  1,    "The pause is shorter if only gradients move in it."};
+  plan.overlap.chosen = true;
+  plan.overlap.plain_pause = 1.1;
+  plan.overlap.pause = 0.42;
+  plan.overlap.gradient_bytes = std::int64_t{13} << 20;
+  plan.overlap.why = "The pause is shorter if only gradients move in it.";
   plan.hash = "plan" + std::to_string(planned.size());
   return adjustPlan ? adjustPlan(std::move(plan)) : Result<engine::PlanSummary>(std::move(plan));
 }

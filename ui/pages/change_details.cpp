@@ -78,6 +78,14 @@ std::vector<KeyValues::Row> comparisonOf(const engine::HistoryEntry& entry) {
     rows.push_back({ChangeDetails::tr("planned to move"), format::bytes(plannedMoved)});
   }
   rows.push_back({ChangeDetails::tr("least possible"), format::bytes(entry.volume_bound)});
+  if (entry.gradients_planned > 0) {
+    rows.push_back(
+        {ChangeDetails::tr("gradients"),
+         format::bytes(entry.gradients_moved),
+         {},
+         ChangeDetails::tr("moved because the state was copied while the job trained; planned %1")
+             .arg(format::bytes(entry.gradients_planned))});
+  }
   rows.push_back({ChangeDetails::tr("pause"),
                   entry.result.empty() ? format::unknown() : format::seconds(entry.pause)});
   rows.push_back({ChangeDetails::tr("pause (estimate)"),
