@@ -14,11 +14,18 @@ using namespace tessera::test;
 namespace {
 
 const QString kJob = QStringLiteral("full");
-const QString kTensors = QStringLiteral("dp=2,tp=2"), kStages = QStringLiteral("dp=2,pp=2");
-// Each node has both halves of the model in either layout.
-const QString kReplicaOnEachNode = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
-const QString kStagesOnEachNode = QStringLiteral("n0g0,n1g0,n0g1,n1g1");
 const QString kMemory = QStringLiteral("2M");
+
+/// A move from tensor parallelism to stages, in which the last node is lost.
+struct Move {
+  int nodes;
+  const char *from, *from_devices, *to, *to_devices;
+};
+// Each node has both halves of the model in either layout, so the other one needs nothing.
+constexpr Move kAlone = {2, "dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "dp=2,pp=2", "n0g0,n1g0,n0g1,n1g1"};
+// n0 and n1 have one half each, and send each other what they lack.
+constexpr Move kBetween = {3, "dp=3,tp=2", "n0g0,n1g0,n0g1,n1g1,n2g0,n2g1", "dp=3,pp=2",
+                           "n0g0,n0g1,n2g0,n1g0,n1g1,n2g1"};
 
 }  // namespace
 
@@ -28,10 +35,12 @@ class E2eRoundLossTest : public QObject {
  private slots:
   // The node does not return, so each row has its own cluster.
   void init() {
+    QFETCH(Move, move);
+    const std::string on = " on " + std::to_string(move.nodes) + "x2";
     m_cluster = std::make_unique<LocalCluster>(
-        LocalCluster::Options{.nodes = 2,
+        LocalCluster::Options{.nodes = move.nodes,
                               .devices = 2,
-                              .memory = FullMemory({"dp=2,tp=2 on 2x2", "dp=2,pp=2 on 2x2"}),
+                              .memory = FullMemory({move.from + on, move.to + on}),
                               .link = {},
                               .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
@@ -40,25 +49,28 @@ class E2eRoundLossTest : public QObject {
   void cleanup() { m_cluster.reset(); }
 
   void theJobGoesOnFromWhatIsLeft_data() {
+    QTest::addColumn<Move>("move");
     QTest::addColumn<int>("percent");
     QTest::addColumn<bool>("restarts");
-    QTest::newRow("in the first round") << 0 << false;
-    QTest::newRow("in the middle") << 60 << false;
-    QTest::newRow("in the last round") << 100 << false;
-    QTest::newRow("in the middle, while the registrar restarts") << 60 << true;
+    QTest::newRow("in the first round") << kAlone << 0 << false;
+    QTest::newRow("in the middle") << kAlone << 60 << false;
+    QTest::newRow("in the last round") << kAlone << 100 << false;
+    QTest::newRow("in the middle, while the registrar restarts") << kAlone << 60 << true;
+    QTest::newRow("between two others") << kBetween << 60 << false;
   }
   void theJobGoesOnFromWhatIsLeft() {
+    QFETCH(Move, move);
     QFETCH(int, percent);
     QFETCH(bool, restarts);
     const Outcome start =
-        m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh", kTensors, "--devices",
-                        kReplicaOnEachNode, "--on-failure", "shrink"},
+        m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh", move.from,
+                        "--devices", move.from_devices, "--on-failure", "shrink"},
                        160);
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
     QVERIFY2(m_cluster->Run({"job", "pause", kJob}).code == 0, "it cannot be paused");
     const Json paused = m_cluster->Ask({"digest", kJob});
-    const QStringList change{kJob,    "--mesh",        kStages, "--devices", kStagesOnEachNode,
+    const QStringList change{kJob,    "--mesh",        move.to, "--devices", move.to_devices,
                              "--pin", "--move-memory", kMemory};
     const Outcome planned = m_cluster->Run(QStringList{"plan"} + change + QStringList{"--json"});
     QVERIFY2(planned.code == 0, planned.Text());
@@ -66,38 +78,42 @@ class E2eRoundLossTest : public QObject {
     const int rounds = plan["move_memory"]["rounds"].get<int>();
     const int round = 1 + (rounds - 1) * percent / 100;
     const QString point = QStringLiteral("participant.round.%1").arg(round);
-    QVERIFY(m_faults.StopAt(1, point));
+    const int lost = move.nodes - 1;
+    QVERIFY(m_faults.StopAt(lost, point));
     if (restarts) QVERIFY(m_faults.KillAt(0, point));
     const auto apply =
         m_cluster->Start(QStringList{"apply"} + change + QStringList{"--confirm", kJob, "--json"});
-    QVERIFY2(LocalCluster::WaitFor([&] { return !m_faults.IsPending(1, point); }, 60),
+    QVERIFY2(LocalCluster::WaitFor([&] { return !m_faults.IsPending(lost, point); }, 60),
              qPrintable(point));
     if (restarts) {
       QVERIFY(LocalCluster::WaitFor([&] { return !m_faults.IsPending(0, point); }, 60));
     }
     // A registrar that has restarted has not heard of the node, which has stopped.
+    const QString name = QStringLiteral("n%1").arg(lost);
     const QString verb = restarts ? QStringLiteral("give-up") : QStringLiteral("kill");
     QVERIFY(LocalCluster::WaitFor(
         [&] {
-          return m_cluster->Run({"node", verb, "n1", "--yes"}, 60).code == 0;
+          return m_cluster->Run({"node", verb, name, "--yes"}, 60).code == 0;
         },
         60));
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
     if (!restarts) {
       const Json result = outcome.LastJson();
       QVERIFY2(result["result"] == "failed", outcome.Text());
-      QVERIFY2(result["reason"].get<std::string>().find("n1") != std::string::npos, outcome.Text());
+      QVERIFY2(result["reason"].get<std::string>().find(name.toStdString()) != std::string::npos,
+               outcome.Text());
     }
     const QString moved =
         QStringLiteral("%1 of %2 rounds have moved the state of 'full'").arg(round - 1).arg(rounds);
+    const std::size_t left = 2 * static_cast<std::size_t>(lost);
     const bool goes_on = m_cluster->WaitJob(
         kJob,
-        [](const Json& job) { return job["state"] == "paused" && job["devices"].size() == 2; },
+        [&](const Json& job) { return job["state"] == "paused" && job["devices"].size() == left; },
         120);
     const Outcome events = m_cluster->Run({"events"});
     QVERIFY2(goes_on, events.Text());
     QVERIFY2(events.Text().contains(moved.toUtf8()), events.Text());
-    // On half of the GPUs, no step lost and no bit changed.
+    // On the other GPUs, no step lost and no bit changed.
     const Json now = m_cluster->Ask({"digest", kJob});
     QCOMPARE(now["step"].dump(), paused["step"].dump());
     QCOMPARE(now["digest"].dump(), paused["digest"].dump());
@@ -105,12 +121,13 @@ class E2eRoundLossTest : public QObject {
     QVERIFY2(recovery["result"] == "committed", recovery.dump().c_str());
     const std::string reason = recovery["reason"];
     QVERIFY2(reason.starts_with("replicas_live"), reason.c_str());
+    QCOMPARE(recovery["bytes"]["network"] > 0, lost > 1);
     QVERIFY2(m_cluster->Run({"job", "resume", kJob}).code == 0, events.Text());
     QVERIFY(m_cluster->GoesOn(kJob));
     // Nothing of the earlier layouts is in the way.
-    const Outcome more = m_cluster->Run(
-        {"apply", kJob, "--mesh", "tp=2", "--move-memory", kMemory, "--confirm", kJob, "--json"},
-        150);
+    const Outcome more = m_cluster->Run({"apply", kJob, "--mesh", lost > 1 ? "dp=2,tp=2" : "tp=2",
+                                         "--move-memory", kMemory, "--confirm", kJob, "--json"},
+                                        150);
     const bool is_there = more.Text().contains("already runs");
     QVERIFY2(more.code == 0 || is_there, more.Text());
     QVERIFY(m_cluster->GoesOn(kJob));

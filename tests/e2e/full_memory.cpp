@@ -9,11 +9,11 @@
 
 namespace tessera::test {
 
-QString FullMemory(std::initializer_list<const char*> meshes) {
+QString FullMemory(std::initializer_list<std::string> meshes) {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-mini");
   std::int64_t most = 0;
-  for (const char* const mesh : meshes) {
+  for (const std::string& mesh : meshes) {
     const auto layout =
         *engine::MakeLayout(*engine::TensorsOf(settings, false), *ptc::ParseDeviceMesh(mesh));
     for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {

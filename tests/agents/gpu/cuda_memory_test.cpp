@@ -64,6 +64,12 @@ Bytes ReadBack(const OnDevice& device, const Box& piece, std::int64_t element) {
   return bytes;
 }
 
+/// A piece of kBytes, which is one cell.
+CellView AllOf(std::byte* address) {
+  const Box piece = *Box::Whole({kBytes / 4});
+  return {piece, piece, 4, address};
+}
+
 }  // namespace
 
 class CudaMemoryTest : public QObject {
@@ -114,13 +120,13 @@ class CudaMemoryTest : public QObject {
   void passesLongCellsInParts() {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
-    const Box piece = *Box::Whole({kBytes / 4});
-    const CellView there(piece, piece, 4, device.region->address());
-    const CellView indices = engine::IndicesOf(DType::kF32, {kBytes / 4}, piece);
+    const CellView there = AllOf(device.region->address());
+    const CellView indices =
+        engine::IndicesOf(DType::kF32, {kBytes / 4}, *Box::Whole({kBytes / 4}));
     Bytes host = test::AnyBytes(rng, kBytes);
     const auto written = device.memory->Unpack(there, &indices, 0, host);
     VERIFY_OK(written);
-    QCOMPARE(*written, engine::DigestCell(CellView(piece, piece, 4, host.data()), indices));
+    QCOMPARE(*written, engine::DigestCell(AllOf(host.data()), indices));
     const auto part = static_cast<std::int64_t>(agents::CudaQueue::kStagingBytes);
     for (const std::int64_t size :
          {part - 4, part, part + 4, 2 * part, 3 * part, 7 * part / 2, kBytes}) {
@@ -128,8 +134,7 @@ class CudaMemoryTest : public QObject {
       Bytes read(static_cast<std::size_t>(size)), expected(read.size());
       const auto packed = device.memory->Pack(there, &indices, offset, read);
       VERIFY_OK(packed);
-      QCOMPARE(*packed, engine::ReadAndDigest(CellView(piece, piece, 4, host.data()), indices,
-                                              offset, expected));
+      QCOMPARE(*packed, engine::ReadAndDigest(AllOf(host.data()), indices, offset, expected));
       QVERIFY(read == expected);
     }
   }
@@ -137,9 +142,9 @@ class CudaMemoryTest : public QObject {
   void hostBuffersNeedNoParts() {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
-    const Box piece = *Box::Whole({kBytes / 4});
-    const CellView there(piece, piece, 4, device.region->address());
-    const CellView indices = engine::IndicesOf(DType::kF32, {kBytes / 4}, piece);
+    const CellView there = AllOf(device.region->address());
+    const CellView indices =
+        engine::IndicesOf(DType::kF32, {kBytes / 4}, *Box::Whole({kBytes / 4}));
     const Bytes host = test::AnyBytes(rng, kBytes);
     auto in = device.memory->TakeHostBuffer(host.size());
     VERIFY_OK(in);
