@@ -191,6 +191,7 @@ class Connection {
       : run_(run),
         loop_(loop),
         index_(source),
+        lane_(lane),
         source_(*run.sources[source]),
         endpoint_(source_.endpoints[lane % source_.endpoints.size()]),
         ticket_(source_.tickets.empty() ? LaneTicket{}
@@ -481,6 +482,7 @@ class Connection {
   Run& run_;
   Loop& loop_;
   const std::size_t index_;  // of the source
+  const std::size_t lane_;   // whose thread this is
   NodeSource& source_;
   const std::string endpoint_;
   const LaneTicket ticket_;
@@ -510,6 +512,7 @@ class Lane {
   void Join() {
     if (thread_.joinable()) thread_.join();
   }
+  /// \pre it was started by this thread, or this is its own
   bool OnThread() const { return thread_.get_id() == std::this_thread::get_id(); }
   /// The source has new frames. Any thread.
   void Wake(std::size_t source) {
@@ -552,8 +555,8 @@ class Lane {
 
 void Connection::LeaveAll(const Error& why) {
   if (source_.is_left.exchange(true)) return Leave(why);
-  for (auto& lane : run_.lanes) {
-    if (!lane->OnThread()) lane->Leave(index_, why);
+  for (std::size_t i = 0; i < run_.lanes.size(); ++i) {
+    if (i != lane_) run_.lanes[i]->Leave(index_, why);
   }
   Leave(why);
 }
