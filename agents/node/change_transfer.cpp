@@ -94,7 +94,7 @@ void ChangeTransfer::Follow(const engine::RunPrecopy& leg, const wire::StepDecis
                             Done done) {
   const auto settings = engine::ParseJobSettings(change_.prepare().settings());
   if (!settings) return done(settings.error());
-  if (followed.step() != leg.step) {
+  if (leg.step < 1 || followed.step() != leg.step) {
     return done(FailedPrecondition(fmt::format(
         "the decision of step {} for the state after step {}", followed.step(), leg.step)));
   }
@@ -135,7 +135,11 @@ void ChangeTransfer::CompareCopies(Done done) {
 void ChangeTransfer::ForgetCopies() {
   copied_.reset();
   result_.reset();
-  moved_before_.clear();
+  if (!move_) return;
+  for (const auto& flow : move_->flows()) {
+    moved_before_[{flow->source, flow->destination}] += flow->done.load();
+  }
+  move_.reset();  // is counted
 }
 
 // After the commit the update of the next step would wait for them.

@@ -162,8 +162,9 @@ void NodeTransaction::RaiseRequest(const engine::RaiseRequest& request) {
   leg_ = request.leg;
   saves_ = true;
   world_.machine.fault_point("participant.saving");
-  transfer_.SaveGradients([this, request] {
+  transfer_.SaveGradients([this, request, began = world_.timers.now()] {
     saves_ = false;
+    kept_ = world_.timers.now() - began;
     if (state() == engine::ParticipantState::kPrepared) Raise(request);
   });
 }
@@ -347,7 +348,10 @@ void NodeTransaction::SendReport(const engine::Report& report) {
       extra->set_bytes(bytes);
     }
   }
-  if (report.kind == engine::ReportKind::kReached) out->set_round(report.round);
+  if (report.kind == engine::ReportKind::kReached) {
+    out->set_round(report.round);
+    out->set_kept_seconds(kept_.count());
+  }
   if (report.kind == engine::ReportKind::kPrecopied) {
     out->set_round(report.round);
     out->set_is_whole(report.is_whole);

@@ -5,6 +5,7 @@
 /// One transaction at a node: carries out the actions of its TransactionPart, and returns their
 /// results as events.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -157,8 +158,9 @@ class NodeTransaction {
   std::optional<std::int64_t> awaited_;  // the step whose state is to be copied while ranks compute
   int leg_ = 1;                          // for which it is
   bool saves_ = false;                   // gradients, before the ranks go on
-  bool looks_again_ = false;             // soon
-  std::string round_problem_;            // of the last attempt at a round, reported once
+  std::chrono::duration<double> kept_{};  // for so long, the last time
+  bool looks_again_ = false;              // soon
+  std::string round_problem_;             // of the last attempt at a round, reported once
   Timers::Clock::time_point last_word_;
   Repetition repeats_;  // of the last report, if nothing is heard
   bool asks_register_ = false;

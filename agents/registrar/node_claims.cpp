@@ -138,6 +138,7 @@ Status Check(const wire::StepReport& m) {
 
 Status Check(const wire::TxnProgress& m) {
   TESSERA_RETURN_IF_ERROR(CheckBytes("storage_done", m.storage_done()));
+  TESSERA_RETURN_IF_ERROR(CheckBytes("gradients_done", m.gradients_done()));
   TESSERA_RETURN_IF_ERROR(CheckCount("flows", m.flows_size(), kMostFlows));
   for (const wire::FlowInfo& flow : m.flows()) {
     TESSERA_RETURN_IF_ERROR(CheckBytes("bytes_done", flow.bytes_done()));
@@ -180,6 +181,8 @@ Status CheckClaims(const wire::FromNode& message) {
     case wire::FromNode::kTxn:
       TESSERA_RETURN_IF_ERROR(CheckReason(message.txn().reason()));
       TESSERA_RETURN_IF_ERROR(CheckBytes("checksums", message.txn().checksums_equal()));
+      TESSERA_RETURN_IF_ERROR(CheckRange("step", message.txn().pending().step(), kMostSteps));
+      TESSERA_RETURN_IF_ERROR(CheckSeconds("kept_seconds", message.txn().kept_seconds()));
       return CheckRange("step", message.txn().step(), kMostSteps);
     case wire::FromNode::kView:
       return CheckBytes("bytes", message.view().bytes());

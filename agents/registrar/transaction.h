@@ -77,6 +77,7 @@ struct Txn {
   bool was_paused = false;          // and stays so
   std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
   int leg = 1;                      // of that copy
+  double keeping = 0;               // seconds that ranks have waited in it for their gradients
   wire::StepDecision followed;      // of copied_step, after the first leg
   /// Whether devices of different nodes are asked to meet, once that is decided, and the nodes
   /// whose devices have.
@@ -98,6 +99,7 @@ struct Txn {
   Repetition repeats;  // of the requests of this phase
   double pause = 0;
   TransferCount count;
+  std::int64_t moved_before = 0;  // of `count`: what has to move again
   engine::Progress progress;
   std::int64_t checksums_equal = 0;
   std::map<std::int32_t, StateDigests> digests;    // by node

@@ -129,6 +129,7 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       if (m.exchange()) txn_->exchanging.insert(node);
       return Feed(engine::NodePrepared{node, m.can_precopy(), m.can_follow()});
     case wire::TxnReport::REACHED:
+      NoteKeeping(m.round(), m.kept_seconds());
       return Feed(engine::NodeReached{node, m.round()});
     case wire::TxnReport::PRECOPIED:
       return Feed(engine::NodePrecopied{node, m.round(), m.is_whole()});
@@ -136,7 +137,8 @@ void TransactionDesk::OnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodeRefused{node, m.reason()});
     case wire::TxnReport::PAUSED:
       if (m.pending().step() > txn_->followed.step()) txn_->pending = m.pending();
-      Feed(engine::NodePaused{node, m.step(), m.has_pending()});
+      // A request that came late finds the ranks one step further than what was copied.
+      Feed(engine::NodePaused{node, m.step(), m.has_pending() && m.step() == txn_->copied_step});
       return NotePaused();
     case wire::TxnReport::TRANSFERRED:
       if (txn_->run->machine().waiting_for().contains(node)) {
@@ -191,6 +193,7 @@ void TransactionDesk::NoteLeg(int leg) {
   if (leg <= txn_->leg) return;
   const auto now = timers_.now();
   txn_->leg = leg;
+  txn_->keeping = 0;
   ++txn_->copied_step;
   txn_->followed = std::exchange(txn_->pending, {});
   txn_->repeats = Repetition(now);
@@ -201,6 +204,12 @@ void TransactionDesk::NoteLeg(int leg) {
         now + PauseDeadline(*job, txn_->copied_step + 1, txn_->planned.summary.from_step_seconds);
   MarkDirty();
   world_.fault_point("registrar.leg");
+}
+
+// Ranks have waited so long until their gradients were kept.
+void TransactionDesk::NoteKeeping(int leg, double seconds) {
+  if (leg != txn_->leg || seconds <= txn_->keeping) return;
+  txn_->pause += seconds - std::exchange(txn_->keeping, seconds);
 }
 
 void TransactionDesk::NotePaused() {
@@ -219,7 +228,8 @@ void TransactionDesk::OnProgress(std::int32_t node, const wire::TxnProgress& m) 
   const std::chrono::duration<double> elapsed = now - txn_->phase_began;
   txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
   // Only the estimate of the remaining time is limited to the plan, the count is not.
-  txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
+  txn_->progress.Update(
+      std::min(txn_->count.bytes() - txn_->moved_before, txn_->progress.bytes_total()), now);
   MarkDirty();
 }
 
@@ -344,8 +354,12 @@ void TransactionDesk::OnPhaseChanged(TxnPhase before) {
     if (!txn_->recovery && !txn_->paused_since) txn_->paused_since = now;
     txn_->pause_deadline.reset();
     const std::int64_t step = *txn_->run->machine().step();
-    const bool is_copied = txn_->pending.step() != 0 && step == txn_->copied_step;
-    if (!is_copied) txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+    const bool is_copied = txn_->pending.step() != 0 && step == txn_->copied_step &&
+                           !txn_->run->machine().copies_anew();
+    if (!is_copied) {
+      txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+      txn_->moved_before = txn_->count.bytes();
+    }
     // The decision of the step whose update is pending is known already.
     Job* const job = jobs_.Find(txn_->job);
     if (job && (txn_->pending.step() == 0 || job->step < step)) job->step = step;
@@ -505,6 +519,8 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
 
 engine::DigestsCompared TransactionDesk::Compare() {
   txn_->entry.bytes_moved = txn_->count.bytes();
+  txn_->entry.gradients_moved = txn_->gradients_done();
+  txn_->entry.step = std::max(*txn_->run->machine().step(), txn_->pending.step());
   if (txn_->reads_all()) {
     for (const std::int32_t node : NodesOf(txn_->planned.to.mesh())) {
       const auto found = txn_->digests.find(node);

@@ -163,6 +163,7 @@ class TransactionDesk : public RegistrarPart {
   void NoteExtra(const wire::DeviceExtra& extra);
   /// All ranks may wait now.
   void NotePaused();
+  void NoteKeeping(int leg, double seconds);
   void NoteLeg(int leg);
   /// In the pause: compares what the transfer has read.
   engine::DigestsCompared Compare();

@@ -34,7 +34,8 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
   Job* job = jobs_.Find(txn_->job);
   job->slot = txn_->slot + 1;
   // The new ranks make the update of the pending step, and continue after it.
-  const std::int64_t continued = std::max(decision.step, txn_->pending.step());
+  // After a restart of the registrar only the record knows the pending step.
+  const std::int64_t continued = std::max({decision.step, txn_->pending.step(), txn_->entry.step});
   txn_->entry.step = decision.commit ? continued : job->step;
   if (decision.commit) {
     job->layout = txn_->planned.to;
@@ -76,7 +77,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   entry.epoch = job->epoch;
   entry.flows = txn_->count.flows();
   if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
-  entry.gradients_moved = txn_->gradients_done();
+  if (entry.gradients_moved == 0) entry.gradients_moved = txn_->gradients_done();
   publisher_.Record(entry);
   last_ = StatusOf(*txn_, timers_.now());
   last_->reason = reason;
@@ -244,7 +245,7 @@ Status TransactionDesk::Recover() {
   // The start of the pause follows from the record, if that was written before the restart.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
     double began = txn_->entry.started;
-    for (const char* phase : {"preparing", "pausing"}) {
+    for (const char* phase : {"preparing", "precopying", "pausing"}) {
       if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
     }
     const auto paused_for =

@@ -260,6 +260,8 @@ class Coordinator {
   /// Whether what is copied has followed the gradients of a step, so that no copy was compared with
   /// what the old ranks hold now.
   bool follows() const { return leg_ > 1 && !copies_anew_; }
+  /// Whether all of it moves in the pause after all.
+  bool copies_anew() const { return copies_anew_; }
   /// The round that moves now, from 1; 0: none.
   int round() const { return phase_ == TxnPhase::kTransferring ? round_ : 0; }
   int rounds() const { return setup_.rounds; }

@@ -3,6 +3,7 @@
 #include "agents/registrar/node_claims.h"
 
 #include <QTest>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -106,6 +107,11 @@ class NodeClaimsTest : public QObject {
         [](auto& m) { m.mutable_progress()->add_flows()->set_bytes_done(-1); });
     row("storage", "storage_done -1 is not",
         [](auto& m) { m.mutable_progress()->set_storage_done(-1); });
+    row("gradients", "gradients_done 9223372036854775807 is not",
+        [](auto& m) { m.mutable_progress()->set_gradients_done(INT64_MAX); });
+    row("a pending step", "step -1 is not",
+        [](auto& m) { m.mutable_txn()->mutable_pending()->set_step(-1); });
+    row("a wait", "kept_seconds", [](auto& m) { m.mutable_txn()->set_kept_seconds(std::nan("")); });
     row("file", "file -1 is not", [](auto& m) { m.mutable_save()->add_files()->set_bytes(-1); });
     row("view", "bytes -1 is not", [](auto& m) { m.mutable_view()->set_bytes(-1); });
     row("event", "event has 70000 bytes, 65536 are allowed",

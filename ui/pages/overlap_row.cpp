@@ -22,7 +22,7 @@ KeyValues::Row overlapRow(const engine::OverlapPlan& overlap) {
            OverlapWords::tr("Pause ≈ %1 if the state is copied while the job trains, ≈ %2 if not.")
                .arg(format::seconds(overlap.pause), format::seconds(overlap.plain_pause));
   }
-  if (overlap.follow_bytes > 0) {
+  if (overlap.chosen && overlap.follow_bytes > 0) {
     tip += QLatin1Char('\n') +
            OverlapWords::tr("Before the pause, %1 of gradients keep the copies up to date.")
                .arg(format::bytes(overlap.follow_bytes));
