@@ -6,6 +6,7 @@
 /// values are those of the NCCL user guide (2.18 and later); tests/agents/gpu/cuda_header_test
 /// compares them with nccl.h where that is installed.
 
+#include <climits>
 #include <cstddef>
 
 #include "agents/gpu/driver_api.h"
@@ -27,12 +28,13 @@ inline constexpr DataType kByte = 1;              // ncclUint8
 struct UniqueId {
   char internal[128];
 };
-/// The beginning of ncclConfig_t; NCCL reads no more than `size`.
+/// The beginning of ncclConfig_t, without padding: NCCL reads all of `size`, and no more.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
   unsigned version = 0;  // of NCCL, whose layout this is
   int blocking = 0;      // calls return while they are under way, so that they can be aborted
+  int cga_cluster_size = INT_MIN;  // NCCL_CONFIG_UNDEF_INT: as NCCL likes
 };
 
 /// Every function: X(name, symbol of the library, parameters).

@@ -66,12 +66,14 @@ Result<int> RankOf(const ExchangeMembers& members, ptc::DeviceId device) {
 /// Memory of a device for one chunk.
 class Stage {
  public:
-  static Result<std::unique_ptr<Stage>> Make(std::shared_ptr<const CudaDevice> device) {
+  static Result<std::unique_ptr<Stage>> Make(std::shared_ptr<const CudaDevice> device,
+                                             std::int64_t bytes = kStageBytes) {
     std::unique_ptr<Stage> stage(new Stage(std::move(device)));
     const CudaDevice& on = *stage->device_;
     TESSERA_RETURN_IF_ERROR(on.Enter());
     TESSERA_RETURN_IF_ERROR(
-        on.Check(on.driver().api().MemAlloc(&stage->address_, kStageBytes), "cuMemAlloc"));
+        on.Check(on.driver().api().MemAlloc(&stage->address_, static_cast<std::size_t>(bytes)),
+                 "cuMemAlloc"));
     return stage;
   }
   Stage(const Stage&) = delete;
@@ -144,12 +146,31 @@ class NcclExchange : public engine::DeviceExchange {
   NcclExchange(std::unique_ptr<NcclGroup> group, ExchangeMembers members, NcclGroup::Local devices)
       : group_(std::move(group)), members_(std::move(members)), devices_(std::move(devices)) {}
 
+  /// Sends a few bytes along each flow, so that a path that does not work is found before the
+  /// transfer, and connecting is no part of that.
+  Status Connect(const std::stop_token& stop) {
+    if (members_.flows.empty()) return OkStatus();
+    TESSERA_TRY(const Queues queues, TakeQueues());
+    std::vector<std::unique_ptr<Stage>> stages;
+    std::vector<NcclGroup::Transfer> transfers;
+    for (const auto& [source, destination] : members_.flows) {
+      TESSERA_TRY(const int from, RankOf(members_, source));
+      TESSERA_TRY(const int to, RankOf(members_, destination));
+      for (const bool is_send : {true, false}) {
+        const int rank = is_send ? from : to;
+        const auto device = devices_.find(rank);
+        if (device == devices_.end()) continue;
+        TESSERA_TRY(stages.emplace_back(), Stage::Make(device->second, kHeadBytes));
+        transfers.push_back({rank, is_send ? to : from, stages.back()->address(), kHeadBytes,
+                             is_send, queues.at(rank).get()});
+      }
+    }
+    return group_->Run(transfers, stop);
+  }
+
   Status Run(const std::vector<engine::ExchangeFlow>& flows, const Arrived& arrived,
              const std::stop_token& stop) override {
-    std::map<int, CudaDevice::QueuePtr> queues;  // by rank
-    for (const auto& [rank, device] : devices_) {
-      TESSERA_TRY(queues[rank], device->TakeQueue());
-    }
+    TESSERA_TRY(const Queues queues, TakeQueues());
     std::vector<End> ends;
     std::size_t rounds = 0;
     for (const engine::ExchangeFlow& flow : flows) {
@@ -176,8 +197,16 @@ class NcclExchange : public engine::DeviceExchange {
   }
 
  private:
-  Result<End> EndOf(const engine::ExchangeFlow& flow,
-                    const std::map<int, CudaDevice::QueuePtr>& queues) const {
+  using Queues = std::map<int, CudaDevice::QueuePtr>;  // by rank
+  Result<Queues> TakeQueues() const {
+    Queues queues;
+    for (const auto& [rank, device] : devices_) {
+      TESSERA_TRY(queues[rank], device->TakeQueue());
+    }
+    return queues;
+  }
+
+  Result<End> EndOf(const engine::ExchangeFlow& flow, const Queues& queues) const {
     End end{&flow, 0, 0, ChunksOf(flow), {}, {}};
     TESSERA_TRY(end.rank, RankOf(members_, flow.is_sent ? flow.source : flow.destination));
     TESSERA_TRY(end.peer, RankOf(members_, flow.is_sent ? flow.destination : flow.source));
@@ -220,8 +249,9 @@ Result<std::unique_ptr<engine::DeviceExchange>> JoinNcclExchange(const std::stri
   }
   TESSERA_TRY(auto group,
               NcclGroup::Join(meeting, static_cast<int>(members.all.size()), local, stop));
-  return std::unique_ptr<engine::DeviceExchange>(
-      std::make_unique<NcclExchange>(std::move(group), members, std::move(local)));
+  auto exchange = std::make_unique<NcclExchange>(std::move(group), members, std::move(local));
+  TESSERA_RETURN_IF_ERROR(exchange->Connect(stop));
+  return std::unique_ptr<engine::DeviceExchange>(std::move(exchange));
 }
 
 }  // namespace tessera::agents

@@ -20,12 +20,13 @@ namespace tessera::agents {
 struct ExchangeMembers {
   std::vector<ptc::DeviceId> all;
   std::map<ptc::DeviceId, int> local;  // those of this process, with their numbers in CUDA
+  std::vector<engine::ExchangeEnds> flows = {};  // of these
 };
 
-/// Meets the other processes, and waits for them.
+/// Meets the other processes, waits for them, and connects the ends of each flow.
 /// \param meeting of NcclGroup::NewMeeting
-/// \pre !members.local.empty()
-/// \error as CudaDevice::Open and NcclGroup::Join
+/// \pre !members.local.empty(); a flow is known at both ends
+/// \error as CudaDevice::Open, NcclGroup::Join and NcclGroup::Run
 Result<std::unique_ptr<engine::DeviceExchange>> JoinNcclExchange(const std::string& meeting,
                                                                  const ExchangeMembers& members,
                                                                  const std::stop_token& stop);

@@ -17,6 +17,12 @@ constexpr auto kPeriod = std::chrono::microseconds(20);
 /// Of the transfers of one Run, which take a moment. A peer may have stopped.
 constexpr auto kLongest = std::chrono::seconds(15);
 
+Status CheckTime(std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
+  if (stop.stop_requested()) return Cancelled("NCCL is no longer waited for");
+  if (std::chrono::steady_clock::now() <= until) return OkStatus();
+  return Timeout(fmt::format("NCCL: a device has sent nothing for {} s", kLongest.count()));
+}
+
 }  // namespace
 
 Result<std::string> NcclGroup::NewMeeting() {
@@ -56,7 +62,7 @@ Result<std::unique_ptr<NcclGroup>> NcclGroup::Join(const std::string& meeting, i
   const Status ended = nccl->Check(api.GroupEnd(), "ncclGroupEnd");
   TESSERA_RETURN_IF_ERROR(begun);
   TESSERA_RETURN_IF_ERROR(ended);
-  TESSERA_RETURN_IF_ERROR(group->WaitForCalls("ncclCommInitRankConfig", stop));
+  TESSERA_RETURN_IF_ERROR(group->WaitForCalls("ncclCommInitRankConfig", Deadline::max(), stop));
   return group;
 }
 
@@ -76,7 +82,8 @@ Status NcclGroup::Run(std::span<const Transfer> transfers, const std::stop_token
   return run;
 }
 
-Status NcclGroup::WaitForCalls(const char* call, const std::stop_token& stop) const {
+Status NcclGroup::WaitForCalls(const char* call, Deadline until,
+                               const std::stop_token& stop) const {
   for (const auto& [rank, member] : members_) {
     while (true) {
       nccl::Code code = nccl::kSuccess;
@@ -84,7 +91,7 @@ Status NcclGroup::WaitForCalls(const char* call, const std::stop_token& stop) co
           nccl_->api().CommGetAsyncError(member.communicator, &code), "ncclCommGetAsyncError"));
       TESSERA_RETURN_IF_ERROR(nccl_->Check(code, call));
       if (code == nccl::kSuccess) break;
-      if (stop.stop_requested()) return Cancelled("NCCL is no longer waited for");
+      TESSERA_RETURN_IF_ERROR(CheckTime(until, stop));
       std::this_thread::sleep_for(kPeriod);
     }
   }
@@ -114,15 +121,15 @@ Status NcclGroup::TryRun(std::span<const Transfer> transfers, const std::stop_to
   const Status ended = nccl_->Check(api.GroupEnd(), "ncclGroupEnd");
   TESSERA_RETURN_IF_ERROR(begun);
   TESSERA_RETURN_IF_ERROR(ended);
-  TESSERA_RETURN_IF_ERROR(WaitForCalls("ncclGroupEnd", stop));
-  return WaitForStreams({queues.begin(), queues.end()}, stop);
+  const Deadline until = std::chrono::steady_clock::now() + kLongest;
+  TESSERA_RETURN_IF_ERROR(WaitForCalls("ncclGroupEnd", until, stop));
+  return WaitForStreams({queues.begin(), queues.end()}, until, stop);
 }
 
 // They wait for peers, of which one may have ended: this never blocks in the driver. All are asked,
 // since each may wait for what another one brings.
-Status NcclGroup::WaitForStreams(std::vector<CudaQueue*> queues,
+Status NcclGroup::WaitForStreams(std::vector<CudaQueue*> queues, Deadline until,
                                  const std::stop_token& stop) const {
-  const auto until = std::chrono::steady_clock::now() + kLongest;
   while (true) {
     std::vector<CudaQueue*> busy;
     for (CudaQueue* const queue : queues) {
@@ -131,11 +138,8 @@ Status NcclGroup::WaitForStreams(std::vector<CudaQueue*> queues,
     }
     if (busy.empty()) return OkStatus();
     queues = std::move(busy);
-    TESSERA_RETURN_IF_ERROR(WaitForCalls("the transfer", stop));
-    if (stop.stop_requested()) return Cancelled("NCCL is no longer waited for");
-    if (std::chrono::steady_clock::now() > until) {
-      return Timeout(fmt::format("NCCL: a device has sent nothing for {} s", kLongest.count()));
-    }
+    TESSERA_RETURN_IF_ERROR(WaitForCalls("the transfer", until, stop));
+    TESSERA_RETURN_IF_ERROR(CheckTime(until, stop));
     std::this_thread::sleep_for(kPeriod);
   }
 }

@@ -4,6 +4,7 @@
 /// \file
 /// Devices of several processes that exchange bytes by NCCL.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -51,6 +52,7 @@ class NcclGroup {
   };
   /// Carries out all of them at the same time, and waits. The peers make the calls that fit, in the
   /// same order. After an error the group is of no more use.
+  /// The first bytes between two devices connect them, which takes NCCL longer than most transfers.
   /// \error kUnavailable with NCCL's words or the device's; kTimeout if a peer stops; kCancelled
   Status Run(std::span<const Transfer> transfers, const std::stop_token& stop);
 
@@ -62,10 +64,11 @@ class NcclGroup {
   explicit NcclGroup(std::shared_ptr<const NcclLibrary> nccl) : nccl_(std::move(nccl)) {}
   void Abort();
   Status TryRun(std::span<const Transfer> transfers, const std::stop_token& stop);
+  using Deadline = std::chrono::steady_clock::time_point;
   /// Until NCCL has carried out its last calls, which is not the work on streams.
-  Status WaitForCalls(const char* call, const std::stop_token& stop) const;
-
-  Status WaitForStreams(std::vector<CudaQueue*> queues, const std::stop_token& stop) const;
+  Status WaitForCalls(const char* call, Deadline until, const std::stop_token& stop) const;
+  Status WaitForStreams(std::vector<CudaQueue*> queues, Deadline until,
+                        const std::stop_token& stop) const;
 
   const std::shared_ptr<const NcclLibrary> nccl_;
   std::map<int, Member> members_;

@@ -284,6 +284,8 @@ void ReportLate(tessera_job& job, std::uint64_t request) {
 }
 
 Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
+  // What the program has begun since its last decision, such as filling its pieces.
+  TESSERA_RETURN_IF_ERROR(job.arena.memory().Finish());
   ReportLate(job, request);
   job.initialise = false;  // its pieces are filled
   const std::string reason = std::exchange(job.pause_reason, {});
@@ -448,6 +450,8 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
     return Failed(tessera::Unavailable(fmt::format("step {}: the gather returned {}", step, code)));
   }
   *decision = Decide(step, all, max_norm);
+  // The gather may have marked gradients that nobody has used.
+  if (const tessera::Status done = job->arena.memory().Finish(); !done) return Failed(done.error());
 
   // A reader that finds the same step before and after has read one decision.
   header.decision_step.store(0);

@@ -68,6 +68,10 @@ class HostPeers {
     }
     TESSERA_TRY(engine::Arena arena,
                 MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
+    if (!arena.has_memory()) {
+      return FailedPrecondition(fmt::format(
+          "{}: nodes with GPUs share no memory, so each needs a `host` of its own", ToString(id)));
+    }
     TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
     if (c.is_saved) {
       const int slot = PieceTable::SlotOf(table.epoch() + 1);

@@ -65,7 +65,7 @@ void DeviceMeeting::Tell(const std::string& place) {
 
 void DeviceMeeting::Join(std::optional<std::string> place) {
   joining_ = world_.join_exchange(
-      std::move(place), members_,
+      std::move(place), members_, change_.ExchangeFlows(),
       [this, lives = std::weak_ptr(lives_)](const std::string& made) {
         if (!lives.expired() && !is_over_) Tell(made);
       },

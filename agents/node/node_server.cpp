@@ -218,9 +218,10 @@ NodeWorld NodeServer::MakeWorld() {
   if (!facts_.nccl.empty()) {
     world.join_exchange = [this](std::optional<std::string> place,
                                  const std::vector<ptc::DeviceId>& all,
+                                 std::vector<engine::ExchangeEnds> flows,
                                  std::function<void(const std::string&)> made,
                                  std::function<void(ExchangeJoin::Met)> done) {
-      ExchangeMembers members{all, {}};
+      ExchangeMembers members{all, {}, std::move(flows)};
       for (const ptc::DeviceId device : all) {
         if (device.node != config_.node) continue;
         members.local[device] = config_.cuda_devices.at(static_cast<std::size_t>(device.index));

@@ -83,12 +83,13 @@ struct NodeWorld {
   std::function<std::unique_ptr<Move>(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                       std::function<void(MoveResult)> done)>
       start_move;
-  /// Meets the other nodes of a DeviceExchange between the devices `all`, at `place`; without one,
-  /// it makes it, and `made` runs with it. `done` runs once, on the loop, later than the call. What
-  /// is returned ends the attempt when it is destroyed. Empty: the node has no such way.
+  /// Meets the other nodes of a DeviceExchange between the devices `all`, at `place`, and connects
+  /// the `flows` of this node; without a place, it makes it, and `made` runs with it. `done` runs
+  /// once, on the loop, later than the call. What is returned ends the attempt when it is
+  /// destroyed. Empty: the node has no such way.
   std::function<std::shared_ptr<void>(
       std::optional<std::string> place, const std::vector<ptc::DeviceId>& all,
-      std::function<void(const std::string& place)> made,
+      std::vector<engine::ExchangeEnds> flows, std::function<void(const std::string& place)> made,
       std::function<void(Result<std::shared_ptr<engine::DeviceExchange>> exchange)> done)>
       join_exchange = {};
   /// Opens a checkpoint in a folder that the node may use. Any thread.

@@ -363,6 +363,21 @@ std::vector<ptc::DeviceId> PreparedChange::ExchangeMembers() const {
   return out;
 }
 
+std::vector<engine::ExchangeEnds> PreparedChange::ExchangeFlows() const {
+  const ptc::Topology topology = TopologyOf(prepare_.peers());
+  std::set<engine::ExchangeEnds> flows;
+  for (const ptc::Move& move : moves_->moves) {
+    const auto* const copy = std::get_if<ptc::RemoteCopy>(&move);
+    if (copy != nullptr && ptc::CrossesHosts(*copy, topology)) {
+      flows.emplace(copy->source, copy->device);
+    }
+  }
+  if (outgoing_) {
+    for (const ptc::RemoteCopy& copy : *outgoing_) flows.emplace(copy.source, copy.device);
+  }
+  return {flows.begin(), flows.end()};
+}
+
 std::string PreparedChange::TakeText() {
   std::string text = prepare_.SerializeAsString();
   DropTexts();

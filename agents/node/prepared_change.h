@@ -21,6 +21,7 @@
 #include "agents/node/plan_memo.h"
 #include "agents/node/remains.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/copy/device_exchange.h"
 #include "engine/store/allocate.h"
 #include "engine/store/piece_table.h"
 #include "ptc/base/result.h"
@@ -82,6 +83,9 @@ class PreparedChange {
   std::int64_t EpochAfter(int rounds) const { return first_epoch() + rounds; }
   /// The devices that exchange cells without their hosts, the same on all nodes; empty: none do.
   std::vector<ptc::DeviceId> ExchangeMembers() const;
+  /// The flows between them that begin or end at this node.
+  /// \pre the change is allocated
+  std::vector<engine::ExchangeEnds> ExchangeFlows() const;
   /// Reaches the other nodes as these say from now on.
   void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers);
   /// 0: all state moves at once, before the decision.

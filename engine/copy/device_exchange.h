@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "engine/copy/device_memory.h"
@@ -15,6 +16,9 @@
 #include "ptc/mesh.h"
 
 namespace tessera::engine {
+
+/// Source and destination of a flow.
+using ExchangeEnds = std::pair<ptc::DeviceId, ptc::DeviceId>;
 
 /// What one device sends to a device of another node. One of them is of this node.
 struct ExchangeFlow {

@@ -78,9 +78,9 @@ class E2eCudaTest : public QObject {
     QVERIFY(cluster.GoesOn(kJob));
   }
 
-  // The rank of the group is that of n0g0.
+  // The rank of the group is that of n0g0, which has connected its flows with the first calls.
   void anNcclPeerThatStopsRollsBack() {
-    const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@1")));
+    const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@2")));
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
     const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
     QVERIFY2(start.code == 0, start.Text());
@@ -91,6 +91,24 @@ class E2eCudaTest : public QObject {
     QVERIFY2(stopped.code == 1, stopped.Text());
     QVERIFY2(stopped.Text().contains("NCCL: "), stopped.Text());
     QCOMPARE(cluster.Job(kJob)["mesh"]["dp"].dump(), std::string("1"));
+    QVERIFY(cluster.GoesOn(kJob));
+  }
+
+  // Found while the job trains, so cells go over lanes.
+  void anNcclPathThatDoesNotWorkIsNotTaken() {
+    const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@1")));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(cluster.WaitStep(kJob, 3));
+    const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    QVERIFY2(moved["pause_seconds"] < 5, moved.dump().c_str());
+    const Outcome events = cluster.Run({"events"});
+    QVERIFY2(events.output.contains("cells between nodes go over lanes, because the devices cannot "
+                                    "reach each other: NCCL: a device has sent nothing for 15 s"),
+             events.Text());
     QVERIFY(cluster.GoesOn(kJob));
   }
 

@@ -18,10 +18,11 @@ from torch.distributed.fsdp import fully_shard
 import tessera.torch
 from tessera import TesseraError
 from tessera.torch.binding import Program
-from tessera.torch.groups import pretended
+from tessera.torch.groups import forget_in_backward, pretended
 from tessera.torch.job import TorchJob, _compare_values, _parts_of, _refuse
 from tessera.torch.program import (
     StateOfOptimizer,
+    call,
     check_memory,
     local_of,
     make_state,
@@ -303,8 +304,67 @@ def programs_of_before_are_refused():
         new.optimizer.step()
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 4)
+
+    def forward(self, x):
+        return self.rnn(x)[0]
+
+
+def weights_of_recurrent_layers_stay():
+    """On GPUs the first forward() moves weights that it does not know."""
+
+    def build(mesh):
+        model = Recurrent()
+        return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+    job = tessera.torch.attach()
+    job.bind(build)
+    rnn = job.model.rnn
+    known = [one() for one in rnn._flat_weight_refs]
+    for name, weight in zip(rnn._flat_weights_names, known):
+        if weight is not getattr(rnn, name):
+            wrong.append(f"GRU: {name} is another one than its reference")
+    dist.destroy_process_group()
+
+
+def groups_of_tensors_may_be_mixed():
+    """On GPUs optimizers update all tensors of a group at once, which takes no DTensors among
+    others."""
+    sizes = dict.fromkeys(("pp", "dp", "ep", "cp", "tp"), 1)
+    with pretended(sizes) as mesh:
+
+        def build(mesh, mixes):
+            model = Heads()
+            fully_shard(model.trunk if mixes else model, mesh=mesh["dp"])
+            return model, torch.optim.AdamW(model.parameters())
+
+        for mixes in (False, True):
+            _, optimizer, _ = call(lambda mesh: build(mesh, mixes), mesh)
+            foreach = optimizer.param_groups[0]["foreach"]
+            if foreach is not (False if mixes else None):
+                wrong.append(f"foreach={foreach}, mixed: {mixes}")
+
+
+def meshes_of_gpus_keep_tensors_of_gpus():
+    sizes = dict.fromkeys(("pp", "dp", "ep", "cp", "tp"), 1)
+    with pretended(sizes, 0, "cuda") as mesh:
+        if mesh.device_type != "cuda":
+            wrong.append(f"a mesh of cuda is one of {mesh.device_type}")
+
+
+def backward_forgets():
+    forget_in_backward(CPU)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    weights_of_recurrent_layers_stay()
+    groups_of_tensors_may_be_mixed()
+    meshes_of_gpus_keep_tensors_of_gpus()
+    backward_forgets()
     unused_parameters_are_left_as_they_are()
     also_if_ranks_use_others()
     state_of_optimizers_is_the_same()

@@ -138,6 +138,9 @@ static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
 static_assert(offsetof(nccl::Config, magic) == offsetof(ncclConfig_t, magic));
 static_assert(offsetof(nccl::Config, version) == offsetof(ncclConfig_t, version));
 static_assert(offsetof(nccl::Config, blocking) == offsetof(ncclConfig_t, blocking));
+static_assert(offsetof(nccl::Config, cga_cluster_size) == offsetof(ncclConfig_t, cgaClusterSize));
+static_assert(sizeof(nccl::Config) == offsetof(ncclConfig_t, minCTAs));
+static_assert(nccl::Config().cga_cluster_size == NCCL_CONFIG_UNDEF_INT);
 #undef TESSERA_EQUAL
 
 #define TESSERA_SAME(name, symbol) \

@@ -121,9 +121,10 @@ engine::DeviceExchange::Arrived Collect(Digests& digests) {
 }
 
 using Joined = Result<std::unique_ptr<engine::DeviceExchange>>;
-std::future<Joined> JoinLater(const std::string& place, DeviceId own, int number) {
+std::future<Joined> JoinLater(const std::string& place, DeviceId own, int number,
+                              std::vector<engine::ExchangeEnds> flows = {}) {
   return std::async(std::launch::async, [=] {
-    return agents::JoinNcclExchange(place, {{kFirst, kSecond}, {{own, number}}}, {});
+    return agents::JoinNcclExchange(place, {{kFirst, kSecond}, {{own, number}}, flows}, {});
   });
 }
 
@@ -146,8 +147,9 @@ class NcclExchangeTest : public QObject {
     const std::vector<Sent> back = AddFlow(second, kSecond, first, kFirst, rng);
     const auto place = agents::NcclGroup::NewMeeting();
     VERIFY_OK(place);
-    auto other = JoinLater(*place, kSecond, 1);
-    const Joined own = JoinLater(*place, kFirst, 0).get();
+    const std::vector<engine::ExchangeEnds> both = {{kFirst, kSecond}, {kSecond, kFirst}};
+    auto other = JoinLater(*place, kSecond, 1, both);
+    const Joined own = JoinLater(*place, kFirst, 0, both).get();
     const Joined others = other.get();
     VERIFY_OK(own);
     VERIFY_OK(others);
@@ -173,7 +175,8 @@ class NcclExchangeTest : public QObject {
     const std::vector<Sent> sent = AddFlow(only, kFirst, only, kFirst, rng);
     const auto place = agents::NcclGroup::NewMeeting();
     VERIFY_OK(place);
-    const Joined exchange = agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}}, {});
+    const Joined exchange =
+        agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}, {{kFirst, kFirst}}}, {});
     VERIFY_OK(exchange);
     Digests digests;
     VERIFY_OK((*exchange)->Run(only.flows, Collect(digests), {}));

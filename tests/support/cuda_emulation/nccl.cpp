@@ -317,7 +317,9 @@ void tessera::agents::nccl::CommunicatorObject::Exchange(const std::vector<Opera
       if (pollers[i].revents == 0) continue;
       auto& left = lanes.at(keys[i]).left;
       auto& [address, size] = left.front();
-      const std::size_t some = std::min<std::size_t>(size, 64 << 10);
+      std::size_t some = std::min<std::size_t>(size, 64 << 10);
+      if (stops && keys[i].second) some = std::min(some, most / 2 - std::min(sent, most / 2));
+      if (some == 0 && size > 0) continue;
       const ssize_t done = keys[i].second
                                ? ::send(pollers[i].fd, address, some, MSG_NOSIGNAL | MSG_DONTWAIT)
                                : ::recv(pollers[i].fd, address, some, MSG_DONTWAIT);
@@ -375,7 +377,8 @@ TESSERA_EXPORT nccl::Code ncclCommInitRankConfig(nccl::Communicator* out, int nu
                                                  nccl::UniqueId id, int rank,
                                                  nccl::Config* config) {
   if (rank < 0 || rank >= num_ranks || config == nullptr || config->magic != 0xcafebeef ||
-      config->blocking != 0) {
+      config->blocking != 0 || config->size != sizeof *config ||
+      config->cga_cluster_size != INT_MIN) {
     return nccl::kInvalidArgument;
   }
   std::uint16_t meeting = 0;

@@ -367,6 +367,10 @@ class Binding(Program):
                     setattr(module, key, new[prefix + key])  # some modules keep lists of their own
         for fsdp in _fsdp_parameters(self.model):
             fsdp.reset_sharded_param()
+        for module in self.model.modules():
+            if isinstance(module, nn.RNNBase):  # its first forward() would move other weights
+                weights = module._flat_weights
+                module._flat_weight_refs = [w if w is None else weakref.ref(w) for w in weights]
 
     def _bind_optimizer(self, state: list[Any], replaced: dict[int, nn.Parameter]) -> None:
         optimizer = self.optimizer

@@ -29,6 +29,11 @@ def _longest_collective() -> datetime.timedelta:
     return datetime.timedelta(seconds=seconds if seconds > 0 else 1800)
 
 
+_set_timeout: Any = (
+    dist.set_timeout if hasattr(dist, "set_timeout") else dist.distributed_c10d._set_pg_timeout
+)
+
+
 def _forget_meshes() -> None:
     """Lets torch forget what it has computed for meshes of before.
 
@@ -43,6 +48,34 @@ def _forget_meshes() -> None:
             clear = getattr(value, "cache_clear", None)
             if callable(clear) and not isinstance(value, type):
                 clear()
+
+
+class _ForgetInBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: torch.Tensor) -> torch.Tensor:
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        _forget_meshes()
+        return gradient
+
+
+def forget_in_backward(device: torch.device) -> None:
+    """As _forget_meshes, on the thread on which autograd runs backward() of a GPU: torch keeps it
+    for each thread."""
+    one = torch.zeros((), device=device, requires_grad=True)
+    _ForgetInBackward.apply(one).backward()
+
+
+def _track_random_numbers(mesh: DeviceMesh, device: torch.device) -> None:
+    """Makes what random operations of DTensors need on GPUs. The first of them would make it by a
+    collective, for which a rank that joins would wait alone."""
+    from torch.distributed.tensor import _random
+
+    tracker = _random.OffsetBasedRNGTracker(mesh, run_state_sync=False)
+    tracker._device = device
+    _random._rng_tracker = tracker
 
 
 def device_mesh(sizes: dict[str, int], device: str) -> DeviceMesh:
@@ -84,15 +117,16 @@ def first_ranks(sizes: dict[str, int]) -> range:
 
 
 @contextmanager
-def pretended(sizes: dict[str, int], rank: int = 0) -> Iterator[DeviceMesh]:
-    """The mesh of a world of which only this rank exists; no collective does anything in it."""
+def pretended(sizes: dict[str, int], rank: int = 0, device: str = "cpu") -> Iterator[DeviceMesh]:
+    """The mesh of a world of which only this rank exists; no collective does anything in it.
+    `device`: of the tensors on it, which a DTensor of another kind of device would copy."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     world = math.prod(sizes.values())
     with _own_excepthook():
         dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
     try:
-        yield device_mesh(sizes, "cpu")
+        yield device_mesh(sizes, device)
     finally:
         dist.destroy_process_group()
 
@@ -127,6 +161,15 @@ class Groups:
             PrefixStore("decisions", store), view.rank, view.world, _longest_collective()
         )
         self._name_device(view, store)
+        if (
+            view.sizes["pp"] > 1
+            and self._device.type == "cuda"
+            and self._backend(view, store) == "gloo"
+        ):
+            raise TesseraError(
+                "ranks that share a GPU communicate over Gloo, which sends nothing from GPU to GPU "
+                "between stages: pp=1, or a GPU for each rank"
+            )
         self._coming[(view.epoch, view.attempt)] = (store, decisions)
 
     def use(self, view: View) -> DeviceMesh:
@@ -149,7 +192,13 @@ class Groups:
                 world_size=view.world,
                 timeout=_longest_collective(),
             )
-        return device_mesh(view.sizes, self._device.type)
+        mesh = device_mesh(view.sizes, self._device.type)
+        for axis in axes_of(mesh).values():
+            _set_timeout(_longest_collective(), axis.group)
+        if self._device.type == "cuda":
+            forget_in_backward(self._device)
+            _track_random_numbers(mesh, self._device)
+        return mesh
 
     def _name_device(self, view: View, store: Any) -> None:
         """For _backend."""

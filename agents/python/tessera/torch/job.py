@@ -325,10 +325,12 @@ class TorchJob:
                 continue
             other = next(stage for stage in gradient.stages if stage != pp.rank)
             theirs = torch.empty_like(gradient.value)
-            sent = dist.isend(gradient.value, group=pp.group, group_dst=other)
-            dist.recv(theirs, group=pp.group, group_src=other)
-            if sent is not None:
-                sent.wait()
+            # In turn: with NCCL, what two ranks both send first waits for what both receive later.
+            for sends in (pp.rank < other, pp.rank > other):
+                if sends:
+                    dist.send(gradient.value, group=pp.group, group_dst=other)
+                else:
+                    dist.recv(theirs, group=pp.group, group_src=other)
             gradient.value.add_(theirs)
 
     def _apply(self, program: Program, decision: Decision) -> None:
@@ -469,7 +471,7 @@ class Attached(TorchJob):
             return
         # Before the groups are built, so that the others train on meanwhile: imports, the first use
         # of everything, and what only a real model has.
-        with pretended(_ALONE) as mesh:
+        with pretended(_ALONE) as mesh, self._on_the_host():
             first = call(build, mesh)
         self._seed = torch.initial_seed()
         saved = persistent_buffers(first[0])
@@ -511,15 +513,26 @@ class Attached(TorchJob):
         else:
             self._wait(0, step=-1)  # an update that is left comes with the loop
 
+    @contextlib.contextmanager
+    def _on_the_host(self) -> Iterator[None]:
+        """A model that is not cut may not fit on a GPU."""
+        own, self._device = self._device, torch.device("cpu")
+        try:
+            yield
+        finally:
+            self._device = own
+
     def _bind_alone(self) -> None:
         """To make one update that an earlier rank of this device has left out, and end."""
         self._unfinished = self._job.unfinished()
         if self._unfinished is None:
             raise TesseraError("this device is not one update behind its decision")
         view = self._job.view
-        self.mesh = self._world.enter_context(pretended(view.sizes, view.rank))
-        self._program = self._make(None)
-        if self._program.buffers:
+        alone = pretended(view.sizes, view.rank, self._device.type)
+        self.mesh = self._world.enter_context(alone)
+        self._program = binding = self._make(None)
+        binding.check()
+        if binding.buffers:
             raise TesseraError("buffers of the step that is to be finished have died with its rank")
 
     def _begin(self) -> None:

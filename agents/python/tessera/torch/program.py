@@ -41,7 +41,17 @@ def call(build: Build, mesh: Any) -> tuple[nn.Module, torch.optim.Optimizer, Any
     if not isinstance(made, tuple) or len(made) not in (2, 3):
         raise TesseraError(f"build(mesh) has to return model and optimizer, not {made!r:.80}")
     model, optimizer, *more = made
+    _choose_foreach(optimizer)
     return model, optimizer, more[0] if more else None
+
+
+def _choose_foreach(optimizer: torch.optim.Optimizer) -> None:
+    """On GPUs an optimizer updates all tensors of a group in one call, which takes no list of
+    DTensors and other tensors."""
+    for group in optimizer.param_groups:
+        kinds = {isinstance(parameter, DTensor) for parameter in group["params"]}
+        if len(kinds) > 1 and "foreach" in group and group["foreach"] is None:
+            group["foreach"] = False
 
 
 @dataclass
