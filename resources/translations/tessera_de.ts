@@ -1974,6 +1974,10 @@
         <source>transaction %1 of &apos;%2&apos;: all state is copied in one step: %3</source>
         <translation>Änderung %1 von „%2“: Der ganze Zustand wird in einem Schritt kopiert: %3</translation>
     </message>
+    <message>
+        <source>%1: nodes with GPUs share no memory, so each needs a `host` of its own</source>
+        <translation>%1: Knoten mit GPUs teilen keinen Speicher, also braucht jeder einen eigenen `host`</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
