@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "agents/gpu/cell_plan.h"
 #include "agents/gpu/kernels/image.h"
 #include "agents/gpu/pinned_memory.h"
 
@@ -166,6 +167,20 @@ Status CudaDevice::Finish() const {
 Status CudaDevice::Check(cuda::Code code, const char* call) const {
   if (code == cuda::kSuccess) return OkStatus();
   return driver_->Check(code, fmt::format("device {} ({}): {}", info_.number, info_.name, call));
+}
+
+Status CudaDevice::Warm(unsigned threads) const {
+  std::vector<QueuePtr> queues;
+  for (unsigned i = 0; i < threads; ++i) {
+    TESSERA_TRY(queues.emplace_back(), TakeQueue());
+  }
+  if (queues.empty()) return OkStatus();
+  CudaQueue& queue = *queues.front();
+  const ptc::Box one = *ptc::Box::Whole({1});
+  const engine::CellView from(one, one, 1, queue.staging().data());
+  const auto to = reinterpret_cast<std::uint64_t>(queue.staging().data() + 1);
+  TESSERA_RETURN_IF_ERROR(queue.Launch(gpu::PackWork(from, {to, 0}, nullptr, 1, 0)));
+  return queue.Wait();
 }
 
 Result<CudaDevice::QueuePtr> CudaDevice::TakeQueue() const {

@@ -11,10 +11,10 @@
 
 namespace tessera::agents {
 
-/// Kernels read and write host memory over the bus, if the device reaches it (TakeHostBuffer). Other
-/// host memory is packed and unpacked through that of two queues: the host copies a part while the
-/// device works on the next one. Copies inside a device, and between devices that reach each other,
-/// do not touch the host; others pass through it.
+/// Kernels read and write host memory over the bus, if the device reaches it (TakeHostBuffer).
+/// Other host memory is packed and unpacked through that of two queues: the host copies a part
+/// while the device works on the next one. Copies inside a device, and between devices that reach
+/// each other, do not touch the host; others pass through it.
 class CudaMemory : public engine::DeviceMemory {
  public:
   explicit CudaMemory(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "agents/gpu/cell_plan.h"
@@ -246,6 +247,8 @@ Result<std::unique_ptr<engine::DeviceExchange>> JoinNcclExchange(const std::stri
   for (const auto& [device, number] : members.local) {
     TESSERA_TRY(const int rank, RankOf(members, device));
     TESSERA_TRY(local[rank], CudaDevice::Open(number));
+    // Copies inside the node run beside the exchange.
+    TESSERA_RETURN_IF_ERROR(local[rank]->Warm(std::thread::hardware_concurrency()));
   }
   TESSERA_TRY(auto group,
               NcclGroup::Join(meeting, static_cast<int>(members.all.size()), local, stop));

@@ -177,6 +177,11 @@ class CudaMemoryTest : public QObject {
     QVERIFY(!agents::IsPinned({first, 1}));
   }
 
+  void warms() {
+    const OnDevice device(0);
+    for (const unsigned threads : {0U, 1U, 5U}) VERIFY_OK(device.region->device()->Warm(threads));
+  }
+
   void copies_data() {
     QTest::addColumn<int>("from");
     QTest::addColumn<int>("to");
