@@ -169,9 +169,9 @@ Status CudaDevice::Check(cuda::Code code, const char* call) const {
   return driver_->Check(code, fmt::format("device {} ({}): {}", info_.number, info_.name, call));
 }
 
-Status CudaDevice::Warm(unsigned threads) const {
+Status CudaDevice::Warm(unsigned num_queues) const {
   std::vector<QueuePtr> queues;
-  for (unsigned i = 0; i < threads; ++i) {
+  for (unsigned i = 0; i < num_queues; ++i) {
     TESSERA_TRY(queues.emplace_back(), TakeQueue());
   }
   if (queues.empty()) return OkStatus();

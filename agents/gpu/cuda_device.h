@@ -111,10 +111,10 @@ class CudaDevice {
   /// \error kUnavailable; kResourceExhausted
   using QueuePtr = std::unique_ptr<CudaQueue, std::function<void(CudaQueue*)>>;
   Result<QueuePtr> TakeQueue() const;
-  /// Makes queues for so many threads, and loads the kernels: the driver may do either only when
-  /// all running work has ended, and that may wait for another device.
+  /// Makes so many queues, and loads the kernels: the driver may do either only when all running
+  /// work has ended, and that may wait for another device.
   /// \error as TakeQueue
-  Status Warm(unsigned threads) const;
+  Status Warm(unsigned num_queues) const;
   /// Host memory that the devices of this process reach.
   /// \pre whoever holds it holds the device, too
   /// \error as TakeQueue

@@ -12,9 +12,6 @@
 namespace tessera::agents {
 namespace {
 
-/// Of a cell that passes from one device to another through the host.
-constexpr std::int64_t kOverBytes = std::int64_t{4} << 20;
-
 std::uint64_t AddressOf(std::span<const std::byte> bytes) {
   return reinterpret_cast<std::uint64_t>(bytes.data());
 }
@@ -202,12 +199,12 @@ Status CudaMemory::CopyNear(std::span<const engine::DeviceCell> to,
 Result<std::uint64_t> CudaMemory::CopyOver(const engine::DeviceCell& to,
                                            const engine::CellView& from,
                                            const engine::CellView& indices) const {
-  TESSERA_TRY(const engine::HostBuffer host,
-              TakeHostBuffer(static_cast<std::size_t>(std::min(from.size_bytes(), kOverBytes))));
+  TESSERA_TRY(const CudaDevice::QueuePtr queue, device_->TakeQueue());
+  const std::span<std::byte> host = queue->staging();
   std::uint64_t digest = 0;
   for (std::int64_t offset = 0; offset < from.size_bytes();) {
-    const std::int64_t bytes = std::min(from.size_bytes() - offset, kOverBytes);
-    const auto part = host.bytes.first(static_cast<std::size_t>(bytes));
+    const std::int64_t bytes = std::min(from.size_bytes() - offset, std::ssize(host));
+    const auto part = host.first(static_cast<std::size_t>(bytes));
     TESSERA_RETURN_IF_ERROR(Pack(from, nullptr, offset, part));
     TESSERA_TRY(const std::uint64_t written, to.Unpack(offset, part, &indices));
     digest += written;

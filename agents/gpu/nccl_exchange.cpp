@@ -247,8 +247,9 @@ Result<std::unique_ptr<engine::DeviceExchange>> JoinNcclExchange(const std::stri
   for (const auto& [device, number] : members.local) {
     TESSERA_TRY(const int rank, RankOf(members, device));
     TESSERA_TRY(local[rank], CudaDevice::Open(number));
-    // Copies inside the node run beside the exchange.
-    TESSERA_RETURN_IF_ERROR(local[rank]->Warm(std::thread::hardware_concurrency()));
+    // Beside the exchange, which has a queue of each device, copies inside the node need up to two
+    // on each core.
+    TESSERA_RETURN_IF_ERROR(local[rank]->Warm(2 * std::thread::hardware_concurrency() + 1));
   }
   TESSERA_TRY(auto group,
               NcclGroup::Join(meeting, static_cast<int>(members.all.size()), local, stop));

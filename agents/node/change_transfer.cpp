@@ -181,6 +181,7 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     with_gradients(OkStatus());
     return OkStatus();
   }
+  if (copied_) ForgetCopies();  // all of it moves again
   if (has_pending) {
     MoveState(context_, MoveMode::kVerifyMoved, with_gradients);
     return OkStatus();

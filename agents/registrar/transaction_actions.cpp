@@ -520,7 +520,9 @@ Status TransactionDesk::SendRequest(const engine::CoordinatorAction& action) {
 engine::DigestsCompared TransactionDesk::Compare() {
   txn_->entry.bytes_moved = txn_->count.bytes();
   txn_->entry.gradients_moved = txn_->gradients_done();
-  txn_->entry.step = std::max(*txn_->run->machine().step(), txn_->pending.step());
+  // The job goes on after the step of what was handed in, wherever its old ranks have paused.
+  const std::int64_t step = txn_->hand_in ? txn_->hand_in->step : *txn_->run->machine().step();
+  txn_->entry.step = std::max(step, txn_->pending.step());
   if (txn_->reads_all()) {
     for (const std::int32_t node : NodesOf(txn_->planned.to.mesh())) {
       const auto found = txn_->digests.find(node);

@@ -179,7 +179,7 @@ class CudaMemoryTest : public QObject {
 
   void warms() {
     const OnDevice device(0);
-    for (const unsigned threads : {0U, 1U, 5U}) VERIFY_OK(device.region->device()->Warm(threads));
+    for (const unsigned queues : {0U, 1U, 5U}) VERIFY_OK(device.region->device()->Warm(queues));
   }
 
   void copies_data() {
