@@ -20,6 +20,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "killed on request"),
       QT_TRANSLATE_NOOP("Sentences", "given up: what it holds counts as lost"),
       QT_TRANSLATE_NOOP("Sentences", "frees what it holds of '%1', which runs without it"),
+      QT_TRANSLATE_NOOP("Sentences", "frees what it holds of '%1', which has ended"),
       QT_TRANSLATE_NOOP(
           "Sentences",
           "its machine, address or link has changed; its measured bandwidths are dropped"),

@@ -61,7 +61,11 @@ class HostPeers {
  public:
   Status Add(const MoveContext& c, ptc::DeviceId id) {
     if (c.local.contains(id) || peers_.contains(id)) return OkStatus();
-    const MoveContext::Remote& node = c.nodes.at(id.node);
+    const auto found = c.nodes.find(id.node);
+    if (found == c.nodes.end()) {
+      return Unavailable(fmt::format("nobody says where n{} is", id.node));
+    }
+    const MoveContext::Remote& node = found->second;
     const auto index = static_cast<std::size_t>(id.index);
     if (index >= std::min(node.arena_paths.size(), node.arena_tokens.size())) {
       return NotFound(fmt::format("no arena path is known for {}", ToString(id)));

@@ -82,13 +82,18 @@ class NodeBatches {
  public:
   explicit NodeBatches(const MoveContext& context) : context_(context) {}
 
-  std::size_t IndexOf(std::int32_t node) {
-    const auto [found, is_new] = index_.try_emplace(node, batches.size());
-    if (!is_new) return found->second;
-    const MoveContext::Remote& remote = context_.nodes.at(node);
-    batches.push_back({remote.lanes, remote.public_key, remote.tickets, {}});
+  /// \error kUnavailable for a node that nobody has named
+  Result<std::size_t> IndexOf(std::int32_t node) {
+    if (const auto found = index_.find(node); found != index_.end()) return found->second;
+    const auto remote = context_.nodes.find(node);
+    if (remote == context_.nodes.end()) {
+      return Unavailable(fmt::format("nobody says where n{} is", node));
+    }
+    index_.emplace(node, batches.size());
+    batches.push_back(
+        {remote->second.lanes, remote->second.public_key, remote->second.tickets, {}});
     nodes.push_back(node);
-    return found->second;
+    return batches.size() - 1;
   }
 
   std::vector<FetchBatch> batches;
@@ -122,12 +127,13 @@ Status Mover::Receive(const std::stop_token& stop) {
                 {}};
     holders.ForEachBehind(m->source, m->tensor, m->cell, [&](ptc::DeviceId other) {
       if (other.node != c.node && other.node != m->source.node && c.nodes.contains(other.node)) {
-        fetch.others.push_back(
-            {sources.IndexOf(other.node), {other.index, c.LaneTensor(m->tensor), m->cell}});
+        const std::size_t batch = sources.IndexOf(other.node).value();
+        fetch.others.push_back({batch, {other.index, c.LaneTensor(m->tensor), m->cell}});
       }
       return fetch.others.size() < kMostOthers;
     });
-    sources.batches[sources.IndexOf(m->source.node)].cells.push_back(std::move(fetch));
+    TESSERA_TRY(const std::size_t batch, sources.IndexOf(m->source.node));
+    sources.batches[batch].cells.push_back(std::move(fetch));
   }
   if (sources.batches.empty()) return OkStatus();
 

@@ -78,6 +78,8 @@ class ChangeTransfer {
   void UseExchange(std::shared_ptr<engine::DeviceExchange> exchange) {
     exchange_ = std::move(exchange);
   }
+  /// Whether other nodes may copy from here.
+  bool is_offered() const { return is_offered_; }
   /// Makes the transfer end soon.
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.

@@ -95,6 +95,7 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
     RunTransfer(step, pending, anew);
   };
   world.round = [this](int round, std::int64_t step) { RunRound(round, step); };
+  world.offer_round = [this](int round, std::int64_t step) { OfferRound(round, step); };
   world.settle = [this](int rounds, std::int64_t step) { Settle(rounds, step); };
   world.report = [this](const engine::Report& report) { SendReport(report); };
   world.flip = [this](std::int64_t step) { Flip(step); };
@@ -242,6 +243,12 @@ void NodeTransaction::RunRound(int round, std::int64_t step) {
   }
   world_.machine.fault_point("participant.round.freed");
   transfer_.MoveRound([this, round](const Status& status) { EndRound(round, status); });
+}
+
+// Its tables are those that the agent before has written, so nothing is written anew.
+void NodeTransaction::OfferRound(int round, std::int64_t step) {
+  if (transfer_.is_offered()) return;
+  if (change_.AdvanceTo(world_.devices, round, step)) transfer_.Offer();
 }
 
 // The change is decided, so a round that failed is tried again until it succeeds.

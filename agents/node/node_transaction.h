@@ -130,6 +130,7 @@ class NodeTransaction {
   Status CheckRanksWait() const;
   void RunTransfer(std::int64_t step, const wire::StepDecision& pending, bool anew);
   void RunRound(int round, std::int64_t step);
+  void OfferRound(int round, std::int64_t step);
   void Settle(int rounds, std::int64_t step);
   void EndRound(int round, const Status& status);
   void SendReport(const engine::Report& report);

@@ -305,7 +305,14 @@ std::int64_t PreparedChange::BudgetOf(ptc::DeviceId id) const {
 }
 
 void PreparedChange::SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers) {
-  if (!peers.empty()) *prepare_.mutable_peers() = peers;
+  // A registrar that has restarted knows only the nodes that have come back to it.
+  for (const wire::Peer& peer : peers) {
+    auto& known = *prepare_.mutable_peers();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const wire::Peer& other) {
+      return other.node() == peer.node();
+    });
+    *(found == known.end() ? known.Add() : &*found) = peer;
+  }
 }
 
 Status PreparedChange::AllocateAll(const DeviceStore& devices) {

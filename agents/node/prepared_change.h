@@ -86,7 +86,7 @@ class PreparedChange {
   /// The flows between them that begin or end at this node.
   /// \pre the change is allocated
   std::vector<engine::ExchangeEnds> ExchangeFlows() const;
-  /// Reaches the other nodes as these say from now on.
+  /// Reaches these other nodes as they say from now on.
   void SetPeers(const google::protobuf::RepeatedPtrField<wire::Peer>& peers);
   /// 0: all state moves at once, before the decision.
   int rounds() const { return prepare_.rounds_size(); }

@@ -163,6 +163,7 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
                  [&](const engine::RunTransfer&) { world_.transfer(step_, pending_, anew_); },
                  [&](const engine::JournalState& a) { refused_ = !JournalState(a); },
                  [&](const engine::RunRound& a) { world_.round(a.round, step_); },
+                 [&](const engine::OfferRound& a) { world_.offer_round(a.round, step_); },
                  [&](const engine::Settle& a) { world_.settle(a.rounds, step_); },
                  [&](const engine::Report& a) { world_.report(a); },
                  [&](const engine::FlipAndAdopt&) { world_.flip(step_); },

@@ -59,6 +59,8 @@ class TransactionPart {
     /// Frees what the round before has moved, and copies the cells of this one. RoundEnded is the
     /// result, also inside the call.
     std::function<void(int round, std::int64_t step)> round = {};
+    /// Lets other nodes copy from here in this round, unless they may already.
+    std::function<void(int round, std::int64_t step)> offer_round = [](int, std::int64_t) {};
     /// Leaves the state as it is after so many rounds. Idempotent.
     std::function<void(int rounds, std::int64_t step)> settle = {};
     std::function<void(const engine::Report& report)> report;

@@ -182,20 +182,21 @@ void Registrar::CompareDrivers(const Node& node) {
   }
 }
 
-// A node that comes back after its job has continued without it holds state of an earlier epoch, or
-// of an earlier job with this name.
+// A node that comes back after its job has continued without it, or has ended, holds state of an
+// earlier epoch, or of an earlier job with this name.
 void Registrar::ForgetStaleState(Node& node) {
   std::set<std::string> stale;
   for (wire::NodeDevice& device : node.devices) {
     const Job* job = device.job().empty() ? nullptr : jobs_.Find(device.job());
-    if (!job || transactions_.Changes(job->name)) continue;
-    if (IsOn(node, *job)) continue;
-    stale.insert(job->name);
+    if (!job && !jobs_.HasEnded(device.job())) continue;
+    if (job && (transactions_.Changes(job->name) || IsOn(node, *job))) continue;
+    stale.insert(device.job());
     device.clear_job();
   }
   for (const std::string& job : stale) {
     AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
-             fmt::format("frees what it holds of '{}', which runs without it", job));
+             fmt::format("frees what it holds of '{}', which {}", job,
+                         jobs_.Find(job) ? "runs without it" : "has ended"));
     stops_.Send(node.number, job, true);
   }
 }

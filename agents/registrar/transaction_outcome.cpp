@@ -204,6 +204,10 @@ Status TransactionDesk::Recover() {
   if (round_text) {
     TESSERA_TRY(RoundRow noted, ParseRoundRow(*round_text));
     if (noted.id == row.id) {
+      if (noted.round < 1 || noted.round > setup.rounds + 1) {
+        return DataLoss(
+            fmt::format("journal row 'txn-round' has round {} of {}", noted.round, setup.rounds));
+      }
       setup.round = noted.round;
       setup.given_up = std::move(noted.given_up);
       setup.settled = noted.round - 1;
@@ -271,8 +275,10 @@ void TransactionDesk::EraseLeftRow() {
 }
 
 Status TransactionDesk::EraseRow() {
-  static_cast<void>(journal_.Erase(kRoundKey));  // it is of no use without the other
-  return journal_.Erase(kTxnKey);
+  TESSERA_RETURN_IF_ERROR(journal_.Erase(kTxnKey));
+  // In this order: without the other row it is of no use, and the other one needs it.
+  static_cast<void>(journal_.Erase(kRoundKey));
+  return OkStatus();
 }
 
 }  // namespace tessera::agents

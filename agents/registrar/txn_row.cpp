@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <utility>
+
+#include "ptc/base/at.h"
 
 namespace tessera::agents {
 
@@ -73,6 +76,15 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
       row.before = std::move(*before);
     } else if (!row.rounds.empty()) {
       return DataLoss("journal row 'txn' is damaged: it does not say where the state lies");
+    }
+    const std::size_t num_tensors = row.to.collection().tensors().size();
+    std::set<int> moved;
+    for (const std::vector<int>& round : row.rounds) {
+      for (const int tensor : round) {
+        if (tensor >= 0 && At(tensor) < num_tensors && moved.insert(tensor).second) continue;
+        return DataLoss(
+            fmt::format("journal row 'txn' is damaged: its rounds move tensor {}", tensor));
+      }
     }
     if (const auto found = json.find("recovery"); found != json.end()) {
       row.recovery.emplace();

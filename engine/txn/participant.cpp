@@ -71,6 +71,7 @@ std::vector<ParticipantAction> Participant::FollowCommit(const OutcomeReceived& 
     actions.push_back(FlipAndAdopt{});
   } else if (round > 0 && round <= moved_) {
     actions.push_back(Report{ReportKind::kMoved, {}, 0, round});
+    if (round == moved_) actions.push_back(OfferRound{round});
   } else if (round == moved_ + 1 && round <= rounds_) {
     if (!std::exchange(round_runs_, true)) {
       actions.push_back(RunRound{round});

@@ -122,6 +122,11 @@ struct JournalState {
 struct RunRound {
   int round;
 };
+/// Others may still copy cells of this round from here: an agent that has restarted offers them
+/// again.
+struct OfferRound {
+  int round;
+};
 /// Leave the state as it is after so many rounds, which are verified here: make the table after
 /// them current, unless it is.
 struct Settle {
@@ -171,7 +176,7 @@ struct Halt {
 using ParticipantAction =
     std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunPrecopy, RunTransfer, JournalState,
                  Report, FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt,
-                 RunRound, Settle>;
+                 RunRound, OfferRound, Settle>;
 
 class Participant {
  public:

@@ -1978,6 +1978,10 @@
         <source>%1: nodes with GPUs share no memory, so each needs a `host` of its own</source>
         <translation>%1: Knoten mit GPUs teilen keinen Speicher, also braucht jeder einen eigenen `host`</translation>
     </message>
+    <message>
+        <source>frees what it holds of &apos;%1&apos;, which has ended</source>
+        <translation>gibt frei, was er von „%1“ hält; dieser Job ist beendet</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

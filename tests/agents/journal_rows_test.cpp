@@ -93,6 +93,11 @@ class JournalRowsTest : public QObject {
     const auto again = ParseTxnRow(ToText(txn));
     VERIFY_OK(again);
     QVERIFY(again->rounds == txn.rounds && again->before == txn.before);
+    for (const int wrong : {-1, count, 0}) {
+      txn.rounds = {{0}, {wrong}};
+      VERIFY_ERROR(ParseTxnRow(ToText(txn)), ErrorCode::kDataLoss,
+                   "its rounds move tensor " + std::to_string(wrong));
+    }
     auto json = nlohmann::json::parse(ToText(row));
     json["remains"]["parts"][0]["tensors"] = {count};
     VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "is not in 0..");

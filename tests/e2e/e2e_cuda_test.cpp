@@ -56,10 +56,10 @@ class E2eCudaTest : public QObject {
       moved = change.LastJson();
       const QByteArray error = "(emulated CUDA device): " + call.toLatin1() + ": unknown error";
       if (change.code == 0) {
+        // It may also meet what the change does without: the way from GPU to GPU, and the digests
+        // that are taken when the job trains again.
+        if (cluster.Run({"events"}).output.contains(error)) ++failures;
         if (!moved["digest_after"].get<std::string>().empty()) break;
-        // It met the digests of the new state, which are taken when the job trains again.
-        ++failures;
-        QVERIFY(cluster.Run({"events"}).output.contains(error));
         const QStringList back = {"apply",     kJob,        "--mesh",
                                   "dp=1,tp=2", "--devices", FirstDevices(2, 2),
                                   "--yes",     "--json"};
