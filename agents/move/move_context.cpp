@@ -34,6 +34,14 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device) {
   return {device, local.arena, &local.next_table};
 }
 
+Result<const MoveContext::Remote*> FindNode(const MoveContext& context, std::int32_t node) {
+  const auto found = context.nodes.find(node);
+  if (found == context.nodes.end()) {
+    return Unavailable(fmt::format("nobody says where n{} is", node));
+  }
+  return &found->second;
+}
+
 Result<engine::DeviceCell> FindCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell) {
   const engine::PieceEntry* entry = pieces.table->Find(context.kind, tensor, piece);

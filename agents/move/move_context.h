@@ -112,6 +112,9 @@ struct DevicePieces {
 DevicePieces OldPieces(const MoveContext& context, ptc::DeviceId device);
 DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device);
 
+/// \error kUnavailable for a node that nobody has named
+Result<const MoveContext::Remote*> FindNode(const MoveContext& context, std::int32_t node);
+
 /// The memory of `cell` in the piece whose box is `piece`.
 /// \error kInternal naming device, tensor and box if the device has no such piece
 Result<engine::DeviceCell> FindCell(const MoveContext& context, const DevicePieces& pieces,

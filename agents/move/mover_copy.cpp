@@ -61,17 +61,13 @@ class HostPeers {
  public:
   Status Add(const MoveContext& c, ptc::DeviceId id) {
     if (c.local.contains(id) || peers_.contains(id)) return OkStatus();
-    const auto found = c.nodes.find(id.node);
-    if (found == c.nodes.end()) {
-      return Unavailable(fmt::format("nobody says where n{} is", id.node));
-    }
-    const MoveContext::Remote& node = found->second;
+    TESSERA_TRY(const MoveContext::Remote* const node, FindNode(c, id.node));
     const auto index = static_cast<std::size_t>(id.index);
-    if (index >= std::min(node.arena_paths.size(), node.arena_tokens.size())) {
+    if (index >= std::min(node->arena_paths.size(), node->arena_tokens.size())) {
       return NotFound(fmt::format("no arena path is known for {}", ToString(id)));
     }
     TESSERA_TRY(engine::Arena arena,
-                MapPeer(node.arena_paths[index], node.arena_tokens[index]).Context(ToString(id)));
+                MapPeer(node->arena_paths[index], node->arena_tokens[index]).Context(ToString(id)));
     if (!arena.has_memory()) {
       return FailedPrecondition(fmt::format(
           "{}: nodes with GPUs share no memory, so each needs a `host` of its own", ToString(id)));

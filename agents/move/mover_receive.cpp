@@ -82,16 +82,12 @@ class NodeBatches {
  public:
   explicit NodeBatches(const MoveContext& context) : context_(context) {}
 
-  /// \error kUnavailable for a node that nobody has named
+  /// \error as FindNode
   Result<std::size_t> IndexOf(std::int32_t node) {
     if (const auto found = index_.find(node); found != index_.end()) return found->second;
-    const auto remote = context_.nodes.find(node);
-    if (remote == context_.nodes.end()) {
-      return Unavailable(fmt::format("nobody says where n{} is", node));
-    }
+    TESSERA_TRY(const MoveContext::Remote* const remote, FindNode(context_, node));
     index_.emplace(node, batches.size());
-    batches.push_back(
-        {remote->second.lanes, remote->second.public_key, remote->second.tickets, {}});
+    batches.push_back({remote->lanes, remote->public_key, remote->tickets, {}});
     nodes.push_back(node);
     return batches.size() - 1;
   }

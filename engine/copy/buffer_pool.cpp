@@ -14,7 +14,7 @@ Result<HostBuffer> BufferPool::Take(std::size_t size) {
       free_.pop_back();
     }
   }
-  // Most are of one size, that of a frame, so one that is too small is not kept.
+  // Most buffers have the size of a frame, so the pool drops one that is too small.
   if (buffer.bytes.size() < size) {
     TESSERA_TRY(buffer, make_(size));
   }

@@ -195,8 +195,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           [&](const GoReceived&) -> Actions {
             if (state_ == State::kCommitted && moved_ < rounds_) {  // they were given up
-              // The registrar ends the ranks.
-              return {Forget{}};
+              return {Forget{}};                                    // the registrar ends the ranks
             }
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};

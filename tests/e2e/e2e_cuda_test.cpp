@@ -23,6 +23,14 @@ LocalCluster::Options WithDriver(const QString& settings) {
   return options;
 }
 
+/// The job trains on n0. Returns what is wrong, or nothing.
+QString Begins(const LocalCluster& cluster) {
+  if (cluster.up().code != 0) return cluster.up().Text();
+  const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+  if (start.code != 0) return start.Text();
+  return cluster.WaitStep(kJob, 3) ? QString() : QStringLiteral("it makes no steps");
+}
+
 }  // namespace
 
 class E2eCudaTest : public QObject {
@@ -41,10 +49,8 @@ class E2eCudaTest : public QObject {
     QFETCH(QString, failing);
     QFETCH(QString, call);
     const LocalCluster cluster(WithDriver(QStringLiteral("fail=") + failing));
-    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
-    QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(cluster.WaitStep(kJob, 3));
+    const QString wrong = Begins(cluster);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     // Each agent meets the error once.
     int failures = 0;
     Json moved;
@@ -81,10 +87,8 @@ class E2eCudaTest : public QObject {
   // The rank of the group is that of n0g0, which has connected its flows with the first calls.
   void anNcclPeerThatStopsRollsBack() {
     const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@2")));
-    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
-    QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(cluster.WaitStep(kJob, 3));
+    const QString wrong = Begins(cluster);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     const QStringList change = {
         "apply", kJob, "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4, 2), "--yes", "--json"};
     const Outcome stopped = cluster.Run(change + QStringList{"--overlap", "off"}, 120);
@@ -97,10 +101,8 @@ class E2eCudaTest : public QObject {
   // Found while the job trains, so cells go over lanes.
   void anNcclPathThatDoesNotWorkIsNotTaken() {
     const LocalCluster cluster(WithDriver(QStringLiteral("nccl-stop=0@1")));
-    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
-    QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(cluster.WaitStep(kJob, 3));
+    const QString wrong = Begins(cluster);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
     QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
@@ -142,10 +144,8 @@ class E2eCudaTest : public QObject {
   // The memory belongs to the keeper: agent and ranks come and go.
   void theStateOutlivesAgentAndRank() {
     const LocalCluster cluster(WithDriver(QStringLiteral("peers=none")));
-    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
-    QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(cluster.WaitStep(kJob, 3));
+    const QString wrong = Begins(cluster);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     const auto agent = cluster.Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
     QVERIFY(cluster.WaitAllAlive());

@@ -62,7 +62,7 @@ class BufferPoolTest : public QObject {
       QVERIFY(other->bytes.data() != first);
     }
     QCOMPARE(memory.made, (std::vector<std::size_t>{100, 10}));
-    // Both free ones are too small. The one that was looked at is not kept.
+    // Both free buffers are too small, and the pool drops the one that it tries.
     VERIFY_OK(pool->Take(200));
     QCOMPARE(memory.made.back(), std::size_t{200});
     QCOMPARE(memory.live, 2);

@@ -69,6 +69,9 @@ CellView AllOf(std::byte* address) {
   const Box piece = *Box::Whole({kBytes / 4});
   return {piece, piece, 4, address};
 }
+CellView IndicesOfAll() {
+  return engine::IndicesOf(DType::kF32, {kBytes / 4}, *Box::Whole({kBytes / 4}));
+}
 
 }  // namespace
 
@@ -121,8 +124,7 @@ class CudaMemoryTest : public QObject {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
     const CellView there = AllOf(device.region->address());
-    const CellView indices =
-        engine::IndicesOf(DType::kF32, {kBytes / 4}, *Box::Whole({kBytes / 4}));
+    const CellView indices = IndicesOfAll();
     Bytes host = test::AnyBytes(rng, kBytes);
     const auto written = device.memory->Unpack(there, &indices, 0, host);
     VERIFY_OK(written);
@@ -143,8 +145,7 @@ class CudaMemoryTest : public QObject {
     const OnDevice device(0);
     std::mt19937_64 rng(test::Seed());
     const CellView there = AllOf(device.region->address());
-    const CellView indices =
-        engine::IndicesOf(DType::kF32, {kBytes / 4}, *Box::Whole({kBytes / 4}));
+    const CellView indices = IndicesOfAll();
     const Bytes host = test::AnyBytes(rng, kBytes);
     auto in = device.memory->TakeHostBuffer(host.size());
     VERIFY_OK(in);

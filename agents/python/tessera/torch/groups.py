@@ -139,8 +139,8 @@ class Groups:
     def __init__(self, job: Job, device: torch.device) -> None:
         self._job = job
         self._device = device
-        self._coming: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self._current: tuple[Any, Any] | None = None
+        self._coming: dict[tuple[int, int], tuple[Any, Any, str]] = {}
+        self._current: tuple[Any, Any, str] | None = None
 
     def build(self, view: View) -> None:
         """For Job.connect."""
@@ -161,16 +161,13 @@ class Groups:
             PrefixStore("decisions", store), view.rank, view.world, _longest_collective()
         )
         self._name_device(view, store)
-        if (
-            view.sizes["pp"] > 1
-            and self._device.type == "cuda"
-            and self._backend(view, store) == "gloo"
-        ):
+        backend = self._backend(view, store)
+        if view.sizes["pp"] > 1 and self._device.type == "cuda" and backend == "gloo":
             raise TesseraError(
                 "ranks that share a GPU communicate over Gloo, which sends nothing from GPU to GPU "
                 "between stages: pp=1, or a GPU for each rank"
             )
-        self._coming[(view.epoch, view.attempt)] = (store, decisions)
+        self._coming[(view.epoch, view.attempt)] = (store, decisions, backend)
 
     def use(self, view: View) -> DeviceMesh:
         """Makes the groups of `view` those of torch.distributed."""
@@ -183,10 +180,9 @@ class Groups:
         # Nobody has to wait for the end of a group's threads.
         retired, self._current = [self._current], built
         threading.Thread(target=retired.clear).start()
-        backend = self._backend(view, built[0])
         with _own_excepthook():
             dist.init_process_group(
-                backend,
+                built[2],
                 store=PrefixStore("default", built[0]),
                 rank=view.rank,
                 world_size=view.world,
