@@ -416,6 +416,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "no key file %1"),
       QT_TRANSLATE_NOOP("Sentences", "%1 gave no answer within %2"),
       QT_TRANSLATE_NOOP("Sentences", "'%1' is not the arena that its node names"),
+      QT_TRANSLATE_NOOP("Sentences", "nobody says where n%1 is"),
       QT_TRANSLATE_NOOP("Sentences",
                         "%1: nodes with GPUs share no memory, so each needs a `host` of its own"),
       QT_TRANSLATE_NOOP("Sentences", "a view of '%1' takes %2 bytes, and %3 of the %4 bytes %5"),

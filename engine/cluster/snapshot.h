@@ -180,11 +180,10 @@ struct TxnStatus {
   StepOptions from_options = {}, to_options = {};
   /// The range of `eta` if the rate varies as it did so far.
   std::optional<double> eta_least = {}, eta_most = {};
-  std::int64_t throttle = 0;  // bytes per second that a node sends or receives; 0: no limit
-  std::int64_t gradients_done =
-      0;                    // bytes of gradients that have moved, in the pause and before it
-  std::int64_t round = 0;   // that moves now; 0: none
-  std::int64_t rounds = 0;  // of the change; 0: it moves at once
+  std::int64_t throttle = 0;        // bytes per second that a node sends or receives; 0: no limit
+  std::int64_t gradients_done = 0;  // bytes of gradients that have moved, also before the pause
+  std::int64_t round = 0;           // that moves now; 0: none
+  std::int64_t rounds = 0;          // of the change; 0: it moves at once
   /// While it copies over the gradients of several steps: which of them, and of how many; else 0.
   std::int64_t leg = 0, legs = 0;
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;

@@ -1982,6 +1982,10 @@
         <source>frees what it holds of &apos;%1&apos;, which has ended</source>
         <translation>gibt frei, was er von „%1“ hält; dieser Job ist beendet</translation>
     </message>
+    <message>
+        <source>nobody says where n%1 is</source>
+        <translation>niemand sagt, wo n%1 ist</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
