@@ -16,7 +16,12 @@ void FaultPoint(std::int32_t node, std::string_view point) {
   const std::string file =
       std::string(folder) + "/n" + std::to_string(node) + "." + std::string(point);
   std::string act;
-  std::ifstream(file) >> act;
+  int times = 1;
+  std::ifstream(file) >> act >> times;
+  if (times > 1) {
+    std::ofstream(file) << act << ' ' << times - 1;
+    return;
+  }
   if (::unlink(file.c_str()) == 0) ::kill(::getpid(), act == "stop" ? SIGSTOP : SIGKILL);
 }
 

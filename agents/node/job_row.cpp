@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/job_row.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -50,6 +52,9 @@ std::string ToText(const JobTableRow& row) {
   json["usual_step_seconds"] = row.usual_step_seconds;
   json["snapshots"] = ToString(row.snapshots);
   if (row.remains) json["remains"] = ToJson(*row.remains);
+  for (const auto& [transaction, rounds] : row.given_up) {
+    json["given_up"].push_back({{"transaction", transaction}, {"rounds", rounds}});
+  }
   return JsonLine(json);
 }
 
@@ -83,6 +88,11 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
       auto remains = ParseRemains(*found);
       if (!remains) return DamagedRow(key, remains.error().ToString());
       row.remains = std::move(*remains);
+    }
+    for (const auto& change : json.value("given_up", nlohmann::json::array())) {
+      const int rounds = change.at("rounds").get<int>();
+      if (rounds < 0) return DamagedRow(key, fmt::format("rounds {} are below 0", rounds));
+      row.given_up[change.at("transaction").get<std::int64_t>()] = rounds;
     }
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;

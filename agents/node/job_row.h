@@ -5,6 +5,7 @@
 /// The journal rows of a job: one of each agent, a longer one of the registrar. Both are JSON.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -38,7 +39,9 @@ struct JobTableRow {
   bool waits = false;         // someone chose to wait for its lost devices
   double usual_step_seconds = 1;
   engine::SnapshotEvery snapshots = {};
-  std::optional<Remains> remains = {};  // as of agents::Job
+  // As of agents::Job.
+  std::optional<Remains> remains = {};
+  std::map<std::int64_t, int> given_up = {};
 };
 
 std::string ToText(const JobRow& row);

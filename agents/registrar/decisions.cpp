@@ -8,6 +8,7 @@
 #include "agents/registrar/job.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
+#include "engine/txn/coordinator.h"
 
 namespace tessera::agents {
 namespace {
@@ -45,7 +46,7 @@ void Decisions::Decide(std::int32_t node, const wire::Decide& m) {
   const auto answer = [this, node, job = m.job(), slot = m.slot(), transaction = m.transaction(),
                        is_open](const Held& held) {
     // With `Decided` the node would begin the first round of a move in rounds that has ended.
-    if (held && !is_open) return SendOutcome(node, transaction, *held);
+    if (held && !is_open) return SendOutcome(node, job, transaction, *held);
     wire::ToNode out;
     out.mutable_decided()->set_job(job);
     out.mutable_decided()->set_slot(slot);
@@ -83,16 +84,21 @@ void Decisions::Settle(const std::string& job, std::int64_t slot, std::int64_t t
 }
 
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
-  const auto tell = [this, node, transaction = m.transaction()](const Held& held) {
+  const auto tell = [this, node, job = m.transaction_job(),
+                     transaction = m.transaction()](const Held& held) {
     if (!held) return;  // the node asks again
-    SendOutcome(node, transaction, *held);
+    SendOutcome(node, job, transaction, *held);
   };
   Settle(m.transaction_job(), m.transaction_slot(), m.transaction(), tell);
 }
 
-void Decisions::SendOutcome(std::int32_t node, std::int64_t transaction,
+void Decisions::SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,
                             const engine::Decision& held) const {
   wire::ToNode outcome;
+  if (const std::optional<int> settled = around_.settled(job, transaction)) {
+    outcome.mutable_outcome()->set_round(engine::kGivenUp);
+    outcome.mutable_outcome()->set_settled(*settled);
+  }
   outcome.mutable_outcome()->set_transaction(transaction);
   outcome.mutable_outcome()->set_value(ToText(held));
   static_cast<void>(SendTo(node, outcome));

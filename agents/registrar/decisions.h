@@ -27,6 +27,8 @@ class Decisions : public RegistrarPart {
     std::function<bool(std::int32_t node)> takes_part;
     /// No transaction that begins later gets this slot. False: none has reached it yet.
     std::function<bool(const std::string& job, std::int64_t slot)> retire;
+    /// How many rounds count of a transaction whose rounds were given up; nullopt for any other.
+    std::function<std::optional<int>(const std::string& job, std::int64_t transaction)> settled;
     /// A participant has written `abort`, before the registrar has written anything.
     std::function<void(std::int64_t transaction, const std::string& why)> aborted;
   };
@@ -48,8 +50,10 @@ class Decisions : public RegistrarPart {
   using Held = std::optional<engine::Decision>;
 
   void Decide(std::int32_t node, const wire::Decide& message);
-  /// Without a round: that of a move in rounds has ended, too.
-  void SendOutcome(std::int32_t node, std::int64_t transaction, const engine::Decision& held) const;
+  /// Of a transaction that is over. Without a round: that of a move in rounds has ended, too, unless
+  /// its rounds were given up.
+  void SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,
+                   const engine::Decision& held) const;
   /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot
   /// `abort` is written: its coordinator has ended without writing `commit`, and nobody else would
   /// decide. After an error `then` is not called, and the node asks again.

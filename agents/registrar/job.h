@@ -69,6 +69,9 @@ struct Job {
   /// Present while its state moves in rounds, and after rounds that could not be ended: the state
   /// does not lie as in `layout`.
   std::optional<Remains> remains;
+  /// The changes whose rounds were given up, and how many of these count. A node that was out of
+  /// reach then still asks.
+  std::map<std::int64_t, int> given_up;
   engine::StepOptions options;
   engine::DataStatus data = {};  // empty until the data are open
   std::int64_t epoch = 1;

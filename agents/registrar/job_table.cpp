@@ -88,7 +88,8 @@ Status JobTable::Journal(const Job& job) {
                         job.waits,
                         UsualStepSeconds(job),
                         job.snapshots,
-                        job.remains};
+                        job.remains,
+                        job.given_up};
   Status put = journal_.Put(KeyOf(job.name), ToText(row));
   publisher_.NoteJournaled(put);
   EraseLeftMarks();
@@ -118,6 +119,7 @@ Status JobTable::Recover() {
     job.last_step = timers_.now();
     job.suspended_since = timers_.now();
     job.remains = std::move(row.remains);
+    job.given_up = std::move(row.given_up);
     job.unreported = NodesOf(job);
     job.waits = row.waits;
     job.usual_step_seconds = row.usual_step_seconds;

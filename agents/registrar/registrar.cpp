@@ -127,6 +127,11 @@ Decisions::World Registrar::WorldOfDecisions() {
     return jobs_.Journal(*job).has_value();
   };
   world.takes_part = [this](std::int32_t node) { return transactions_.HasParticipant(node); };
+  world.settled = [this](const std::string& name, std::int64_t transaction) {
+    const Job* const job = jobs_.Find(name);
+    const bool is_known = job && job->given_up.contains(transaction);
+    return is_known ? std::optional(job->given_up.at(transaction)) : std::nullopt;
+  };
   world.aborted = [this](std::int64_t transaction, const std::string& why) {
     transactions_.OnAborted(transaction, why);
   };

@@ -187,9 +187,13 @@ engine::ConsistentCut Restarter::CutOf(const Job& job) const {
     const Membership::Node* node = members_.Find(id.node);
     if (!node) continue;
     switch (node->state) {
-      case engine::NodeState::kAlive:
-        s.node = job.unreported.contains(id.node) ? State::Node::kSilent : State::Node::kThere;
+      case engine::NodeState::kAlive: {
+        // It has come back, and is still to be told how many of its rounds count.
+        const bool is_unsettled = job.given_up.contains(node->transaction);
+        const bool may_change = is_unsettled || job.unreported.contains(id.node);
+        s.node = may_change ? State::Node::kSilent : State::Node::kThere;
         break;
+      }
       case engine::NodeState::kJoining:
       case engine::NodeState::kSuspect:
         s.node = State::Node::kSilent;

@@ -97,7 +97,9 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
     around_.recovered(*job, *txn_, committed && !gave_up, reason);
   }
   left_row_ = job->name;
-  EraseLeftRow();  // on a full disk, events must not take the room
+  // On a full disk, events must not take the room. But after rounds that were given up the row is
+  // needed until the job is journaled as suspended: its old ranks must not go on.
+  if (!gave_up) EraseLeftRow();
   const std::string source = fmt::format("txn {}", txn_->id);
   if (gave_up) {
     AddEvent(engine::Severity::kError, source,
@@ -125,6 +127,8 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   MarkDirty();
   publisher_.PublishState(timers_.now());
   if (!fail.empty()) around_.interrupt(*job, fail);
+  world_.fault_point("registrar.ended");
+  if (gave_up) EraseLeftRow();
 }
 
 // What is left lies as before in the tensors that these rounds have not moved.
@@ -143,6 +147,7 @@ void TransactionDesk::NoteRemains(Job& job) const {
   job.remains =
       Remains{txn_->before->where.After(txn_->planned.to, moved, lost),
               settled == 0 ? before : engine::MixedHash(before, txn_->planned.to.hash(), settled)};
+  job.given_up[txn_->id] = settled;
   job.epoch = txn_->epoch - std::ssize(rounds) + settled;
 }
 

@@ -110,6 +110,7 @@ class Cluster {
     world.memory_of = [this](ptc::DeviceId device) {
       return nodes_[static_cast<std::size_t>(device.node)]->memory(device.index);
     };
+    world.serves = [this](std::int32_t node, const LaneKey& key) { return At(node).serves(key); };
     world.share_of = [this](std::int32_t node, std::uint64_t id) { return At(node).share(id); };
     world.fails = [this] { return sim_.clock.now() < kFaultsEnd && sim_.Chance(0.01); };
     world.send = [this](SimNode& from, const wire::FromNode& message) {

@@ -81,6 +81,7 @@ void Fleet::Add(std::int32_t number) {
   world.is_sparse = true;
   world.memo = memo_;
   world.memory_of = [this](ptc::DeviceId device) { return At(device.node).memory(device.index); };
+  world.serves = [this](std::int32_t node, const LaneKey& key) { return At(node).serves(key); };
   world.share_of = [this](std::int32_t node, std::uint64_t id) { return At(node).share(id); };
   world.fails = [] { return false; };
   world.send = [this](SimNode& from, const wire::FromNode& message) {

@@ -213,6 +213,7 @@ struct SimNode::Agent {
   Links links;
   SimViews views;
   std::unique_ptr<engine::DecisionRegister> decisions;
+  std::shared_ptr<const MoveContext> served;  // by its lanes
   std::optional<NodeAgent> agent;
 };
 
@@ -252,6 +253,10 @@ void SimNode::Lose() {
 
 DeviceMemory* SimNode::memory(std::int32_t index) {
   return has_keeper_ ? &memories_[static_cast<std::size_t>(index)] : nullptr;
+}
+
+bool SimNode::serves(const LaneKey& key) const {
+  return agent_ && agent_->served && agent_->served->key == key;
 }
 
 std::vector<SimRank*> SimNode::ranks() const {
@@ -388,7 +393,9 @@ NodeWorld SimNode::MakeWorld() {
                  std::move(done));
   };
   world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
-  world.serve = [](const std::shared_ptr<const MoveContext>&) {};
+  world.serve = [this](std::shared_ptr<const MoveContext> context) {
+    agent_->served = std::move(context);
+  };
   world.limit_lanes = [this](std::int64_t bytes_per_second) {
     if (world_.limit_lanes) world_.limit_lanes(*this, bytes_per_second);
   };
@@ -416,8 +423,12 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
     } else if (copies && world_.fails()) {
       result.status = DataLoss("a chunk is corrupt");
     } else {
-      result = CopyAndDigest(*context, mode, world_.memory_of, world_.share_of,
-                             copies && world_.fails());
+      const auto readable = [this, &context](ptc::DeviceId device) -> DeviceMemory* {
+        const bool is_served =
+            device.node == number() || world_.serves(device.node, context->key);
+        return is_served ? world_.memory_of(device) : nullptr;
+      };
+      result = CopyAndDigest(*context, mode, readable, world_.share_of, copies && world_.fails());
     }
     done(std::move(result));
   });

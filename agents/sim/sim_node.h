@@ -34,6 +34,8 @@ class SimNode {
     Collectives* collectives = nullptr;
     StepBook* steps = nullptr;
     MemoryOf memory_of;  // of any node
+    /// Whether the agent of a node serves the cells of a transfer.
+    std::function<bool(std::int32_t node, const LaneKey& key)> serves;
     ShareOf share_of;
     SimModel* model = nullptr;
     /// Arenas of the size of real devices, which cost only what is written into them.
@@ -95,6 +97,7 @@ class SimNode {
   /// \pre is_up()
   Process& process();
   NodeAgent& agent();
+  bool serves(const LaneKey& key) const;
   std::int64_t incarnation() const { return incarnation_; }
   /// Names the agent in the book of steps.
   std::string process_name() const {

@@ -194,9 +194,12 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {Report{gave_up_ ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
           },
           [&](const GoReceived&) -> Actions {
-            if (state_ == State::kCommitted && moved_ < rounds_) {  // they were given up
-              return {Forget{}};                                    // the registrar ends the ranks
+            // Of a move in rounds it may have missed the last outcome, while it was out of reach:
+            // without that it has neither the new layout nor what is left after rounds.
+            if (state_ == State::kCommitted && rounds_ > 0 && !followed_) {
+              return {ReadRegister{false}};
             }
+            if (gave_up_) return {Forget{}};  // the registrar ends the ranks
             if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};
             return {};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/txn/coordinator.h"
 #include "tests/agents/part_office.h"
 #include "tests/support/test_main.h"
 
@@ -57,6 +58,7 @@ struct Desk {
   sim::MemoryStore disk;
   std::vector<wire::ToNode> answers;
   std::vector<std::int64_t> aborted;
+  std::optional<int> settled;  // of the transaction that has ended
   test::PartOffice office{disk, {}, [this](const auto&, const wire::ToNode& message) {
                             answers.push_back(message);
                             return OkStatus();
@@ -69,6 +71,8 @@ struct Desk {
        .takes_part = [](std::int32_t node) { return node == kParticipant; },
        .retire = [](const std::string& job,
                     std::int64_t slot) { return job != "here" || slot < kOpen; },
+       .settled = [this](const std::string& job,
+                         std::int64_t) { return job == "here" ? settled : std::nullopt; },
        .aborted = [this](std::int64_t id, const std::string&) { aborted.push_back(id); }}};
 };
 
@@ -107,6 +111,25 @@ class DecisionsTest : public QObject {
     desk.Write("here", kOpen, kCommit);
     QVERIFY(desk.Decide(kParticipant, "here", kOpen) == kCommit);
     QVERIFY(desk.answers.back().has_decided());
+  }
+
+  // A node that was out of reach when the rounds were given up must not take them for ended.
+  void ofRoundsThatWereGivenUpItIsToldHowManyCount() {
+    Desk desk;
+    desk.Write("here", kOpen - 1, kCommit);
+    desk.settled = 5;
+    QVERIFY(desk.Decide(kOther, "here", kOpen - 1) == kCommit);
+    QCOMPARE(desk.answers.back().outcome().round(), engine::kGivenUp);
+    QCOMPARE(desk.answers.back().outcome().settled(), 5);
+    wire::Register back;
+    back.set_node(kOther);
+    back.set_transaction(7);
+    back.set_transaction_job("here");
+    back.set_transaction_slot(kOpen - 1);
+    desk.answers.clear();
+    desk.decisions.SendPastOutcome(kOther, back);
+    QCOMPARE(desk.answers.at(0).outcome().round(), engine::kGivenUp);
+    QCOMPARE(desk.answers.at(0).outcome().settled(), 5);
   }
 
   // Nobody else would decide it.

@@ -82,9 +82,11 @@ class JournalRowsTest : public QObject {
                           0x1234};
     JobTableRow row = TableRow();
     row.remains = remains;
+    row.given_up = {{7, 0}, {9, 12}};
     const auto read = ParseJobTableRow("job/a", ToText(row));
     VERIFY_OK(read);
     QVERIFY(read->remains == remains);
+    QVERIFY(read->given_up == row.given_up);
     QVERIFY(!ParseJobTableRow("job/a", ToText(TableRow()))->remains);
     TxnRow txn{9, "nano", 2, 4, layout, {true, 0}, true, 1, 1.5};
     txn.rounds = {{}, {0}, rest};
@@ -99,6 +101,9 @@ class JournalRowsTest : public QObject {
                    "its rounds move tensor " + std::to_string(wrong));
     }
     auto json = nlohmann::json::parse(ToText(row));
+    json["given_up"][0]["rounds"] = -1;
+    VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "are below 0");
+    json = nlohmann::json::parse(ToText(row));
     json["remains"]["parts"][0]["tensors"] = {count};
     VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "is not in 0..");
     json["remains"]["parts"][0]["tensors"] = "all";

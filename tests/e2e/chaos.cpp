@@ -43,7 +43,8 @@ constexpr const char* kPoints[] = {"participant.prepared",
                                    "registrar.verifying",
                                    "registrar.committing",
                                    "registrar.decided",
-                                   "registrar.resuming"};
+                                   "registrar.resuming",
+                                   "registrar.ended"};
 const std::string kTrainer = TESSERA_BIN_DIR "/tessera-train";
 const QString kPanel = QStringLiteral(TESSERA_BIN_DIR "/tessera");
 

@@ -27,6 +27,14 @@ constexpr Move kAlone = {2, "dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "dp=2,pp=2", "n0
 constexpr Move kBetween = {3, "dp=3,tp=2", "n0g0,n1g0,n0g1,n1g1,n2g0,n2g1", "dp=3,pp=2",
                            "n0g0,n0g1,n2g0,n1g0,n1g1,n2g1"};
 
+/// What else happens.
+enum class Besides : std::uint8_t {
+  kNothing,
+  kRegistrarRestarts,  // in the same round
+  kItRestartsAfter,    // once it has given the rounds up
+  kNodeIsAway,         // n1, before it has freed what the round before has moved
+};
+
 }  // namespace
 
 class E2eRoundLossTest : public QObject {
@@ -51,17 +59,20 @@ class E2eRoundLossTest : public QObject {
   void theJobGoesOnFromWhatIsLeft_data() {
     QTest::addColumn<Move>("move");
     QTest::addColumn<int>("percent");
-    QTest::addColumn<bool>("restarts");
-    QTest::newRow("in the first round") << kAlone << 0 << false;
-    QTest::newRow("in the middle") << kAlone << 60 << false;
-    QTest::newRow("in the last round") << kAlone << 100 << false;
-    QTest::newRow("in the middle, while the registrar restarts") << kAlone << 60 << true;
-    QTest::newRow("between two others") << kBetween << 60 << false;
+    QTest::addColumn<Besides>("besides");
+    QTest::newRow("in the first round") << kAlone << 0 << Besides::kNothing;
+    QTest::newRow("in the middle") << kAlone << 60 << Besides::kNothing;
+    QTest::newRow("in the last round") << kAlone << 100 << Besides::kNothing;
+    QTest::newRow("while the registrar restarts") << kAlone << 60 << Besides::kRegistrarRestarts;
+    QTest::newRow("before the registrar restarts") << kAlone << 60 << Besides::kItRestartsAfter;
+    QTest::newRow("between two others") << kBetween << 60 << Besides::kNothing;
+    QTest::newRow("while another is out of reach") << kBetween << 60 << Besides::kNodeIsAway;
   }
   void theJobGoesOnFromWhatIsLeft() {
     QFETCH(Move, move);
     QFETCH(int, percent);
-    QFETCH(bool, restarts);
+    QFETCH(Besides, besides);
+    const bool restarts = besides == Besides::kRegistrarRestarts;
     const Outcome start =
         m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh", move.from,
                         "--devices", move.from_devices, "--on-failure", "shrink"},
@@ -81,12 +92,20 @@ class E2eRoundLossTest : public QObject {
     const int lost = move.nodes - 1;
     QVERIFY(m_faults.StopAt(lost, point));
     if (restarts) QVERIFY(m_faults.KillAt(0, point));
+    const QString ended = QStringLiteral("registrar.ended");
+    if (besides == Besides::kItRestartsAfter) QVERIFY(m_faults.KillAt(0, ended));
+    const auto away = besides == Besides::kNodeIsAway ? m_cluster->Agent(1) : std::nullopt;
+    if (away) QVERIFY(m_faults.StopAt(1, point));
     const auto apply =
         m_cluster->Start(QStringList{"apply"} + change + QStringList{"--confirm", kJob, "--json"});
     QVERIFY2(LocalCluster::WaitFor([&] { return !m_faults.IsPending(lost, point); }, 60),
              qPrintable(point));
     if (restarts) {
       QVERIFY(LocalCluster::WaitFor([&] { return !m_faults.IsPending(0, point); }, 60));
+    }
+    if (away) {
+      QVERIFY(LocalCluster::WaitFor(
+          [&] { return m_cluster->Status()["nodes"][1]["state"] == "unmanaged"; }));
     }
     // A registrar that has restarted has not heard of the node, which has stopped.
     const QString name = QStringLiteral("n%1").arg(lost);
@@ -97,11 +116,17 @@ class E2eRoundLossTest : public QObject {
         },
         60));
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
-    if (!restarts) {
+    if (besides == Besides::kNothing || away) {
       const Json result = outcome.LastJson();
       QVERIFY2(result["result"] == "failed", outcome.Text());
       QVERIFY2(result["reason"].get<std::string>().find(name.toStdString()) != std::string::npos,
                outcome.Text());
+    }
+    if (away) {
+      // The other half of the model is there only.
+      QVERIFY(LocalCluster::WaitFor(
+          [&] { return m_cluster->Run({"events"}).Text().contains("it cannot continue"); }));
+      QVERIFY(LocalCluster::Kill(*away));  // its keeper starts it again
     }
     const QString moved =
         QStringLiteral("%1 of %2 rounds have moved the state of 'full'").arg(round - 1).arg(rounds);
@@ -113,6 +138,7 @@ class E2eRoundLossTest : public QObject {
     const Outcome events = m_cluster->Run({"events"});
     QVERIFY2(goes_on, events.Text());
     QVERIFY2(events.Text().contains(moved.toUtf8()), events.Text());
+    QVERIFY(!m_faults.IsPending(0, ended));
     // On the other GPUs, no step lost and no bit changed.
     const Json now = m_cluster->Ask({"digest", kJob});
     QCOMPARE(now["step"].dump(), paused["step"].dump());

@@ -38,6 +38,7 @@ class World {
     int fails = 0;             // the leg of which it copies a part only
     bool has_digests = false;  // of the agent that made the transfer
     int go_on_new = 0, go_on_old = 0;
+    bool away = false, was_away = false;  // out of the registrar's reach
     // Does not.
     std::optional<Participant> machine;
     std::deque<ParticipantEvent> inbox;
@@ -63,9 +64,16 @@ class World {
 
   /// Runs until no message is left. Kills that many agents, and breaks that many connections with
   /// all their messages.
-  /// `lose`: a node is lost for good between two rounds.
-  void Run(int kills, int cuts, bool cancel, bool lose = false) {
+  /// `lose`: a node is lost for good between two rounds. `silences`: so often a node is out of
+  /// reach until it counts as silent; words of either side arrive late then, but in their order.
+  void Run(int kills, int cuts, bool cancel, bool lose = false, int silences = 0) {
     for (int i = 0; i < 20000; ++i) {
+      if (silences > 0 && rng_() % 16 == 0) {
+        --silences;
+        GoAway(static_cast<int>(rng_() % nodes_.size()));
+        continue;
+      }
+      if (rng_() % 16 == 0 && ComeBack()) continue;
       if (lose && coordinator_->round() > 0 && rng_() % 6 == 0) {
         lose = false;
         Lose(static_cast<int>(rng_() % nodes_.size()));
@@ -87,6 +95,7 @@ class World {
         continue;
       }
       if (!Deliver()) {
+        if (ComeBack() || Ask()) continue;
         if (kills <= 0) return;
         --kills;
         Kill();
@@ -102,7 +111,9 @@ class World {
     if (gave_up()) return CheckSettled();
     bool can_report =
         *decided_ && !setup_.digesting.empty() && !is_recovered_ && !transfers_digested_;
-    for (const auto& [number, node] : nodes_) can_report = can_report && node.has_digests;
+    for (const auto& [number, node] : nodes_) {
+      can_report = can_report && node.has_digests && !node.was_away;
+    }
     if (can_report) QCOMPARE(digested_, setup_.digesting);
     for (const auto& [number, node] : nodes_) {
       QCOMPARE(node.flipped, *decided_);
@@ -160,6 +171,49 @@ class World {
     setup_.given_up = "a node is gone";
     setup_.settled = coordinator_->round() - 1;
     Perform(coordinator_->On(NodeGone{number, setup_.given_up}));
+  }
+
+  void GoAway(int number) {
+    Node& node = nodes_[number];
+    if (node.lost || node.away) return;
+    node.away = node.was_away = true;
+    if (!finished_) to_coordinator_.push_back(NodeSilent{number, "it is silent"});
+  }
+
+  // The node registers again.
+  bool ComeBack() {
+    for (auto& [number, node] : nodes_) {
+      if (!node.away) continue;
+      node.away = false;
+      if (finished_) {
+        Restarted(number);
+      } else {
+        to_coordinator_.push_back(NodeReconnected{number});
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // A node that has the transaction says so again, or asks, once it hears nothing of it any more.
+  bool Ask() {
+    if (!finished_) return false;
+    for (auto& [number, node] : nodes_) {
+      if (!node.machine) continue;
+      if (node.machine->followed()) {
+        node.inbox.push_back(OutcomeReceived{node.machine->state() == ParticipantState::kCommitted});
+      } else {
+        node.inbox.push_back(NoWord{});
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // What the registrar tells a node that still has the transaction after its end.
+  OutcomeReceived PastOutcome() const {
+    const bool left = *decided_ && gave_up();
+    return {*decided_, left ? kGivenUp : 0, left ? setup_.settled : 0};
   }
 
   void Kill() {
@@ -222,10 +276,7 @@ class World {
       return;
     }
     if (finished_) {
-      if (node.journal) {
-        node.inbox.push_back(OutcomeReceived{*decided_});
-        node.inbox.push_back(GoReceived{});
-      }
+      if (node.journal && !node.away) node.inbox.push_back(PastOutcome());
       return;
     }
     to_coordinator_.push_back(
@@ -236,7 +287,7 @@ class World {
   bool Deliver() {
     std::vector<int> ready;
     for (auto& [number, node] : nodes_) {
-      if (!node.inbox.empty()) ready.push_back(number);
+      if (!node.inbox.empty() && !node.away) ready.push_back(number);
     }
     if (!to_coordinator_.empty()) ready.push_back(-1);
     if (ready.empty()) return false;
@@ -250,6 +301,8 @@ class World {
       const auto* back = std::get_if<NodeReconnected>(&event);
       if (finished_ && again != nullptr) Restarted(again->node);
       if (finished_ && back != nullptr) Restarted(back->node);
+      const auto* late = std::get_if<NodeFollowed>(&event);
+      if (finished_ && late != nullptr) nodes_[late->node].inbox.push_back(GoReceived{});
       return true;
     }
     Node& node = nodes_[who];
@@ -280,7 +333,11 @@ class World {
 
   void Say(int number, const Report& report) {
     const auto [kind, reason, step, round, is_whole] = report;
-    if (finished_) return;
+    if (finished_) {
+      const bool followed = kind == ReportKind::kCommitted || kind == ReportKind::kAborted;
+      if (followed) nodes_[number].inbox.push_back(GoReceived{});
+      return;
+    }
     switch (kind) {
       case ReportKind::kMoved:
         to_coordinator_.push_back(NodeMoved{number, round});
@@ -406,7 +463,9 @@ class World {
             },
             [&](const ReleaseRanks&) {
               // The barrier: no step in the new epoch before every node has flipped.
-              for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
+              for (const auto& [other, state] : nodes_) {
+                QVERIFY(state.flipped || state.was_away);
+              }
               ++node.go_on_new;
               SayDigests(number);
             },
@@ -414,7 +473,9 @@ class World {
               QVERIFY(!node.flipped);
               ++node.go_on_old;
             },
-            [&](const ReadRegister&) {},
+            [&](const ReadRegister&) {
+              if (finished_) node.inbox.push_back(PastOutcome());
+            },
             [&](const Halt& a) { QFAIL(a.reason.c_str()); },
             [&](const Forget&) {
               node.journal.reset();
@@ -530,7 +591,8 @@ class TxnTest : public QObject {
     int commits = 0, aborts = 0;
     for (int i = 0; i < 4000; ++i) {
       World world(rng, 1 + static_cast<int>(rng() % 4), rng() % 4 == 0);
-      world.Run(static_cast<int>(rng() % 4), static_cast<int>(rng() % 4), rng() % 3 == 0);
+      world.Run(static_cast<int>(rng() % 4), static_cast<int>(rng() % 4), rng() % 3 == 0, false,
+                static_cast<int>(rng() % 2));
       world.Check();
       if (QTest::currentTestFailed()) return;
       ++(world.committed() ? commits : aborts);
@@ -559,7 +621,8 @@ class TxnTest : public QObject {
     int losses = 0;
     for (int i = 0; i < 6000; ++i) {
       World world(rng, 2 + static_cast<int>(rng() % 3), rng() % 4 == 0);
-      world.Run(static_cast<int>(rng() % 4), static_cast<int>(rng() % 4), false, true);
+      world.Run(static_cast<int>(rng() % 4), static_cast<int>(rng() % 4), false, true,
+                static_cast<int>(rng() % 3));
       world.Check();
       if (QTest::currentTestFailed()) return;
       losses += world.gave_up() ? 1 : 0;

@@ -5,7 +5,9 @@
 
 namespace tessera::test {
 
-bool FaultFolder::KillAt(int node, const QString& point) const { return Order(node, point, ""); }
+bool FaultFolder::KillAt(int node, const QString& point, int times) const {
+  return Order(node, point, "kill " + QByteArray::number(times));
+}
 
 bool FaultFolder::StopAt(int node, const QString& point) const {
   return Order(node, point, "stop");
@@ -24,7 +26,7 @@ QString FaultFolder::PathOf(int node, const QString& point) const {
 }
 
 // The agent must not see the file before its text is there.
-bool FaultFolder::Order(int node, const QString& point, const char* act) const {
+bool FaultFolder::Order(int node, const QString& point, const QByteArray& act) const {
   QFile file(folder_.filePath(QStringLiteral("order")));
   if (!file.open(QIODevice::WriteOnly) || file.write(act) < 0) return false;
   file.close();

@@ -13,10 +13,10 @@ class FaultFolder {
  public:
   FaultFolder() { qputenv("TESSERA_FAULT_FOLDER", folder_.path().toUtf8()); }
 
-  /// The node's agent gets SIGKILL when it next reaches the point.
+  /// The node's agent gets SIGKILL when it reaches the point so many times from now on.
   /// \return whether that could be ordered
-  bool KillAt(int node, const QString& point) const;
-  /// The same with SIGSTOP.
+  bool KillAt(int node, const QString& point, int times = 1) const;
+  /// It gets SIGSTOP when it next reaches the point.
   bool StopAt(int node, const QString& point) const;
   /// Whether an order is there that the agent has not carried out.
   bool IsPending(int node, const QString& point) const;
@@ -26,7 +26,7 @@ class FaultFolder {
 
  private:
   QString PathOf(int node, const QString& point) const;
-  bool Order(int node, const QString& point, const char* act) const;
+  bool Order(int node, const QString& point, const QByteArray& act) const;
 
   QTemporaryDir folder_;
 };
