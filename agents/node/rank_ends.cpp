@@ -33,7 +33,9 @@ void RankEnds::EndThese(const std::string& job, std::set<std::int64_t> pids,
     header.hold.store(std::max(header.end.load(), header.decision_step.load()) + 1);
     const bool is_behind = header.decision_step.load() == header.end.load() + 1;
     const bool is_in_update = header.begin.load() != header.end.load();
-    if ((is_behind || is_in_update) && timers_.now() <= deadline) {
+    // A rank that was stopped for a while may have begun it just before the deadline.
+    const auto limit = is_in_update ? deadline + kForUpdate : deadline;
+    if ((is_behind || is_in_update) && timers_.now() <= limit) {
       is_updating = true;
     } else {
       ranks_.Kill(rank);

@@ -311,6 +311,9 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
               if (waiting_.contains(e.node)) actions.push_back(RequestTo(e.node));
               return actions;
             }
+            // Others may need the cells of a node that has answered: a restarted agent offers them
+            // once it hears of the round.
+            if (round() > 0) return {RequestTo(e.node)};
             if (was_silent && follows) waiting_.insert(e.node);
             return waiting_.contains(e.node) ? Actions{RequestTo(e.node)} : Actions{};
           },

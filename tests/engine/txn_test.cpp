@@ -811,6 +811,8 @@ class TxnTest : public QObject {
     QCOMPARE(std::get<SendOutcome>(c.On(NodeReconnected{1}).at(0)).round, 1);
     QVERIFY(c.On(NodeMoved{0, 1}).empty());
     QVERIFY(c.On(NodeMoved{0, 1}).empty());
+    QCOMPARE(std::get<SendOutcome>(c.On(NodeRestarted{0, true}).at(0)).round, 1);
+    QCOMPARE(std::get<SendOutcome>(c.On(NodeReconnected{0}).at(0)).round, 1);
     const auto second = c.On(NodeMoved{1, 1});
     QCOMPARE(second.size(), std::size_t{2});
     QCOMPARE(std::get<SendOutcome>(second.at(0)).round, 2);

@@ -140,7 +140,10 @@ MUTANTS = [
     ("the step of a cut is not recorded", [
         (STEPS, "    OnStep(report);\n    return Flush();", "    return;")]),
     ("ranks are killed inside an update", [
-        (ENDS, "    if ((is_behind || is_in_update) && timers_.now() <= deadline) {", "    if (is_behind && is_in_update && timers_.now() > deadline) {")]),
+        (ENDS, "    if ((is_behind || is_in_update) && timers_.now() <= limit) {", "    if (is_behind && is_in_update && timers_.now() > limit) {")]),
+    ("a restarted agent does not offer the cells of a round", [
+        (NODE_TXN, "  if (change_.AdvanceTo(world_.devices, round, step)) transfer_.Offer();",
+         "  if (round < 0 && change_.AdvanceTo(world_.devices, round, step)) transfer_.Offer();")]),
     ("a joining device does not get the decision of its gradients", [
         (TRANSFER, "        if (result.status) StorePending(pending);\n", "")]),
     ("nodes copy a state before all have it", [
