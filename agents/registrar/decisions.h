@@ -50,8 +50,8 @@ class Decisions : public RegistrarPart {
   using Held = std::optional<engine::Decision>;
 
   void Decide(std::int32_t node, const wire::Decide& message);
-  /// Of a transaction that is over. Without a round: that of a move in rounds has ended, too, unless
-  /// its rounds were given up.
+  /// Of a transaction that is over. Without a round: that of a move in rounds has ended, too,
+  /// unless its rounds were given up.
   void SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,
                    const engine::Decision& held) const;
   /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot

@@ -424,8 +424,7 @@ std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> cont
       result.status = DataLoss("a chunk is corrupt");
     } else {
       const auto readable = [this, &context](ptc::DeviceId device) -> DeviceMemory* {
-        const bool is_served =
-            device.node == number() || world_.serves(device.node, context->key);
+        const bool is_served = device.node == number() || world_.serves(device.node, context->key);
         return is_served ? world_.memory_of(device) : nullptr;
       };
       result = CopyAndDigest(*context, mode, readable, world_.share_of, copies && world_.fails());

@@ -201,7 +201,8 @@ class World {
     for (auto& [number, node] : nodes_) {
       if (!node.machine) continue;
       if (node.machine->followed()) {
-        node.inbox.push_back(OutcomeReceived{node.machine->state() == ParticipantState::kCommitted});
+        node.inbox.push_back(
+            OutcomeReceived{node.machine->state() == ParticipantState::kCommitted});
       } else {
         node.inbox.push_back(NoWord{});
       }
