@@ -47,7 +47,10 @@ def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
 def bytes_of(piece: Piece, gradient: bool = False, num_bytes: int | None = None) -> torch.Tensor:
     """The memory of the piece, of u8. `num_bytes` reads on behind it."""
     if piece.device is not None:
-        return torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=_device_of(piece))
+        taken = torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=_device_of(piece))
+        if taken.data_ptr() != piece.address_of(gradient):
+            raise TesseraError(f"torch has copied '{piece.name}' instead of using its memory")
+        return taken
     size = num_bytes or piece.num_bytes
     raw = (ctypes.c_ubyte * size).from_address(piece.address_of(gradient))
     return torch.frombuffer(raw, dtype=torch.uint8)
