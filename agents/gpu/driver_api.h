@@ -88,7 +88,6 @@ struct Access {
   X(Init, "cuInit", (unsigned))                                                                    \
   X(DriverGetVersion, "cuDriverGetVersion", (int*))                                                \
   X(DeviceGetCount, "cuDeviceGetCount", (int*))                                                    \
-  X(DeviceGet, "cuDeviceGet", (DeviceNumber*, int))                                                \
   X(DeviceGetName, "cuDeviceGetName", (char*, int, DeviceNumber))                                  \
   X(DeviceGetUuid, "cuDeviceGetUuid_v2", (Uuid*, DeviceNumber))                                    \
   X(DeviceTotalMem, "cuDeviceTotalMem_v2", (std::size_t*, DeviceNumber))                           \
@@ -97,7 +96,6 @@ struct Access {
   X(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (Context*, DeviceNumber))                        \
   X(PrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber))                             \
   X(CtxSetCurrent, "cuCtxSetCurrent", (Context))                                                   \
-  X(CtxGetCurrent, "cuCtxGetCurrent", (Context*))                                                  \
   X(CtxSynchronize, "cuCtxSynchronize", ())                                                        \
   X(MemGetInfo, "cuMemGetInfo_v2", (std::size_t*, std::size_t*))                                   \
   X(MemGetGranularity, "cuMemGetAllocationGranularity",                                            \

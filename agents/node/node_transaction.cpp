@@ -254,6 +254,7 @@ void NodeTransaction::OfferRound(int round, std::int64_t step) {
 // The change is decided, so a round that failed is tried again until it succeeds.
 void NodeTransaction::EndRound(int round, const Status& status) {
   constexpr auto kPause = std::chrono::milliseconds(500);
+  if (part_.gave_up()) return;
   if (!status) {
     const std::string problem =
         fmt::format("transaction {}: round {}: {}; it is tried again", prepare().transaction(),

@@ -123,6 +123,7 @@ void NodeTransactions::ReportOf(std::int64_t transaction, wire::TxnReport::Kind 
 void NodeTransactions::OnForgotten(bool stay_paused) {
   rendezvous_.Forget(txn_->prepare().job(), txn_->prepare().attempt());
   txn_.reset();
+  has_left_rows_ = true;
   world_.machine.limit_lanes(0);
   send_heartbeat_();
   if (const auto next = std::exchange(waiting_, std::nullopt)) {
@@ -157,7 +158,9 @@ void NodeTransactions::OnRankEnded() {
 // ---- time
 
 void NodeTransactions::Beat() {
-  if (txn_) txn_->Beat();
+  if (txn_) return txn_->Beat();
+  // A full disk may have refused that. The rows could be taken for those of a later job.
+  if (has_left_rows_ && TransactionPart::Clear(*world_.machine.journal)) has_left_rows_ = false;
 }
 
 void NodeTransactions::RepeatReport() {

@@ -91,6 +91,7 @@ class NodeTransactions {
   const std::function<void()> send_heartbeat_;
   std::optional<NodeTransaction> txn_;
   std::optional<Waiting> waiting_;
+  bool has_left_rows_ = false;  // of the last one, perhaps
 };
 
 }  // namespace tessera::agents

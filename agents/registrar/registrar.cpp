@@ -179,6 +179,10 @@ LossDesk::World Registrar::WorldOfLosses() {
 
 Restarter::World Registrar::WorldOfRestarts() {
   Restarter::World world;
+  world.running_transaction = [this] {
+    const Txn* const running = transactions_.running();
+    return running ? running->id : 0;
+  };
   world.check_idle = [this] { return CheckIdle(); };
   world.suspended = [this](const std::string& job, const Error& why) {
     states_.views().OnJobOver(job, why);

@@ -188,10 +188,12 @@ engine::ConsistentCut Restarter::CutOf(const Job& job) const {
     if (!node) continue;
     switch (node->state) {
       case engine::NodeState::kAlive: {
-        // It has come back, and is still to be told how many of its rounds count.
-        const bool is_unsettled = job.given_up.contains(node->transaction);
-        const bool may_change = is_unsettled || job.unreported.contains(id.node);
-        s.node = may_change ? State::Node::kSilent : State::Node::kThere;
+        // It has come back, and has missed how a change has ended.
+        const bool is_unsettled =
+            node->transaction != 0 && node->transaction != around_.running_transaction();
+        s.node = is_unsettled                        ? State::Node::kUnsettled
+                 : job.unreported.contains(id.node) ? State::Node::kSilent
+                                                    : State::Node::kThere;
         break;
       }
       case engine::NodeState::kJoining:

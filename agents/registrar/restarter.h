@@ -37,6 +37,8 @@ class Restarter : public RegistrarPart {
   struct World {
     /// \error naming what must end before
     std::function<Status()> check_idle;
+    /// 0: none runs.
+    std::function<std::int64_t()> running_transaction;
     /// The job has been suspended.
     std::function<void(const std::string& job, const Error& why)> suspended;
   };

@@ -267,7 +267,8 @@ void TransactionDesk::FeedSilence() {
   }
 }
 
-// A node that has answered for the round may have lost its memory since. Others wait for its cells.
+// A node that has answered for the round may have lost its memory since, or does not offer its
+// cells, because its agent has restarted and has not heard of the round. Others wait for them.
 void TransactionDesk::AskWhoHasAnswered() {
   const engine::Coordinator& machine = txn_->run->machine();
   if (machine.round() == 0) return;
@@ -275,7 +276,6 @@ void TransactionDesk::AskWhoHasAnswered() {
     const Membership::Node* const node = members_.Find(number);
     const bool is_there = node && node->state == engine::NodeState::kAlive;
     if (!is_there || machine.waiting_for().contains(number)) continue;
-    if (node->transaction == txn_->id) continue;
     static_cast<void>(SendRequest(engine::SendOutcome{number, true, machine.round()}));
   }
 }

@@ -207,7 +207,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
     txn_.reset();
-    static_cast<void>(EraseRow());
+    left_row_ = job.name;  // of this one, or still of the one before
+    EraseLeftRow();
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";
     publisher_.Record(refused);

@@ -139,7 +139,7 @@ class TransactionDesk : public RegistrarPart {
   /// Sends the request of the present phase, or the outcome, again to connected nodes that have not
   /// answered it.
   void RepeatRequests(Clock::time_point now);
-  /// Asks nodes whose heartbeats no longer name the transaction for the round again.
+  /// Asks nodes that have answered for the round again.
   void AskWhoHasAnswered();
   /// Whether the job of a finished transaction is paused now.
   bool IsPausedSince(std::int64_t transaction);

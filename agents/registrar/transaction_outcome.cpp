@@ -119,14 +119,14 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   }
   std::string fail = gave_up || (begins && !committed && job->starting) ? reason : std::string();
   for (const auto& [device, why] : txn_->lost_ranks) {
-    if (job->state == engine::JobState::kSuspended) break;
+    if (gave_up || job->state == engine::JobState::kSuspended) break;
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
   }
   txn_.reset();
   around_.settled(*job);
+  if (!fail.empty()) around_.interrupt(*job, fail);
   MarkDirty();
   publisher_.PublishState(timers_.now());
-  if (!fail.empty()) around_.interrupt(*job, fail);
   world_.fault_point("registrar.ended");
   if (gave_up) EraseLeftRow();
 }

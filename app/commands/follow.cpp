@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/phase_text.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -24,23 +26,13 @@ constexpr std::chrono::milliseconds kApplyPoll{100};
 /// A restart of the registrar takes a second. After this long the outcome counts as unknown.
 constexpr std::chrono::seconds kSilence{60};
 
-/// What a transaction does, in words. `waits`: for what it does nothing yet.
-std::string shownPhase(const engine::TxnStatus& txn, const std::string& waits) {
-  if (txn.phase == engine::TxnPhase::kPrecopying) {
-    if (!waits.empty()) return "prepared";
-    if (txn.legs == 0) return "copying while training";
-    return fmt::format("copying while training, step {} of {}", txn.leg, txn.legs);
-  }
-  if (txn.round > 0) return fmt::format("round {} of {}", txn.round, txn.rounds);
-  return std::string(engine::ToString(txn.phase));
-}
-
 /// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
 class TxnProgress {
  public:
   explicit TxnProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
 
-  void show(const engine::TxnStatus& txn) {
+  /// \param stepSeconds of the job, as long as it trains
+  void show(const engine::TxnStatus& txn, std::optional<double> stepSeconds) {
     const std::string phase(engine::ToString(txn.phase));
     // Before the pause `reason` is what it waits for. Later it is the reason of a rollback, which
     // is printed at the end.
@@ -54,7 +46,7 @@ class TxnProgress {
     m_phase = phase;
     m_bytes = txn.bytes_done;
     m_waits = waits;
-    const std::string shown = shownPhase(txn, waits);
+    const std::string shown = phaseText(txn, stepSeconds);
     const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
                                                         formatBytes(txn.bytes_total))
                                           : waits;
@@ -70,6 +62,7 @@ class TxnProgress {
         line["copying_step"] = txn.leg;
         line["copying_steps"] = txn.legs;
       }
+      if (precopies && stepSeconds) line["step_seconds"] = *stepSeconds;
       printLine(line);
     } else if (m_terminal) {
       const double done = static_cast<double>(txn.bytes_done) /
@@ -169,10 +162,29 @@ int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::
   return kNeedsDecision;
 }
 
+/// The length of a step of the job whose state is copied while it trains. Asks at most once a
+/// second.
+class StepTime {
+ public:
+  std::optional<double> of(const engine::TxnStatus& txn, Session& session) {
+    if (txn.phase != engine::TxnPhase::kPrecopying || !txn.reason.empty()) return {};
+    if (Clock::now() - m_asked < std::chrono::seconds(1)) return m_seconds;
+    m_asked = Clock::now();
+    const auto snapshot = session.snapshot(std::chrono::seconds(2));
+    if (snapshot) m_seconds = stepSecondsOf(*snapshot, txn.job);
+    return m_seconds;
+  }
+
+ private:
+  Clock::time_point m_asked;
+  std::optional<double> m_seconds;
+};
+
 }  // namespace
 
 int followTransaction(const Invocation& call, Session& session, std::int64_t id) {
   TxnProgress progress(call.json);
+  StepTime stepTime;
   engine::TxnStatus last;
   last.id = id;
   int cancelsSent = 0;
@@ -200,7 +212,7 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
       if (reply->txn().has_transaction()) {
         TESSERA_OR_FAILED(const auto txn, agents::Decode(reply->txn().transaction()));
         last = txn;
-        progress.show(last);
+        progress.show(last, stepTime.of(last, session));
       }
       if (last.phase == engine::TxnPhase::kNeedsDecision ||
           last.phase == engine::TxnPhase::kInDoubt)

@@ -14,6 +14,7 @@
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/past.h"
+#include "app/commands/phase_text.h"
 #include "app/commands/session.h"
 #include "app/commands/terminal.h"
 #include "app/commands/units.h"
@@ -167,7 +168,7 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);
   if (const auto& txn = snapshot.transaction; txn && !engine::IsFinal(txn->phase))
     text += fmt::format("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,
-                        paintState(engine::ToString(txn->phase)), formatBytes(txn->bytes_done),
+                        paintState(phaseText(*txn, stepSecondsOf(snapshot, txn->job))), formatBytes(txn->bytes_done),
                         formatBytes(txn->bytes_total));
   return text;
 }

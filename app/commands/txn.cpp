@@ -12,6 +12,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
+#include "app/commands/phase_text.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 
@@ -69,7 +70,7 @@ void printFlows(const std::vector<engine::FlowStatus>& flows) {
 void printTxn(const ShownTxn& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
-    fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
+    fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, phaseText(txn));
     fmt::print("  from   {} on {}{}\n", ptc::ToString(txn.from_mesh),
                ptc::ToString(txn.from_devices), withOptions(txn.from_options));
     fmt::print("  to     {} on {}{}\n", ptc::ToString(txn.to_mesh), ptc::ToString(txn.to_devices),

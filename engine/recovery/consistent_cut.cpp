@@ -29,6 +29,11 @@ ConsistentCut FindConsistentCut(std::span<const HeldState> devices, bool can_fol
       cut.waits_for = fmt::format("n{} is not there", s.device.node);
       return cut;
     }
+    if (s.node == HeldState::Node::kUnsettled) {
+      cut.waits_for =
+          fmt::format("n{} still has to follow the outcome of a change", s.device.node);
+      return cut;
+    }
     if (s.node == HeldState::Node::kThere && s.has_rank) {
       cut.waits_for = fmt::format("the rank on {} is still ending", ToString(s.device));
       return cut;

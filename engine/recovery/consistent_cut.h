@@ -30,7 +30,8 @@ struct HeldDecision {
 struct HeldState {
   enum class Node : std::uint8_t {
     kThere,
-    kSilent,  // not for long: it may answer in a moment
+    kSilent,     // not for long: it may answer in a moment
+    kUnsettled,  // it still has to follow the outcome of a change
     kGone,
   };
   ptc::DeviceId device;

@@ -2,12 +2,14 @@
 // A copy that takes longer than a step is spread over several, and what was copied follows their
 // gradients. What comes out is what the plain way gives, to the bit; whoever dies meanwhile.
 #include <QTest>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -129,6 +131,36 @@ class E2eFollowTest : public QObject {
           return now && *now != *agent && m_cluster->AllAlive() && m_cluster->Phase().empty();
         },
         40));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // A rank dies when a part of the state is copied, and before the rest is.
+  void aRankThatDiesMeanwhileRollsBack() {
+    if (m_cluster->Job(kJob).is_null()) QSKIP("the rows before were not run");
+    const QString point = QStringLiteral("participant.following");
+    Outcome outcome;
+    bool is_reached = false;
+    for (int i = 0; i < kAttempts && !is_reached; ++i) {
+      if (i > 0) QVERIFY(m_cluster->Apply(kJob, kMesh, FirstDevices(2, 2)).is_object());
+      QVERIFY(SlowLinks(kMesh, kThere));
+      const auto agent = m_cluster->Agent(kParticipant);
+      QVERIFY(agent && m_faults.StopAt(kParticipant, point));
+      const auto apply = m_cluster->Start({"apply", kJob, "--devices", kThere, "--mesh", kMesh,
+                                           "--overlap", "on", "--yes", "--json"});
+      QVERIFY(LocalCluster::WaitFor([&] {
+        return !m_faults.IsPending(kParticipant, point) || apply->waitForFinished(0);
+      }));
+      is_reached = !m_faults.Withdraw(kParticipant, point);
+      if (is_reached) {
+        QCOMPARE(m_cluster->Phase(), std::string("precopying"));
+        const auto ranks = m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
+        QVERIFY(!ranks.empty() && SendSignal(ranks.front(), SIGKILL));
+        QVERIFY(SendSignal(agent->pid, SIGCONT));
+      }
+      outcome = LocalCluster::Finish(*apply, 120);
+    }
+    QVERIFY2(is_reached, outcome.Text());
+    QVERIFY2(outcome.LastJson()["result"] == "rolled_back", outcome.Text());
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 

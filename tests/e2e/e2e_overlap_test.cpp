@@ -94,6 +94,16 @@ class E2eOverlapTest : public QObject {
     QVERIFY2(on["on"] == true && on["gradient_bytes"] > 0 && on["pause_seconds"] > 0,
              on.dump().c_str());
     QVERIFY(on["plain_pause_seconds"] > on["pause_seconds"]);
+    const auto sentence = [&](const QString& overlap) {
+      return m_cluster->Run({"plan", "said", "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4),
+                             "--overlap", overlap});
+    };
+    const Outcome while_training = sentence("on");
+    QVERIFY2(while_training.Text().contains("  moves    while the job trains, except "),
+             while_training.Text());
+    const Outcome in_the_pause = sentence("off");
+    QVERIFY2(in_the_pause.Text().contains("  moves    all in the pause (pause "),
+             in_the_pause.Text());
     const Json off = plan("off").LastJson();
     QVERIFY2(off["overlap"]["on"] == false && off["overlap"]["why"] == "As requested.",
              off.dump().c_str());

@@ -45,6 +45,9 @@ class ConsistentCutTest : public QObject {
     std::vector<HeldState> devices{At({0, 0}, 7), At({1, 0}, 7)};
     devices[1].node = HeldState::Node::kSilent;
     QCOMPARE(FindConsistentCut(devices, true).waits_for, "n1 is not there");
+    devices[1].node = HeldState::Node::kUnsettled;
+    QCOMPARE(FindConsistentCut(devices, true).waits_for,
+             "n1 still has to follow the outcome of a change");
     devices[1].node = HeldState::Node::kThere;
     devices[1].has_rank = true;
     QCOMPARE(FindConsistentCut(devices, true).waits_for, "the rank on n1g0 is still ending");

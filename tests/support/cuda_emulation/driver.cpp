@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,7 +78,15 @@ struct Driver {
   std::atomic<std::int64_t> calls = 0;
   std::atomic<std::int64_t> calls_of_failing = 0;
   std::map<cuda::DevicePointer, std::pair<cuda::AllocationHandle, std::size_t>> plain;
-  std::mutex mutex;  // of `plain`
+  std::mutex mutex;  // of `plain`, `called` and `failed`
+  std::set<std::string, std::less<>> called;
+  std::string failed;
+
+  std::string Called() const {
+    std::string out;
+    for (const std::string& symbol : called) out += (out.empty() ? "" : ":") + symbol;
+    return out;
+  }
 
   ~Driver() {
     if (settings.report.empty()) return;
@@ -85,10 +94,10 @@ struct Driver {
     if (std::FILE* file = std::fopen(settings.report.c_str(), "a")) {
       std::fprintf(file,
                    "allocations=%zu mappings=%zu reservations=%zu host=%zu streams=%zu events=%zu "
-                   "modules=%zu calls=%lld\n",
+                   "modules=%zu calls=%lld failed=%s called=%s\n",
                    live.allocations, live.mappings, live.reservations, live.host,
                    streams.All().size(), events.All().size(), modules.All().size(),
-                   static_cast<long long>(calls.load()));
+                   static_cast<long long>(calls.load()), failed.c_str(), Called().c_str());
       std::fclose(file);
     }
   }
@@ -115,11 +124,15 @@ bool IsDevice(int device) { return device >= 0 && device < TheDriver().settings.
 Code Begin(std::string_view symbol, int device) {
   Driver& driver = TheDriver();
   const std::int64_t call = ++driver.calls;
-  if (const auto& failure = driver.settings.failure;
-      failure && (failure->symbol == "*" || failure->symbol == symbol) &&
-      ++driver.calls_of_failing == failure->call) {
-    return failure->code;
+  const auto& failure = driver.settings.failure;
+  const bool fails = failure && (failure->symbol == "*" || failure->symbol == symbol) &&
+                     ++driver.calls_of_failing == failure->call;
+  {
+    const std::lock_guard lock(driver.mutex);
+    if (!driver.called.contains(symbol)) driver.called.emplace(symbol);
+    if (fails) driver.failed = symbol;
   }
+  if (fails) return failure->code;
   if (!driver.is_initialized) return cuda::kNotInitialized;
   if (const auto& vanishing = driver.settings.vanishing;
       vanishing && vanishing->device == device && call > vanishing->calls) {
@@ -294,12 +307,6 @@ TESSERA_EXPORT Code cuDeviceGetCount(int* out) {
   if (const Code code = Begin(symbol, device); code != cuda::kSuccess) return code; \
   if (!IsDevice(device)) return cuda::kInvalidDevice
 
-TESSERA_EXPORT Code cuDeviceGet(cuda::DeviceNumber* out, int number) {
-  TESSERA_BEGIN_OF_DEVICE("cuDeviceGet", number);
-  *out = number;
-  return cuda::kSuccess;
-}
-
 TESSERA_EXPORT Code cuDeviceGetName(char* out, int size, cuda::DeviceNumber device) {
   TESSERA_BEGIN_OF_DEVICE("cuDeviceGetName", device);
   std::snprintf(out, static_cast<std::size_t>(size), "emulated CUDA device");
@@ -368,11 +375,6 @@ TESSERA_EXPORT Code cuCtxSetCurrent(cuda::Context context) {
   if (const Code code = Begin("cuCtxSetCurrent", device); code != cuda::kSuccess) return code;
   if (context != nullptr && !IsDevice(device)) return cuda::kInvalidContext;
   current = device;
-  return cuda::kSuccess;
-}
-
-TESSERA_EXPORT Code cuCtxGetCurrent(cuda::Context* out) {
-  *out = ContextOf(current);
   return cuda::kSuccess;
 }
 

@@ -14,12 +14,15 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -234,6 +237,30 @@ std::shared_ptr<Communicator> Find(Communicator* communicator) {
   return found == live.end() ? nullptr : found->second;
 }
 
+std::string failed;  // the call that the settings let fail; under live_mutex
+
+/// What each call begins with: the error that the settings ask for.
+nccl::Code Begin(std::string_view symbol) {
+  static std::atomic<std::int64_t> calls = 0;  // of that function
+  const auto& failure = TheSettings().failure;
+  if (!failure || failure->symbol != symbol || ++calls != failure->call) return nccl::kSuccess;
+  const std::lock_guard lock(live_mutex);
+  failed = symbol;
+  return failure->code;
+}
+
+/// Is destroyed before what it describes.
+struct Report {
+  Report() { TheSettings(); }  // which are then destroyed later
+  ~Report() {
+    if (TheSettings().report.empty()) return;
+    if (std::FILE* file = std::fopen(TheSettings().report.c_str(), "a")) {
+      std::fprintf(file, "communicators=%zu failed=%s\n", live.size(), failed.c_str());
+      std::fclose(file);
+    }
+  }
+} report;
+
 cuda::Code Carry(void* context, int device) {
   const std::unique_ptr<Launch> launch(static_cast<Launch*>(context));
   if (!launch->communicator->ends) launch->communicator->Exchange(launch->operations, device);
@@ -339,9 +366,13 @@ void tessera::agents::nccl::CommunicatorObject::Exchange(const std::vector<Opera
 
 using namespace tessera::test::cuda_emulation;  // NOLINT(google-build-using-namespace)
 
+#define TESSERA_BEGIN(symbol) \
+  if (const nccl::Code code = Begin(symbol); code != nccl::kSuccess) return code
+
 #define TESSERA_EXPORT extern "C" __attribute__((visibility("default")))
 
 TESSERA_EXPORT nccl::Code ncclGetVersion(int* out) {
+  TESSERA_BEGIN("ncclGetVersion");
   *out = TheSettings().nccl_version;
   return nccl::kSuccess;
 }
@@ -364,6 +395,7 @@ TESSERA_EXPORT const char* ncclGetErrorString(nccl::Code code) {
 }
 
 TESSERA_EXPORT nccl::Code ncclGetUniqueId(nccl::UniqueId* out) {
+  TESSERA_BEGIN("ncclGetUniqueId");
   std::uint16_t port = 0;
   Descriptor listener = Listen(&port);
   if (listener.fd < 0) return nccl::kRemoteError;
@@ -376,6 +408,7 @@ TESSERA_EXPORT nccl::Code ncclGetUniqueId(nccl::UniqueId* out) {
 TESSERA_EXPORT nccl::Code ncclCommInitRankConfig(nccl::Communicator* out, int num_ranks,
                                                  nccl::UniqueId id, int rank,
                                                  nccl::Config* config) {
+  TESSERA_BEGIN("ncclCommInitRankConfig");
   if (rank < 0 || rank >= num_ranks || config == nullptr || config->magic != 0xcafebeef ||
       config->blocking != 0 || config->size != sizeof *config ||
       config->cga_cluster_size != INT_MIN) {
@@ -392,6 +425,7 @@ TESSERA_EXPORT nccl::Code ncclCommInitRankConfig(nccl::Communicator* out, int nu
 }
 
 TESSERA_EXPORT nccl::Code ncclCommGetAsyncError(nccl::Communicator communicator, nccl::Code* out) {
+  TESSERA_BEGIN("ncclCommGetAsyncError");
   if (communicator == nullptr) return nccl::kInvalidArgument;
   *out = communicator->state;
   return nccl::kSuccess;
@@ -402,23 +436,31 @@ TESSERA_EXPORT nccl::Code ncclCommAbort(nccl::Communicator communicator) {
   if (!found) return nccl::kInvalidArgument;
   found->ends = true;
   found->joining.join();
+  const nccl::Code code = Begin("ncclCommAbort");
   const std::lock_guard lock(live_mutex);
   live.erase(communicator);
-  return nccl::kSuccess;
+  return code;
 }
 
 TESSERA_EXPORT nccl::Code ncclGroupStart() {
+  TESSERA_BEGIN("ncclGroupStart");
   ++group.depth;
   return nccl::kSuccess;
 }
 
 TESSERA_EXPORT nccl::Code ncclGroupEnd() {
   if (group.depth == 0) return nccl::kInvalidUsage;
-  return --group.depth == 0 ? LaunchAll() : nccl::kSuccess;
+  --group.depth;
+  if (const nccl::Code code = Begin("ncclGroupEnd"); code != nccl::kSuccess) {
+    group.operations.clear();
+    return code;
+  }
+  return group.depth == 0 ? LaunchAll() : nccl::kSuccess;
 }
 
 TESSERA_EXPORT nccl::Code ncclSend(const void* from, std::size_t count, nccl::DataType type,
                                    int peer, nccl::Communicator communicator, cuda::Stream stream) {
+  TESSERA_BEGIN("ncclSend");
   if (type != nccl::kByte) return nccl::kInvalidArgument;
   return Add(communicator, stream,
              {true, reinterpret_cast<cuda::DevicePointer>(from), count, peer});
@@ -426,6 +468,7 @@ TESSERA_EXPORT nccl::Code ncclSend(const void* from, std::size_t count, nccl::Da
 
 TESSERA_EXPORT nccl::Code ncclRecv(void* to, std::size_t count, nccl::DataType type, int peer,
                                    nccl::Communicator communicator, cuda::Stream stream) {
+  TESSERA_BEGIN("ncclRecv");
   if (type != nccl::kByte) return nccl::kInvalidArgument;
   return Add(communicator, stream, {false, reinterpret_cast<cuda::DevicePointer>(to), count, peer});
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agents/gpu/driver_api.h"
+#include "agents/gpu/nccl_api.h"
 
 namespace tessera::test::cuda_emulation {
 namespace {
@@ -47,7 +48,7 @@ bool ReadPeers(std::string_view text, Settings& settings) {
 bool IsFunction(std::string_view symbol) {
   static constexpr std::string_view kSymbols[] = {
 #define TESSERA_CUDA_SYMBOL(name, symbol, parameters) symbol,
-      TESSERA_CUDA_FUNCTIONS(TESSERA_CUDA_SYMBOL)
+      TESSERA_CUDA_FUNCTIONS(TESSERA_CUDA_SYMBOL) TESSERA_NCCL_FUNCTIONS(TESSERA_CUDA_SYMBOL)
 #undef TESSERA_CUDA_SYMBOL
   };
   return std::ranges::find(kSymbols, symbol) != std::end(kSymbols);

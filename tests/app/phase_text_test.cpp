@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `apply`, `status` and `txn show` call the phases of a change.
+#include "app/commands/phase_text.h"
+
+#include <QTest>
+
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::app;
+
+class PhaseTextTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void aCopyMeanwhileIsAPhaseOfItsOwn() {
+    engine::TxnStatus txn;
+    txn.phase = engine::TxnPhase::kPrecopying;
+    txn.reason = "the state is copied after step 999";
+    QCOMPARE(phaseText(txn, 0.35), std::string("prepared"));
+    txn.reason.clear();
+    QCOMPARE(phaseText(txn), std::string("copying while training"));
+    QCOMPARE(phaseText(txn, 0.35), std::string("copying while training, at 350.0 ms a step"));
+    txn.leg = 2;
+    txn.legs = 3;
+    QCOMPARE(phaseText(txn, 0.35),
+             std::string("copying while training, step 2 of 3, at 350.0 ms a step"));
+  }
+
+  void roundsAreCounted() {
+    engine::TxnStatus txn;
+    txn.phase = engine::TxnPhase::kTransferring;
+    QCOMPARE(phaseText(txn, 0.35), std::string("transferring"));
+    txn.round = 3;
+    txn.rounds = 22;
+    QCOMPARE(phaseText(txn, 0.35), std::string("round 3 of 22"));
+  }
+
+  void theStepTimeIsThatOfTheJob() {
+    engine::ClusterSnapshot snapshot;
+    snapshot.jobs.resize(2);
+    snapshot.jobs[0].name = "a";
+    snapshot.jobs[1].name = "b";
+    snapshot.jobs[1].step_seconds = 0.5;
+    QVERIFY(!stepSecondsOf(snapshot, "a"));
+    QCOMPARE(stepSecondsOf(snapshot, "b"), std::optional(0.5));
+    QVERIFY(!stepSecondsOf(snapshot, "c"));
+  }
+};
+
+TESSERA_TEST_APPLESS(PhaseTextTest)
+#include "phase_text_test.moc"
