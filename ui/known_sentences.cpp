@@ -271,7 +271,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP(
           "Sentences",
           "the built-in trainer computes on the CPU, and %1 is a CUDA device: start a program "
-          "that computes there instead, such as one with PyTorch"),
+          "that computes there instead, such as plain.py of the examples with PyTorch"),
       QT_TRANSLATE_NOOP("Sentences", "restore the file: the agent cannot restart without it"),
       QT_TRANSLATE_NOOP("Sentences", "%1 is readable by others"),
       QT_TRANSLATE_NOOP("Sentences", "%1, readable by its owner alone"),

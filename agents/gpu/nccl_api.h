@@ -57,4 +57,9 @@ struct Functions {
   const char* (*GetErrorString)(Code) = nullptr;
 };
 
+/// A library that emulates NCCL exports this function, which a real one does not have. It does
+/// nothing.
+inline constexpr const char* kEmulationSymbol = "tessera_nccl_emulation";
+using Emulation = void();
+
 }  // namespace tessera::agents::nccl

@@ -20,6 +20,7 @@ Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load() {
   TESSERA_NCCL_FUNCTIONS(TESSERA_NCCL_LOAD)
 #undef TESSERA_NCCL_LOAD
   TESSERA_RETURN_IF_ERROR(library.Find("ncclGetErrorString", &nccl->api_.GetErrorString));
+  static_cast<void>(library.Find(nccl::kEmulationSymbol, &nccl->emulation_));
   if (nccl->api_.GetVersion(&nccl->version_) != nccl::kSuccess) {
     return Unavailable("NCCL does not say which version it is");
   }
@@ -28,7 +29,8 @@ Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load() {
 
 // Since 2.9 the number is major * 10000 + minor * 100 + patch.
 std::string NcclLibrary::VersionText() const {
-  return fmt::format("{}.{}.{}", version_ / 10000, version_ / 100 % 100, version_ % 100);
+  return fmt::format("{}.{}.{}{}", version_ / 10000, version_ / 100 % 100, version_ % 100,
+                     emulation_ != nullptr ? " (emulated)" : "");
 }
 
 Status NcclLibrary::Check(nccl::Code code, const char* call) const {

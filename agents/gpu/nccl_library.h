@@ -20,7 +20,7 @@ class NcclLibrary {
 
   const nccl::Functions& api() const { return api_; }
   int version() const { return version_; }
-  /// `2.28.3`
+  /// `2.28.3`, with ` (emulated)` behind it where it is.
   std::string VersionText() const;
   /// OK also while the call is under way; otherwise `NCCL: CALL: words (code)`.
   /// \error kUnavailable
@@ -32,6 +32,7 @@ class NcclLibrary {
 
   nccl::Functions api_;
   int version_ = 0;
+  nccl::Emulation* emulation_ = nullptr;  // not null: nothing of NVIDIA is behind the functions
 };
 
 }  // namespace tessera::agents

@@ -90,6 +90,15 @@ Status CheckLimits(const JobLimits& limits, std::int32_t node,
   return OkStatus();
 }
 
+Status CheckTrainer(bool is_gpu, ptc::DeviceId device, const engine::JobSettings& settings) {
+  if (!is_gpu || settings.program) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("the built-in trainer computes on the CPU, and {} is a CUDA device: start a "
+                  "program that computes there instead, such as plain.py of the examples with "
+                  "PyTorch",
+                  ToString(device)));
+}
+
 Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path) {
   if (!engine::IsUrl(path) && !fs::path(path).is_absolute()) {
     return InvalidArgument(fmt::format("path '{}' of a checkpoint is not absolute", path));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ptc/base/result.h"
+#include "ptc/mesh.h"
 
 namespace tessera::engine {
 struct JobSettings;
@@ -33,6 +34,9 @@ std::string ToText(const JobLimits& limits);
 /// \error kPermissionDenied naming node, program or path, and the limit; as
 ///     engine::ParseWeightedPath
 Status CheckLimits(const JobLimits& limits, std::int32_t node, const engine::JobSettings& settings);
+/// Whether ranks of the job can compute on the device. `is_gpu`: it is a real one.
+/// \error kFailedPrecondition for the built-in trainer, which needs host memory
+Status CheckTrainer(bool is_gpu, ptc::DeviceId device, const engine::JobSettings& settings);
 /// \error kInvalidArgument for a path that is not absolute; kPermissionDenied naming node, path and
 ///     the limit
 Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path);

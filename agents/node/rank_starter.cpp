@@ -32,12 +32,7 @@ Status RankStarter::Start(const Launch& launch, int rank) {
   TESSERA_TRY(spec.view_file, world_.write_view_file(launch.job, device.index, spec.view));
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
   TESSERA_RETURN_IF_ERROR(CheckLimits(config_.jobs, config_.node, settings));
-  if (world_.facts.has_gpus && !settings.program) {
-    return FailedPrecondition(fmt::format(
-        "the built-in trainer computes on the CPU, and {} is a CUDA device: start a program that "
-        "computes there instead, such as one with PyTorch",
-        ToString(device)));
-  }
+  TESSERA_RETURN_IF_ERROR(CheckTrainer(world_.facts.has_gpus, device, settings));
   if (!config_.cuda_devices.empty()) {
     spec.cuda_device = config_.cuda_devices[static_cast<std::size_t>(device.index)];
   }

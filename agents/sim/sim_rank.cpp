@@ -97,7 +97,11 @@ void SimRank::OnConnect(const RankView& view) {
 void SimRank::OnAbandon(Attempt attempt) {
   Later(world_.sim->Pick(0, 3), [this, attempt] {
     abandoned_.insert(attempt);
-    if (attempt != current_) connections_.erase(attempt);
+    const auto found = connections_.find(attempt);
+    if (attempt == current_ || found == connections_.end()) return;
+    const Connection& connection = found->second;
+    if (connection.is_built) connection.group->members.erase(connection.view.rank);
+    connections_.erase(found);
   });
 }
 

@@ -1867,8 +1867,8 @@
         <translation>libnccl2 installieren: Programme mit PyTorch auf mehreren GPUs brauchen es</translation>
     </message>
     <message>
-        <source>the built-in trainer computes on the CPU, and %1 is a CUDA device: start a program that computes there instead, such as one with PyTorch</source>
-        <translation>der eingebaute Trainer rechnet auf der CPU, und %1 ist ein CUDA-Gerät: stattdessen ein Programm starten, das dort rechnet, etwa eines mit PyTorch</translation>
+        <source>the built-in trainer computes on the CPU, and %1 is a CUDA device: start a program that computes there instead, such as plain.py of the examples with PyTorch</source>
+        <translation>der eingebaute Trainer rechnet auf der CPU, und %1 ist ein CUDA-Gerät: stattdessen ein Programm starten, das dort rechnet, etwa plain.py der Beispiele mit PyTorch</translation>
     </message>
     <message>
         <source>device %1 needs %2 during the move, it has %3; it fits with --move-memory %4</source>

@@ -56,6 +56,15 @@ class JobLimitsTest : public QObject {
     VERIFY_ERROR(CheckLimits({.exec = false}, 3, settings), ErrorCode::kPermissionDenied,
                  "n3 runs no programs of users: `jobs.exec` is false");
   }
+  void theBuiltInTrainerNeedsHostMemory() {
+    engine::JobSettings settings;
+    VERIFY_OK(CheckTrainer(false, {1, 2}, settings));
+    VERIFY_ERROR(CheckTrainer(true, {1, 2}, settings), ErrorCode::kFailedPrecondition,
+                 "n1g2 is a CUDA device: start a program that computes there instead, such as "
+                 "plain.py");
+    settings.program = engine::OwnProgram{"true", {}, {}};
+    VERIFY_OK(CheckTrainer(true, {1, 2}, settings));
+  }
   void dataLieBelowTheFolders_data() {
     QTest::addColumn<QString>("path");
     QTest::addColumn<bool>("allowed");

@@ -93,8 +93,8 @@ class MoverTest : public QObject {
 
  private slots:
   void newPiecesArePresentBeforeTheMove() {
-#if defined(__SANITIZE_THREAD__)
-    QSKIP("the thread sanitizer notes each access in memory that has page faults, too");
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    QSKIP("a sanitizer notes each access in memory that has page faults, too");
 #endif
     std::mt19937_64 rng(test::Seed());
     ptc::TensorSpec spec;

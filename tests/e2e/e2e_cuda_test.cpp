@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of a driver, on the emulated one: one sentence, and the old layout trains on. What works
 // on GPUs is shown by the tests that also run with TESSERA_TEST_GPUS=cuda.
+#include <QFile>
+#include <QProcess>
+#include <QStandardPaths>
 #include <QTest>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
@@ -29,6 +33,19 @@ QString Begins(const LocalCluster& cluster) {
   const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
   if (start.code != 0) return start.Text();
   return cluster.WaitStep(kJob, 3) ? QString() : QStringLiteral("it makes no steps");
+}
+
+/// Ends a node and starts it again, with other settings of its driver.
+/// \return what is wrong, or nothing
+QString StartAgain(LocalCluster& cluster, int node, const QByteArray& settings) {
+  if (!LocalCluster::Kill(cluster.Keeper(node))) return QStringLiteral("it does not end");
+  if (!LocalCluster::WaitFor([&] { return !cluster.AllAlive(); }))
+    return QStringLiteral("nobody misses it");
+  const QByteArray before = qgetenv("TESSERA_CUDA_EMULATION");
+  qputenv("TESSERA_CUDA_EMULATION", before + "," + settings);
+  QString wrong = cluster.StartNode(node);
+  qputenv("TESSERA_CUDA_EMULATION", before);
+  return wrong;
 }
 
 }  // namespace
@@ -118,12 +135,7 @@ class E2eCudaTest : public QObject {
   void unequalVersionsAreNamed() {
     LocalCluster cluster(WithDriver(QStringLiteral("nccl=22803")));
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    QVERIFY(LocalCluster::Kill(cluster.Keeper(1)));
-    QVERIFY(LocalCluster::WaitFor([&] { return !cluster.AllAlive(); }));
-    const QByteArray before = qgetenv("TESSERA_CUDA_EMULATION");
-    qputenv("TESSERA_CUDA_EMULATION", before + ",driver=12040,nccl=22703");
-    const QString wrong = cluster.StartNode(1);
-    qputenv("TESSERA_CUDA_EMULATION", before);
+    const QString wrong = StartAgain(cluster, 1, "driver=12040,nccl=22703");
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     QVERIFY(cluster.WaitAllAlive());
     const Outcome events = cluster.Run({"events"});
@@ -158,6 +170,58 @@ class E2eCudaTest : public QObject {
     const Json moved = cluster.Apply(kJob, "dp=2,tp=1", FirstDevices(2, 2), {"--verify", "full"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
     QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+  }
+
+  // What a node has, and what of it is emulated.
+  void doctorListsDriverDevicesAndNccl() {
+    const LocalCluster cluster(WithDriver(QStringLiteral("peers=0-1")));
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    std::map<std::string, std::string> found;
+    const Json doctor = cluster.Run({"doctor", "--json"}).LastJson();
+    for (const Json& check : doctor["checks"]) {
+      if (check["node"] == "n0") found[check["name"].get<std::string>()] = check.value("value", "");
+    }
+    QCOMPARE(found["CUDA driver"], std::string("13.0 (emulated), 4 devices"));
+    QVERIFY2(found["CUDA device 0"].ends_with("reaches 1"), found["CUDA device 0"].c_str());
+    QVERIFY2(found["CUDA device 2"].ends_with("reaches no other device"),
+             found["CUDA device 2"].c_str());
+    QCOMPARE(found["NCCL"], std::string("2.28.3 (emulated)"));
+  }
+
+  // Programs start without driver and NCCL.
+  void programsDoNotLinkThem() {
+    const QString readelf = QStandardPaths::findExecutable(QStringLiteral("readelf"));
+    QVERIFY(!readelf.isEmpty());
+    for (const char* const name : {"bin/tesseractl", "bin/tessera-agent", "bin/tessera-train",
+                                   "agents/job/libtessera_job.so.2"}) {
+      const QString path = QStringLiteral(TESSERA_BIN_DIR "/../") + QString::fromLatin1(name);
+      QVERIFY2(QFile::exists(path), name);
+      QProcess read;
+      read.start(readelf, {QStringLiteral("-d"), path});
+      QVERIFY(read.waitForFinished());
+      const QByteArray text = read.readAllStandardOutput();
+      QVERIFY2(text.contains("NEEDED"), name);
+      QVERIFY2(!text.contains("libcuda") && !text.contains("libnccl"), text.constData());
+    }
+  }
+
+  // A device of n1 is gone once its agent has begun to use it.
+  void aDeviceThatVanishesRollsBack() {
+    LocalCluster cluster(WithDriver(QStringLiteral("peers=all")));
+    const QString wrong = Begins(cluster);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    QVERIFY2(StartAgain(cluster, 1, "vanish=3@400").isEmpty(), "n1 does not start again");
+    QVERIFY(cluster.WaitAllAlive());
+    const QStringList change = {
+        "apply", kJob, "--mesh", "dp=2,tp=2", "--devices", FirstDevices(4, 2), "--yes", "--json"};
+    const Outcome vanished = cluster.Run(change, 120);
+    QVERIFY2(vanished.code == 1, vanished.Text());
+    QVERIFY2(vanished.LastJson()["result"] == "rolled_back", vanished.Text());
+    QVERIFY2(vanished.Text().contains("CUDA: device 3 (emulated CUDA device): ") &&
+                 vanished.Text().contains("unavailable (46)"),
+             vanished.Text());
+    QCOMPARE(cluster.Job(kJob)["mesh"]["dp"].dump(), std::string("1"));
+    QVERIFY(cluster.GoesOn(kJob));
   }
 
   void aDeviceWithLessMemoryIsNamed() {

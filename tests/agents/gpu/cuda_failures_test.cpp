@@ -183,6 +183,12 @@ class CudaFailuresTest : public QObject {
     }
   }
 
+  void withoutADriver() {
+    const QString said = test::InChild(kTest, QStringLiteral("devices=2"), QString());
+    if (!said.contains(QStringLiteral("libcuda.so.1"))) QSKIP("this machine has a driver");
+    QVERIFY2(said.startsWith(QStringLiteral("no CUDA driver: ")), qPrintable(said));
+  }
+
   void aDriverIsRefused_data() {
     QTest::addColumn<QString>("settings");
     QTest::addColumn<QString>("said");

@@ -19,12 +19,15 @@ namespace tessera::test {
 inline constexpr char kChild[] = "TESSERA_CUDA_CHILD";
 
 /// Runs `test` of this program in a process with these settings.
+/// \param folder of libraries, before those of the system; empty: only these
 /// \return what it printed, or that it crashed or did not end
-inline QString InChild(const char* test, const QString& settings) {
+inline QString InChild(const char* test, const QString& settings,
+                       const QString& folder = qEnvironmentVariable("LD_LIBRARY_PATH")) {
   QProcess child;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.insert(QStringLiteral("TESSERA_CUDA_EMULATION"), settings);
   environment.insert(QString::fromLatin1(kChild), QStringLiteral("1"));
+  environment.insert(QStringLiteral("LD_LIBRARY_PATH"), folder);
   child.setProcessEnvironment(environment);
   child.start(QCoreApplication::applicationFilePath(), {QString::fromLatin1(test)});
   if (!child.waitForFinished(30000)) return QStringLiteral("does not end");
@@ -34,7 +37,7 @@ inline QString InChild(const char* test, const QString& settings) {
 
 /// What the child prints. The emulation reports at the end of the process.
 inline int PrintAsChild(const Status& status) {
-  std::printf("%s\n", status ? "OK" : status.error().message.c_str());
+  std::printf("%s\n", status ? "OK" : status.error().ToString().c_str());
   return 0;
 }
 

@@ -371,6 +371,8 @@ using namespace tessera::test::cuda_emulation;  // NOLINT(google-build-using-nam
 
 #define TESSERA_EXPORT extern "C" __attribute__((visibility("default")))
 
+TESSERA_EXPORT void tessera_nccl_emulation() {}
+
 TESSERA_EXPORT nccl::Code ncclGetVersion(int* out) {
   TESSERA_BEGIN("ncclGetVersion");
   *out = TheSettings().nccl_version;
