@@ -25,12 +25,13 @@ enum class MemoryKind : std::uint8_t { kHost = 0, kCuda = 1 };
 /// `host` or `CUDA`.
 std::string_view ToString(MemoryKind kind);
 
+class DeviceCell;
+
 /// The operations of one kind of memory. A CellView that is passed to it has addresses of this
 /// memory, of which some kinds have none that the host could use. All calls block until the bytes
 /// are in place. `indices` is from IndicesOf, of the same cell; functions that take a pointer to it
 /// compute no digest, and return 0, if it is null.
 /// \threadsafety Several threads may use disjoint bytes.
-class DeviceCell;
 class DeviceMemory {
  public:
   DeviceMemory() = default;
