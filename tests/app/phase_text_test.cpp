@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-or-later
+// SPDX-License-Identifier: Apache-2.0
 // What `apply`, `status` and `txn show` call the phases of a change.
 #include "app/commands/phase_text.h"
 

@@ -54,6 +54,11 @@ class LayeringTest : public QObject {
         "agents/node/a.cpp:2: ATen/ATen.h may be included in agents/train/ only");
     row("a path not from the root", "ptc/a.cpp", kApache + "#include \"box.h\"\n",
         "ptc/a.cpp:2: 'box.h' is not named from the root of the tree");
+    row("a host address of a device", "agents/node/a.cpp",
+        kApache + "auto* x = arena.AddressOf(0);\n",
+        "agents/node/a.cpp:2: takes a host address of a device's memory");
+    row("a cell in place", "agents/node/a.cpp", kApache + "const auto x = cell.InPlace(0, 8);\n",
+        "agents/node/a.cpp:2: takes a host address of a device's memory");
     row("no licence", "ptc/a.cpp", QStringLiteral("#include <vector>\n"),
         "ptc/a.cpp:1: no line 'SPDX-License-Identifier: Apache-2.0' at the beginning");
     row("the other licence", "app/a.cpp", kApache,

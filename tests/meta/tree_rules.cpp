@@ -24,9 +24,9 @@ const std::map<std::string, std::string, std::less<>> kMayInclude = {
     {"tests", "ptc engine agents ui app tests"},
 };
 
-/// Headers of a library and the folders (or files) that may see it.
+/// Headers of a library, or calls, and the folders (or files) that may have them.
 struct Confined {
-  const char* headers;  // regular expression for the whole name
+  const char* what;  // regular expression for the whole name, or for the call
   std::vector<std::string> where;
 };
 const std::array<Confined, 8> kConfined = {{
@@ -39,6 +39,21 @@ const std::array<Confined, 8> kConfined = {{
     {"qcustomplot\\.h", {"ui/plots/"}},
     {"curl/.*", {"agents/http/"}},
 }};
+
+/// Ways to host addresses of a device's memory, which a GPU does not have. All else goes through
+/// DeviceMemory.
+const std::array<Confined, 2> kHostAddresses = {{
+    {"\\.InPlace\\(",
+     {"engine/copy/", "agents/move/follow.cpp", "agents/move/mover_snapshot.cpp",
+      "agents/net/lane_server.cpp", "tests/"}},
+    {"\\barena(\\(\\))?(\\.|->)AddressOf\\(",
+     {"engine/", "agents/job/", "agents/move/page_warmer.cpp", "tests/"}},
+}};
+
+bool IsInside(std::string_view path, const Confined& rule) {
+  return std::ranges::any_of(rule.where,
+                             [&](const std::string& where) { return path.starts_with(where); });
+}
 
 std::string FirstFolder(std::string_view path) {
   return std::string(path.substr(0, path.find('/')));
@@ -92,6 +107,10 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    for (const Confined& rule : kHostAddresses) {
+      if (!IsInside(path, rule) && std::regex_search(line, std::regex(rule.what)))
+        complain(number, "takes a host address of a device's memory");
+    }
     std::smatch match;
     if (!std::regex_match(line, match, kInclude)) continue;
     const std::string name = match[2];
@@ -102,10 +121,9 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
     if (match[1] == "\"" && !ours && !name.ends_with(".moc"))
       complain(number, "'" + name + "' is not named from the root of the tree");
     for (const Confined& rule : kConfined) {
-      if (!std::regex_match(name, std::regex(rule.headers))) continue;
-      const bool inside = std::ranges::any_of(
-          rule.where, [&](const std::string& where) { return path.starts_with(where); });
-      if (!inside) complain(number, name + " may be included in " + rule.where[0] + " only");
+      if (!std::regex_match(name, std::regex(rule.what))) continue;
+      if (!IsInside(path, rule))
+        complain(number, name + " may be included in " + rule.where[0] + " only");
     }
   }
   return complaints;
