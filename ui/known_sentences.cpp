@@ -514,6 +514,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "the plan does not fit in the memory of %1"),
       QT_TRANSLATE_NOOP("Sentences", "the transaction cannot be recorded: %1"),
       QT_TRANSLATE_NOOP("Sentences", "the transaction cannot be journaled: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "the end of the last one is not in the journal yet"),
       QT_TRANSLATE_NOOP("Sentences", "database or disk is full"),
       QT_TRANSLATE_NOOP("Sentences", "'%1' needs an operator's key; key '%2' is a %3's"),
       QT_TRANSLATE_NOOP("Sentences", "cannot reach %1"),

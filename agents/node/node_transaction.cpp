@@ -106,9 +106,9 @@ TransactionPart::World NodeTransaction::WorldOfPart() {
     world_.pauses.EndRequest(prepare().job(), number, stay_paused);
   };
   world.ask = [this](bool write_abort) { Ask(write_abort); };
-  world.forgotten = [this](bool stay_paused) {
+  world.forgotten = [this](bool stay_paused, bool has_rows) {
     transfer_.Withdraw();
-    world_.forgotten(stay_paused);
+    world_.forgotten(stay_paused, has_rows);
   };
   world.halt = [this](const std::string& why) { Halt(why); };
   world.note_error = [this](const std::string& text) {

@@ -58,7 +58,7 @@ class NodeTransaction {
     const Uplink& uplink;
     RendezvousRelay& rendezvous;
     /// The transaction is over here. The call may destroy it.
-    std::function<void(bool stay_paused)> forgotten = {};
+    std::function<void(bool stay_paused, bool has_rows)> forgotten = {};
   };
 
   /// `recovered`: the state that an earlier agent has journaled. Then Recover is called next.

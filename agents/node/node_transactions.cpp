@@ -16,7 +16,10 @@ NodeTransactions::NodeTransactions(NodeTransaction::World world, RendezvousRelay
     : world_(std::move(world)),
       rendezvous_(rendezvous),
       send_heartbeat_(std::move(send_heartbeat)) {
-  world_.forgotten = [this](bool stay_paused) { OnForgotten(stay_paused); };
+  world_.forgotten = [this](bool stay_paused, bool has_rows) {
+    has_left_rows_ = has_rows;
+    OnForgotten(stay_paused);
+  };
 }
 
 Status NodeTransactions::Recover() {
@@ -123,7 +126,6 @@ void NodeTransactions::ReportOf(std::int64_t transaction, wire::TxnReport::Kind 
 void NodeTransactions::OnForgotten(bool stay_paused) {
   rendezvous_.Forget(txn_->prepare().job(), txn_->prepare().attempt());
   txn_.reset();
-  has_left_rows_ = true;
   world_.machine.limit_lanes(0);
   send_heartbeat_();
   if (const auto next = std::exchange(waiting_, std::nullopt)) {
@@ -159,7 +161,7 @@ void NodeTransactions::OnRankEnded() {
 
 void NodeTransactions::Beat() {
   if (txn_) return txn_->Beat();
-  // A full disk may have refused that. The rows could be taken for those of a later job.
+  // They could be taken for those of a later job.
   if (has_left_rows_ && TransactionPart::Clear(*world_.machine.journal)) has_left_rows_ = false;
 }
 

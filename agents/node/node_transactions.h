@@ -91,7 +91,7 @@ class NodeTransactions {
   const std::function<void()> send_heartbeat_;
   std::optional<NodeTransaction> txn_;
   std::optional<Waiting> waiting_;
-  bool has_left_rows_ = false;  // of the last one, perhaps
+  bool has_left_rows_ = false;  // of the last one, which a full disk has kept
 };
 
 }  // namespace tessera::agents

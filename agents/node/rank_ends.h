@@ -21,7 +21,7 @@ namespace tessera::agents {
 /// \threadsafety The loop's thread.
 class RankEnds {
  public:
-  /// The time within which ranks may begin an update, and that to complete it after that.
+  /// Ranks may begin an update within this time, and have the same time again to complete it.
   static constexpr std::chrono::seconds kForUpdate{2};
 
   /// `send_heartbeat` runs when the ranks of a job have been killed: the registrar waits for that

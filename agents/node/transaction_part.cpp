@@ -86,8 +86,7 @@ void TransactionPart::Feed(engine::ParticipantEvent event) {
   if (!forgotten_) return;
   // Copies, because the part may be destroyed in the call.
   const auto forgotten = world_.forgotten;
-  const bool stay_paused = stay_paused_;
-  forgotten(stay_paused);
+  forgotten(bool{stay_paused_}, bool{has_rows_});
 }
 
 void TransactionPart::OnPrecopy(const engine::PrecopyRequested& leg,
@@ -181,6 +180,7 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
                      static_cast<void>(journal_.Put(kEndedKey, std::to_string(terms_.id)));
                    }
                    if (const Status cleared = Clear(journal_); !cleared) {
+                     has_rows_ = true;
                      world_.note_error("journal: " + cleared.error().ToString());
                    }
                  },

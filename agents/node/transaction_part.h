@@ -73,8 +73,9 @@ class TransactionPart {
     std::function<void(bool stay_paused)> resume_old;
     /// Reads the register, or writes `abort` to it.
     std::function<void(bool write_abort)> ask;
-    /// The transaction is over here. The last call; the part may be destroyed in it.
-    std::function<void(bool stay_paused)> forgotten;
+    /// The transaction is over here. The last call; the part may be destroyed in it. `has_rows`:
+    /// the journal has refused to erase them.
+    std::function<void(bool stay_paused, bool has_rows)> forgotten;
     /// A contradiction that only a fault of disk or memory can cause: the agent must stop.
     std::function<void(const std::string& why)> halt;
     std::function<void(const std::string& text)> note_error;
@@ -131,6 +132,7 @@ class TransactionPart {
   bool forgotten_ = false;
   bool halted_ = false;
   bool stay_paused_ = false;
+  bool has_rows_ = false;  // after the end
   std::int64_t step_ = 0;
   wire::StepDecision followed_;  // of the leg
   wire::StepDecision pending_;   // of the transfer; without a step: none

@@ -191,7 +191,7 @@ engine::ConsistentCut Restarter::CutOf(const Job& job) const {
         // It has come back, and has missed how a change has ended.
         const bool is_unsettled =
             node->transaction != 0 && node->transaction != around_.running_transaction();
-        s.node = is_unsettled                        ? State::Node::kUnsettled
+        s.node = is_unsettled                       ? State::Node::kUnsettled
                  : job.unreported.contains(id.node) ? State::Node::kSilent
                                                     : State::Node::kThere;
         break;

@@ -141,6 +141,11 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
                                           node ? ToString(node->state) : "not there", job.name));
   }
 
+  EraseLeftRow();
+  if (left_row_) {  // the new row would take its place
+    return Unavailable(
+        "the transaction cannot be journaled: the end of the last one is not in the journal yet");
+  }
   TESSERA_TRY(const std::int64_t id, uses_.numbers.Next());
   engine::HistoryEntry entry;
   entry.id = id;
@@ -167,7 +172,6 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
-  left_row_.reset();  // the new row takes its place
   txn_.emplace(std::move(planned), timers_.now());
   txn_->id = id;
   txn_->job = job.name;
@@ -207,7 +211,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
     txn_.reset();
-    left_row_ = job.name;  // of this one, or still of the one before
+    left_row_ = job.name;  // perhaps
     EraseLeftRow();
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";

@@ -15,6 +15,7 @@
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/phase_text.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -67,7 +68,9 @@ class TxnProgress {
     } else if (m_terminal) {
       const double done = static_cast<double>(txn.bytes_done) /
                           static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
-      fmt::print("\r\033[K{:<13} {} {}", shown, formatBar(done), far);
+      std::string line = fmt::format("{:<13} {} {}", shown, formatBar(done), far);
+      if (displayWidth(line) >= terminalWidth()) line = fmt::format("{} {}", shown, far);
+      fmt::print("\r\033[K{}", line);
       std::fflush(stdout);
     } else if (!samePhase) {
       fmt::print("{} {}\n", shown, far);

@@ -168,8 +168,8 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);
   if (const auto& txn = snapshot.transaction; txn && !engine::IsFinal(txn->phase))
     text += fmt::format("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,
-                        paintState(phaseText(*txn, stepSecondsOf(snapshot, txn->job))), formatBytes(txn->bytes_done),
-                        formatBytes(txn->bytes_total));
+                        paintState(phaseText(*txn, stepSecondsOf(snapshot, txn->job))),
+                        formatBytes(txn->bytes_done), formatBytes(txn->bytes_total));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "app/commands/terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,6 +85,13 @@ std::size_t displayWidth(std::string_view text) {
     }
   }
   return width;
+}
+
+std::size_t terminalWidth() {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kUsual;
 }
 
 void printError(const Error& error, int exitCode) {

@@ -29,6 +29,9 @@ std::string paintState(std::string_view state);
 /// Columns that `text` takes: characters of UTF-8, without colours.
 std::size_t displayWidth(std::string_view text);
 
+/// Columns of the terminal behind stdout; 80 where it does not say.
+std::size_t terminalWidth();
+
 /// One line on stderr.
 void printError(const Error& error, int exitCode);
 /// Drops everything that is written to stdout from now on.

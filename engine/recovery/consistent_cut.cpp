@@ -30,8 +30,7 @@ ConsistentCut FindConsistentCut(std::span<const HeldState> devices, bool can_fol
       return cut;
     }
     if (s.node == HeldState::Node::kUnsettled) {
-      cut.waits_for =
-          fmt::format("n{} still has to follow the outcome of a change", s.device.node);
+      cut.waits_for = fmt::format("n{} still has to follow the outcome of a change", s.device.node);
       return cut;
     }
     if (s.node == HeldState::Node::kThere && s.has_rank) {

@@ -57,7 +57,7 @@ std::vector<ParticipantAction> Participant::FollowCommit(const OutcomeReceived& 
                              outcome.settled, moved_)}};
   }
   // A node that receives the outcome without a round has missed that the rounds were given up, and
-  // what it holds counts as lost.
+  // its job has ended since: what it holds is of no use.
   if (round == kGivenUp || (round == 0 && moved_ < rounds_)) {
     gave_up_ = true;
     if (round == kGivenUp) {

@@ -779,6 +779,10 @@
         <translation>die Änderung kann nicht ins Journal geschrieben werden: %1</translation>
     </message>
     <message>
+        <source>the end of the last one is not in the journal yet</source>
+        <translation>das Ende der letzten steht noch nicht im Journal</translation>
+    </message>
+    <message>
         <source>database or disk is full</source>
         <translation>Datenbank oder Datenträger ist voll</translation>
     </message>

@@ -84,7 +84,7 @@ struct Node {
     w.release = [this](bool stays) { done.push_back(stays ? "release paused" : "release"); };
     w.resume_old = [this](bool) { done.push_back("resume old"); };
     w.ask = [this](bool writes) { done.push_back(writes ? "write abort" : "read"); };
-    w.forgotten = [this](bool) {
+    w.forgotten = [this](bool, bool) {
       done.push_back("forgotten");
       part.reset();
     };

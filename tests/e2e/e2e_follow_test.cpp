@@ -147,9 +147,8 @@ class E2eFollowTest : public QObject {
       QVERIFY(agent && m_faults.StopAt(kParticipant, point));
       const auto apply = m_cluster->Start({"apply", kJob, "--devices", kThere, "--mesh", kMesh,
                                            "--overlap", "on", "--yes", "--json"});
-      QVERIFY(LocalCluster::WaitFor([&] {
-        return !m_faults.IsPending(kParticipant, point) || apply->waitForFinished(0);
-      }));
+      QVERIFY(LocalCluster::WaitFor(
+          [&] { return !m_faults.IsPending(kParticipant, point) || apply->waitForFinished(0); }));
       is_reached = !m_faults.Withdraw(kParticipant, point);
       if (is_reached) {
         QCOMPARE(m_cluster->Phase(), std::string("precopying"));

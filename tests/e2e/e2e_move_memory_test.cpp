@@ -63,7 +63,7 @@ class E2eMoveMemoryTest : public QObject {
     const Json plan = m_cluster->Ask({"plan", kJob, "--mesh", kStages, "--move-memory", kMemory});
     QVERIFY2(plan["rollback"] == "until the first round", plan.dump().c_str());
     const auto rounds = plan["move_memory"]["rounds"].get<int>();
-    QVERIFY(rounds > 3);
+    QVERIFY(rounds > kFetching);
     const Json before = m_cluster->Job(kJob);
     for (const QString& mesh : {kStages, kTensors}) {
       const Json moved = Move(mesh);

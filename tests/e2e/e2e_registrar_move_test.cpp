@@ -16,6 +16,16 @@ using namespace tessera::test;
 namespace {
 const QString kJob = QStringLiteral("nano");
 constexpr std::int64_t kNumbersPerGeneration = 1'000'000;
+
+/// Whether no node holds the state of a job.
+bool IsFree(const Json& status) {
+  if (!status.is_object()) return false;
+  return std::ranges::all_of(status["nodes"], [](const Json& node) {
+    return std::ranges::all_of(node["devices"],
+                               [](const Json& device) { return device["used_bytes"] == 0; });
+  });
+}
+
 }  // namespace
 
 class E2eRegistrarMoveTest : public QObject {
@@ -132,6 +142,8 @@ class E2eRegistrarMoveTest : public QObject {
   void whatHasEndedStaysEnded() {
     start("dp=2", "n1g0,n2g0");
     QCOMPARE(m_cluster->Run({"job", "stop", kJob, "--yes"}).code, 0);
+    // What the nodes have been told of it before they free its memory, they have then.
+    QVERIFY(LocalCluster::WaitFor([&] { return IsFree(m_cluster->Status()); }));
     loseTheRegistrar();
     move();
     QVERIFY(m_cluster->Job(kJob).is_null());

@@ -6,6 +6,7 @@
 #include <map>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 #include "engine/files/whole_file.h"
 
@@ -40,10 +41,10 @@ const std::array<Confined, 8> kConfined = {{
     {"curl/.*", {"agents/http/"}},
 }};
 
-/// Ways to host addresses of a device's memory, which a GPU does not have. All else goes through
-/// DeviceMemory.
+/// Ways to host addresses of a device's memory, which a GPU does not have: those of cells, and of
+/// arenas that are called so. All else goes through DeviceMemory.
 const std::array<Confined, 2> kHostAddresses = {{
-    {"\\.InPlace\\(",
+    {"(\\.|->)InPlace\\(",
      {"engine/copy/", "agents/move/follow.cpp", "agents/move/mover_snapshot.cpp",
       "agents/net/lane_server.cpp", "tests/"}},
     {"\\barena(\\(\\))?(\\.|->)AddressOf\\(",
@@ -102,13 +103,18 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
   if (path.ends_with(".h") && !has("/// \\file") && !is_c) complain(1, "no /// \\file comment");
 
   static const std::regex kInclude("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
+  static const auto host_addresses = [] {
+    std::vector<std::pair<const Confined*, std::regex>> rules;
+    for (const Confined& rule : kHostAddresses) rules.emplace_back(&rule, rule.what);
+    return rules;
+  }();
   const auto allowed = kMayInclude.find(layer);
   std::istringstream lines{std::string(text)};
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    for (const Confined& rule : kHostAddresses) {
-      if (!IsInside(path, rule) && std::regex_search(line, std::regex(rule.what)))
+    for (const auto& [rule, pattern] : host_addresses) {
+      if (!IsInside(path, *rule) && std::regex_search(line, pattern))
         complain(number, "takes a host address of a device's memory");
     }
     std::smatch match;

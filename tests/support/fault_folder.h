@@ -13,7 +13,7 @@ class FaultFolder {
  public:
   FaultFolder() { qputenv("TESSERA_FAULT_FOLDER", folder_.path().toUtf8()); }
 
-  /// The node's agent gets SIGKILL when it reaches the point so many times from now on.
+  /// The node's agent gets SIGKILL when it reaches the point for the `times`-th time from now on.
   /// \return whether that could be ordered
   bool KillAt(int node, const QString& point, int times = 1) const;
   /// It gets SIGSTOP when it next reaches the point.

@@ -241,11 +241,10 @@ class SentencesTest : public QObject {
                                                   QRegularExpression::MultilineOption);
     static const QRegularExpression command(
         QStringLiteral("^(?:chmod|sysctl|apt-get|timedatectl) "));
-    static const QRegularExpression name(QStringLiteral(
-        "(?:\\bOk\\(|Finding\\(\\s*Verdict::k\\w+,\\s*|\\.name = )\"([^\"]+)\""));
+    static const QRegularExpression name(
+        QStringLiteral("(?:\\bOk\\(|Finding\\(\\s*Verdict::k\\w+,\\s*|\\.name = )\"([^\"]+)\""));
     static const QRegularExpression assigned(QStringLiteral("check\\.(?:value|remedy) =([^;]*);"));
-    QString doctor =
-        sourceOf("agents/node/doctor.cpp") + sourceOf("agents/node/doctor_gpu.cpp");
+    QString doctor = sourceOf("agents/node/doctor.cpp") + sourceOf("agents/node/doctor_gpu.cpp");
     doctor.remove(lineOfComment);
     const QString silent = sourceOf("agents/registrar/inquiries.cpp");
     QStringList formats = sentenceFormats(doctor);

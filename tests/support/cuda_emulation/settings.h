@@ -10,12 +10,14 @@
 ///     peers=all|none|0-1:2-3  which devices reach each other; `all` without it
 ///     latency=200us         before each operation of a stream
 ///     driver=13000          version
-///     fail=SYMBOL#N[=CODE]  the Nth call of this function fails, with CODE or 999; `*`: of any of
-///                           the driver. Functions of NCCL too
+///     fail=SYMBOL#N[=CODE]  the Nth call of this function fails, with CODE or 999. SYMBOL is one
+///     of
+///                           the driver or of NCCL; `*` means any function of the driver
 ///     vanish=DEVICE@N       after N calls of any function the device is gone
 ///     nccl=22803            version of the emulated NCCL
 ///     nccl-stop=RANK@N      this rank sends half of its bytes in the Nth group of calls, and stops
-///     report=FILE           at the end of the process, a line each of driver and NCCL: what was not
+///     report=FILE           at the end of the process, a line each of driver and NCCL: what was
+///     not
 ///                           released, which call has failed, and which functions were called
 #include <chrono>
 #include <cstdint>

@@ -47,6 +47,10 @@ def tensor_of(piece: Piece, gradient: bool = False) -> torch.Tensor:
 def bytes_of(piece: Piece, gradient: bool = False, num_bytes: int | None = None) -> torch.Tensor:
     """The memory of the piece, of u8. `num_bytes` reads on behind it."""
     if piece.device is not None:
+        if not torch.cuda.is_available():
+            raise TesseraError(
+                f"the state is on CUDA device {piece.device}, and this torch finds no CUDA device"
+            )
         taken = torch.as_tensor(piece.cuda_array(gradient, num_bytes), device=_device_of(piece))
         if taken.data_ptr() != piece.address_of(gradient):
             raise TesseraError(f"torch has copied '{piece.name}' instead of using its memory")

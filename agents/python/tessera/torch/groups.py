@@ -131,6 +131,24 @@ def pretended(sizes: dict[str, int], rank: int = 0, device: str = "cpu") -> Iter
         dist.destroy_process_group()
 
 
+def _leave() -> list[Any]:
+    """Makes torch.distributed forget its groups, and returns them in the order of their shutdown.
+
+    Their shutdown waits for other members, if they are of NCCL.
+    """
+    names = dist.distributed_c10d._world.pg_names
+    groups = sorted(names, key=lambda group: names[group], reverse=True)
+    names.clear()  # those that it finds here, destroy_process_group() shuts down
+    dist.destroy_process_group()
+    return groups
+
+
+def _shut_down(groups: list[Any]) -> None:
+    for group in groups:
+        group.shutdown()
+    groups.clear()
+
+
 class Groups:
     """The groups of a job's rank. Each view has a store, at its rank 0, and a group for decisions,
     built on a thread of the library while the job trains. The default group, of which a process can
@@ -141,6 +159,7 @@ class Groups:
         self._device = device
         self._coming: dict[tuple[int, int], tuple[Any, Any, str]] = {}
         self._current: tuple[Any, Any, str] | None = None
+        self._left: list[Any] = []
 
     def build(self, view: View) -> None:
         """For Job.connect."""
@@ -175,7 +194,7 @@ class Groups:
         if built is None:
             raise TesseraError(f"the groups of epoch {view.epoch} were not built")
         if dist.is_initialized():
-            dist.destroy_process_group()
+            self._left += _leave()
         self._coming = {key: of for key, of in self._coming.items() if key[0] > view.epoch}
         # Nobody has to wait for the end of a group's threads.
         retired, self._current = [self._current], built
@@ -195,6 +214,15 @@ class Groups:
             forget_in_backward(self._device)
             _track_random_numbers(mesh, self._device)
         return mesh
+
+    def end_left(self) -> None:
+        """Shuts down the groups from before, when all ranks have adopted and others leave the job.
+
+        These others still have them, so nobody may wait for that before.
+        """
+        left, self._left = self._left, []
+        if left:
+            threading.Thread(target=_shut_down, args=(left,), daemon=True).start()
 
     def _name_device(self, view: View, store: Any) -> None:
         """For _backend."""

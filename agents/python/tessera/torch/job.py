@@ -31,7 +31,9 @@ from tessera.torch.program import (
     Build,
     StateOfOptimizer,
     call,
+    has_axis,
     local_of,
+    memory_of,
     parameters,
     persistent_buffers,
 )
@@ -40,6 +42,17 @@ FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
 _ALONE = dict.fromkeys(AXES, 1)
 _SAMPLE_AXES = (("dp",), ("dp", "cp"))
 _WHOLE = Axis(1, 0, None)  # an axis of one rank
+
+
+def _find_room(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+    """What an optimizer takes on GPUs beside its state, for all parameters of a group at once.
+
+    If it is missing inside of an update, half of that is made.
+    """
+    groups = [group for group in optimizer.param_groups if group.get("foreach") is not False]
+    sizes = [sum(memory_of(p).nbytes for p in group["params"]) for group in groups]
+    if sizes:
+        torch.empty(max(sizes), dtype=torch.uint8, device=device)
 
 
 class Sampler:
@@ -212,6 +225,8 @@ class TorchJob:
         """
         if self._stepped:
             raise TesseraError("job.step(loss) was called twice in one step, or outside of steps()")
+        if self._device.type == "cuda":  # what backward() has begun
+            torch.cuda.current_stream(self._device).synchronize()
         busy = time.monotonic() - self._began
         program = self._bound()
         program.take_gradients()
@@ -314,6 +329,26 @@ class TorchJob:
                     wait.wait()
         if program.is_pipelined:
             self._reduce_over_stages(program)
+        if self._device.type == "cuda":
+            self._agree(program)
+
+    def _agree(self, program: Program) -> None:
+        """Takes one of the gradients that several ranks have computed from the same samples.
+
+        On GPUs some kernels add in any order, so these gradients may differ by rounding.
+        """
+        for axis in ("pp", "ep", "tp"):
+            of = program.axes[axis]
+            if of.size == 1 or (axis == "pp" and program.is_pipelined):
+                continue
+            waits = [
+                dist.broadcast(one.value, group=of.group, group_src=0, async_op=True)
+                for one in program.gradients
+                if one.value.numel() > 0 and not has_axis(one.parameter, axis)
+            ]
+            for wait in waits:
+                assert wait is not None
+                wait.wait()
 
     def _reduce_over_stages(self, program: Program) -> None:
         """Sums the gradients of parameters that several stages have used, such as tied ones."""
@@ -575,6 +610,9 @@ class Attached(TorchJob):
     def _rebuild(self, view: View) -> Binding:
         old = [] if self._program is None else _parts_of(self._program)
         self._program = None
+        if self._device.type == "cuda":  # NCCL takes memory beside that of torch
+            gc.collect()
+            torch.cuda.empty_cache()
         self.mesh = self._groups.use(view)
         self._program = self._unchecked = binding = self._make(self._buffers)
         now = {id(part()) for part in _parts_of(binding)}
@@ -585,7 +623,9 @@ class Attached(TorchJob):
 
     def _make(self, buffers: dict[str, torch.Tensor] | None) -> Binding:
         assert self._build is not None
-        with torch.random.fork_rng(), torch.device("meta"):
+        if self._device.type == "cuda":
+            torch.cuda.set_device(self._device)  # scripts may choose another one
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
             made = call(self._build, self.mesh)
         binding = Binding(
             *made,
@@ -618,6 +658,7 @@ class Attached(TorchJob):
             view = self._job.adopt()
             self._rebuild(view)
             stays = not self._job.attached()
+            self._groups.end_left()
             request = 0
         # What has moved may have used their place, also in a change that was rolled back.
         self._bound().clear_gradients()
@@ -653,6 +694,8 @@ class Attached(TorchJob):
         return self._job.decide(self.coming_step, mine, max_norm, gather)
 
     def _update(self, program: Program, decision: Decision) -> None:
+        if self._device.type == "cuda":
+            _find_room(program.optimizer, self._device)
         with self._job.update(decision.step), torch.no_grad():
             self._apply(program, decision)
         if self._unchecked is not None:

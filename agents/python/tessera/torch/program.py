@@ -197,7 +197,7 @@ def check_optimizer(optimizer: torch.optim.Optimizer) -> None:
     group = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
     known = inspect.signature(type(optimizer)).parameters
     options = {key: value for key, value in group.items() if key in known}
-    with torch.device("cpu"), torch.random.fork_rng():
+    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
         one = nn.Parameter(torch.tensor([[0.5, -0.25], [1.0, 2.0]]))
         begin = one.detach().clone()
         gradient = torch.tensor([[0.125, 0.5], [-0.25, 0.0625]])
