@@ -161,7 +161,7 @@ void NodeTransactions::OnRankEnded() {
 
 void NodeTransactions::Beat() {
   if (txn_) return txn_->Beat();
-  // They could be taken for those of a later job.
+  // An agent after this one could take the rows for those of a later job.
   if (has_left_rows_ && TransactionPart::Clear(*world_.machine.journal)) has_left_rows_ = false;
 }
 

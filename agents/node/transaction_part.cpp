@@ -84,9 +84,8 @@ void TransactionPart::Feed(engine::ParticipantEvent event) {
   }
   draining_ = false;
   if (!forgotten_) return;
-  // Copies, because the part may be destroyed in the call.
-  const auto forgotten = world_.forgotten;
-  forgotten(bool{stay_paused_}, bool{has_rows_});
+  const auto forgotten = world_.forgotten;  // a copy: the call may destroy the part
+  forgotten(stay_paused_, has_rows_);
 }
 
 void TransactionPart::OnPrecopy(const engine::PrecopyRequested& leg,

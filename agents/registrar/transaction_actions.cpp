@@ -249,13 +249,16 @@ void TransactionDesk::OnStateDigests(std::int32_t node, const wire::StateDigests
   Feed(engine::NodeDigested{node, has_digests});
 }
 
+// In a round, others fetch cells from a node that has answered. It may have lost its memory since,
+// or its agent has restarted and offers them once it hears of the round.
+std::set<std::int32_t> TransactionDesk::Needed() const {
+  const engine::Coordinator& machine = txn_->run->machine();
+  return machine.round() > 0 ? machine.participants() : machine.waiting_for();
+}
+
 void TransactionDesk::FeedSilence() {
   if (!txn_) return;
-  // Others may lack what a node that has answered holds.
-  const engine::Coordinator& machine = txn_->run->machine();
-  const std::set<std::int32_t> waiting =
-      machine.round() > 0 ? machine.participants() : machine.waiting_for();
-  for (const std::int32_t number : waiting) {
+  for (const std::int32_t number : Needed()) {
     const Membership::Node* node = members_.Find(number);
     if (!node || !Membership::IsSilent(*node) || !txn_) continue;
     const bool is_lost = node->state == engine::NodeState::kDead;  // and not only out of reach
@@ -267,24 +270,9 @@ void TransactionDesk::FeedSilence() {
   }
 }
 
-// A node that has answered for the round may have lost its memory since, or does not offer its
-// cells, because its agent has restarted and has not heard of the round. Others wait for them.
-void TransactionDesk::AskWhoHasAnswered() {
-  const engine::Coordinator& machine = txn_->run->machine();
-  if (machine.round() == 0) return;
-  for (const std::int32_t number : machine.participants()) {
-    const Membership::Node* const node = members_.Find(number);
-    const bool is_there = node && node->state == engine::NodeState::kAlive;
-    if (!is_there || machine.waiting_for().contains(number)) continue;
-    static_cast<void>(SendRequest(engine::SendOutcome{number, true, machine.round()}));
-  }
-}
-
 void TransactionDesk::RepeatRequests(Clock::time_point now) {
   if (!txn_ || !txn_->repeats.IsDue(now)) return;
-  AskWhoHasAnswered();
-  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
-  for (const std::int32_t number : waiting) {
+  for (const std::int32_t number : Needed()) {
     const Membership::Node* const node = members_.Find(number);
     if (!txn_ || !node || node->state != engine::NodeState::kAlive) continue;
     // Prepare may be large, and takes long to carry out.

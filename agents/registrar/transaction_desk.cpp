@@ -211,7 +211,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
     txn_.reset();
-    left_row_ = job.name;  // perhaps
+    left_row_ = job.name;  // which may be there
     EraseLeftRow();
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "agents/registrar/decisions.h"
@@ -136,11 +137,12 @@ class TransactionDesk : public RegistrarPart {
   void WatchJoining(const Job& job);
   /// A node may have been silent before the transaction began to wait for it.
   void FeedSilence();
-  /// Sends the request of the present phase, or the outcome, again to connected nodes that have not
-  /// answered it.
+  /// The nodes that the present phase needs: those that have not answered, and in a round all.
+  /// \pre a transaction runs
+  std::set<std::int32_t> Needed() const;
+  /// Sends the request of the present phase, or the outcome, again to those of them that are
+  /// connected.
   void RepeatRequests(Clock::time_point now);
-  /// Asks nodes that have answered for the round again.
-  void AskWhoHasAnswered();
   /// Whether the job of a finished transaction is paused now.
   bool IsPausedSince(std::int64_t transaction);
 

@@ -14,7 +14,7 @@ Result<HostBuffer> BufferPool::Take(std::size_t size) {
       free_.pop_back();
     }
   }
-  // Most buffers have the size of a frame, so the pool drops one that is too small.
+  // Nearly all requests are for a frame. A buffer that is too small for one is freed.
   if (buffer.bytes.size() < size) {
     TESSERA_TRY(buffer, make_(size));
   }

@@ -62,7 +62,7 @@ class BufferPoolTest : public QObject {
       QVERIFY(other->bytes.data() != first);
     }
     QCOMPARE(memory.made, (std::vector<std::size_t>{100, 10}));
-    // Both free buffers are too small, and the pool drops the one that it tries.
+    // Both free buffers are too small. The pool takes one of them and frees it.
     VERIFY_OK(pool->Take(200));
     QCOMPARE(memory.made.back(), std::size_t{200});
     QCOMPARE(memory.live, 2);

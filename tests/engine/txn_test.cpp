@@ -64,8 +64,9 @@ class World {
 
   /// Runs until no message is left. Kills that many agents, and breaks that many connections with
   /// all their messages.
-  /// `lose`: a node is lost for good between two rounds. `silences`: so often a node is out of
-  /// reach until it counts as silent; words of either side arrive late then, but in their order.
+  /// `lose`: a node is lost for good between two rounds. `silences`: how often a node is out
+  /// of reach for so long that it counts as silent. Messages of both sides then arrive late, in
+  /// order.
   void Run(int kills, int cuts, bool cancel, bool lose = false, int silences = 0) {
     for (int i = 0; i < 20000; ++i) {
       if (silences > 0 && rng_() % 16 == 0) {
@@ -195,7 +196,7 @@ class World {
     return false;
   }
 
-  // A node that has the transaction says so again, or asks, once it hears nothing of it any more.
+  // A node that still has the transaction repeats its report, or asks for the outcome.
   bool Ask() {
     if (!finished_) return false;
     for (auto& [number, node] : nodes_) {

@@ -100,8 +100,8 @@ Status UseDevices() {
   if (used) used = Use(devices);
   if (!devices.is_guarded) return used;
   const Status guard = CheckGuard(devices);
-  // A device that has vanished cannot be read. Otherwise the calls after the one that has failed
-  // are right again.
+  // The emulation fails one call and carries out the later ones, so the guard can be read. A device
+  // that has vanished fails all of them.
   const bool vanishes = qgetenv("TESSERA_CUDA_EMULATION").contains("vanish=");
   return guard || vanishes ? used : guard;
 }
