@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,8 @@ class Parts {
   /// Waits for the device and copies what it has packed.
   static Status Collect(Part& part) {
     TESSERA_RETURN_IF_ERROR(part.queue->Wait());
-    std::ranges::copy(part.queue->staging().first(part.out.size()), part.out.begin());
+    if (!part.out.empty())
+      std::memcpy(part.out.data(), part.queue->staging().data(), part.out.size());
     part.out = {};
     return OkStatus();
   }
@@ -115,7 +117,7 @@ Result<std::uint64_t> CudaMemory::Unpack(const engine::CellView& to,
     TESSERA_RETURN_IF_ERROR(part->queue->Wait());
     const auto bytes = in.first(std::min(in.size(), part->queue->staging().size()));
     const auto staged = part->queue->staging().first(bytes.size());
-    std::ranges::copy(bytes, staged.begin());
+    std::memcpy(staged.data(), bytes.data(), bytes.size());
     TESSERA_RETURN_IF_ERROR(LaunchUnpack(*part->queue, to, indices, offset, staged));
     in = in.subspan(bytes.size());
     offset += std::ssize(bytes);

@@ -60,8 +60,8 @@ constexpr Change kChanges[] = {
     {"(2,2,1) -> (4,2,1)", "pp=2,tp=2,dp=1", 4, "pp=4,tp=2,dp=1", 8},
 };
 
-/// Of which to measure only those with this text in their name; empty: all.
-std::string only_change;  // NOLINT(*-global-variables): of the command line
+/// Of which to measure only those with these texts in their names; empty: all.
+std::string only_change, only_fabric;  // NOLINT(*-global-variables): of the command line
 
 std::vector<Change> Changes() {
   std::vector<Change> changes(std::begin(kChanges), std::end(kChanges));
@@ -301,13 +301,14 @@ int main(int argc, char** argv) {
       large = true;
     } else if (word == "--change" && i + 1 < argc) {
       only_change = argv[++i];
+    } else if (word == "--fabric" && i + 1 < argc) {
+      only_fabric = argv[++i];
     } else if (word == "--overlap") {
       overlap = true;
     } else {
-      fmt::print(
-          stderr,
-          "usage: move_bench [--rounds N] [--change TEXT] [--large] [--peers PYTHON_WITH_TORCH] | "
-          "--overlap\n");
+      fmt::print(stderr,
+                 "usage: move_bench [--rounds N] [--change TEXT] [--fabric TEXT] [--large] "
+                 "[--peers PYTHON_WITH_TORCH] | --overlap\n");
       return 2;
     }
   }
@@ -321,6 +322,7 @@ int main(int argc, char** argv) {
   if (large) sizes.push_back(OnRealGpus() ? kLargeSizeOfGpus : kLargeSize);
   for (const Size& size : sizes) {
     for (const Fabric& fabric : kFabrics) {
+      if (std::string(fabric.name).find(only_fabric) == std::string::npos) continue;
       const bool done =
           overlap ? MeasureOverlap(size, fabric, rounds) : Measure(size, fabric, rounds, python);
       if (!done) return 1;

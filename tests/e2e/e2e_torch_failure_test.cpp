@@ -43,7 +43,7 @@ class E2eTorchFailureTest : public QObject {
     QCOMPARE(ranks.size(), std::size_t{3});
     QVERIFY(SendSignal(ranks.back(), SIGKILL));
     QVERIFY(m_jobs->EndsPaused(kJob));
-    QCOMPARE(RunOf(cluster(), kJob).size(), std::size_t{kTorchSteps});
+    QCOMPARE(RunOf(cluster(), kJob).size(), static_cast<std::size_t>(TorchSteps()));
     const Outcome logs = cluster().Run({"job", "logs", kJob, "--rank", "1", "--json"});
     QVERIFY2(logs.code == 0 && logs.output.contains("step 20: loss"), logs.Text());
     QVERIFY2(!logs.output.contains(R"("rank":0)"), logs.Text());

@@ -120,8 +120,8 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_jobs->Start("still", script, first, more));
     QVERIFY(m_jobs->EndsPaused("still"));
     const Run still = RunOf(*m_cluster, "still");
-    QCOMPARE(still.size(), std::size_t{kTorchSteps});
-    QVERIFY(still.at(kTorchSteps).loss < still.at(1).loss);
+    QCOMPARE(still.size(), static_cast<std::size_t>(TorchSteps()));
+    QVERIFY(still.at(TorchSteps()).loss < still.at(1).loss);
     QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
 
     QVERIFY(m_jobs->Start("moved", script, first, more + QStringList{"--delay", "0.5"}));
@@ -153,7 +153,7 @@ class E2eTorchTest : public QObject {
       before = after;
       ranks = now;
     }
-    QVERIFY(m_cluster->Step("moved") < kTorchSteps);
+    QVERIFY(m_cluster->Step("moved") < TorchSteps());
     QCOMPARE(num_overlapped, evaluates ? 0 : static_cast<int>(then.size()));
     QVERIFY(m_jobs->EndsPaused("moved"));
     const QString difference = DifferenceOf(RunOf(*m_cluster, "moved"), still);
@@ -176,7 +176,7 @@ class E2eTorchTest : public QObject {
               "    return model, torch.optim.AdamW(model.parameters(), lr=1e-6)\n"
               "job.bind(build)\n"
               "for step in job.steps():\n"
-              "    loss = job.model(torch.ones(2, 700)).square().mean()\n"
+              "    loss = job.model(torch.ones(2, 700, device=job.device)).square().mean()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
@@ -215,7 +215,7 @@ class E2eTorchTest : public QObject {
               "    return model, torch.optim.SGD(model.parameters(), lr=1e-3)\n"
               "job.bind(build)\n"
               "for step in job.steps():\n"
-              "    loss = job.model(torch.randn(4, 8)).square().mean()\n"
+              "    loss = job.model(torch.randn(4, 8, device=job.device)).square().mean()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
@@ -334,16 +334,16 @@ class E2eTorchTest : public QObject {
               "with torch.random.fork_rng():\n"
               "    torch.manual_seed(1)\n"
               "    torch.nn.Linear(4, 4)\n"
-              "    unused = torch.nn.Linear(4, 4).weight.detach()\n"
+              "    unused = torch.nn.Linear(4, 4).weight.detach().to(job.device)\n"
               "for step in job.steps(until=40):\n"
-              "    loss = job.model[0](torch.ones(1, 4)).square().sum()\n"
+              "    loss = job.model[0](torch.ones(1, 4, device=job.device)).square().sum()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    assert torch.equal(job.model[1].weight.detach(), unused), step\n"));
     const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->Apply("wrong", "dp=3", "n0g0,n1g0,n1g1", {"--overlap", "on"}).is_object());
-    QVERIFY(m_jobs->EndsPaused("wrong"));
+    QVERIFY(m_jobs->EndsPaused("wrong", 40));
   }
 
   // Each rank along cp has one part of the same sequences. Nobody but job.step knows that.
@@ -369,18 +369,18 @@ class E2eTorchTest : public QObject {
               "data = torch.randn(12, 4, 3, generator=torch.Generator().manual_seed(2))\n"
               "batch = job.sampler(12, global_batch=4)\n"
               "for step in job.steps(until=40):\n"
-              "    samples = data[batch()].chunk(job.mesh['cp'].size(), dim=1)\n"
+              "    samples = data[batch()].to(job.device).chunk(job.mesh['cp'].size(), dim=1)\n"
               "    own = samples[job.mesh['cp'].get_local_rank()]\n"
               "    loss = (job.model(own) - own.roll(1, dims=2)).square().mean()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"));
     QVERIFY(StartWrong(*m_cluster, {"dp=1", "n0g0"}).code == 0);
-    QVERIFY(m_jobs->EndsPaused("wrong"));
+    QVERIFY(m_jobs->EndsPaused("wrong", 40));
     const Run whole = RunOf(*m_cluster, "wrong");
     QVERIFY(m_cluster->Run({"job", "stop", "wrong", "--yes"}).code == 0);
     const Outcome start = StartWrong(*m_cluster, {mesh, devices});
     QVERIFY2(start.code == 0, start.Text());
-    QVERIFY(m_jobs->EndsPaused("wrong"));
+    QVERIFY(m_jobs->EndsPaused("wrong", 40));
     const QString difference = DifferenceOf(RunOf(*m_cluster, "wrong"), whole);
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
@@ -427,7 +427,7 @@ class E2eTorchTest : public QObject {
               "job.bind(build)\n"
               "model = job.model\n"
               "for step in job.steps():\n"
-              "    loss = model(torch.ones(1, 4)).square().sum()\n"
+              "    loss = model(torch.ones(1, 4, device=job.device)).square().sum()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));
@@ -453,7 +453,7 @@ class E2eTorchTest : public QObject {
         "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
         "job.bind(build)\n"
         "for step in job.steps(until=3):\n"
-        "    loss = job.model['0'](torch.ones(1, 2)).sum()\n"
+        "    loss = job.model['0'](torch.ones(1, 2, device=job.device)).sum()\n"
         "    loss.backward()\n"
         "    job.step(loss)\n"));
     const Outcome staged = StartWrong(*m_cluster, {"pp=2", "n0g0,n1g0"});
@@ -501,7 +501,7 @@ class E2eTorchTest : public QObject {
               "    return model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)\n"
               "job.bind(build)\n"
               "for step in job.steps():\n"
-              "    loss = job.model(torch.ones(1, 4)).square().sum()\n"
+              "    loss = job.model(torch.ones(1, 4, device=job.device)).square().sum()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"
               "    time.sleep(0.05)\n"));

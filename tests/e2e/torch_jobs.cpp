@@ -12,15 +12,15 @@ bool TorchJobs::Start(const QString& job, const QString& script, const Layout& l
                               "--name",    job,          "--python",
                               python_,     "--mesh",     layout.first,
                               "--devices", layout.second};
-  const QStringList after = {"--", "--steps", QString::number(kTorchSteps)};
+  const QStringList after = {"--", "--steps", QString::number(TorchSteps())};
   const Outcome start = cluster_.Run(before + options + after + more, kTorchPatience);
   if (start.code != 0) qWarning() << start.Text();
   return start.code == 0;
 }
 
-bool TorchJobs::EndsPaused(const QString& job) const {
+bool TorchJobs::EndsPaused(const QString& job, int steps) const {
   return cluster_.WaitJob(
-      job, [](const Json& now) { return now["state"] == "paused" && now["step"] == kTorchSteps; },
+      job, [steps](const Json& now) { return now["state"] == "paused" && now["step"] == steps; },
       kTorchPatience);
 }
 

@@ -17,7 +17,9 @@ namespace tessera::test {
 
 inline const QString kTorchExamples = QStringLiteral(TESSERA_SOURCE_DIR "/agents/python/examples/");
 constexpr int kTorchPatience = 90;  // seconds: each process imports torch
-constexpr int kTorchSteps = 40;     // of each job
+
+/// Of each job. A process takes longer to begin where it computes on a GPU.
+inline int TorchSteps() { return qgetenv("TESSERA_TEST_GPUS") == "real" ? 160 : 40; }
 
 /// Mesh and devices.
 using Layout = std::pair<QString, QString>;
@@ -33,7 +35,7 @@ class TorchJobs {
   bool Start(const QString& job, const QString& script, const Layout& layout,
              const QStringList& more = {}, const QStringList& options = {});
   /// Whether the job has made its steps in time.
-  bool EndsPaused(const QString& job) const;
+  bool EndsPaused(const QString& job, int steps = TorchSteps()) const;
   /// The processes of a node that run the example.
   std::vector<std::int64_t> Ranks(const QString& script, int node) const;
   std::vector<std::int64_t> Ranks(const QString& script) const;

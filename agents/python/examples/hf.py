@@ -22,8 +22,6 @@ from transformers import (
     MixtralConfig,
     MixtralForCausalLM,
 )
-from transformers.distributed.expert_parallel import apply_expert_parallelism
-from transformers.distributed.tensor_parallel import apply_tensor_parallelism
 
 import tessera.torch
 
@@ -68,9 +66,13 @@ def build(mesh):
     model = make()
     tp, ep = mesh["tp"], mesh["ep"]
     if tp.size() > 1:
+        from transformers.distributed.tensor_parallel import apply_tensor_parallelism
+
         plan = {name: style for name, style in model.tp_plan.items() if "experts" not in name}
         apply_tensor_parallelism(model, tp, model._expand_parallel_plan(plan))
     if ep.size() > 1:  # the ranks along ep have the same samples
+        from transformers.distributed.expert_parallel import apply_expert_parallelism
+
         plan = model._expand_parallel_plan(model.ep_plan)
         apply_expert_parallelism(model, ep, ep, plan, "all_reduce")
     if not arguments.plain:

@@ -117,7 +117,7 @@ job.bind(build)
 batch = job.sampler(len(data), global_batch=arguments.batch)
 for step in job.steps(until=arguments.steps):
     samples = data[batch()].to(job.device)
-    inputs = (samples[:, :-1],) if job.model.is_first else ()
+    inputs = (samples[:, :-1].contiguous(),) if job.model.is_first else ()
     targets, losses = (samples[:, 1:], []) if job.model.is_last else (None, None)
     job.pipeline.step(*inputs, target=targets, losses=losses)
     loss = torch.stack(losses).mean() if losses else None

@@ -65,7 +65,6 @@ trainer = Trainer(
         logging_steps=10,
         save_strategy="no",
         report_to="none",
-        use_cpu=True,
     ),
     train_dataset=data,
     callbacks=[Slowly()],

@@ -32,6 +32,7 @@ from tessera.describe import FOLDER, MESH
 from tessera.torch import check as _check
 from tessera.torch import describe as _describe
 from tessera.torch.alone import Alone
+from tessera.torch.device import device_of_rank
 from tessera.torch.job import Attached, Sampler, TorchJob
 from tessera.torch.program import Build
 
@@ -57,23 +58,10 @@ class _Described(TorchJob):
         sys.exit(0)
 
 
-def _device() -> torch.device:
-    """Where the pieces of this rank are.
-
-    What is emulated is memory of the host, which is none of PyTorch's devices.
-    """
-    number = os.environ.get("TESSERA_CUDA_DEVICE")
-    if number is None or not torch.cuda.is_available():
-        return torch.device("cpu")
-    device = torch.device("cuda", int(number))
-    torch.cuda.set_device(device)
-    return device
-
-
 def attach() -> TorchJob:
     """The job of this process: of Tessera if an agent has started it, else of torchrun or alone."""
     if folder := os.environ.get(FOLDER):
         return _Described(folder)
     if "TESSERA_RANK_SOCKET" in os.environ:
-        return Attached(_device())
+        return Attached(device_of_rank())
     return Alone()

@@ -9,12 +9,12 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
-from torch._C._distributed_c10d import PrefixStore, TCPStore
+from torch._C._distributed_c10d import HashStore, PrefixStore, TCPStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from tessera._library import AXES, TesseraError
@@ -117,18 +117,33 @@ def first_ranks(sizes: dict[str, int]) -> range:
 
 
 @contextmanager
-def pretended(sizes: dict[str, int], rank: int = 0, device: str = "cpu") -> Iterator[DeviceMesh]:
-    """The mesh of a world of which only this rank exists; no collective does anything in it.
-    `device`: of the tensors on it, which a DTensor of another kind of device would copy."""
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    world = math.prod(sizes.values())
+def _world(
+    backend: str, store: Any, rank: int, sizes: dict[str, int], device: str
+) -> Iterator[DeviceMesh]:
     with _own_excepthook():
-        dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)
+        dist.init_process_group(
+            backend, store=store, rank=rank, world_size=math.prod(sizes.values())
+        )
     try:
         yield device_mesh(sizes, device)
     finally:
         dist.destroy_process_group()
+
+
+def pretended(
+    sizes: dict[str, int], rank: int = 0, device: str = "cpu"
+) -> AbstractContextManager[DeviceMesh]:
+    """The mesh of a world of which only this rank exists; no collective does anything in it.
+    `device`: of the tensors on it, which a DTensor of another kind of device would copy."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    return _world("fake", FakeStore(), rank, sizes, device)
+
+
+def alone() -> AbstractContextManager[DeviceMesh]:
+    """The mesh of a world of one rank, with real groups: a tensor that is distributed in a
+    pretended one is no copy in torch 2.11."""
+    return _world("gloo", HashStore(), 0, dict.fromkeys(AXES, 1), "cpu")
 
 
 def _leave() -> list[Any]:

@@ -21,12 +21,13 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 
-from tessera._library import AXES, PAUSE_DONE, TesseraError
+from tessera._library import PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.metrics import Metrics
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
-from tessera.torch.groups import Axis, Groups, first_ranks, pretended
+from tessera.torch.device import warm_up
+from tessera.torch.groups import Axis, Groups, alone, first_ranks, pretended
 from tessera.torch.program import (
     Build,
     StateOfOptimizer,
@@ -39,7 +40,6 @@ from tessera.torch.program import (
 )
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
-_ALONE = dict.fromkeys(AXES, 1)
 _SAMPLE_AXES = (("dp",), ("dp", "cp"))
 _WHOLE = Axis(1, 0, None)  # an axis of one rank
 
@@ -410,6 +410,12 @@ def _value_of(loss: Any) -> float:
     return float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
 
 
+def _keep_imports() -> None:
+    """Later collections leave out what there is now, which takes longest to look through."""
+    gc.collect()
+    gc.freeze()
+
+
 def _return_memory() -> None:
     """Of the first build, which glibc would keep."""
     gc.collect()
@@ -504,10 +510,12 @@ class Attached(TorchJob):
         if FINISH_UPDATE in os.environ:
             self._bind_alone()
             return
+        _keep_imports()
         # Before the groups are built, so that the others train on meanwhile: imports, the first use
         # of everything, and what only a real model has.
-        with pretended(_ALONE) as mesh, self._on_the_host():
+        with alone() as mesh, self._on_the_host():
             first = call(build, mesh)
+        warm_up(self._device, first[1])
         self._seed = torch.initial_seed()
         saved = persistent_buffers(first[0])
         self._buffers = {
@@ -563,8 +571,8 @@ class Attached(TorchJob):
         if self._unfinished is None:
             raise TesseraError("this device is not one update behind its decision")
         view = self._job.view
-        alone = pretended(view.sizes, view.rank, self._device.type)
-        self.mesh = self._world.enter_context(alone)
+        world = pretended(view.sizes, view.rank, self._device.type)
+        self.mesh = self._world.enter_context(world)
         self._program = binding = self._make(None)
         binding.check()
         if binding.buffers:
@@ -610,8 +618,8 @@ class Attached(TorchJob):
     def _rebuild(self, view: View) -> Binding:
         old = [] if self._program is None else _parts_of(self._program)
         self._program = None
+        gc.collect()  # modules refer to each other
         if self._device.type == "cuda":  # NCCL takes memory beside that of torch
-            gc.collect()
             torch.cuda.empty_cache()
         self.mesh = self._groups.use(view)
         self._program = self._unchecked = binding = self._make(self._buffers)

@@ -41,12 +41,7 @@ class TesseraCallback(_transformers.TrainerCallback):  # type: ignore[misc]
             raise TesseraError(
                 f"transformers {_transformers.__version__} is too old: 5.0 or later is needed"
             )
-        check_arguments(trainer)
-        if job.device.type != "cpu":
-            raise TesseraError(
-                "the ranks of a script with the Trainer train on CPUs, and the state of this "
-                "cluster lies on GPUs"
-            )
+        check_arguments(trainer, job.device)
         args = trainer.args
         batch = global_batch
         if batch is None:

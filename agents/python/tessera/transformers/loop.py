@@ -107,15 +107,17 @@ class Loop:
         then counts the same on any mesh. None if the loss of some rank is no such sum.
         """
         own = 0.0 if mine is None else float(mine)
-        sums = torch.tensor([own, float(has_samples and mine is None)], dtype=torch.float64)
+        device = self._job.device
+        missing = float(has_samples and mine is None)
+        sums = torch.tensor([own, missing], dtype=torch.float64, device=device)
         dp = self._job.mesh["dp"]
         if dp.size() > 1:
             dist.all_reduce(sums, group=dp.get_group())
         items, missing = sums.tolist()
         if missing or not has_samples:
             return None, 0
-        divisor = torch.tensor(items * num_samples / self._global_batch, dtype=torch.float32)
-        return divisor, int(own)
+        divisor = items * num_samples / self._global_batch
+        return torch.tensor(divisor, dtype=torch.float32, device=device), int(own)
 
     def _after(self, step: int, ignore_keys: Any, is_last: bool) -> None:
         control = self._call("on_step_end")

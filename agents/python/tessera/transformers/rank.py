@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `accelerate` sees of this process.
+"""What `transformers` and `accelerate` see of this process.
 
-accelerate sees a world of one process. It would otherwise wrap the model and build groups of
+They see a world of one process. accelerate would otherwise wrap the model and build groups of
 its own. The index of the process is that of the rank, so that one rank prints logs.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import random
 from typing import Any
@@ -16,6 +18,7 @@ import torch
 import torch.distributed as dist
 
 from tessera.describe import FOLDER
+from tessera.torch.device import device_of_rank
 
 _OF_TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 _SEED = 42  # that of TrainingArguments
@@ -39,6 +42,31 @@ def prepare() -> None:
     random.seed(_SEED)
     numpy.random.seed(_SEED)
     torch.manual_seed(_SEED)
+    _give_device()
+
+
+def _give_device() -> None:
+    """TrainingArguments would take all GPUs of the machine, and a Trainer put its model on the
+    first, where the state of another rank may be."""
+    arguments: Any = importlib.import_module("transformers").TrainingArguments
+    set_up = arguments.__dict__["_setup_devices"].func
+
+    def give(self: Any) -> torch.device:
+        wants_cpu, self.use_cpu = self.use_cpu, True
+        try:
+            set_up(self)
+        finally:
+            self.use_cpu = wants_cpu
+        is_host = wants_cpu or FOLDER in os.environ
+        device = torch.device("cpu") if is_host else device_of_rank()
+        self.distributed_state.device = device
+        self.distributed_state._cpu = device.type == "cpu"
+        self._n_gpu = int(device.type == "cuda")
+        return device
+
+    arguments._setup_devices = functools.cached_property(give)
+    arguments._setup_devices.__set_name__(arguments, "_setup_devices")
+    arguments.place_model_on_device = False  # the job has the parameters
 
 
 def show(trainer: Any) -> None:

@@ -26,8 +26,8 @@ _ARGUMENTS: tuple[tuple[str, tuple[Any, ...], str], ...] = (
 )
 
 
-def check_arguments(trainer: Any) -> None:
-    """Raises TesseraError naming the argument and the value."""
+def check_arguments(trainer: Any, device: torch.device) -> None:
+    """`device`: of the rank. Raises TesseraError naming the argument and the value."""
     args = trainer.args
     if dist.is_initialized() or args.world_size > 1:
         raise TesseraError(
@@ -43,9 +43,10 @@ def check_arguments(trainer: Any) -> None:
             raise TesseraError(
                 f"{name} cannot be part of a job: a Trainer has every parameter on each rank"
             )
-    if args.device.type != "cpu":
+    if args.device.type != device.type:
         raise TesseraError(
-            f"the Trainer uses {args.device}, and the ranks of a job train on CPUs: use_cpu=True"
+            f"use_cpu={args.use_cpu} cannot be part of a job on this cluster: its state lies on "
+            f"{'GPUs' if device.type == 'cuda' else 'CPUs'}"
         )
     if getattr(trainer, "model_init", None) is not None:
         raise TesseraError("model_init cannot be part of a job: pass the model as model=")
