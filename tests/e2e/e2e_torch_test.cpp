@@ -438,6 +438,35 @@ class E2eTorchTest : public QObject {
     QVERIFY(SaysInItsLog("this Linear is of a mesh that the job has left: use job.model"));
   }
 
+  // TrainingArguments would take the GPUs of the machine, and refuse bf16 where it has none.
+  void aTrainerUsesTheDeviceOfItsRank() {
+    const Python python = FindPython({"transformers", "accelerate"});
+    if (python.program != m_python.program)
+      QSKIP(qPrintable("transformers beside torch: " + python.why));
+    QVERIFY(
+        Write("import tempfile, torch, tessera.torch, tessera.transformers\n"
+              "from transformers import Trainer, TrainingArguments\n"
+              "class Model(torch.nn.Module):\n"
+              "    def __init__(self):\n"
+              "        super().__init__()\n"
+              "        self.layer = torch.nn.Linear(4, 1)\n"
+              "    def forward(self, x):\n"
+              "        return {'loss': self.layer(x).square().mean()}\n"
+              "job = tessera.torch.attach()\n"
+              "args = TrainingArguments(tempfile.gettempdir(), bf16=True, max_steps=40,\n"
+              "                         save_strategy='no', report_to='none')\n"
+              "assert args.device == job.device and args.n_gpu == (job.device.type == 'cuda')\n"
+              "data = [{'x': torch.ones(4)}] * 16\n"
+              "trainer = Trainer(Model(), args, train_dataset=data)\n"
+              "assert trainer.accelerator.device == job.device\n"
+              "assert trainer.model.layer.weight.device.type == 'cpu'\n"
+              "trainer.add_callback(tessera.transformers.TesseraCallback(job, trainer))\n"
+              "trainer.train()\n"));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_jobs->EndsPaused("wrong", 40));
+  }
+
   // What the program does with stages is only needed for meshes that have some.
   void stagesThatAreNoRuleAreLeftOut() {
     QVERIFY(Write(

@@ -67,6 +67,9 @@ def _give_device() -> None:
     arguments._setup_devices = functools.cached_property(give)
     arguments._setup_devices.__set_name__(arguments, "_setup_devices")
     arguments.place_model_on_device = False  # the job has the parameters
+    # bf16 on a host without GPUs otherwise needs use_cpu=True, which ranks on GPUs would not like.
+    module: Any = importlib.import_module("transformers.training_args")
+    module.is_torch_bf16_gpu_available = lambda: True
 
 
 def show(trainer: Any) -> None:

@@ -44,10 +44,7 @@ def check_arguments(trainer: Any, device: torch.device) -> None:
                 f"{name} cannot be part of a job: a Trainer has every parameter on each rank"
             )
     if args.device.type != device.type:
-        raise TesseraError(
-            f"use_cpu={args.use_cpu} cannot be part of a job on this cluster: its state lies on "
-            f"{'GPUs' if device.type == 'cuda' else 'CPUs'}"
-        )
+        raise TesseraError("use_cpu=True cannot be part of this job: its state lies on GPUs")
     if getattr(trainer, "model_init", None) is not None:
         raise TesseraError("model_init cannot be part of a job: pass the model as model=")
     if getattr(trainer, "is_distributed_loading_by_transformers", False):
