@@ -99,6 +99,7 @@ struct tessera_job {
   tessera::ptc::CollectionPtr collection;
   std::string settings;
   bool initialise = false;
+  bool has_waited = false;
   tessera::agents::CViews views;
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
@@ -284,6 +285,14 @@ void ReportLate(tessera_job& job, std::uint64_t request) {
 }
 
 Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
+  // The registrar waits for that update before it lets anybody go on.
+  if (const std::uint64_t left = UnfinishedStep(job); left != 0 && !job.has_waited) {
+    return FailedPrecondition(
+        fmt::format("the update of step {} is left by an earlier rank of this device: call "
+                    "tessera_unfinished and make it before the first wait",
+                    left));
+  }
+  job.has_waited = true;
   // What the program has begun since its last decision, such as filling its pieces.
   TESSERA_RETURN_IF_ERROR(job.arena.memory().Finish());
   ReportLate(job, request);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -30,6 +31,7 @@
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
+#include "ptc/base/median.h"
 
 namespace tessera::agents {
 namespace {
@@ -48,7 +50,6 @@ std::string KeeperIdentity() {
   return fmt::format("{} {}", getppid(), stat ? stat->start : 0);
 }
 
-// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
 /// NCCL encrypts nothing, knows nothing of emulated links, and has one rank on a device at most.
 bool MayUseNccl(const AgentConfig& config) {
   const std::set<std::int32_t> distinct(config.cuda_devices.begin(), config.cuda_devices.end());
@@ -56,6 +57,7 @@ bool MayUseNccl(const AgentConfig& config) {
          distinct.size() == config.cuda_devices.size();
 }
 
+// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
 std::string AddressOf(const std::string& endpoint) {
   const auto begin = endpoint.find("://");
   const auto end = endpoint.rfind(':');
@@ -160,6 +162,9 @@ void NodeServer::DescribeGpus(NodeFacts& facts) const {
   facts.has_gpus = !(*driver)->is_emulated();
   facts.gpu_driver = "CUDA " + (*driver)->VersionText();
   if (const auto info = (*driver)->Describe(config_.cuda_devices.front())) facts.gpu = info->name;
+  if (const auto runs = MeasureCopies(config_.cuda_devices.front())) {
+    facts.gpu_bytes_per_second = std::llround(UpperMedian(*runs));
+  }
   const auto nccl = NcclLibrary::Get();
   if (nccl && MayUseNccl(config_)) facts.nccl = (*nccl)->VersionText();
 }

@@ -100,6 +100,32 @@ class JobExampleTest : public QObject {
     for (int r = 0; r < 2; ++r) QCOMPARE(node.ExitStatus(r), 0);
   }
 
+  // A rank that starts again makes the update that an earlier one has left out, and a process that
+  // is started for this alone ends then.
+  void theExampleMakesAnUpdateThatIsLeft_data() {
+    QTest::addColumn<bool>("alone");
+    QTest::newRow("first") << false;
+    QTest::newRow("alone") << true;
+  }
+  void theExampleMakesAnUpdateThatIsLeft() {
+    QFETCH(bool, alone);
+    Node node(1);
+    QVERIFY(node.agent.Start());
+    node.program = "tessera-job-example";
+    std::ofstream(node.layout_file) << ptc::ToJson(ExampleLayout(1, 1));
+    node.PlaceExample(1, 1, 1, std::vector<float>(256, 7), 60);
+    node.LeaveUpdate(0, 61);
+    if (alone) node.more_environment = {"TESSERA_FINISH_UPDATE=1"};
+    node.StartRank(0, ExampleView(0, 1, 1, 1, 1), false, 1000, 0);
+    if (alone) {
+      QCOMPARE(node.ExitStatus(0), 0);
+    } else {
+      QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    }
+    QCOMPARE(node.devices[0].header().end.load(), 61U);
+    for (const float w : node.ExampleWeights(1)) QCOMPARE(w, 7.0F);  // its gradients are zeros
+  }
+
   // The peers of a killed rank wait until the agent abandons the attempt, and then end.
   void theExampleEndsWhenItsGroupIsAbandoned_data() {
     QTest::addColumn<int>("hosts");

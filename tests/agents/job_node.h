@@ -126,6 +126,7 @@ struct Node {
   std::map<int, pid_t> processes;  // by device
 
   std::string program = "tessera-counting-job";
+  std::vector<std::string> more_environment = {};
   std::array<std::string, 2> data_file = {"/", "/"};  // of even and odd devices
 
   explicit Node(int count) {
@@ -198,6 +199,7 @@ struct Node {
   void StartRank(int device, const RankView& view, bool initialise, int steps, int step_ms) {
     auto environment = RankEnvironment(Environment(device, view, initialise));
     environment.push_back("TESSERA_ARENA_FD=" + std::to_string(kChildDescriptor));
+    std::ranges::copy(more_environment, std::back_inserter(environment));
     const auto pid = StartChild(
         {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms),
                   data_file[static_cast<std::size_t>(device % 2)]},
@@ -215,6 +217,14 @@ struct Node {
     for (int r = 0; r < dp * tp; ++r) {
       StartRank(r, ExampleView(r, dp, tp, hosts, 1), true, steps, 0);
     }
+  }
+  // As if a rank had ended between the decision of `step` and its update.
+  void LeaveUpdate(int device, std::uint64_t step) {
+    engine::ArenaHeader& header = devices[static_cast<std::size_t>(device)].header();
+    header.begin.store(step - 1);
+    header.end.store(step - 1);
+    header.grads_step.store(step);
+    header.decision_step.store(step);
   }
   // The state after a transfer.
   void PlaceExample(int dp, int tp, std::int64_t epoch, const std::vector<float>& weights,

@@ -17,6 +17,16 @@ using namespace tessera::test;
 class JobTest : public QObject {
   Q_OBJECT
  private slots:
+  // The registrar waits for that update, so the job would wait for ever.
+  void aFirstWaitBeforeAnUpdateThatIsLeftIsRefused() {
+    Node node(1);
+    QVERIFY(node.agent.Start());
+    node.MoveTo(0, 1, 1, 30);
+    node.LeaveUpdate(0, 31);
+    node.StartRank(0, ViewOf(0, 1, 1), false, 60, 0);
+    QCOMPARE(node.ExitStatus(0), 1);
+  }
+
   void aJobMakesItsStepsAndLeaves() {
     Node node(2);
     QVERIFY(node.agent.Start());

@@ -49,7 +49,9 @@ def _give_device() -> None:
     """TrainingArguments would take all GPUs of the machine, and a Trainer put its model on the
     first, where the state of another rank may be."""
     arguments: Any = importlib.import_module("transformers").TrainingArguments
-    set_up = arguments.__dict__["_setup_devices"].func
+    set_up = getattr(arguments.__dict__["_setup_devices"], "func", None)
+    if set_up is None:  # transformers 4, which the callback refuses
+        return
 
     def give(self: Any) -> torch.device:
         wants_cpu, self.use_cpu = self.use_cpu, True
