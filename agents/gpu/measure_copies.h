@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How fast a CUDA device copies inside its memory.
+/// How fast CUDA devices of a machine copy to each other.
 
 #include <vector>
 
@@ -10,9 +10,10 @@
 
 namespace tessera::agents {
 
-/// Bytes per second of copies by the kernel, one value per copy. Takes 128 MiB of the device
-/// meanwhile.
-/// \error as CudaDevice::Open and CudaRegion::Create
-Result<std::vector<double>> MeasureCopies(int device);
+/// Bytes per second of copies with their digests, as in a move, one value per copy. If the devices
+/// do not reach each other, the bytes pass the host. Takes 64 MiB of each device meanwhile.
+/// \param from and to may be the same device
+/// \error as CudaDevice::Open, CudaRegion::Create and CopyCellAndDigest
+Result<std::vector<double>> MeasureCopies(int from, int to);
 
 }  // namespace tessera::agents

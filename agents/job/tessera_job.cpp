@@ -285,7 +285,7 @@ void ReportLate(tessera_job& job, std::uint64_t request) {
 }
 
 Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
-  // The registrar waits for that update before it lets anybody go on.
+  // Ranks of a node that wait at different steps are not let go on.
   if (const std::uint64_t left = UnfinishedStep(job); left != 0 && !job.has_waited) {
     return FailedPrecondition(
         fmt::format("the update of step {} is left by an earlier rank of this device: call "

@@ -20,7 +20,6 @@ void NodeReport::FillRegister(const std::vector<std::string>& lanes, wire::Regis
   out->set_gpu(Utf8(facts.gpu));
   out->set_gpu_driver(Utf8(facts.gpu_driver));
   out->set_nccl(Utf8(facts.nccl));
-  out->set_gpu_bytes_per_second(facts.gpu_bytes_per_second);
   out->set_address(facts.address);
   out->set_public_key(Utf8(facts.public_key));
   for (const std::string& lane : lanes) out->add_lanes(lane);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -31,7 +30,6 @@
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
-#include "ptc/base/median.h"
 
 namespace tessera::agents {
 namespace {
@@ -150,7 +148,9 @@ Status NodeServer::Open() {
 LinkPort NodeServer::MakePort() const {
   LinkPort port{&net_, keys_, ingress_};
   if (!config_.cuda_devices.empty()) {
-    port.measure_memory = [device = config_.cuda_devices.front()] { return MeasureCopies(device); };
+    port.measure_memory = [from = config_.cuda_devices.front(), to = config_.cuda_devices.back()] {
+      return MeasureCopies(from, to);
+    };
   }
   return port;
 }
@@ -162,9 +162,6 @@ void NodeServer::DescribeGpus(NodeFacts& facts) const {
   facts.has_gpus = !(*driver)->is_emulated();
   facts.gpu_driver = "CUDA " + (*driver)->VersionText();
   if (const auto info = (*driver)->Describe(config_.cuda_devices.front())) facts.gpu = info->name;
-  if (const auto runs = MeasureCopies(config_.cuda_devices.front())) {
-    facts.gpu_bytes_per_second = std::llround(UpperMedian(*runs));
-  }
   const auto nccl = NcclLibrary::Get();
   if (nccl && MayUseNccl(config_)) facts.nccl = (*nccl)->VersionText();
 }

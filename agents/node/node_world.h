@@ -40,11 +40,10 @@ struct NodeFacts {
   std::string public_key;  // of the agent
   /// Whether its devices are GPUs, on which a program for the CPU cannot compute.
   bool has_gpus = false;
-  std::string nccl;             // version, if its devices can exchange cells by it
-  std::string gpu, gpu_driver;  // of its devices: `NVIDIA H200`, `CUDA 13.0`; empty: of the host
-  std::int64_t gpu_bytes_per_second = 0;       // of copies inside a device; 0: not measured
-  std::int32_t master_port = 0;                // for the ranks of a user's program; 0: none is free
-  std::string rank_socket;                     // to which ranks attach
+  std::string nccl;              // version, if its devices can exchange cells by it
+  std::string gpu, gpu_driver;   // of its devices: `NVIDIA H200`, `CUDA 13.0`; empty: of the host
+  std::int32_t master_port = 0;  // for the ranks of a user's program; 0: none is free
+  std::string rank_socket;       // to which ranks attach
   std::optional<LaneSecret> lane_secret = {};  // present: lanes are not encrypted
 };
 

@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "agents/move/link_probe.h"
 #include "agents/node/peers.h"
 #include "engine/search/fit.h"
-#include "ptc/base/median.h"
 
 namespace tessera::agents {
 namespace {
@@ -35,16 +32,8 @@ ptc::Topology LinkSurvey::TopologyNow() const {
     topology.source = "the links of this emulated cluster";
   }
   std::set<std::int32_t> nodes;
-  std::vector<double> gpus;
   for (const auto& [number, node] : members_.nodes()) {
-    if (node.state == engine::NodeState::kDead) continue;
-    nodes.insert(number);
-    const auto speed = static_cast<double>(node.gpu_bytes_per_second);
-    if (speed > 0) gpus.push_back(speed);
-  }
-  if (!gpus.empty()) {
-    topology.host_bytes_per_second = UpperMedian(std::move(gpus));
-    topology.source += "; GPUs as their nodes measured them";
+    if (node.state != engine::NodeState::kDead) nodes.insert(number);
   }
   engine::UseMeasured(links_, nodes, &topology);
   return topology;

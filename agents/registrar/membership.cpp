@@ -82,7 +82,6 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.gpu = m.gpu();
   node.gpu_driver = m.gpu_driver();
   node.nccl = m.nccl();
-  node.gpu_bytes_per_second = m.gpu_bytes_per_second();
   node.link_mark = LinkMarkOf(m);
   node.snapshots = SharesById(m.snapshots());
   node.awaited_order = 0;

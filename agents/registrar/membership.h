@@ -34,14 +34,13 @@ class Membership {
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
     Clock::time_point last_sent;
-    bool killed = false;                    // or given up, on request: dead as soon as it is silent
-    std::string machine;                    // nodes with equal machines share cores
-    std::string version;                    // of the agent
-    std::string rack;                       // empty: not known
-    std::string nccl;                       // version, if its devices can exchange cells by it
-    std::string gpu, gpu_driver;            // empty: its devices are memory of the host
-    std::int64_t gpu_bytes_per_second = 0;  // of copies inside a device; 0: not measured
-    std::string link_mark;  // machine, address and emulated port, for measured bandwidths
+    bool killed = false;          // or given up, on request: dead as soon as it is silent
+    std::string machine;          // nodes with equal machines share cores
+    std::string version;          // of the agent
+    std::string rack;             // empty: not known
+    std::string nccl;             // version, if its devices can exchange cells by it
+    std::string gpu, gpu_driver;  // empty: its devices are memory of the host
+    std::string link_mark;        // machine, address and emulated port, for measured bandwidths
     wire::Peer peer;
     std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted
     std::vector<wire::NodeDevice> devices;

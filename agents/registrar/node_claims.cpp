@@ -114,7 +114,6 @@ Status Check(const wire::Register& m) {
     TESSERA_RETURN_IF_ERROR(CheckText("lane", lane, kLongestPath));
   TESSERA_RETURN_IF_ERROR(Check(m.jobs()));
   TESSERA_RETURN_IF_ERROR(CheckBytes("link_bytes_per_second", m.link_bytes_per_second()));
-  TESSERA_RETURN_IF_ERROR(CheckBytes("gpu_bytes_per_second", m.gpu_bytes_per_second()));
   TESSERA_RETURN_IF_ERROR(Check(m.snapshots()));
   return Check(m.devices());
 }

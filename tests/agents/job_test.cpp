@@ -17,7 +17,7 @@ using namespace tessera::test;
 class JobTest : public QObject {
   Q_OBJECT
  private slots:
-  // The registrar waits for that update, so the job would wait for ever.
+  // With a rank of the same node that has made it, the job would wait for ever.
   void aFirstWaitBeforeAnUpdateThatIsLeftIsRefused() {
     Node node(1);
     QVERIFY(node.agent.Start());

@@ -86,8 +86,6 @@ class NodeClaimsTest : public QObject {
         (*m.mutable_step()->mutable_metrics())["m" + std::to_string(i)] = 1;
       }
     });
-    row("speed", "gpu_bytes_per_second -1 is not",
-        [](auto& m) { m.mutable_register_()->set_gpu_bytes_per_second(-1); });
     row("register", "GPU -1 is not",
         [](auto& m) { m.mutable_register_()->add_devices()->set_index(-1); });
     row("step", "step -1 is not from 0 to", [](auto& m) { m.mutable_step()->set_step(-1); });

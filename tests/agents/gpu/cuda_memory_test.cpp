@@ -14,6 +14,7 @@
 
 #include "agents/gpu/arena_memory.h"
 #include "agents/gpu/cuda_region.h"
+#include "agents/gpu/measure_copies.h"
 #include "agents/gpu/pinned_memory.h"
 #include "engine/copy/device_memory.h"
 #include "tests/engine/cells.h"
@@ -222,6 +223,15 @@ class CudaMemoryTest : public QObject {
           engine::DigestCell(CellView(pieces[0], cell, 4, host.data()), indices);
       QCOMPARE(digests->source, expected);
       QCOMPARE(digests->copies, std::vector<std::uint64_t>{expected});
+    }
+  }
+
+  void copiesAreMeasured() {
+    for (const int to : {0, LastDevice()}) {
+      const auto runs = agents::MeasureCopies(0, to);
+      VERIFY_OK(runs);
+      QCOMPARE(runs->size(), 5U);
+      QVERIFY(*std::ranges::min_element(*runs) > 1e6);
     }
   }
 

@@ -29,12 +29,13 @@ def warm_up(device: torch.device, optimizer: torch.optim.Optimizer) -> None:
     library of matrix products, kernels, and the thread that runs backward()."""
     if device.type != "cuda":
         return
-    weight = torch.nn.Parameter(torch.zeros(16, 16, device=device))
-    for dtype in (torch.float32, torch.bfloat16):
-        value = weight.to(dtype)
-        torch.autograd.backward((value @ value).float().softmax(1).square().mean())
-    weight.grad = torch.zeros_like(weight)
-    with contextlib.suppress(Exception):  # an optimizer may need more than its options
+    # A GPU may have no bf16, and an optimizer may need more than its options.
+    with contextlib.suppress(Exception):
+        weight = torch.nn.Parameter(torch.zeros(16, 16, device=device))
+        for dtype in (torch.float32, torch.bfloat16):
+            value = weight.to(dtype)
+            torch.autograd.backward((value @ value).float().softmax(1).square().mean())
+        weight.grad = torch.zeros_like(weight)
         other = copy.copy(optimizer)
         other.state = collections.defaultdict(dict)
         other.param_groups = [{**optimizer.param_groups[0], "params": [weight]}]

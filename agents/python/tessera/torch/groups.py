@@ -141,8 +141,8 @@ def pretended(
 
 
 def alone() -> AbstractContextManager[DeviceMesh]:
-    """The mesh of a world of one rank, with real groups: a tensor that is distributed in a
-    pretended one is no copy in torch 2.11."""
+    """The mesh of a world of one rank, with real groups. In a pretended one, tensors that torch
+    2.11 distributes do not get their values."""
     return _world("gloo", HashStore(), 0, dict.fromkeys(AXES, 1), "cpu")
 
 

@@ -504,13 +504,13 @@ class Attached(TorchJob):
         self._unfinished: Decision | None = None
         self._waits = False  # for the boundary before the first step
         self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
+        _keep_imports()
 
     def bind(self, build: Build) -> None:
         self._build = build
         if FINISH_UPDATE in os.environ:
             self._bind_alone()
             return
-        _keep_imports()
         # Before the groups are built, so that the others train on meanwhile: imports, the first use
         # of everything, and what only a real model has.
         with alone() as mesh, self._on_the_host():
@@ -618,8 +618,8 @@ class Attached(TorchJob):
     def _rebuild(self, view: View) -> Binding:
         old = [] if self._program is None else _parts_of(self._program)
         self._program = None
-        gc.collect()  # modules refer to each other
         if self._device.type == "cuda":  # NCCL takes memory beside that of torch
+            gc.collect()
             torch.cuda.empty_cache()
         self.mesh = self._groups.use(view)
         self._program = self._unchecked = binding = self._make(self._buffers)

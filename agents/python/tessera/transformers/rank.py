@@ -20,7 +20,10 @@ import torch.distributed as dist
 from tessera.describe import FOLDER
 from tessera.torch.device import device_of_rank
 
-_OF_TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+_OF_LAUNCHERS = (
+    *("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    *("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"),
+)
 _SEED = 42  # that of TrainingArguments
 
 
@@ -37,7 +40,7 @@ def prepare() -> None:
     """
     if not is_of_tessera():
         return
-    for name in _OF_TORCHRUN:
+    for name in _OF_LAUNCHERS:
         os.environ.pop(name, None)
     random.seed(_SEED)
     numpy.random.seed(_SEED)
@@ -52,6 +55,7 @@ def _give_device() -> None:
     set_up = getattr(arguments.__dict__["_setup_devices"], "func", None)
     if set_up is None:  # transformers 4, which the callback refuses
         return
+    own = torch.device("cpu") if FOLDER in os.environ else device_of_rank()
 
     def give(self: Any) -> torch.device:
         wants_cpu, self.use_cpu = self.use_cpu, True
@@ -59,8 +63,9 @@ def _give_device() -> None:
             set_up(self)
         finally:
             self.use_cpu = wants_cpu
-        is_host = wants_cpu or FOLDER in os.environ
-        device = torch.device("cpu") if is_host else device_of_rank()
+        device = torch.device("cpu") if wants_cpu else own
+        if device.type == "cpu":
+            self.dataloader_pin_memory = False  # that would use a GPU
         self.distributed_state.device = device
         self.distributed_state._cpu = device.type == "cpu"
         self._n_gpu = int(device.type == "cuda")
@@ -69,9 +74,10 @@ def _give_device() -> None:
     arguments._setup_devices = functools.cached_property(give)
     arguments._setup_devices.__set_name__(arguments, "_setup_devices")
     arguments.place_model_on_device = False  # the job has the parameters
-    # bf16 on a host without GPUs otherwise needs use_cpu=True, which ranks on GPUs would not like.
-    module: Any = importlib.import_module("transformers.training_args")
-    module.is_torch_bf16_gpu_available = lambda: True
+    if own.type == "cpu":
+        # bf16 would need use_cpu=True here, which the ranks of the same script on GPUs refuse.
+        module: Any = importlib.import_module("transformers.training_args")
+        module.is_torch_bf16_gpu_available = lambda: True
 
 
 def show(trainer: Any) -> None:

@@ -43,8 +43,13 @@ def check_arguments(trainer: Any, device: torch.device) -> None:
             raise TesseraError(
                 f"{name} cannot be part of a job: a Trainer has every parameter on each rank"
             )
-    if args.device.type != device.type:
-        raise TesseraError("use_cpu=True cannot be part of this job: its state lies on GPUs")
+    if args.device != device or args.n_gpu > 1:
+        raise TesseraError(
+            "use_cpu=True cannot be part of this job: its state lies on GPUs"
+            if args.use_cpu
+            else f"the Trainer uses {args.device}, and the rank {device}: import "
+            "tessera.transformers before TrainingArguments is made"
+        )
     if getattr(trainer, "model_init", None) is not None:
         raise TesseraError("model_init cannot be part of a job: pass the model as model=")
     if getattr(trainer, "is_distributed_loading_by_transformers", False):
