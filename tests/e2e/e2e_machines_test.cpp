@@ -127,7 +127,7 @@ class E2eMachinesTest : public QObject {
     QVERIFY(cluster->machines().SetLink(0, true));
     QVERIFY(cluster->WaitAllAlive());
     QVERIFY(cluster->WaitStep("apart", before + 6, 30));
-    QCOMPARE(cluster->Job("apart")["state"].get<std::string>(), std::string("running"));
+    QVERIFY(cluster->WaitJob("apart", [](const Json& now) { return now["state"] == "running"; }));
     const Outcome metrics = cluster->Run({"job", "metrics", "apart", "--json"});
     QVERIFY2(NumStepsWithoutGap(metrics.output) >= before, metrics.Text());
     QCOMPARE(cluster->Run({"job", "stop", "apart", "--yes"}).code, 0);
