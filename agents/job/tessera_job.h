@@ -195,8 +195,8 @@ typedef struct tessera_record {
 /* In a decision's `pause` that is not TESSERA_PAUSE_DATA: the ranks wait with the gradients of the
  * step before its update, after the step before it. After the wait tessera_unfinished says whether
  * it is to be made, by the same ranks or by those of a new layout, to which state and gradients
- * have moved: call it before each step, and before the first wait. Only programs that were started with `job start
- * --pauses-before-updates` are asked to. */
+ * have moved: call it before each step, and before the first wait. Only programs that were started
+ * with `job start --pauses-before-updates` are asked to. */
 #define TESSERA_PAUSE_BEFORE_UPDATE (UINT64_C(1) << 62)
 #define TESSERA_WAITS_BEFORE_UPDATE(decision) \
   ((decision).pause != TESSERA_PAUSE_DATA && ((decision).pause & TESSERA_PAUSE_BEFORE_UPDATE) != 0)

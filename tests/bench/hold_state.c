@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "agents/job/tessera_job.h"
+#include "tests/bench/begin_rank.h"
 #include "tests/bench/device_copy.h"
 
 /* The elements of a box of up to two dims, from their places in the uncut tensor. */
@@ -72,12 +73,6 @@ static int update(tessera_job* job, int64_t step) {
   return tessera_end_update(job, step);
 }
 
-/* The update that an earlier rank of this device has left out. */
-static int make_up(tessera_job* job) {
-  tessera_decision left;
-  return tessera_unfinished(job, &left) ? update(job, left.step) : 0;
-}
-
 static int step_once(tessera_job* job, int64_t step, tessera_decision* decision) {
   const struct timespec pace = {.tv_nsec = 20 * 1000 * 1000};
   const tessera_record nothing = {0};
@@ -91,8 +86,7 @@ int main(int argc, char** argv) {
   tessera_job* job = NULL;
   const tessera_view* view;
   int64_t epoch = -1;
-  int go_on = tessera_attach(&job) || make_up(job) ? -1 : getenv("TESSERA_FINISH_UPDATE") == NULL;
-  if (go_on > 0 && tessera_connect(job, NULL, NULL) != 0) go_on = -1;
+  int go_on = begin_rank(&job, update);
   if (go_on > 0 && tessera_must_initialise(job) && for_all(job, 1) != 0) go_on = -1;
   if (go_on > 0) go_on = tessera_boundary(job, -1, 0, &view);
   while (go_on > 0) {

@@ -43,9 +43,6 @@ constexpr Size kSize = {"0.7 GiB", 3328, "1G"};
 constexpr Size kLargeSize = {"2 GiB", 9680, "1900M"};
 constexpr Size kLargeSizeOfGpus = {"8 GiB", 38720, "7G"};
 
-/// Whether the clusters have a GPU of this machine, which all their GPUs share.
-bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
-
 struct Change {
   const char* name;  // (pp,tp,dp)
   const char* from;

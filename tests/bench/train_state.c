@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agents/job/tessera_job.h"
+#include "tests/bench/begin_rank.h"
 #include "tests/bench/device_copy.h"
 
 static const char* const kMoments[] = {"exp_avg", "exp_avg_sq"};
@@ -107,19 +108,12 @@ static int update(tessera_job* job, int64_t step) {
   return tessera_end_update(job, step);
 }
 
-/* The update that an earlier rank of this device has left out. */
-static int make_up(tessera_job* job) {
-  tessera_decision left;
-  return tessera_unfinished(job, &left) ? update(job, left.step) : 0;
-}
-
 int main(int argc, char** argv) {
   const long milliseconds = argc > 1 ? atol(argv[1]) : 500;
   const struct timespec pace = {milliseconds / 1000, milliseconds % 1000 * 1000000};
   tessera_job* job = NULL;
   const tessera_view* view;
-  int go_on = tessera_attach(&job) || make_up(job) ? -1 : getenv("TESSERA_FINISH_UPDATE") == NULL;
-  if (go_on > 0 && tessera_connect(job, NULL, NULL) != 0) go_on = -1;
+  int go_on = begin_rank(&job, update);
   if (go_on > 0 && tessera_must_initialise(job)) {
     const tessera_piece* pieces;
     size_t count;

@@ -22,7 +22,7 @@ LocalCluster::Options OnGpus() {
   LocalCluster::Options options;
   options.memory = QStringLiteral("64M");
   options.plain_lanes = true;  // NCCL is not used otherwise
-  if (qgetenv("TESSERA_TEST_GPUS") != "real") options.cuda = QStringLiteral("");
+  if (!OnRealGpus()) options.cuda = QStringLiteral("");
   return options;
 }
 
@@ -48,7 +48,7 @@ class E2eGpuTest : public QObject {
            {"pp=4,tp=1,dp=1", "n1g0,n1g1,n1g2,n1g3"},  // from one node
            {"pp=1,tp=1,dp=1", "n0g2"}});
     // One device is no group of NCCL.
-    const bool has_nccl = qgetenv("TESSERA_TEST_GPUS") != "real";
+    const bool has_nccl = !OnRealGpus();
     QCOMPARE(m_cluster->Run({"events"}).output.contains("from GPU to GPU, by NCCL"), has_nccl);
   }
   void withFullVerification() { Moves({{"tp=4", FirstDevices(4)}}, {"--verify", "full"}); }

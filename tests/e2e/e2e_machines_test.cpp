@@ -128,6 +128,8 @@ class E2eMachinesTest : public QObject {
     QVERIFY(cluster->WaitAllAlive());
     QVERIFY(cluster->WaitStep("apart", before + 6, 30));
     QVERIFY(cluster->WaitJob("apart", [](const Json& now) { return now["state"] == "running"; }));
+    const Outcome past = cluster->Run({"events"});
+    QVERIFY2(!past.output.contains("suspended"), past.Text());
     const Outcome metrics = cluster->Run({"job", "metrics", "apart", "--json"});
     QVERIFY2(NumStepsWithoutGap(metrics.output) >= before, metrics.Text());
     QCOMPARE(cluster->Run({"job", "stop", "apart", "--yes"}).code, 0);

@@ -106,7 +106,7 @@ class E2eTorchTest : public QObject {
     QFETCH(QString, script);
     QFETCH(Layout, first);
     QFETCH(std::vector<Layout>, then);
-    if (script == "pipeline.py" && qgetenv("TESSERA_TEST_GPUS") == "real")
+    if (script == "pipeline.py" && OnRealGpus())
       QSKIP("torch: ranks that share a GPU cannot be stages of a pipeline");
     QStringList modules = {QStringLiteral("torch")};
     if (script.startsWith("llama.py") || script.startsWith("hf.py")) modules << "transformers";

@@ -19,7 +19,7 @@ inline const QString kTorchExamples = QStringLiteral(TESSERA_SOURCE_DIR "/agents
 constexpr int kTorchPatience = 90;  // seconds: each process imports torch
 
 /// Of each job. A process takes longer to begin where it computes on a GPU.
-inline int TorchSteps() { return qgetenv("TESSERA_TEST_GPUS") == "real" ? 160 : 40; }
+inline int TorchSteps() { return OnRealGpus() ? 160 : 40; }
 
 /// Mesh and devices.
 using Layout = std::pair<QString, QString>;

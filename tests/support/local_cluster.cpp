@@ -32,9 +32,6 @@ bool EmulatesCuda(const LocalCluster::Options& options) {
   return !options.cuda.isNull() || qgetenv("TESSERA_TEST_GPUS") == "cuda";
 }
 
-/// With TESSERA_TEST_GPUS=real, clusters have the GPU of this machine, which all their GPUs share.
-bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
-
 /// For all programs that this process starts.
 void EmulateDevices(int count, const QString& more) {
   qputenv("LD_LIBRARY_PATH", TESSERA_TEST_FOLDER "/cuda_emulation");
@@ -45,6 +42,8 @@ void EmulateDevices(int count, const QString& more) {
 }
 
 }  // namespace
+
+bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
 
 LocalCluster::LocalCluster(const Options& options)
     : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")),

@@ -15,6 +15,9 @@ class ClusterClient;
 
 namespace tessera::test {
 
+/// With TESSERA_TEST_GPUS=real, clusters have the GPU of this machine, which all their GPUs share.
+bool OnRealGpus();
+
 class LocalCluster final : public Cluster {
  public:
   struct Options {

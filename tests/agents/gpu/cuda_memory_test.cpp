@@ -194,7 +194,11 @@ class CudaMemoryTest : public QObject {
   void copies() {
     QFETCH(int, from);
     QFETCH(int, to);
-    if (std::max(from, to) >= NumDevices()) QSKIP("the machine has fewer devices");
+    const int needed = std::max(from, to) + 1;
+    if (NumDevices() < needed) {
+      const auto why = QStringLiteral("the machine has %1 of the %2 devices that this needs");
+      QSKIP(qPrintable(why.arg(NumDevices()).arg(needed)));
+    }
     const OnDevice source(from), target(to);
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 50; ++i) {

@@ -140,7 +140,7 @@ class NcclExchangeTest : public QObject {
   }
 
   void betweenTwoProcesses() {
-    if (NumDevices() < 2) QSKIP("the machine has fewer devices");
+    if (NumDevices() < 2) QSKIP("the machine has one device, and this needs two");
     std::mt19937_64 rng(test::Seed());
     Party first(0), second(1);
     const std::vector<Sent> there = AddFlow(first, kFirst, second, kSecond, rng);
@@ -187,7 +187,7 @@ class NcclExchangeTest : public QObject {
   }
 
   void aPeerThatEnds() {
-    if (NumDevices() < 2) QSKIP("the machine has fewer devices");
+    if (NumDevices() < 2) QSKIP("the machine has one device, and this needs two");
     std::mt19937_64 rng(test::Seed());
     Party first(0), second(1);
     AddFlow(first, kFirst, second, kSecond, rng);
