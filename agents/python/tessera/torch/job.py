@@ -411,9 +411,13 @@ def _value_of(loss: Any) -> float:
 
 
 def _keep_imports() -> None:
-    """Later collections leave out what there is now, which takes longest to look through."""
+    """Later collections leave out what there is now, which takes longest to look through.
+
+    It is collected when the process ends: triton prints what it finds uncollected then.
+    """
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)
 
 
 def _return_memory() -> None:
@@ -504,7 +508,8 @@ class Attached(TorchJob):
         self._unfinished: Decision | None = None
         self._waits = False  # for the boundary before the first step
         self._world = contextlib.ExitStack()  # pretended, if there are no other ranks
-        _keep_imports()
+        if device.type == "cuda":  # the others do not collect in a pause
+            _keep_imports()
 
     def bind(self, build: Build) -> None:
         self._build = build
