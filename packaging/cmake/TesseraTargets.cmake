@@ -8,8 +8,12 @@ find_program(CCACHE_PROGRAM ccache)
 find_program(MOLD_PROGRAM mold)
 mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
 if(TESSERA_CCACHE AND CCACHE_PROGRAM)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # All checkouts of one user share their entries: paths below the source folder count as relative ones. An
+  # object may therefore carry the debug information of another checkout with the same sources.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   message(STATUS "Compiler cache: ${CCACHE_PROGRAM} (TESSERA_CCACHE=OFF to compile without)")
 else()
   message(STATUS "Compiler cache: none")

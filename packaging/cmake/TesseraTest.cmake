@@ -23,10 +23,8 @@ function(tessera_test_driver driver)
   add_executable(${driver} ${CMAKE_SOURCE_DIR}/tests/support/test_driver.cpp ${ARG_SOURCES})
   set_target_properties(${driver} PROPERTIES AUTOMOC ON UNITY_BUILD OFF
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_link_libraries(${driver} PRIVATE tessera_flags tessera_warnings tessera_test_support ${ARG_LIBS} Qt6::Test)
-  target_compile_definitions(${driver} PRIVATE TESSERA_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                             TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
-                             TESSERA_TEST_FOLDER="${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${driver} PRIVATE tessera_flags tessera_warnings tessera_test_folders tessera_test_support
+                        ${ARG_LIBS} Qt6::Test)
   if(TESSERA_PRECOMPILE)
     target_precompile_headers(${driver} REUSE_FROM tessera_precompiled_${ARG_QT})
   endif()

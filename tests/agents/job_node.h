@@ -35,6 +35,7 @@
 #include "ptc/layout.h"
 #include "ptc/rules/rules.h"
 #include "tests/agents/job_agent.h"
+#include "tests/folders.h"
 #include "tests/support/send_signal.h"
 
 namespace tessera::test {

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/search/calibration.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 

@@ -23,6 +23,7 @@
 #include "agents/train/solo.h"
 #include "agents/train/termination.h"
 #include "engine/model/gpt.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 

@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;

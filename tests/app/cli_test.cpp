@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/folders.h"
 #include "tests/support/program.h"
 #include "tests/support/test_main.h"
 

@@ -22,6 +22,7 @@
 #include "app/commands/manual.h"
 #include "app/commands/suggest.h"
 #include "app/commands/terminal.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::app;

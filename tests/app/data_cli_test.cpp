@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/commands/data.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 class DataCliTest : public QObject {

@@ -16,6 +16,7 @@
 #include <QTest>
 #include <set>
 
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;

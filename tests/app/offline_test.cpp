@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 class OfflineTest : public QObject {

@@ -14,6 +14,7 @@
 
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
+#include "tests/folders.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 

@@ -12,6 +12,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 #include "ui/models/start_form.h"
 

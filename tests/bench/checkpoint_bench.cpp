@@ -19,6 +19,7 @@
 #include "tests/bench/held_job.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/step_seconds.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/temporary_folder.h"
 

@@ -14,6 +14,7 @@
 
 #include "ptc/base/median.h"
 #include "tests/bench/machine.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 
 using tessera::UpperMedian;

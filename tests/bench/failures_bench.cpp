@@ -20,6 +20,7 @@
 
 #include "ptc/base/median.h"
 #include "tests/bench/machine.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 

@@ -26,6 +26,7 @@
 #include "agents/fuse/mount_point.h"
 #include "ptc/base/median.h"
 #include "tests/bench/machine.h"
+#include "tests/folders.h"
 
 namespace {
 

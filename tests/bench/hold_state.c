@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "agents/job/tessera_job.h"
-#include "tests/bench/begin_rank.h"
-#include "tests/bench/device_copy.h"
+#include "tests/support/begin_rank.h"
+#include "tests/support/device_copy.h"
 
 /* The elements of a box of up to two dims, from their places in the uncut tensor. */
 static void fill(const tessera_piece* piece, uint32_t* out) {

@@ -16,6 +16,7 @@
 
 #include "ptc/base/median.h"
 #include "tests/bench/machine.h"
+#include "tests/folders.h"
 
 namespace {
 

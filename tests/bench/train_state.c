@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "agents/job/tessera_job.h"
-#include "tests/bench/begin_rank.h"
-#include "tests/bench/device_copy.h"
+#include "tests/support/begin_rank.h"
+#include "tests/support/device_copy.h"
 
 static const char* const kMoments[] = {"exp_avg", "exp_avg_sq"};
 

@@ -11,6 +11,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"

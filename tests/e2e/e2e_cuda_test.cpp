@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"

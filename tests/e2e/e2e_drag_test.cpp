@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 #include "tests/support/x_server.h"

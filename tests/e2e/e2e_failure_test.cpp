@@ -12,6 +12,7 @@
 #include "agents/client/cluster_state.h"
 #include "engine/store/arena.h"
 #include "tests/e2e/losses.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"

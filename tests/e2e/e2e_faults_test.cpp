@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failures in the middle of a transaction: an agent is held at a named point of it
 // (agents/DESIGN.md) while a rank, an agent or a node fails. In every case the old layout runs or
-// the new one does, and the losses are those of one process.
+// the new one does, with the state that it must have.
 #include <QTest>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tests/e2e/losses.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/proc_stat.h"
@@ -18,7 +18,6 @@ using namespace tessera::test;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
-constexpr std::int64_t kBatch = 16;
 constexpr int kLost = 3;  // seconds of silence after which a node is lost
 // The job's mesh on the first node, and its mesh on both.
 const QString kSmall = QStringLiteral("dp=1,tp=2");
@@ -37,9 +36,7 @@ class E2eFaultsTest : public QObject {
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", kLost}}));
     const Outcome start =
-        m_cluster->StartJob(kJob, kSmall, FirstDevices(2, 2),
-                            {"--global-batch", QString::number(kBatch), "--on-failure", "shrink",
-                             "--set", "collective_timeout=10"});
+        StartExactJob(*m_cluster, kJob, kSmall, FirstDevices(2, 2), {"--on-failure", "shrink"});
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
@@ -68,7 +65,7 @@ class E2eFaultsTest : public QObject {
     QFETCH(bool, joins);
     const auto stopped = applyUntil(0, "registrar." + phase);
     QVERIFY(stopped != 0);
-    const auto ranks = m_cluster->Children(joins ? 1 : 0, TESSERA_BIN_DIR "/tessera-train");
+    const auto ranks = m_cluster->Children(joins ? 1 : 0, kExactProgram);
     QVERIFY(!ranks.empty());
     QVERIFY(killsBetweenUpdates(ranks.back(), joins ? 1 : 0));
     QVERIFY(SendSignal(stopped, SIGCONT));
@@ -126,7 +123,7 @@ class E2eFaultsTest : public QObject {
   void aRankHangsWhileItAdopts() {
     const auto stopped = applyUntil(0, "registrar.decided");
     QVERIFY(stopped != 0);
-    const auto ranks = m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
+    const auto ranks = m_cluster->Children(0, kExactProgram);
     QCOMPARE(ranks.size(), std::size_t{2});
     QVERIFY(SendSignal(ranks.front(), SIGSTOP));
     QVERIFY(SendSignal(stopped, SIGCONT));
@@ -168,7 +165,7 @@ class E2eFaultsTest : public QObject {
     QCOMPARE(old_arena->header().end.load(), step);
     QCOMPARE(old_arena->header().epoch.load(), m_epoch);
     QCOMPARE(new_arena->header().epoch.load(), m_epoch == 1 ? 0 : new_arena->header().epoch.load());
-    QCOMPARE(m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train").size(), std::size_t{2});
+    QCOMPARE(m_cluster->Children(1, kExactProgram).size(), std::size_t{2});
     if (dies) QVERIFY(SendSignal(stopped, SIGKILL));
     QVERIFY(SendSignal(stopped, SIGCONT) || dies);
     endsWith(!dies);
@@ -210,7 +207,7 @@ class E2eFaultsTest : public QObject {
   }
 
   void everyStepIsInTheHistoryOnceWithItsLoss() {
-    const QString wrong = CompareWithOneProcess(*m_cluster, kJob, kBatch);
+    const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 

@@ -15,6 +15,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/shell_job.h"
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"

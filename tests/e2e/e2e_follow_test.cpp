@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tests/e2e/losses.h"
+#include "tests/folders.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/bench/held_job.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
 #include "tests/support/home_guard.h"
 #include "tests/support/program.h"
 #include "tests/support/test_main.h"

@@ -15,6 +15,7 @@
 #include "engine/vfs/tree.h"
 #include "tests/e2e/losses.h"
 #include "tests/engine/vfs/tree_walk.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"

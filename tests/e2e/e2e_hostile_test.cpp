@@ -22,6 +22,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/tessera/wire/view.pb.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/hostile_peers.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -181,7 +182,7 @@ class E2eHostileTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    const Outcome start = m_cluster->StartJob(kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
+    const Outcome start = StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
     QVERIFY2(start.code == 0, start.Text());
     for (const auto& [name, role] : {std::pair("guest", "viewer"), std::pair("lena", "operator"),
                                      std::pair("n7", "node 7"), std::pair("gone", "operator")}) {

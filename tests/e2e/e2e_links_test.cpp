@@ -5,6 +5,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -29,7 +30,7 @@ class E2eLinksTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", 5}}));  // 10 by default
-    const Outcome start = m_cluster->StartJob(kJob, "dp=2,tp=1", "n0g0,n1g0");
+    const Outcome start = StartExactJob(*m_cluster, kJob, "dp=2,tp=1", "n0g0,n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }

@@ -14,6 +14,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/proc_stat.h"
 #include "tests/support/send_signal.h"
@@ -81,7 +82,7 @@ class E2eMachinesTest : public QObject {
   }
 
   void jobMovesBetweenMachines() {
-    const Outcome start = cluster->StartJob("move", "dp=2,tp=1", "n0g0,n1g0");
+    const Outcome start = StartExactJob(*cluster, "move", "dp=2,tp=1", "n0g0,n1g0");
     QVERIFY2(start.code == 0, start.Text());
     for (const auto& [mesh, devices] : {std::pair{"dp=2,tp=2,pp=1", "n0g0,n0g1,n2g0,n2g1"},
                                         {"dp=1,tp=1,pp=2", "n1g1,n2g0"},
@@ -118,7 +119,7 @@ class E2eMachinesTest : public QObject {
 
   // The ranks reach each other without the registrar, so the job needs nothing.
   void aJobTrainsOnWhileTheRegistrarIsCutOff() {
-    const Outcome start = cluster->StartJob("apart", "dp=2,tp=1", "n1g0,n2g0");
+    const Outcome start = StartExactJob(*cluster, "apart", "dp=2,tp=1", "n1g0,n2g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(cluster->WaitStep("apart", 4, 30));
     const std::int64_t before = cluster->Step("apart");
@@ -137,7 +138,7 @@ class E2eMachinesTest : public QObject {
 
   // The machine that joins is cut off while it transfers, and comes back after the transaction.
   void theLinkIsCutWithinATransaction() {
-    const Outcome start = cluster->StartJob("cut", "dp=1,tp=1", "n1g0");
+    const Outcome start = StartExactJob(*cluster, "cut", "dp=1,tp=1", "n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(cluster->WaitStep("cut", 4, 30));
     QVERIFY(faults.StopAt(2, "participant.transferring"));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/full_memory.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -27,12 +28,12 @@ class E2eMoveMemoryTest : public QObject {
 
  private slots:
   void initTestCase() {
-    m_cluster = std::make_unique<LocalCluster>(
-        LocalCluster::Options{.nodes = 2,
-                              .devices = 2,
-                              .memory = FullMemory({"tp=4 on 2x2", "tp=2,pp=2 on 2x2"}),
-                              .link = {},
-                              .one_host = false});
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2,
+        .devices = 2,
+        .memory = FullMemory(kLargeExactJob, {"tp=4 on 2x2", "tp=2,pp=2 on 2x2"}),
+        .link = {},
+        .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(StartJob());
   }
@@ -159,9 +160,8 @@ class E2eMoveMemoryTest : public QObject {
 
  private:
   bool StartJob() {
-    const Outcome start = m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh",
-                                          kTensors, "--devices", FirstDevices(4, 2)},
-                                         160);
+    const Outcome start =
+        StartExactJob(*m_cluster, kJob, kTensors, FirstDevices(4, 2), {}, kLargeExactJob);
     if (start.code != 0) qWarning("%s", start.Text().constData());
     return start.code == 0 && m_cluster->WaitStep(kJob, 3);
   }

@@ -12,6 +12,7 @@
 #include "app/commands/json.h"
 #include "app/connections.h"
 #include "tests/e2e/watched_commands.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/widget_test_main.h"
 #include "ui/actions/action_registry.h"

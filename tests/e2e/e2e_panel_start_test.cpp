@@ -9,6 +9,7 @@
 
 #include "app/bridge.h"
 #include "tests/e2e/shell_job.h"
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/program.h"

@@ -14,6 +14,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 

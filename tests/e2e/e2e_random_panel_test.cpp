@@ -22,7 +22,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr int kUsualActs = 1500, kAllActs = 10'000;
+constexpr int kUsualActs = 600, kAllActs = 10'000;
 constexpr int kUndoEvery = 100, kRepairEvery = 60, kWeatherPercent = 4;
 constexpr int kWarmUp = 300;  // acts until memory is compared
 constexpr std::int64_t kMostGrowth = std::int64_t{100} << 20;

@@ -9,6 +9,7 @@
 #include <QThread>
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
 #include "tests/support/cluster.h"
 #include "tests/support/heartbeat.h"
 #include "tests/support/home_guard.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that has lost devices continues on others if replicas of its whole state are left: no step
-// is lost, and the losses stay those of one undisturbed process.
+// is lost, and no element of the state is wrong.
 #include <QTest>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "tests/e2e/losses.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -16,7 +16,6 @@ using namespace tessera::test;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
-constexpr std::int64_t kBatch = 16;
 }  // namespace
 
 class E2eRecoveryTest : public QObject {
@@ -52,7 +51,7 @@ class E2eRecoveryTest : public QObject {
     // With no spare left it shrinks.
     kill("n2");
     QVERIFY(continues(3, 2));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
     const Json history = m_cluster->Ask({"history"})["transactions"];
     QVERIFY(history.is_array() && history.size() >= 2);
     for (std::size_t i = 0; i < 2; ++i) {  // the newest
@@ -86,7 +85,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(continues(2, 2));
     const Outcome nothing = m_cluster->Run({"txn", "decide", kJob, "continue"});
     QVERIFY2(nothing.code == 1 && nothing.errors.contains("nothing to decide"), nothing.Text());
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
     QVERIFY(m_cluster->Run({"node", "start", "n1"}).code == 0);
     QVERIFY(m_cluster->Configure({{"decision_seconds", 3}}));
   }
@@ -106,7 +105,7 @@ class E2eRecoveryTest : public QObject {
     QCOMPARE(history[0]["result"].get<std::string>(), "committed");
     const std::string reason = history[0]["reason"];
     QVERIFY2(reason.starts_with("replicas_live"), reason.c_str());
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // The node comes back empty, and its devices are filled from the replicas.
@@ -122,7 +121,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(continues(2, 4));
     QVERIFY(m_cluster->Job(kJob)["devices"] == Json({"n0g0", "n0g1", "n1g0", "n1g1"}));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
     QVERIFY(m_cluster->Run({"node", "start", "n1"}).code == 1);
     QVERIFY(m_cluster->Run({"node", "start", "n9"}).code == 1);
   }
@@ -133,7 +132,7 @@ class E2eRecoveryTest : public QObject {
     start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
-    const auto ranks = m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train");
+    const auto ranks = m_cluster->Children(1, kExactProgram);
     QCOMPARE(ranks.size(), std::size_t{2});
     for (const std::int64_t rank : ranks) QVERIFY(SendSignal(rank, SIGKILL));
     QVERIFY(continues(2, 4));
@@ -151,7 +150,7 @@ class E2eRecoveryTest : public QObject {
     // The node is as good as new.
     const Json back = m_cluster->Apply(kJob, "dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1");
     QCOMPARE(back["result"].get<std::string>(), "committed");
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // A device with half of an update is filled from its replica, on the same devices.
@@ -170,7 +169,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(before.is_object() && after.is_object() && before["digest"] == after["digest"]);
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // One rank is held between the decision of a step and its update, while the others make theirs,
@@ -187,12 +186,12 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->WaitStep(kJob, static_cast<std::int64_t>(held)));
     kill("n1");
     kill("n2");
-    for (const std::int64_t rank : m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train")) {
+    for (const std::int64_t rank : m_cluster->Children(0, kExactProgram)) {
       QVERIFY(SendSignal(rank, SIGKILL));
     }
     QVERIFY(continues(2, 2));
     QVERIFY(m_cluster->Run({"events"}).output.contains("is made on 1 GPU first"));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // An agent dies at a named point of the recovery. Whatever the register decides, the job is back
@@ -223,7 +222,7 @@ class E2eRecoveryTest : public QObject {
       QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
       QVERIFY(m_cluster->GoesOn(kJob, 11));  // crashes further apart than ten steps are forgiven
     }
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // Its ranks train on without the registrar, but a change needs it.
@@ -242,7 +241,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(moved.is_object());
     QCOMPARE(moved["result"].get<std::string>(), "committed");
     QVERIFY(m_cluster->GoesOn(kJob));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   void whatHasNoLiveCopyIsNamed() {
@@ -293,22 +292,23 @@ class E2eRecoveryTest : public QObject {
     QCOMPARE(devices, (std::vector<std::string>{"n0g0", "n1g0", "n1g1", "n2g0"}));
     const Json status = m_cluster->Status();
     QCOMPARE(status["nodes"][0]["devices"][1]["used_bytes"].get<std::int64_t>(), 0);  // it is freed
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
  private:
   void start(const char* mesh, const char* devices, const char* policy) {
-    QStringList more = {"--global-batch", QString::number(kBatch)};
-    if (*policy != '\0') more += {"--on-failure", QString::fromLatin1(policy)};
+    QStringList more;
+    if (*policy != '\0') more = {"--on-failure", QString::fromLatin1(policy)};
     const Outcome started =
-        m_cluster->StartJob(kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices), more);
+        StartExactJob(*m_cluster, kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
+                      more, {.step_milliseconds = 20});
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
   /// Leaves half of an update on the device of n1, whose rank then ends.
   void tear(tessera::engine::Arena& arena, std::int64_t step) const {
     arena.header().begin.store(static_cast<std::uint64_t>(step) + 1);
-    for (const std::int64_t rank : m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train")) {
+    for (const std::int64_t rank : m_cluster->Children(1, kExactProgram)) {
       QVERIFY(SendSignal(rank, SIGKILL));
     }
   }
@@ -330,8 +330,8 @@ class E2eRecoveryTest : public QObject {
     }) && m_cluster->GoesOn(kJob);
   }
   Json meshOf() const { return m_cluster->Job(kJob)["mesh"]; }
-  void lossesAreThoseOfOneProcess() const {
-    const QString wrong = CompareWithOneProcess(*m_cluster, kJob, kBatch);
+  void everyStepIsInTheHistoryOnce() const {
+    const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 

@@ -8,6 +8,7 @@
 
 #include "agents/decision/etcd_client.h"
 #include "tests/support/etcd_servers.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -16,7 +17,9 @@ using namespace tessera::test;
 
 namespace {
 
-const QString kJob = QStringLiteral("mini");
+const QString kJob = QStringLiteral("exact");
+// 6 MiB: a transfer at 1 MB/s takes some seconds.
+constexpr ExactJob kExactJob{.rows = 512, .columns = 128, .step_milliseconds = 100};
 
 /// What the last slot of the job holds; empty: none is written.
 std::string LastDecision(const tessera::agents::EtcdPlace& place) {
@@ -45,9 +48,7 @@ class E2eRegisterTest : public QObject {
                    << QStringLiteral("--etcd-prefix") << QString::fromStdString(m_place.prefix);
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    const Outcome start = m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh",
-                                          "dp=1", "--devices", "n1g0", "--global-batch", "4"},
-                                         160);
+    const Outcome start = StartExactJob(*m_cluster, kJob, "dp=1", "n1g0", {}, kExactJob);
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
   }
@@ -133,7 +134,7 @@ class E2eRegisterTest : public QObject {
   void aNameIsUsedAgain() {
     const std::string before = LastDecision(m_place);
     QCOMPARE(m_cluster->Run({"job", "stop", kJob, "--yes"}).code, 0);
-    const Outcome start = m_cluster->StartJob(kJob, "dp=1", "n1g0");
+    const Outcome start = StartExactJob(*m_cluster, kJob, "dp=1", "n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     const Json end = m_cluster->Apply(kJob, "dp=1", "n2g0");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/etcd_servers.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -173,7 +174,7 @@ class E2eRegistrarMoveTest : public QObject {
 
  private:
   void start(const char* mesh, const char* devices, const QStringList& more = {}) {
-    const Outcome started = m_cluster->StartJob(kJob, mesh, devices, more);
+    const Outcome started = StartExactJob(*m_cluster, kJob, mesh, devices, more);
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }

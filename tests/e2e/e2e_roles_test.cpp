@@ -17,6 +17,8 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/tessera/wire/view.pb.h"
+#include "tests/folders.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -40,7 +42,7 @@ class E2eRolesTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    const Outcome start = m_cluster->StartJob(kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
+    const Outcome start = StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), "n0g0,n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     QVERIFY(Admit("guest", "viewer"));

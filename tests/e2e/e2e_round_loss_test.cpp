@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/full_memory.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -48,7 +49,7 @@ class E2eRoundLossTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(
         LocalCluster::Options{.nodes = move.nodes,
                               .devices = 2,
-                              .memory = FullMemory({move.from + on, move.to + on}),
+                              .memory = FullMemory(kLargeExactJob, {move.from + on, move.to + on}),
                               .link = {},
                               .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
@@ -73,10 +74,8 @@ class E2eRoundLossTest : public QObject {
     QFETCH(int, percent);
     QFETCH(Besides, besides);
     const bool restarts = besides == Besides::kRegistrarRestarts;
-    const Outcome start =
-        m_cluster->Run({"job", "start", "gpt-mini", "--name", kJob, "--mesh", move.from,
-                        "--devices", move.from_devices, "--on-failure", "shrink"},
-                       160);
+    const Outcome start = StartExactJob(*m_cluster, kJob, move.from, move.from_devices,
+                                        {"--on-failure", "shrink"}, kLargeExactJob);
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
     QVERIFY2(m_cluster->Run({"job", "pause", kJob}).code == 0, "it cannot be paused");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that has lost the only copy of a part of its state returns to its newest snapshot. The
-// steps after that are made again, with the losses of one undisturbed process.
+// steps after that are made again.
 #include <QTest>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/e2e/losses.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -15,7 +15,6 @@ using namespace tessera::test;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
-constexpr std::int64_t kBatch = 16;
 constexpr std::int64_t kEvery = 20;
 }  // namespace
 
@@ -65,7 +64,7 @@ class E2eSnapshotTest : public QObject {
              reason.c_str());
     const std::int64_t lost = std::stoll(reason.substr(reason.find(", ") + 2));
     QVERIFY2(lost <= 10 * kEvery, reason.c_str());  // on a busy machine; failures_bench measures it
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
     // Snapshots go on in the new timeline, and the job can return once more.
     QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& now) {
       return now["snapshots"]["step"].get<std::int64_t>() > entry["step"].get<std::int64_t>();
@@ -73,7 +72,7 @@ class E2eSnapshotTest : public QObject {
     kill("n2");
     QVERIFY(continues(3, 2));
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<int>(), 2);
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // Its second copies are on the next node of the cluster.
@@ -88,7 +87,7 @@ class E2eSnapshotTest : public QObject {
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot: "));
     QVERIFY(entry["digest_before"] == entry["digest_after"]);
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // Steps are lost only if someone has said so: the countdown does not run.
@@ -111,7 +110,7 @@ class E2eSnapshotTest : public QObject {
     QVERIFY2(status.output.contains("from the snapshot of step"), status.Text());
     QVERIFY(m_cluster->Run({"txn", "decide", kJob, "continue"}).code == 0);
     QVERIFY(continues(2, 2));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // The snapshot is in memory that the keepers own, and the registrar has journaled it.
@@ -131,7 +130,7 @@ class E2eSnapshotTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(continues(2, 2));
     QCOMPARE(m_cluster->Ask({"history"})["transactions"][0]["step"].get<std::int64_t>(), taken);
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // The job takes the snapshot on one mesh, loses a node on a second, and continues on a third.
@@ -148,7 +147,7 @@ class E2eSnapshotTest : public QObject {
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot"));
     QCOMPARE(entry["step"].get<std::int64_t>(), taken);
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   // Half of an update on the only device of a stage.
@@ -159,7 +158,7 @@ class E2eSnapshotTest : public QObject {
     auto arena = m_cluster->ArenaOf("n1g0");
     QVERIFY(arena.has_value());
     arena->header().begin.store(static_cast<std::uint64_t>(m_cluster->Step(kJob)) + 1);
-    for (const std::int64_t rank : m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train")) {
+    for (const std::int64_t rank : m_cluster->Children(1, kExactProgram)) {
       QVERIFY(SendSignal(rank, SIGKILL));
     }
     QVERIFY(m_cluster->WaitJob(
@@ -167,7 +166,7 @@ class E2eSnapshotTest : public QObject {
     QVERIFY(m_cluster->Job(kJob)["devices"] == Json({"n0g0", "n1g0"}));
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob));
-    lossesAreThoseOfOneProcess();
+    everyStepIsInTheHistoryOnce();
   }
 
   void bothNodesOfASnapshotAreLost() {
@@ -206,10 +205,10 @@ class E2eSnapshotTest : public QObject {
 
  private:
   void start(const char* mesh, const char* devices, const char* policy) {
-    const Outcome started =
-        m_cluster->StartJob(kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
-                            {"--on-failure", QString::fromLatin1(policy), "--global-batch",
-                             QString::number(kBatch), "--snapshot-every", QString::number(kEvery)});
+    const Outcome started = StartExactJob(
+        *m_cluster, kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
+        {"--on-failure", QString::fromLatin1(policy), "--snapshot-every", QString::number(kEvery)},
+        {.step_milliseconds = 50});
     QVERIFY2(started.code == 0, started.Text());
   }
   /// The step of the first snapshot; the job has made a few steps since.
@@ -238,8 +237,8 @@ class E2eSnapshotTest : public QObject {
     }
     return count;
   }
-  void lossesAreThoseOfOneProcess() const {
-    const QString wrong = CompareWithOneProcess(*m_cluster, kJob, kBatch);
+  void everyStepIsInTheHistoryOnce() const {
+    const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 

@@ -6,6 +6,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 

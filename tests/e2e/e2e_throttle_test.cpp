@@ -6,6 +6,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -27,8 +28,7 @@ class E2eThrottleTest : public QObject {
     options.devices = 1;
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    const Outcome start = m_cluster->Run(
-        {"job", "start", "gpt-mini", "--name", kJob, "--mesh", "dp=1", "--devices", "n0g0"}, 160);
+    const Outcome start = StartExactJob(*m_cluster, kJob, "dp=1", "n0g0", {}, kLargeExactJob);
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
   }

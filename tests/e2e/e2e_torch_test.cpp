@@ -13,6 +13,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/torch_jobs.h"
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 
 Run ParseRun(const QString& lines) {

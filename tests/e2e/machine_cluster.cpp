@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 namespace {
 

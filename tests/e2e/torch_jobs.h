@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/local_cluster.h"
 

@@ -13,6 +13,7 @@
 #include "engine/model/job_layout.h"
 #include "ptc/certificate/certificate.h"
 #include "ptc/plan/placement.h"
+#include "tests/folders.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;

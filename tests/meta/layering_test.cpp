@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
+#include "tests/folders.h"
 #include "tests/meta/tree_rules.h"
 #include "tests/support/test_main.h"
 

@@ -4,6 +4,8 @@
 #include <QFileInfo>
 #include <QProcess>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "engine/checkpoint/torch/torch.h"
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"

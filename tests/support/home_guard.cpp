@@ -10,6 +10,8 @@
 #include <QByteArray>
 #include <cerrno>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 
 HomeGuard::HomeGuard(const QString& home) {

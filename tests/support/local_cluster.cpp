@@ -11,6 +11,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/json.h"
+#include "tests/folders.h"
 
 namespace tessera::test {
 namespace {

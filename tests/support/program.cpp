@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 
 Json Outcome::LastJson() const {
@@ -34,7 +36,7 @@ std::unique_ptr<QProcess> StartProgram(const QString& program, const QStringList
   auto process = std::make_unique<QProcess>();
   process->setEnvironment(environment);
   process->setStandardInputFile(QProcess::nullDevice());
-  process->start(QStringLiteral(TESSERA_BIN_FOLDER) + u'/' + program, words);
+  process->start(QStringLiteral(TESSERA_BIN_DIR) + u'/' + program, words);
   return process;
 }
 

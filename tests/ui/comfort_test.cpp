@@ -25,6 +25,7 @@
 #include <typeinfo>
 
 #include "engine/lesson/lessons.h"
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_scenes.h"

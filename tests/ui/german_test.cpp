@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/linguist_tools.h"
 #include "tests/ui/panel_fixture.h"

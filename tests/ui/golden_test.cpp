@@ -10,6 +10,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_scenes.h"

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"

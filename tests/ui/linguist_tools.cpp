@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <QXmlStreamReader>
 
+#include "tests/folders.h"
+
 namespace tessera::test {
 
 QString outputOf(const QString& program, const QStringList& arguments) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "engine/lesson/lesson_names.h"
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/linguist_tools.h"
 #include "ui/language.h"

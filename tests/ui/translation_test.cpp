@@ -11,6 +11,7 @@
 #include <QTest>
 #include <QTranslator>
 
+#include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/linguist_tools.h"
 #include "tests/ui/panel_fixture.h"

@@ -21,6 +21,7 @@
 
 #include "agents/fuse/mount_point.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/device_copy.h"
+#include "tests/support/device_copy.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How the programs of ranks in this folder begin. For C.
+/// How the programs of ranks for tests and benchmarks begin. For C.
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESSERA_TESTS_BENCH_DEVICE_COPY_H_
-#define TESSERA_TESTS_BENCH_DEVICE_COPY_H_
+#ifndef TESSERA_TESTS_SUPPORT_DEVICE_COPY_H_
+#define TESSERA_TESTS_SUPPORT_DEVICE_COPY_H_
 
 /* The bytes of a piece, for programs of ranks that compute on the CPU: on a CUDA device they go
  * through the driver, which is loaded when the first piece of that kind appears. A failure ends the
