@@ -18,6 +18,29 @@ missing_packages() {
   done
 }
 
+is_commit() { git -C "$ROOT" rev-parse --quiet --verify "$1^{commit}" >/dev/null; }
+
+# Prints a pattern of the layers whose tests can see a change since the commit: ptc < engine < agents < app, ui < app.
+# A change outside of these concerns all.
+layers_changed_since() {
+  local layers='' path
+  while read -r path; do
+    case "$path" in
+      *.md|resources/guide/*|tests/bench/*|tests/e2e/*) ;;
+      ptc/*) layers+='ptc engine agents ui app ' ;;
+      engine/*) layers+='engine agents ui app ' ;;
+      agents/*) layers+='agents app ' ;;
+      ui/*) layers+='ui app ' ;;
+      app/*) layers+='app ' ;;
+      tests/ptc/*|tests/engine/*|tests/agents/*|tests/ui/*|tests/app/*)
+        path=${path#tests/}
+        layers+="${path%%/*} " ;;
+      *) echo '.*'; return ;;
+    esac
+  done < <(git -C "$ROOT" diff --name-only "$1")
+  tr ' ' '\n' <<<"$layers" | sort -u | sed '/^$/d' | paste -sd '|'
+}
+
 # Installs them: as root, or through sudo with one question. Services that come with them stay off.
 install_missing() {
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
