@@ -172,6 +172,10 @@ class ClusterSink : public engine::vfs::StateSink {
           return Cancelled(fmt::format("transaction {} was rolled back: {}", transaction,
                                        txn.record().reason()));
         }
+        if (!txn.has_transaction()) {
+          return Unavailable(fmt::format(
+              "transaction {} does not run, and its record has no outcome", transaction));
+        }
       } else if (now - heard > kPatience) {
         return Unavailable(fmt::format("the outcome of transaction {} is not known: {}",
                                        transaction, reply.error().ToString()));

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "ptc/base/overloaded.h"
 
@@ -18,6 +19,8 @@ constexpr char kPrepareKey[] = "txn/prepare";  // "TRANSACTION " and the message
 constexpr char kStateKey[] = "txn/state";      // "TRANSACTION STATE [ROUNDS]"
 
 constexpr char kEndedKey[] = "txn/ended";  // "TRANSACTION", of a move in rounds
+
+const std::vector<engine::RowChange> kNoPartRows = {{kPrepareKey, {}}, {kStateKey, {}}};
 
 }  // namespace
 
@@ -52,10 +55,8 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
   return std::optional<Kept>(std::move(kept));
 }
 
-// The state first: Load ignores one row without the other.
 Status TransactionPart::Clear(engine::DurableStore& journal) {
-  TESSERA_RETURN_IF_ERROR(journal.Erase(kStateKey));
-  return journal.Erase(kPrepareKey);
+  return journal.Write(kNoPartRows);
 }
 
 bool TransactionPart::HasEnded(engine::DurableStore& journal, std::int64_t transaction) {
@@ -130,15 +131,13 @@ void TransactionPart::RepeatFollowed() {
 // and following it is idempotent. A round does: it must not be copied again.
 bool TransactionPart::JournalState(const engine::JournalState& action) {
   const State state = action.state;
-  Status put = OkStatus();
+  std::string row = fmt::format("{} {}", terms_.id, static_cast<std::uint32_t>(state));
+  if (action.moved > 0) row += fmt::format(" {}", action.moved);
+  std::vector<engine::RowChange> rows = {{kStateKey, std::move(row)}};
   if (state == State::kPreparing) {
-    put = journal_.Put(kPrepareKey, std::to_string(terms_.id) + " " + world_.prepare());
+    rows.push_back({kPrepareKey, std::to_string(terms_.id) + " " + world_.prepare()});
   }
-  if (put) {
-    std::string row = fmt::format("{} {}", terms_.id, static_cast<std::uint32_t>(state));
-    if (action.moved > 0) row += fmt::format(" {}", action.moved);
-    put = journal_.Put(kStateKey, row);
-  }
+  Status put = journal_.Write(rows);
   if (put) {
     world_.fault_point(action.moved > 0 ? "participant.round.journaled"
                                         : fmt::format("participant.{}.journaled", ToString(state)));
@@ -175,10 +174,9 @@ void TransactionPart::Perform(const engine::ParticipantAction& action) {
                  },
                  [&](const engine::Forget&) {
                    forgotten_ = true;
-                   if (terms_.rounds > 0) {
-                     static_cast<void>(journal_.Put(kEndedKey, std::to_string(terms_.id)));
-                   }
-                   if (const Status cleared = Clear(journal_); !cleared) {
+                   std::vector<engine::RowChange> rows = kNoPartRows;
+                   if (terms_.rounds > 0) rows.push_back({kEndedKey, std::to_string(terms_.id)});
+                   if (const Status cleared = journal_.Write(rows); !cleared) {
                      has_rows_ = true;
                      world_.note_error("journal: " + cleared.error().ToString());
                    }

@@ -104,6 +104,28 @@ void Decisions::SendOutcome(std::int32_t node, const std::string& job, std::int6
   static_cast<void>(SendTo(node, outcome));
 }
 
+void Decisions::FindOutcome(const std::string& job, std::int64_t transaction,
+                            std::function<void(Result<Held>)> then) {
+  register_.FindLast(job, [this, job, transaction,
+                           then = std::move(then)](const Result<std::int64_t>& last) {
+    if (!last) return then(last.error());
+    FindOutcomeFrom(*last, job, transaction, then);
+  });
+}
+
+// Later slots are of later transactions.
+void Decisions::FindOutcomeFrom(std::int64_t slot, const std::string& job, std::int64_t transaction,
+                                std::function<void(Result<Held>)> then) {
+  if (slot < 1) return then(Held());
+  register_.Read(job, slot,
+                 [this, slot, job, transaction, then = std::move(then)](const Result<Held>& held) {
+                   if (!held) return then(held.error());
+                   if (*held && (*held)->transaction == transaction) return then(*held);
+                   if (*held && (*held)->transaction < transaction) return then(Held());
+                   FindOutcomeFrom(slot - 1, job, transaction, then);
+                 });
+}
+
 void Decisions::OnShow(const ReplyPtr& reply) {
   // Members that are down take their time, and decisions wait for it.
   shows_.push_back(reply);

@@ -43,6 +43,11 @@ class Decisions : public RegistrarPart {
   void SendPastOutcome(std::int32_t node, const wire::Register& message);
   /// Where the registrar and the register are, and whether it can be written.
   void OnShow(const ReplyPtr& reply);
+  /// Reads what the register holds about a transaction that no longer runs. nullopt: nothing, so it
+  /// has not committed.
+  /// \error of the register
+  void FindOutcome(const std::string& job, std::int64_t transaction,
+                   std::function<void(Result<std::optional<engine::Decision>>)> then);
   /// For the transaction that runs.
   engine::DecisionRegister& decision_register() { return register_; }
 
@@ -50,6 +55,9 @@ class Decisions : public RegistrarPart {
   using Held = std::optional<engine::Decision>;
 
   void Decide(std::int32_t node, const wire::Decide& message);
+  /// FindOutcome in `slot` and the slots before it.
+  void FindOutcomeFrom(std::int64_t slot, const std::string& job, std::int64_t transaction,
+                       std::function<void(Result<Held>)> then);
   /// Of a transaction that is over. Without a round: that of a move in rounds has ended, too,
   /// unless its rounds were given up.
   void SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,

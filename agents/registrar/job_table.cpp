@@ -38,16 +38,10 @@ Result<Job*> JobTable::Need(const std::string& name) {
                               known.empty() ? "there are no jobs" : "there is " + known));
 }
 
-// The mark of an earlier job is erased after the row: if the registrar dies in between, the new
-// job, of which nothing has started yet, counts as over.
 Result<Job*> JobTable::Add(Job job) {
   const std::string name = job.name;
-  TESSERA_RETURN_IF_ERROR(Journal(job));
-  if (ended_.contains(name)) {
-    const Status erased = journal_.Erase(EndedKeyOf(name));
-    if (!publisher_.NoteJournaled(erased)) return erased.error();
-    ended_.erase(name);
-  }
+  TESSERA_RETURN_IF_ERROR(Journal(job, {{EndedKeyOf(name), std::nullopt}}));
+  ended_.erase(name);
   return &jobs_.emplace(name, std::move(job)).first->second;
 }
 
@@ -74,7 +68,7 @@ void JobTable::Erase(const std::string& name) {
   ended_.insert(name);
 }
 
-Status JobTable::Journal(const Job& job) {
+Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) {
   const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
                         job.options,
                         job.slot,
@@ -90,7 +84,8 @@ Status JobTable::Journal(const Job& job) {
                         job.snapshots,
                         job.remains,
                         job.given_up};
-  Status put = journal_.Put(KeyOf(job.name), ToText(row));
+  others.push_back({KeyOf(job.name), ToText(row)});
+  Status put = journal_.Write(others);
   publisher_.NoteJournaled(put);
   EraseLeftMarks();
   return put;

@@ -42,8 +42,9 @@ class JobTable : public RegistrarPart {
   /// Whether this was the name of a job that is over, and of none since.
   bool HasEnded(const std::string& name) const { return ended_.contains(name); }
 
-  /// Writes the row of the job. Reports an error as an event too.
-  Status Journal(const Job& job);
+  /// Writes the row of the job, and together with it the rows of `others`: all of them or none.
+  /// Reports an error as an event too.
+  Status Journal(const Job& job, std::vector<engine::RowChange> others = {});
   /// Reads the rows. The nodes of the jobs are expected.
   /// \error those of the journal, and naming a row that cannot be read
   Status Recover();

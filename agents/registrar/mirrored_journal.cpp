@@ -58,27 +58,24 @@ void MirroredJournal::OnRegister(std::int32_t node, const std::string& identity)
   send_(identity, std::make_shared<const wire::ToNode>(std::move(message)));
 }
 
-Status MirroredJournal::Put(std::string_view key, std::string_view value) {
-  Status put = journal_.Put(key, value);
-  if (put && IsMirrored(key)) Mirror(key, value);
-  return put;
+Status MirroredJournal::Write(std::span<const engine::RowChange> changes) {
+  TESSERA_RETURN_IF_ERROR(journal_.Write(changes));
+  for (const engine::RowChange& change : changes) {
+    if (change.value ? IsMirrored(change.key) : rows_.contains(change.key)) Mirror(change);
+  }
+  return OkStatus();
 }
 
-Status MirroredJournal::Erase(std::string_view key) {
-  Status erased = journal_.Erase(key);
-  if (erased && rows_.contains(key)) Mirror(key, std::nullopt);
-  return erased;
-}
-
-void MirroredJournal::Mirror(std::string_view key, std::optional<std::string_view> value) {
+void MirroredJournal::Mirror(const engine::RowChange& change) {
+  const auto& [key, value] = change;
   wire::ToNode message;
   wire::KeptRow& row = *message.mutable_keep_row();
   row.set_revision(++revision_);
-  row.set_key(std::string(key));
+  row.set_key(key);
   row.set_erased(!value.has_value());
   if (value) {
-    row.set_value(std::string(*value));
-    rows_.insert_or_assign(std::string(key), std::string(*value));
+    row.set_value(*value);
+    rows_.insert_or_assign(key, *value);
   } else {
     rows_.erase(rows_.find(key));
   }

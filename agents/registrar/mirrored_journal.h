@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,21 +45,20 @@ class MirroredJournal : public engine::DurableStore {
   /// Of a registrar's generation, which is the first part of a revision.
   static std::int64_t GenerationOf(std::int64_t revision);
 
-  Status Put(std::string_view key, std::string_view value) override;
+  Status Write(std::span<const engine::RowChange> changes) override;
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
     return journal_.PutIfAbsent(key, value);
   }
   Result<std::optional<std::string>> Get(std::string_view key) override {
     return journal_.Get(key);
   }
-  Status Erase(std::string_view key) override;
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
     return journal_.List(prefix);
   }
   Status Reserve() override { return journal_.Reserve(); }
 
  private:
-  void Mirror(std::string_view key, std::optional<std::string_view> value);
+  void Mirror(const engine::RowChange& change);
 
   engine::DurableStore& journal_;
   const std::int64_t generation_;

@@ -172,6 +172,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
+  world_.fault_point("registrar.recorded");
   txn_.emplace(std::move(planned), timers_.now());
   txn_->id = id;
   txn_->job = job.name;
@@ -199,12 +200,13 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   WatchJoining(job);
   txn_->run = MakeRun(engine::Coordinator(setup));
   const auto journal = [&]() -> Status {
-    // Without these rows a restarted registrar would not know what the slot decides.
-    TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
+    // Without these rows a restarted registrar would not know what the slot decides. With only
+    // some of them it would name a transaction that nobody carries out.
+    std::vector<engine::RowChange> rows = {Row()};
     if (!origin.request_id.empty()) {
-      TESSERA_RETURN_IF_ERROR(journal_.Put(ActKey(origin.request_id), std::to_string(id)));
+      rows.push_back({ActKey(origin.request_id), std::to_string(id)});
     }
-    TESSERA_RETURN_IF_ERROR(JournalRow());
+    TESSERA_RETURN_IF_ERROR(jobs_.Journal(job, std::move(rows)));
     // A disk that becomes full during the transaction must not keep it from being decided.
     return journal_.Reserve();
   };
@@ -218,6 +220,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     publisher_.Record(refused);
     return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
   }
+  world_.fault_point("registrar.journaled");
   if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;
   return OkStatus();
 }
@@ -396,6 +399,10 @@ void TransactionDesk::OnTxnRequest(const wire::TxnRequest& request, const ReplyP
   }
   if (!entries.empty()) {
     const engine::HistoryEntry& entry = entries.front();
+    if (entry.result.empty()) {
+      return reply->Fail(Unavailable(fmt::format(
+          "transaction {} does not run, and its outcome is not read yet: try again", entry.id)));
+    }
     Encode(entry, answer->mutable_record());
     if (last_ && last_->id == entry.id) Encode(*last_, answer->mutable_transaction());
     return reply->Done(std::move(out));

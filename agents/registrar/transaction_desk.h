@@ -183,11 +183,15 @@ class TransactionDesk : public RegistrarPart {
   /// Journals what has to be noted before the outcome is sent.
   Status NoteRound(const engine::SendOutcome& outcome);
   Status PutRound(const RoundRow& row);
-  Status JournalRow();
-  Status EraseRow();
-  /// Erases the row of the last transaction once its job is journaled. Tried again if the disk
-  /// fails.
+  engine::RowChange Row() const;
+  /// Erases the row of the last transaction together with journaling its job. Tried again if the
+  /// disk fails.
   void EraseLeftRow();
+  /// Gives results to the records that earlier processes have left without one, except to the
+  /// record of transaction `running`.
+  void CloseRecords(std::int64_t running);
+  /// Notes in the record what the register holds about its transaction, as soon as that answers.
+  void CloseRecord(const engine::HistoryEntry& entry);
 
   const Uses uses_;
   JobTable& jobs_;

@@ -12,6 +12,8 @@
 namespace tessera::agents {
 namespace {
 
+constexpr auto kReadAgain = std::chrono::seconds(1);
+
 /// Where the state of a committed transaction comes from, if it is not the state of before.
 std::string OriginText(const Txn& txn, bool begins) {
   if (const StoredState* const stored = txn.checkpoint(); stored && (begins || txn.hand_in)) {
@@ -79,6 +81,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
   if (entry.gradients_moved == 0) entry.gradients_moved = txn_->gradients_done();
   publisher_.Record(entry);
+  world_.fault_point("registrar.outcome");
   last_ = StatusOf(*txn_, timers_.now());
   last_->reason = reason;
   if (gave_up) last_->phase = engine::TxnPhase::kFailed;
@@ -163,7 +166,7 @@ Status TransactionDesk::PutRound(const RoundRow& row) {
   return put;
 }
 
-Status TransactionDesk::JournalRow() {
+engine::RowChange TransactionDesk::Row() const {
   TxnRow row{txn_->id,         txn_->job,        txn_->slot,
              txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
              txn_->was_paused, txn_->timeline,   txn_->entry.started};
@@ -175,17 +178,21 @@ Status TransactionDesk::JournalRow() {
   }
   for (const engine::Round& round : txn_->planned.rounds) row.rounds.push_back(round.tensors);
   row.before = txn_->before;
-  return journal_.Put(kTxnKey, ToText(row));
+  return {kTxnKey, ToText(row)};
 }
 
 // A restarted coordinator writes `abort` to the register and follows the decision that the register
 // then holds.
 Status TransactionDesk::Recover() {
   TESSERA_TRY(const std::optional<std::string> text, journal_.Get(kTxnKey));
-  if (!text) return OkStatus();
+  if (!text) {
+    CloseRecords(0);
+    return OkStatus();
+  }
   TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
   Job* job = jobs_.Find(row.job);
-  if (!job) return EraseRow();
+  CloseRecords(job ? row.id : 0);
+  if (!job) return journal_.Write(kNoTxnRows);
 
   TESSERA_TRY(const auto known, world_.history.Transaction(row.id));
   engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
@@ -275,15 +282,42 @@ Status TransactionDesk::Recover() {
 void TransactionDesk::EraseLeftRow() {
   if (!left_row_) return;
   const Job* const job = jobs_.Find(*left_row_);
-  if (job && !jobs_.Journal(*job)) return;
-  if (EraseRow()) left_row_.reset();
+  if (job ? jobs_.Journal(*job, kNoTxnRows) : journal_.Write(kNoTxnRows)) left_row_.reset();
 }
 
-Status TransactionDesk::EraseRow() {
-  TESSERA_RETURN_IF_ERROR(journal_.Erase(kTxnKey));
-  // In this order: without the other row it is of no use, and the other one needs it.
-  static_cast<void>(journal_.Erase(kRoundKey));
-  return OkStatus();
+// A registrar that dies between the record and the journal leaves a record of a transaction that
+// has never begun. One that dies while the history cannot be written loses the outcome.
+void TransactionDesk::CloseRecords(std::int64_t running) {
+  const auto entries = world_.history.Transactions({.open = true});
+  if (!entries) return;  // its error shows with the next write
+  for (const engine::HistoryEntry& entry : *entries) {
+    if (entry.id != running) CloseRecord(entry);
+  }
+}
+
+void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry) {
+  uses_.decisions.FindOutcome(
+      entry.job, entry.id, [this, entry](const Result<std::optional<engine::Decision>>& held) {
+        if (!held) {
+          timers_.After(kReadAgain, [this, entry] { CloseRecord(entry); });
+          return;
+        }
+        engine::HistoryEntry closed = entry;
+        const Job* const job = jobs_.Find(entry.job);
+        const bool committed = *held && (*held)->commit;
+        const bool gave_up = job && job->given_up.contains(entry.id);
+        closed.result = gave_up ? "failed" : committed ? "committed" : "rolled_back";
+        closed.reason = *held ? "the registrar's agent ended before it recorded the outcome"
+                              : "the registrar's agent ended before the transaction began";
+        if (committed) {
+          closed.epoch = (*held)->epoch;
+          closed.step = (*held)->step;
+        }
+        publisher_.Record(closed);
+        AddEvent(engine::Severity::kWarning, fmt::format("txn {}", entry.id),
+                 fmt::format("{}: {}", closed.result == "rolled_back" ? "rolled back" : closed.result,
+                             closed.reason));
+      });
 }
 
 }  // namespace tessera::agents

@@ -12,6 +12,7 @@
 
 #include "agents/node/remains.h"
 #include "engine/cluster/snapshot.h"
+#include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
 
@@ -49,6 +50,8 @@ struct RoundRow {
   int round = 0;              // engine::RoundToNote
   std::string given_up = {};  // why the rounds end before this one; empty: they do not
 };
+/// What erases both.
+inline const std::vector<engine::RowChange> kNoTxnRows = {{kTxnKey, {}}, {kRoundKey, {}}};
 /// "ID ROUND [REASON]".
 std::string ToText(const RoundRow& row);
 /// \error kDataLoss naming the row

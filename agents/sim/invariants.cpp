@@ -211,6 +211,7 @@ std::string Invariants::FindWrongDigest(const std::string& job) const {
   const ptc::Collection& collection = row->job.layout.collection();
   std::int64_t num_digests = 0, num_overlapped = 0, num_followed = 0;
   for (const engine::HistoryEntry& entry : *entries) {
+    if (entry.result.empty()) return fmt::format("transaction {} has no outcome", entry.id);
     if (entry.result != "committed" || entry.digest_after.empty()) continue;
     const auto digest_of = [&](std::int64_t step) {
       std::vector<std::uint64_t> tensors;

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,11 +43,18 @@ class MemoryStore : public engine::DurableStore {
   /// Called before a value is written by PutIfAbsent.
   std::function<void(std::string_view key, std::string_view value)> before_first;
 
-  Status Put(std::string_view key, std::string_view value) override {
-    TESSERA_RETURN_IF_ERROR(Check(key));
+  Status Write(std::span<const engine::RowChange> changes) override {
+    for (const engine::RowChange& change : changes) TESSERA_RETURN_IF_ERROR(Check(change.key));
     if (point) point();
-    Remember(key);
-    Set(key, value);
+    BeginWrite();
+    for (const engine::RowChange& change : changes) {
+      Remember(change.key);
+      if (change.value) {
+        Set(change.key, *change.value);
+      } else {
+        Drop(change.key);
+      }
+    }
     return Written();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
@@ -54,6 +62,7 @@ class MemoryStore : public engine::DurableStore {
     if (point) point();
     const std::string* held = Find(key);
     if (before_first && !held) before_first(key, value);
+    BeginWrite();
     Remember(key);
     if (!held) Set(key, value);
     std::string now = *Find(key);
@@ -63,13 +72,6 @@ class MemoryStore : public engine::DurableStore {
   Result<std::optional<std::string>> Get(std::string_view key) override {
     const std::string* const held = Find(key);
     return held ? std::optional(*held) : std::nullopt;
-  }
-  Status Erase(std::string_view key) override {
-    TESSERA_RETURN_IF_ERROR(Check(key));
-    if (point) point();
-    Remember(key);
-    Drop(key);
-    return Written();
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
     std::vector<std::pair<std::string, std::string>> found;
@@ -99,11 +101,14 @@ class MemoryStore : public engine::DurableStore {
   /// Undoes the last `writes`, at most kMostLost, as if the disk had confirmed but not kept them.
   void LoseLast(std::int64_t writes) {
     for (; writes > 0 && !last_.empty(); --writes, last_.pop_back()) {
-      auto& [key, before] = last_.back();
-      if (before) {
-        rows.insert_or_assign(std::move(key), std::move(*before));
-      } else {
-        rows.erase(key);
+      std::vector<engine::RowChange>& write = last_.back();
+      for (; !write.empty(); write.pop_back()) {
+        auto& [key, before] = write.back();
+        if (before) {
+          rows.insert_or_assign(std::move(key), std::move(*before));
+        } else {
+          rows.erase(key);
+        }
       }
     }
   }
@@ -131,12 +136,17 @@ class MemoryStore : public engine::DurableStore {
       rows.emplace(key, value);
     }
   }
+  void BeginWrite() {
+    if (!remembers) return;
+    last_.emplace_back();
+    if (std::ssize(last_) > kMostLost) last_.pop_front();
+  }
   void Remember(std::string_view key) {
     if (!remembers) return;
     const auto it = rows.find(key);
-    last_.emplace_back(key,
-                       it == rows.end() ? std::nullopt : std::optional<std::string>(it->second));
-    if (std::ssize(last_) > kMostLost) last_.pop_front();
+    last_.back().push_back(
+        {std::string(key),
+         it == rows.end() ? std::nullopt : std::optional<std::string>(it->second)});
   }
   Status Written() {
     if (point) point();
@@ -155,8 +165,8 @@ class MemoryStore : public engine::DurableStore {
 
   std::map<std::string, Text, std::less<>> long_rows_;
   int reserved_ = 0;
-  /// The last rows written, as they were before.
-  std::deque<std::pair<std::string, std::optional<std::string>>> last_;
+  /// The rows of the last writes, as they were before.
+  std::deque<std::vector<engine::RowChange>> last_;
 };
 
 }  // namespace tessera::agents::sim

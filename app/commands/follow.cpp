@@ -222,6 +222,12 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
         return unresolved(call, last, std::string(engine::ToString(last.phase)), last.reason,
                           progress);
       if (!reply->txn().record().result().empty()) return finishApply(call, reply->txn(), progress);
+      if (!reply->txn().has_transaction()) {
+        return unresolved(call, last, "in_doubt",
+                          "it does not run, and its record has no outcome; `tesseractl events` "
+                          "shows what the registrar knows",
+                          progress);
+      }
     } else if (reply.error().code != ErrorCode::kTimeout &&
                reply.error().code != ErrorCode::kUnavailable) {
       progress.endLine();

@@ -90,13 +90,15 @@ class Tuner {
             "transaction {} {}: {}", transaction,
             record.result() == "rolled_back" ? "was rolled back" : "failed", record.reason()));
       }
-      if (reply.txn().has_transaction()) {
-        TESSERA_TRY(const auto txn, agents::Decode(reply.txn().transaction()));
-        if (txn.phase == engine::TxnPhase::kNeedsDecision ||
-            txn.phase == engine::TxnPhase::kInDoubt) {
-          return FailedPrecondition(
-              fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
-        }
+      if (!reply.txn().has_transaction()) {
+        return Unavailable(fmt::format(
+            "transaction {} does not run, and its record has no outcome", transaction));
+      }
+      TESSERA_TRY(const auto txn, agents::Decode(reply.txn().transaction()));
+      if (txn.phase == engine::TxnPhase::kNeedsDecision ||
+          txn.phase == engine::TxnPhase::kInDoubt) {
+        return FailedPrecondition(
+            fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
       }
       std::this_thread::sleep_for(kTunePoll);
     }

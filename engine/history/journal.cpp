@@ -64,12 +64,17 @@ Status Journal::Reserve() {
   return failure == ENOSPC ? Status(ResourceExhausted(why)) : Status(Unavailable(why));
 }
 
-Status Journal::Put(std::string_view key, std::string_view value) {
-  return impl_->WithReserve([&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(impl_->put.Bind(0, key));
-    TESSERA_RETURN_IF_ERROR(impl_->put.BindBlob(1, value));
-    return impl_->put.Run();
-  });
+Status Journal::Write(std::span<const RowChange> changes) {
+  const auto body = [&]() -> Status {
+    for (const RowChange& change : changes) {
+      Statement& statement = change.value ? impl_->put : impl_->erase;
+      TESSERA_RETURN_IF_ERROR(statement.Bind(0, change.key));
+      if (change.value) TESSERA_RETURN_IF_ERROR(statement.BindBlob(1, *change.value));
+      TESSERA_RETURN_IF_ERROR(statement.Run());
+    }
+    return OkStatus();
+  };
+  return impl_->WithReserve([&] { return impl_->database->InTransaction(body); });
 }
 
 Result<std::string> Journal::PutIfAbsent(std::string_view key, std::string_view value) {
@@ -94,13 +99,6 @@ Result<std::optional<std::string>> Journal::Get(std::string_view key) {
   if (row) value = impl_->get.Text(0);
   impl_->get.Reset();
   return value;
-}
-
-Status Journal::Erase(std::string_view key) {
-  return impl_->WithReserve([&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(impl_->erase.Bind(0, key));
-    return impl_->erase.Run();
-  });
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> Journal::List(std::string_view prefix) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +34,9 @@ class Journal : public DurableStore {
   Status Reserve() override;
   static constexpr std::int64_t kReserve = 256 << 10;
 
-  Status Put(std::string_view key, std::string_view value) override;
+  Status Write(std::span<const RowChange> changes) override;
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override;
   Result<std::optional<std::string>> Get(std::string_view key) override;
-  Status Erase(std::string_view key) override;
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override;
 
  private:

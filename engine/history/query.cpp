@@ -180,6 +180,7 @@ Result<std::vector<HistoryEntry>> History::Transactions(const TransactionQuery& 
   if (asked.id) where.Add("id = ?", *asked.id);
   if (asked.before) where.Add("id < ?", *asked.before);
   where.Add("started", asked.time);
+  if (asked.open) where.Add("result = ''");
   TESSERA_TRY(auto query, where.Prepare(db, kTransactionColumns, "transactions",
                                         "ORDER BY id DESC LIMIT ?", asked.limit));
   std::vector<HistoryEntry> entries;

@@ -24,6 +24,7 @@ struct TransactionQuery {
   std::optional<std::int64_t> id = {};      // only this one
   std::optional<std::int64_t> before = {};  // ids below this one: the next page
   TimeRange time = {};                      // of `started`
+  bool open = false;                        // only those without a result
   std::int64_t limit = 0;                   // 0 and below: all
 };
 

@@ -45,7 +45,10 @@ constexpr const char* kPoints[] = {"participant.prepared",
                                    "registrar.committing",
                                    "registrar.decided",
                                    "registrar.resuming",
-                                   "registrar.ended"};
+                                   "registrar.ended",
+                                   "registrar.recorded",
+                                   "registrar.journaled",
+                                   "registrar.outcome"};
 const std::string kTrainer = TESSERA_BIN_DIR "/tessera-train";
 const QString kPanel = QStringLiteral(TESSERA_BIN_DIR "/tessera");
 

@@ -71,23 +71,27 @@ class E2eKillTest : public QObject {
     // The nodes take turns, because an agent that dies soon after its start is restarted later.
     // The registrar's register is empty until `decided`: the restarted registrar writes `abort`.
     // A participant that has not journaled `verified` makes the coordinator abort.
-    row(kRegistrar, "registrar.preparing", false);
+    row(kRegistrar, "registrar.journaled", false);
     row(kParticipant, "participant.preparing", false);
-    row(kRegistrar, "registrar.precopying", false);
+    row(kRegistrar, "registrar.preparing", false);
     row(kParticipant, "participant.precopying", false);
-    row(kRegistrar, "registrar.pausing", false);
+    row(kRegistrar, "registrar.precopying", false);
     row(kParticipant, "participant.prepared", false);
-    row(kRegistrar, "registrar.transferring", false);
+    row(kRegistrar, "registrar.pausing", false);
     row(kParticipant, "participant.transferring", false);
-    row(kRegistrar, "registrar.verifying", false);
+    row(kRegistrar, "registrar.transferring", false);
     row(kParticipant, "participant.transferred", false);
-    row(kRegistrar, "registrar.committing", false);
+    row(kRegistrar, "registrar.verifying", false);
     row(kParticipant, "participant.verified", false);
-    row(kRegistrar, "registrar.decided", true);
+    row(kRegistrar, "registrar.committing", false);
     row(kParticipant, "participant.verified.journaled", true);
-    row(kRegistrar, "registrar.resuming", true);
+    row(kRegistrar, "registrar.decided", true);
     row(kParticipant, "participant.committed", true);
+    row(kRegistrar, "registrar.resuming", true);
     row(kParticipant, "participant.committed.journaled", true);
+    row(kRegistrar, "registrar.outcome", true);
+    // The transaction never begins. The client repeats its request, which begins another one.
+    row(kRegistrar, "registrar.recorded", true);
   }
   void dyingAtAFaultPoint() {
     QFETCH(int, node);

@@ -158,6 +158,29 @@ class JournalTest : public QObject {
     QVERIFY(**(*journal)->Get("decision/nano/3") == "abort 7");  // nothing is lost
   }
 
+  // The file refuses the second of three rows.
+  void rowsThatBelongTogetherAreWrittenTogether() {
+    const std::string path = Path("together.db");
+    auto journal = Journal::Open(path);
+    VERIFY_OK(journal);
+    VERIFY_OK((*journal)->Put("erased", "before"));
+    const std::vector<RowChange> rows = {{"erased", {}}, {"refused", "x"}, {"c", "y"}};
+    {
+      auto other = Database::Open(path, Database::Durability::kFull);
+      VERIFY_OK(other);
+      VERIFY_OK((*other)->Execute("CREATE TRIGGER refuse BEFORE INSERT ON entries WHEN NEW.key = "
+                                  "'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END"));
+      QVERIFY(!(*journal)->Write(rows));
+      QVERIFY(*(*journal)->Get("erased") == std::optional<std::string>("before"));
+      QVERIFY(!(*journal)->Get("c")->has_value());
+      VERIFY_OK((*other)->Execute("DROP TRIGGER refuse"));
+    }
+    VERIFY_OK((*journal)->Write(rows));
+    QVERIFY(!(*journal)->Get("erased")->has_value());
+    QVERIFY(*(*journal)->Get("refused") == std::optional<std::string>("x"));
+    QVERIFY(*(*journal)->Get("c") == std::optional<std::string>("y"));
+  }
+
   void aNewerFileIsRefused() {
     const std::string path = Path("newer.db");
     QVERIFY(Journal::Open(path));
