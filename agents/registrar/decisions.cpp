@@ -28,68 +28,87 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
   });
 }
 
-// A participant reads the decision, or gives up and writes `abort`. Of a job that has ended no
-// later slot is written than the next one: all slots of that name after a written one are taken.
+// A participant reads the decision, or gives up and writes `abort`. Other nodes can do neither: what
+// they name is not trusted.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
-  if (!IsJobName(m.job())) return;
-  if (around_.is_known(m.job())) return Decide(node, m);
-  register_.FindLast(m.job(), [this, node, m](const Result<std::int64_t>& last) {
-    if (last && m.slot() <= *last + 1) Decide(node, m);
-  });
-}
-
-void Decisions::Decide(std::int32_t node, const wire::Decide& m) {
-  // Only its participants decide the running transaction. The slot of a later one stays empty.
-  if (m.slot() < 1 || m.slot() > kLastSlot) return;
-  const bool is_open = around_.is_open(m.job(), m.slot());
-  if (is_open ? !around_.takes_part(node) : !around_.retire(m.job(), m.slot())) return;
-  const auto answer = [this, node, job = m.job(), slot = m.slot(), transaction = m.transaction(),
-                       is_open](const Held& held) {
-    // With `Decided` the node would begin the first round of a move in rounds that has ended.
-    if (held && !is_open) return SendOutcome(node, job, transaction, *held);
+  if (!IsJobName(m.job()) || m.slot() < 1 || m.slot() > kLastSlot) return;
+  const std::optional<std::int64_t> running = around_.running(m.job(), m.slot());
+  if (!running) {
+    return Settle({node, m.job(), m.slot(), m.transaction()},
+                  [this, node, job = m.job(),
+                   transaction = m.transaction()](const engine::Decision& held) {
+                    SendOutcome(node, job, transaction, held);
+                  });
+  }
+  if (!around_.takes_part(node)) return;
+  const auto answer = [this, node, job = m.job(), slot = m.slot()](const Held& held) {
     wire::ToNode out;
     out.mutable_decided()->set_job(job);
     out.mutable_decided()->set_slot(slot);
     if (held) out.mutable_decided()->set_value(ToText(*held));
     static_cast<void>(SendTo(node, out));
   };
-  if (m.value().empty()) return Settle(m.job(), m.slot(), m.transaction(), answer);
   const auto wanted = engine::ParseDecision(m.value());
-  if (!wanted || wanted->commit) return answer(std::nullopt);
-  register_.Write(m.job(), m.slot(), *wanted,
-                  [this, answer, node,
-                   transaction = wanted->transaction](const Result<engine::Decision>& held) {
+  if (!wanted || wanted->commit) {
+    return register_.Read(m.job(), m.slot(), [answer](const Result<Held>& held) {
+      if (held) answer(*held);
+    });
+  }
+  register_.Write(m.job(), m.slot(), engine::AbortOf(*running),
+                  [this, answer, node, id = *running](const Result<engine::Decision>& held) {
                     if (!held) return answer(std::nullopt);
                     answer(*held);
                     if (held->commit) return;
-                    around_.aborted(transaction, fmt::format("n{} gave up waiting", node));
+                    around_.aborted(id, fmt::format("n{} gave up waiting", node));
                   });
 }
 
-void Decisions::Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
-                       std::function<void(const Held& held)> then) {
-  if (slot < 1 || slot > kLastSlot) return;
-  const bool is_open = around_.is_open(job, slot);
-  if (!is_open && !around_.retire(job, slot)) return;
-  register_.Read(
-      job, slot,
-      [this, job, slot, transaction, is_open, then = std::move(then)](const Result<Held>& held) {
-        if (!held) return;
-        if (*held || is_open) return then(*held);
-        register_.Write(job, slot, engine::AbortOf(transaction),
-                        [then](const Result<engine::Decision>& decided) {
-                          if (decided) then(*decided);
-                        });
-      });
+void Decisions::Settle(const Asked& asked, Settled then) {
+  if (asked.slot < 1 || asked.slot > kLastSlot || around_.running(asked.job, asked.slot)) return;
+  const std::optional<std::int64_t> next = around_.next_slot(asked.job);
+  if (next && asked.slot < *next) return ReadOrAbort(asked, std::move(then));
+  if (!next || asked.slot == *next) SettleUnused(asked, std::move(then));
+}
+
+// A registrar whose disk has lost its last rows does not know a transaction that others have
+// prepared. Each transaction settles at most one such slot, and only for nodes that took part, so
+// that no node can fill the register: slots and transactions ascend together.
+void Decisions::SettleUnused(const Asked& asked, Settled then) {
+  const bool took_part = around_.took_part(asked.node, asked.job, asked.transaction);
+  register_.FindLast(asked.job, [this, asked, took_part,
+                                 then = std::move(then)](const Result<std::int64_t>& last) {
+    if (!last) return;
+    if (asked.slot <= *last) return ReadOrAbort(asked, then);
+    const std::optional<std::int64_t> next = around_.next_slot(asked.job);
+    if (!took_part || asked.slot != next.value_or(*last + 1)) return;
+    register_.Read(asked.job, *last, [this, asked, then](const Result<Held>& held) {
+      if (!held || (*held && (*held)->transaction >= asked.transaction)) return;
+      // One may have begun meanwhile.
+      if (around_.running(asked.job, asked.slot)) return;
+      if (around_.retire(asked.job, asked.slot)) ReadOrAbort(asked, then);
+    });
+  });
+}
+
+void Decisions::ReadOrAbort(const Asked& asked, Settled then) {
+  register_.Read(asked.job, asked.slot,
+                 [this, asked, then = std::move(then)](const Result<Held>& held) {
+                   if (!held) return;
+                   if (*held) return then(**held);
+                   register_.Write(asked.job, asked.slot, engine::AbortOf(asked.transaction),
+                                   [then](const Result<engine::Decision>& decided) {
+                                     if (decided) then(*decided);
+                                   });
+                 });
 }
 
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
-  const auto tell = [this, node, job = m.transaction_job(),
-                     transaction = m.transaction()](const Held& held) {
-    if (!held) return;  // the node asks again
-    SendOutcome(node, job, transaction, *held);
-  };
-  Settle(m.transaction_job(), m.transaction_slot(), m.transaction(), tell);
+  if (!IsJobName(m.transaction_job())) return;
+  Settle({node, m.transaction_job(), m.transaction_slot(), m.transaction()},
+         [this, node, job = m.transaction_job(),
+          transaction = m.transaction()](const engine::Decision& held) {
+           SendOutcome(node, job, transaction, held);
+         });
 }
 
 void Decisions::SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,

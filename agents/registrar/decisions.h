@@ -19,13 +19,17 @@ namespace tessera::agents {
 class Decisions : public RegistrarPart {
  public:
   struct World {
-    /// Whether there is a job with this name.
-    std::function<bool(const std::string& job)> is_known;
-    /// Whether a transaction runs that this slot decides.
-    std::function<bool(const std::string& job, std::int64_t slot)> is_open;
+    /// The slot of the job's next transaction. nullopt: there is no job with this name.
+    std::function<std::optional<std::int64_t>(const std::string& job)> next_slot;
+    /// The transaction that runs and that this slot decides; nullopt if none does.
+    std::function<std::optional<std::int64_t>(const std::string& job, std::int64_t slot)> running;
     /// Whether the node takes part in the transaction that runs.
     std::function<bool(std::int32_t node)> takes_part;
-    /// No transaction that begins later gets this slot. False: none has reached it yet.
+    /// Whether the node took part in this transaction of the job, according to the history.
+    std::function<bool(std::int32_t node, const std::string& job, std::int64_t transaction)>
+        took_part;
+    /// Retires the slot, so that no later transaction uses it.
+    /// \return false if that cannot be journaled
     std::function<bool(const std::string& job, std::int64_t slot)> retire;
     /// How many rounds count of a transaction whose rounds were given up; nullopt for any other.
     std::function<std::optional<int>(const std::string& job, std::int64_t transaction)> settled;
@@ -54,7 +58,6 @@ class Decisions : public RegistrarPart {
  private:
   using Held = std::optional<engine::Decision>;
 
-  void Decide(std::int32_t node, const wire::Decide& message);
   /// FindOutcome in `slot` and the slots before it.
   void FindOutcomeFrom(std::int64_t slot, const std::string& job, std::int64_t transaction,
                        std::function<void(Result<Held>)> then);
@@ -62,11 +65,20 @@ class Decisions : public RegistrarPart {
   /// unless its rounds were given up.
   void SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,
                    const engine::Decision& held) const;
-  /// Reads the slot. An empty slot of the running transaction is nullopt. To any other empty slot
-  /// `abort` is written: its coordinator has ended without writing `commit`, and nobody else would
-  /// decide. After an error `then` is not called, and the node asks again.
-  void Settle(const std::string& job, std::int64_t slot, std::int64_t transaction,
-              std::function<void(const Held& held)> then);
+  /// What a node names.
+  struct Asked {
+    std::int32_t node;
+    std::string job;
+    std::int64_t slot, transaction;
+  };
+  using Settled = std::function<void(const engine::Decision& held)>;
+  /// Reads the slot of a transaction that does not run. Writes `abort` to an empty slot: its
+  /// coordinator has ended without writing `commit`, and nobody else would decide. `then` is not
+  /// called after an error, or if the node may not ask for that.
+  void Settle(const Asked& asked, Settled then);
+  /// The same for a slot that this registrar has given to no transaction.
+  void SettleUnused(const Asked& asked, Settled then);
+  void ReadOrAbort(const Asked& asked, Settled then);
 
   const World around_;
   engine::DecisionRegister& register_;

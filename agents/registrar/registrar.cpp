@@ -115,15 +115,21 @@ Publisher::World Registrar::WorldOfPublisher() {
 
 Decisions::World Registrar::WorldOfDecisions() {
   Decisions::World world;
-  world.is_known = [this](const std::string& job) { return jobs_.Find(job) != nullptr; };
-  world.is_open = [this](const std::string& job, std::int64_t slot) {
-    return transactions_.Changes(job) && transactions_.running()->slot == slot;
+  world.next_slot = [this](const std::string& name) {
+    const Job* const job = jobs_.Find(name);
+    return job ? std::optional(job->slot) : std::nullopt;
+  };
+  world.running = [this](const std::string& job, std::int64_t slot) {
+    const bool is_open = transactions_.Changes(job) && transactions_.running()->slot == slot;
+    return is_open ? std::optional(transactions_.running()->id) : std::nullopt;
+  };
+  world.took_part = [this](std::int32_t node, const std::string& job, std::int64_t transaction) {
+    return transactions_.HadParticipant(transaction, job, node);
   };
   world.retire = [this](const std::string& name, std::int64_t slot) {
     Job* const job = jobs_.Find(name);
     if (!job || slot < job->slot) return true;
-    if (slot > job->slot) return false;
-    ++job->slot;
+    job->slot = slot + 1;
     return jobs_.Journal(*job).has_value();
   };
   world.takes_part = [this](std::int32_t node) { return transactions_.HasParticipant(node); };

@@ -99,6 +99,8 @@ class TransactionDesk : public RegistrarPart {
   const Txn* running() const { return txn_ ? &*txn_ : nullptr; }
   /// Whether the node takes part in the transaction that runs.
   bool HasParticipant(std::int32_t node) const;
+  /// Whether the node took part in that transaction of the job, according to the history.
+  bool HadParticipant(std::int64_t transaction, const std::string& job, std::int32_t node) const;
   /// Whether it changes this job.
   bool Changes(const std::string& job) const { return txn_ && txn_->job == job; }
   /// \error kFailedPrecondition while one runs

@@ -285,6 +285,17 @@ void TransactionDesk::EraseLeftRow() {
   if (job ? jobs_.Journal(*job, kNoTxnRows) : journal_.Write(kNoTxnRows)) left_row_.reset();
 }
 
+bool TransactionDesk::HadParticipant(std::int64_t transaction, const std::string& job,
+                                     std::int32_t node) const {
+  const auto entry = world_.history.Transaction(transaction);
+  if (!entry || !*entry || (**entry).job != job) return false;
+  for (const std::string& text : {(**entry).from, (**entry).to}) {
+    const auto mesh = ptc::ParseDeviceMesh(text);
+    if (mesh && NodesOf(*mesh).contains(node)) return true;
+  }
+  return false;
+}
+
 // A registrar that dies between the record and the journal leaves a record of a transaction that
 // has never begun. One that dies while the history cannot be written loses the outcome.
 void TransactionDesk::CloseRecords(std::int64_t running) {

@@ -20,6 +20,7 @@ namespace {
 constexpr std::int32_t kParticipant = 1, kOther = 2;
 const std::string kCommit = "commit 7 2 0123456789abcdef 40";
 constexpr std::int64_t kOpen = 3;  // the slot of the transaction that runs, of job "here"
+constexpr std::int64_t kRunning = 9, kEarlier = 7, kLost = 8;  // transactions
 
 struct Desk {
   Desk() {
@@ -31,12 +32,13 @@ struct Desk {
   }
   /// \return the answer; nullopt if there is none
   std::optional<std::string> Decide(std::int32_t node, const std::string& job, std::int64_t slot,
-                                    const std::string& value = {}) {
+                                    const std::string& value = {},
+                                    std::int64_t transaction = kEarlier) {
     wire::Decide message;
     message.set_job(job);
     message.set_slot(slot);
     message.set_value(value);
-    message.set_transaction(7);
+    message.set_transaction(transaction);
     answers.clear();
     decisions.OnDecide(node, message);
     if (answers.empty()) return std::nullopt;
@@ -59,18 +61,33 @@ struct Desk {
   std::vector<wire::ToNode> answers;
   std::vector<std::int64_t> aborted;
   std::optional<int> settled;  // of the transaction that has ended
+  std::int64_t next = kOpen;   // slot of job "here"
+  bool runs = true;
   test::PartOffice office{disk, {}, [this](const auto&, const wire::ToNode& message) {
                             answers.push_back(message);
                             return OkStatus();
                           }};
   Decisions decisions{
       office.common(),
-      {.is_known = [](const std::string& job) { return job == "here"; },
-       .is_open = [](const std::string& job,
-                     std::int64_t slot) { return job == "here" && slot == kOpen; },
+      {.next_slot =
+           [this](const std::string& job) {
+             return job == "here" ? std::optional(next) : std::nullopt;
+           },
+       .running =
+           [this](const std::string& job, std::int64_t slot) {
+             return job == "here" && slot == kOpen && runs ? std::optional(kRunning) : std::nullopt;
+           },
        .takes_part = [](std::int32_t node) { return node == kParticipant; },
-       .retire = [](const std::string& job,
-                    std::int64_t slot) { return job != "here" || slot < kOpen; },
+       .took_part =
+           [](std::int32_t node, const std::string& job, std::int64_t transaction) {
+             return node == kParticipant && (job == "here" || job == "gone") &&
+                    (transaction == kEarlier || transaction == kLost);
+           },
+       .retire =
+           [this](const std::string& job, std::int64_t slot) {
+             if (job == "here") next = slot + 1;
+             return true;
+           },
        .settled = [this](const std::string& job,
                          std::int64_t) { return job == "here" ? settled : std::nullopt; },
        .aborted = [this](std::int64_t id, const std::string&) { aborted.push_back(id); }}};
@@ -89,8 +106,24 @@ class DecisionsTest : public QObject {
     QVERIFY(desk.Decide(kParticipant, "here", kOpen) == std::string());  // not decided yet
     QVERIFY(desk.Decide(kParticipant, "here", kOpen, kCommit) == std::string());
     QCOMPARE(desk.LastOf("here"), std::int64_t{0});
-    QVERIFY(desk.Decide(kParticipant, "here", kOpen, "abort 7") == std::string("abort 7"));
-    QCOMPARE(desk.aborted, std::vector<std::int64_t>{7});
+    // The number is not taken from the message.
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen, "abort 7") == std::string("abort 9"));
+    QCOMPARE(desk.aborted, std::vector<std::int64_t>{kRunning});
+  }
+
+  // The text names the transaction that runs, the slot another one.
+  void anotherSlotDoesNotAbortWhatRuns() {
+    Desk desk;
+    for (const std::string job : {"here", "gone", "never"}) {
+      for (const std::int64_t slot : {1, 2, 4, 5}) {
+        for (const std::int32_t node : {kParticipant, kOther}) {
+          desk.Decide(node, job, slot, "abort 9");
+          desk.Decide(node, job, slot, "abort 9", kRunning);
+        }
+      }
+    }
+    QVERIFY(desk.aborted.empty());
+    QVERIFY(desk.Decide(kParticipant, "here", kOpen) == std::string());
   }
 
   void whatIsDecidedStays() {
@@ -143,13 +176,62 @@ class DecisionsTest : public QObject {
   // A slot far away would take the name for good: new jobs start after the last one.
   void ofAJobThatHasEndedOnlyTheNextSlotIsWritten() {
     Desk desk;
-    desk.Write("gone", 4, kCommit);
-    QVERIFY(!desk.Decide(kOther, "gone", 6, "abort 7"));
-    QVERIFY(!desk.Decide(kOther, "gone", std::int64_t{1} << 50, "abort 7"));
+    desk.Write("gone", 4, "commit 5 2 0123456789abcdef 40");
+    QVERIFY(!desk.Decide(kParticipant, "gone", 6, "abort 7"));
+    QVERIFY(!desk.Decide(kParticipant, "gone", std::int64_t{1} << 50, "abort 7"));
     QCOMPARE(desk.LastOf("gone"), std::int64_t{4});
-    QVERIFY(desk.Decide(kOther, "gone", 4) == kCommit);
-    QVERIFY(desk.Decide(kOther, "gone", 5, "abort 7") == std::string("abort 7"));
+    QVERIFY(desk.Decide(kOther, "gone", 4).has_value());
+    QVERIFY(!desk.Decide(kOther, "gone", 5, "abort 7"));  // it took no part
+    QCOMPARE(desk.LastOf("gone"), std::int64_t{4});
+    QVERIFY(desk.Decide(kParticipant, "gone", 5, "abort 7") == std::string("abort 7"));
     QCOMPARE(desk.LastOf("gone"), std::int64_t{5});
+  }
+
+  // Each slot is a write to a disk, and is kept for ever.
+  void noNodeFillsTheRegister_data() {
+    QTest::addColumn<std::string>("job");
+    for (const char* job : {"here", "gone", "never"}) QTest::newRow(job) << std::string(job);
+  }
+  void noNodeFillsTheRegister() {
+    QFETCH(const std::string, job);
+    Desk desk;
+    desk.runs = false;
+    desk.Write(job, kOpen - 1, "commit 5 2 0123456789abcdef 40");
+    for (std::int64_t i = 0; i < 20; ++i) {
+      for (const std::int32_t node : {kParticipant, kOther}) {
+        for (const std::int64_t transaction : {kEarlier, kLost, kRunning}) {
+          desk.Decide(node, job, kOpen + i, {}, transaction);
+          wire::Register back;
+          back.set_node(node);
+          back.set_transaction(transaction);
+          back.set_transaction_job(job);
+          back.set_transaction_slot(kOpen + i);
+          desk.decisions.SendPastOutcome(node, back);
+        }
+      }
+    }
+    // One for each transaction in which the participant took part.
+    QCOMPARE(desk.LastOf(job), job == "never" ? kOpen - 1 : kOpen + 1);
+  }
+
+  void theOutcomeOfAnEarlierTransactionIsFound() {
+    Desk desk;
+    desk.Write("here", 1, "commit 2 1 0123456789abcdef 10");
+    desk.Write("here", 2, "abort 4");
+    desk.Write("here", 4, "commit 9 3 0123456789abcdef 30");
+    const auto find = [&](std::int64_t transaction) {
+      std::optional<engine::Decision> found;
+      bool answered = false;
+      desk.decisions.FindOutcome("here", transaction, [&](const auto& held) {
+        answered = held.has_value();
+        if (held) found = *held;
+      });
+      return answered ? (found ? ToText(*found) : std::string("none")) : std::string("no answer");
+    };
+    QCOMPARE(find(2), std::string("commit 2 1 0123456789abcdef 10"));
+    QCOMPARE(find(4), std::string("abort 4"));
+    QCOMPARE(find(9), std::string("commit 9 3 0123456789abcdef 30"));
+    for (const std::int64_t none : {1, 3, 5, 12}) QCOMPARE(find(none), std::string("none"));
   }
 
   void whatIsNoSlotOrNoNameIsIgnored() {
