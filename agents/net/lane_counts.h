@@ -13,7 +13,8 @@ namespace tessera::agents {
 struct LaneCounts {
   std::atomic<std::int64_t> malformed{0};     // messages that are no requests
   std::atomic<std::int64_t> not_admitted{0};  // requests with a wrong ticket
-  std::atomic<std::int64_t> dropped{0};       // frames of another key, or that were not requested
+  /// Frames of another key, or that were not requested; requests of a peer with too many of them.
+  std::atomic<std::int64_t> dropped{0};
   std::atomic<std::int64_t> corrupt{0};       // frames with a wrong checksum, digest or size
   std::atomic<std::int64_t> switched{0};      // frames requested from another holder
 };

@@ -13,7 +13,35 @@
 
 namespace tessera::agents {
 
+namespace {
+// A destination has at most a few windows of requests under way. A request of 3 KiB may name so
+// many cells that it takes 170 KiB here, so both are counted.
+constexpr std::size_t kMostRequests = 256;  // that wait, of a peer
+constexpr std::size_t kMostWaitingSegments = 16 * kMaxSegments;
+}  // namespace
+
 struct LaneServer::Impl {
+  /// The requests of a peer that are not answered yet.
+  struct Waiting {
+    std::deque<FrameRequest> requests;
+    std::size_t segments = 0;  // of all of them
+
+    bool HasRoomFor(const FrameRequest& request) const {
+      return requests.size() < kMostRequests &&
+             segments + request.segments.size() <= kMostWaitingSegments;
+    }
+    void Push(FrameRequest request) {
+      segments += request.segments.size();
+      requests.push_back(std::move(request));
+    }
+    FrameRequest Pop() {
+      FrameRequest request = std::move(requests.front());
+      requests.pop_front();
+      segments -= request.segments.size();
+      return request;
+    }
+  };
+
   /// One socket, its loop and its thread.
   struct Lane {
     Lane(Impl& owner, std::size_t number, Socket bound)
@@ -24,7 +52,7 @@ struct LaneServer::Impl {
     Socket socket;
     const std::size_t index;
     // The requests of a peer are answered in order: a destination treats a missing answer as lost.
-    std::map<std::string, std::deque<FrameRequest>> waiting;
+    std::map<std::string, Waiting> waiting;
     std::deque<std::string> turns;  // the peers with waiting requests, one turn each
     bool paced = false;             // the first turn waits for the port
     std::atomic<bool> stopping{false};
@@ -58,15 +86,19 @@ struct LaneServer::Impl {
           continue;
         }
         std::string peer((*message)->Text(0));
-        std::deque<FrameRequest>& own = waiting[peer];
-        own.push_back(std::move(*request));
-        if (own.size() == 1) turns.push_back(std::move(peer));
+        Waiting& own = waiting[peer];
+        if (!own.HasRoomFor(*request)) {  // it is requested again, as if it had been lost
+          ++impl.counts->dropped;
+          continue;
+        }
+        own.Push(std::move(*request));
+        if (own.requests.size() == 1) turns.push_back(std::move(peer));
       }
     }
 
     void Serve() {
       while (!paced && !turns.empty() && !stopping) {
-        const auto wait = PortDelay(waiting[turns.front()].front());
+        const auto wait = PortDelay(waiting[turns.front()].requests.front());
         if (wait.count() > 0) {
           paced = true;
           loop.After(std::chrono::ceil<std::chrono::milliseconds>(wait), [this] {
@@ -96,9 +128,8 @@ struct LaneServer::Impl {
       std::string peer = std::move(turns.front());
       turns.pop_front();
       const auto own = waiting.find(peer);
-      const FrameRequest request = std::move(own->second.front());
-      own->second.pop_front();
-      if (own->second.empty()) {
+      const FrameRequest request = own->second.Pop();
+      if (own->second.requests.empty()) {
         waiting.erase(own);
       } else {
         turns.push_back(peer);

@@ -5,12 +5,14 @@
 /// The reply to a request, which may be sent later. A client that reconnects sends its request
 /// again with the same id; it then waits for the same reply, or receives it at once.
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -35,10 +37,14 @@ class PendingReply {
   /// Releases something with the reply, such as a turn.
   void Hold(std::shared_ptr<void> held) { held_ = std::move(held); }
 
+  /// Sends the reply to this connection too. Of many connections only the newest kMostWaiting
+  /// receive it: a client waits on its last one.
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
     waiting_.emplace_back(identity, sequence);
+    if (waiting_.size() > kMostWaiting) waiting_.pop_front();
   }
+  static constexpr std::size_t kMostWaiting = 16;
   /// Later calls are ignored.
   void Done(wire::Reply reply) {
     if (reply_) return;
@@ -67,7 +73,7 @@ class PendingReply {
   std::shared_ptr<void> held_;
   Sender send_;
   std::optional<wire::Reply> reply_;
-  std::vector<std::pair<std::string, std::uint64_t>> waiting_;
+  std::deque<std::pair<std::string, std::uint64_t>> waiting_;
 };
 using ReplyPtr = std::shared_ptr<PendingReply>;
 

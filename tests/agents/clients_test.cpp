@@ -79,6 +79,22 @@ class ClientsTest : public QObject {
     }
   }
 
+  // Each repeat adds a connection that waits for the reply.
+  void manyRepeatsOfOneRequestAreBounded() {
+    Office office;
+    wire::Request act = RequestOf("act", 1);
+    act.mutable_apply();
+    const ReplyPtr reply = office.clients.Admit("client", kOwner, act);
+    QVERIFY(reply);
+    for (std::uint64_t n = 2; n <= 1000; ++n) {
+      act.set_sequence(n);
+      QVERIFY(!office.clients.Admit("client", kOwner, act));
+    }
+    reply->Done(wire::Reply());
+    QCOMPARE(office.replies.size(), PendingReply::kMostWaiting);
+    QCOMPARE(office.replies.back().second.sequence(), std::uint64_t{1000});
+  }
+
   void aQuestionIsAnsweredEachTime() {
     Office office;
     wire::Request status = RequestOf("question", 1);

@@ -773,6 +773,37 @@ class LanesTest : public QObject {
     greedy.client.Cancel();
   }
 
+  // The port is so slow that nothing is answered.
+  void requestsOfAPeerAreBounded_data() {
+    QTest::addColumn<int>("segments");
+    QTest::addColumn<int>("most");  // requests that wait, and the one whose turn it is
+    QTest::newRow("many requests") << 1 << 257;
+    QTest::newRow("many segments") << 1024 << 17;
+  }
+  void requestsOfAPeerAreBounded() {
+    QFETCH(const int, segments);
+    QFETCH(const int, most);
+    Pair pair({BoxOf({4096})});
+    Net net;
+    const auto port = std::make_shared<engine::TokenBucket>(1, 1);
+    const auto server = net.Serve(pair.Resolve(), 1, port);
+    auto dealer =
+        *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(), AgentKeys().public_key);
+    QVERIFY(dealer.Connect(server->endpoints()[0]));
+    FrameRequest request;
+    request.key = kKey;
+    request.segments.assign(static_cast<std::size_t>(segments),
+                            LaneSegment{{0, 0, BoxOf({4096})}, 0, 4});
+    constexpr int kSent = 600;
+    for (int i = 0; i < kSent; ++i) {
+      ++request.sequence;
+      std::vector<Frame> frames;
+      frames.push_back(Frame::Of(Encode(request)));
+      QVERIFY(dealer.Send(std::move(frames)));
+    }
+    QTRY_VERIFY(server->counts().dropped.load() >= kSent - most);
+  }
+
   // Lanes without encryption: the ticket decides, and it counts for one lane and one key.
   void aRequestWithoutItsTicketIsDroppedAndCounted() {
     Pair pair({BoxOf({3 << 20})});
