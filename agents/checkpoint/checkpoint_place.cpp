@@ -27,7 +27,7 @@ Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std
 }
 
 std::string ShownPlace(const std::string& place) {
-  return engine::IsUrl(place) ? ShownUrl(place) : place;
+  return engine::ShownName(place);
 }
 
 checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place) {

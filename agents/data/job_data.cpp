@@ -16,8 +16,7 @@ namespace {
 
 std::string PathOf(const std::string& given) {
   const auto weighted = engine::ParseWeightedPath(given);
-  const std::string path = weighted ? weighted->path : given;
-  return engine::IsUrl(path) ? ShownUrl(path) : path;  // no secrets
+  return engine::ShownName(weighted ? weighted->path : given);  // no secrets
 }
 
 std::string AllPaths(const engine::JobSettings& settings) {

@@ -29,7 +29,7 @@ bool IsMember(std::string_view url, std::string_view& host) {
 Status CheckEtcdPlace(const EtcdPlace& place) {
   if (place.endpoints.empty()) return InvalidArgument("etcd has no endpoints");
   for (const std::string& url : place.endpoints) {
-    const std::string shown = engine::IsUrl(url) ? engine::ShownUrl(url) : url;
+    const std::string shown = engine::ShownName(url);
     std::string_view host;
     if (!IsMember(url, host)) {
       return InvalidArgument(

@@ -33,7 +33,8 @@ std::string LayoutPath(const std::string& directory, const std::string& job) {
 Status WriteJobFiles(const std::string& directory, const std::string& job,
                      const std::string& settings, const ptc::Layout& layout) {
   TESSERA_RETURN_IF_ERROR(MakeFolder(FolderOf(directory, job)));
-  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(SettingsPath(directory, job), settings, 0644));
+  // URLs of data may have passwords in them. Ranks run as the user of the agent.
+  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(SettingsPath(directory, job), settings, 0600));
   return engine::WriteWholeFile(LayoutPath(directory, job), ptc::ToJson(layout), 0644);
 }
 

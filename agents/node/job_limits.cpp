@@ -54,10 +54,10 @@ Status CheckBelow(const std::vector<std::string>& limits, std::int32_t node,
   if (std::ranges::any_of(limits, allows)) return OkStatus();
   std::vector<std::string> shown;
   for (const std::string& limit : limits)
-    shown.push_back(engine::IsUrl(limit) ? engine::ShownUrl(limit) : limit);
+    shown.push_back(engine::ShownName(limit));
   return PermissionDenied(
       fmt::format("n{} does not {} '{}': `jobs.{}` in its configuration has {}", node, verb,
-                  engine::IsUrl(name) ? engine::ShownUrl(name) : name, key,
+                  engine::ShownName(name), key,
                   limits.empty() ? "no folder" : fmt::format("only {}", fmt::join(shown, ", "))));
 }
 

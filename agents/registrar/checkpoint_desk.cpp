@@ -38,9 +38,10 @@ std::string RowKey(std::string_view rows, const std::string& name) {
   return std::string(rows) + name;
 }
 
-/// Empty for a user's program: a checkpoint must not bring commands that a cluster then runs.
+/// Without secrets: who reads the folder need not know how its job reached the data. Empty for a
+/// user's program: a checkpoint must not bring commands that a cluster then runs.
 std::string SettingsText(const engine::JobSettings& settings) {
-  return settings.program ? std::string() : engine::ToJson(settings);
+  return settings.program ? std::string() : engine::ShownJson(settings);
 }
 
 checkpoint::Manifest ManifestOf(const Job& job, const SharedState& state, double now) {

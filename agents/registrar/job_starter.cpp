@@ -11,6 +11,7 @@
 #include "agents/node/job_limits.h"
 #include "agents/registrar/checkpoint_desk.h"
 #include "agents/registrar/compute.h"
+#include "engine/data/is_url.h"
 #include "engine/model/job_layout.h"
 #include "engine/model/large_models.h"
 #include "engine/search/fit.h"
@@ -154,7 +155,9 @@ void JobStarter::OpenAndStart(const wire::StartJobRequest& request, const Manife
     if (data.empty() || status.error().code == ErrorCode::kNotFound) {
       return reply->Fail(status.error());
     }
-    const std::string names = fmt::format("data '{}'", fmt::join(data, "', '"));
+    std::vector<std::string> shown;
+    for (const std::string& name : data) shown.push_back(engine::ShownName(name));
+    const std::string names = fmt::format("data '{}'", fmt::join(shown, "', '"));
     reply->Fail(Error{status.error().code, names + ": " + status.error().message, {}});
   };
   uses_.openings.Open(NameOf(request), *settings, reply, opened);

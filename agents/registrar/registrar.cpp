@@ -329,7 +329,7 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
     case wire::Request::kProgram:
       return inquiries_.OnProgram(request.program().job(), reply);
     case wire::Request::kJobs:
-      return states_.OnJobs(reply);
+      return states_.OnJobs(owner.role, reply);
     case wire::Request::kView:
       return states_.OnView(request.id(), request.view(), reply);
     case wire::Request::kHandIn:

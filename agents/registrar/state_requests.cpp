@@ -165,7 +165,7 @@ void StateRequests::ConsiderSnapshot(const Job& job) {
       timers_.now());
 }
 
-void StateRequests::OnJobs(const ReplyPtr& reply) {
+void StateRequests::OnJobs(Role role, const ReplyPtr& reply) {
   wire::Reply out;
   out.mutable_jobs();
   for (const auto& [name, job] : jobs_) {
@@ -175,7 +175,8 @@ void StateRequests::OnJobs(const ReplyPtr& reply) {
     row->set_timeline(job.timeline);
     row->set_step(job.step);
     row->set_layout(ptc::ToJson(job.layout));
-    row->set_settings(engine::ToJson(job.settings));
+    row->set_settings(role == Role::kOperator ? engine::ToJson(job.settings)
+                                              : engine::ShownJson(job.settings));
   }
   for (const auto& [number, node] : members_.nodes()) {
     out.mutable_jobs()->add_agent_keys(node.peer.public_key());

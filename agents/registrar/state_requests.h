@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/net/key_owner.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
@@ -34,7 +35,8 @@ class StateRequests : public RegistrarPart {
   SnapshotDesk& snapshots() { return snapshots_; }
   const SnapshotDesk& snapshots() const { return snapshots_; }
 
-  void OnJobs(const ReplyPtr& reply);
+  /// An operator receives the settings of the jobs whole, others without secrets.
+  void OnJobs(Role role, const ReplyPtr& reply);
   void OnView(const std::string& request_id, const wire::ViewRequest& request,
               const ReplyPtr& reply);
   void OnKeepViews(const wire::KeepViewsRequest& request, const ReplyPtr& reply);

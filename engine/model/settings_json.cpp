@@ -295,6 +295,11 @@ json* OwnerOf(json& settings, const std::string& name) {
 
 std::string ToJson(const JobSettings& settings) { return Shown(ToJsonObject(settings)); }
 
+std::string ShownJson(JobSettings settings) {
+  for (std::string& name : settings.data) name = ShownName(name);
+  return ToJson(settings);
+}
+
 Result<JobSettings> ParseJobSettings(std::string_view text) {
   return ParseSettings({"", std::string(text)});
 }

@@ -25,6 +25,7 @@ Job TwoStages() {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-nano");
   settings.seed = 7;
+  settings.data = {"https://lena:secret@data.lab/text?token=secret"};
   ptc::DeviceMesh mesh = *ptc::ParseDeviceMesh("dp=1,tp=1,pp=2 on n0g0,n1g0");
   ptc::Layout layout = *engine::MakeLayout(*engine::TensorsOf(settings, false), std::move(mesh));
   Job job(kJob, std::move(settings), std::move(layout));
@@ -207,6 +208,8 @@ class CheckpointDeskTest : public QObject {
     QCOMPARE(manifest->files.size(), std::size_t{2});
     QCOMPARE(manifest->bytes(), std::int64_t{201});
     QCOMPARE(manifest->step, std::int64_t{40});
+    const auto kept = engine::ParseJobSettings(manifest->settings);
+    QVERIFY(kept && kept->data == std::vector<std::string>{"https://data.lab/text"});
     QCOMPARE(manifest->tensors[1].digest, std::uint64_t{1 + 0 + 1 + 1});
     QCOMPARE(o.replies.size(), std::size_t{1});
     QCOMPARE(o.replies[0].save_checkpoint().checkpoint().path(), std::string("/c/nano-step-40"));

@@ -50,6 +50,18 @@ class GptSettingsTest : public QObject {
     QCOMPARE(parameters("gpt2"), std::int64_t{124439808});
   }
 
+  void secretsOfUrlsAreNotShown() {
+    JobSettings settings = SettingsOf("gpt-nano");
+    settings.data = {"2:https://lena:secret@data.lab/text?token=secret", "1:/srv/a?b@c"};
+    const auto read = engine::ParseJobSettings(engine::ToJson(settings));
+    QVERIFY(read && read->data == settings.data);
+    const std::string shown = engine::ShownJson(settings);
+    QVERIFY2(shown.find("secret") == std::string::npos, shown.c_str());
+    const auto rest = engine::ParseJobSettings(shown);
+    QVERIFY(rest.has_value());
+    QVERIFY(rest->data == (std::vector<std::string>{"2:https://data.lab/text", "1:/srv/a?b@c"}));
+  }
+
   void namesAreFoundSmallestFirst() {
     std::int64_t last = 0;
     for (const std::string& name : engine::ModelNames()) {

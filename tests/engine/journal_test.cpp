@@ -158,6 +158,20 @@ class JournalTest : public QObject {
     QVERIFY(**(*journal)->Get("decision/nano/3") == "abort 7");  // nothing is lost
   }
 
+  // Its rows have the settings of jobs.
+  void nobodyElseReadsIt() {
+    const std::string path = Path("private.db");
+    const auto mode_of = [](const std::string& file) {
+      struct stat found {};
+      return ::stat(file.c_str(), &found) == 0 ? found.st_mode & 0777 : 0;
+    };
+    auto journal = Journal::Open(path);
+    VERIFY_OK(journal);
+    VERIFY_OK((*journal)->Put("a", "b"));
+    QCOMPARE(mode_of(path), mode_t{0600});
+    QCOMPARE(mode_of(path + "-wal"), mode_t{0600});
+  }
+
   // The file refuses the second of three rows.
   void rowsThatBelongTogetherAreWrittenTogether() {
     const std::string path = Path("together.db");

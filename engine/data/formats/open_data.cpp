@@ -230,7 +230,7 @@ Result<WeightedPath> ParseWeightedPath(const std::string& text) {
   const auto [at, error] = std::from_chars(text.data(), end, weight);
   if (error == std::errc::invalid_argument || at == end || *at != ':') return WeightedPath{0, text};
   if (error != std::errc() || !std::isfinite(weight) || weight <= 0) {
-    return InvalidArgument(fmt::format("the weight of data '{}' is not above 0", text));
+    return InvalidArgument(fmt::format("the weight of data '{}' is not above 0", ShownName(text)));
   }
   return WeightedPath{weight, std::string(at + 1, end)};
 }
@@ -247,8 +247,8 @@ Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t seq
     TESSERA_TRY(const WeightedPath path, ParseWeightedPath(text));
     if (has_unweighted != (path.weight == 0) && &text != &paths.front()) {
       return InvalidArgument(fmt::format(
-          "data '{}' has {} weight, those before it have {}: give one to all or to none", text,
-          path.weight == 0 ? "no" : "a", path.weight == 0 ? "one" : "none"));
+          "data '{}' has {} weight, those before it have {}: give one to all or to none",
+          ShownName(text), path.weight == 0 ? "no" : "a", path.weight == 0 ? "one" : "none"));
     }
     has_unweighted = path.weight == 0;
     TESSERA_TRY(Found found, Find(path.path, openers, progress));
