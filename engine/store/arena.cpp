@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/arena.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -80,45 +80,6 @@ Result<std::int64_t> SizeOf(int fd) {
 
 }  // namespace
 
-/// The parts of a large arena that are mapped now: as many as it has tables.
-class Arena::Windows {
- public:
-  explicit Windows(int fd) : fd_(fd) {}
-  Windows(const Windows&) = delete;
-  Windows& operator=(const Windows&) = delete;
-  ~Windows() {
-    for (const Window& window : mapped_) Unmap(window);
-  }
-
-  std::span<std::byte> From(std::int64_t offset, std::int64_t capacity) {
-    for (const Window& window : mapped_) {
-      if (window.offset == offset) return window.range();
-    }
-    const std::int64_t begin = offset / kPage * kPage;
-    const std::int64_t size = std::min(kWindowBytes, capacity - begin);
-    const auto bytes = MapRange(fd_, begin, static_cast<std::size_t>(size), true);
-    if (!bytes) return {};
-    std::rotate(mapped_.begin(), mapped_.end() - 1, mapped_.end());
-    Unmap(mapped_.front());
-    mapped_.front() = {offset, offset - begin, *bytes};
-    return mapped_.front().range();
-  }
-
- private:
-  static constexpr auto kPage = static_cast<std::int64_t>(kArenaPageBytes);
-  struct Window {
-    std::int64_t offset = -1, skipped = 0;
-    std::span<std::byte> bytes = {};
-    std::span<std::byte> range() const { return bytes.subspan(static_cast<std::size_t>(skipped)); }
-  };
-  static void Unmap(const Window& window) {
-    if (!window.bytes.empty()) munmap(window.bytes.data(), window.bytes.size());
-  }
-
-  const int fd_;
-  std::array<Window, 2> mapped_;  // the last one first
-};
-
 Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
                                const std::function<void(std::int64_t)>& made) {
   TESSERA_RETURN_IF_ERROR(CheckCapacity(name, capacity));
@@ -131,8 +92,10 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
 
 Result<int> Arena::CreateSparse(const std::string& name, std::int64_t capacity, MemoryKind kind) {
   TESSERA_RETURN_IF_ERROR(CheckCapacity(name, capacity));
-  const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC);
-  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(capacity)) != 0) {
+  const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // Ranks hold the descriptor too, and could cut the mapping of the agent short.
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(capacity)) != 0 ||
+      ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     const int why = errno;
     if (fd >= 0) ::close(fd);
     return Unavailable(fmt::format("arena '{}': {}", name, std::strerror(why)));
@@ -159,7 +122,7 @@ Result<Arena> Arena::MapWindows(int fd) {
   TESSERA_TRY(const std::span<std::byte> bytes, MapRange(fd, 0, kArenaHeaderBytes, true));
   Arena arena(bytes, size, true);
   TESSERA_RETURN_IF_ERROR(arena.Check());
-  arena.windows_ = std::make_unique<Windows>(fd);
+  arena.window_fd_ = fd;
   return arena;
 }
 
@@ -191,7 +154,7 @@ Arena::Arena(Arena&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})),
       capacity_(other.capacity_),
       writable_(other.writable_),
-      windows_(std::move(other.windows_)),
+      window_fd_(other.window_fd_),
       memory_(std::move(other.memory_)),
       memory_address_(other.memory_address_) {}
 
@@ -199,7 +162,7 @@ Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(capacity_, other.capacity_);
   std::swap(writable_, other.writable_);
-  std::swap(windows_, other.windows_);
+  std::swap(window_fd_, other.window_fd_);
   std::swap(memory_, other.memory_);
   std::swap(memory_address_, other.memory_address_);
   return *this;
@@ -219,18 +182,26 @@ bool Arena::has_memory() const { return memory_ || memory_kind() == MemoryKind::
 std::byte* Arena::AddressOf(std::int64_t offset) const {
   TESSERA_DCHECK(0 <= offset && offset < capacity() && has_memory());
   if (memory_) return memory_address_ + offset;
-  return windows_ ? From(offset).data() : bytes_.data() + offset;
+  TESSERA_DCHECK(!window_fd_);
+  return bytes_.data() + offset;
 }
 
-std::span<std::byte> Arena::From(std::int64_t offset) const {
+ArenaBytes Arena::From(std::int64_t offset) const {
   TESSERA_DCHECK(0 <= offset && offset < capacity());
-  if (windows_ && offset >= static_cast<std::int64_t>(kArenaDataOffset)) {
-    return windows_->From(offset, capacity_);
+  if (!window_fd_ || offset < static_cast<std::int64_t>(kArenaDataOffset)) {
+    return {bytes_.subspan(static_cast<std::size_t>(offset)), nullptr};
   }
-  return bytes_.subspan(static_cast<std::size_t>(offset));
+  constexpr auto kPage = static_cast<std::int64_t>(kArenaPageBytes);
+  const std::int64_t begin = offset / kPage * kPage;
+  const std::int64_t size = std::min(kWindowBytes, capacity_ - begin);
+  const auto mapped = MapRange(*window_fd_, begin, static_cast<std::size_t>(size), true);
+  if (!mapped) return {};
+  const auto unmap = [size = mapped->size()](void* address) { munmap(address, size); };
+  return {mapped->subspan(static_cast<std::size_t>(offset - begin)),
+          std::shared_ptr<void>(mapped->data(), unmap)};
 }
 
-std::span<std::byte> Arena::table_slot(int slot) const {
+ArenaBytes Arena::table_slot(int slot) const {
   TESSERA_DCHECK(slot == 0 || slot == 1);
   const std::uint64_t offset = header().table_offset[slot].load(std::memory_order_acquire);
   if (offset < kEmptyTableOffset || offset >= static_cast<std::uint64_t>(capacity_)) return {};

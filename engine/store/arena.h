@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,12 @@
 #include "ptc/base/result.h"
 
 namespace tessera::engine {
+
+/// A part of an arena. The bytes stay mapped as long as the arena and this object live.
+struct ArenaBytes {
+  std::span<std::byte> bytes = {};
+  std::shared_ptr<const void> mapping = {};  // null: part of the arena's own mapping
+};
 
 /// A mapping of a whole arena. Move-only; the destructor unmaps. Like a span, a const Arena gives
 /// access to memory that is not const.
@@ -41,8 +48,8 @@ class Arena {
   /// \error kDataLoss for a wrong magic or a size that differs from the header's; kUnimplemented
   ///     for another version; kInvalidArgument for a file that cannot be mapped
   static Result<Arena> Map(int fd, bool writable);
-  /// Maps the control page, and kWindowBytes from a table or from an offset once they are asked
-  /// for: thousands of large arenas do not fit into an address space. `fd` must outlive the arena.
+  /// Maps the control page only. From and table_slot map kWindowBytes for as long as their result
+  /// lives: thousands of large arenas do not fit into an address space. `fd` must outlive the arena.
   /// \error as Map
   static Result<Arena> MapWindows(int fd);
 
@@ -70,7 +77,7 @@ class Arena {
   const DeviceMemory& memory() const { return memory_ ? *memory_ : HostMemory(); }
 
   /// The address in memory() of the byte at `offset` from the start of the arena.
-  /// \pre 0 <= offset && offset < capacity(); has_memory()
+  /// \pre 0 <= offset && offset < capacity(); has_memory(); with MapWindows, Attach was called
   std::byte* AddressOf(std::int64_t offset) const;
   /// A cell of the piece at `offset`.
   /// \pre as AddressOf; Contains(piece, cell)
@@ -81,23 +88,22 @@ class Arena {
   /// The bytes from the start of the slot's table to the end of the arena, or an empty span if the
   /// header names no table or an offset outside the arena.
   /// \pre slot is 0 or 1
-  std::span<std::byte> table_slot(int slot) const;
+  ArenaBytes table_slot(int slot) const;
   /// The bytes from `offset` to the end of the arena; with MapWindows at most kWindowBytes, and
   /// empty if they cannot be mapped.
   /// \pre 0 <= offset && offset < capacity()
-  std::span<std::byte> From(std::int64_t offset) const;
+  ArenaBytes From(std::int64_t offset) const;
 
   static constexpr std::int64_t kWindowBytes = std::int64_t{16} << 20;
 
  private:
-  class Windows;
   Arena(std::span<std::byte> bytes, std::int64_t capacity, bool writable);
   Status Check() const;
 
   std::span<std::byte> bytes_;  // mapped from the start: all, or the control page
   std::int64_t capacity_ = 0;
   bool writable_ = false;
-  std::unique_ptr<Windows> windows_;            // null: all is mapped
+  std::optional<int> window_fd_;                // nullopt: all is mapped
   std::shared_ptr<const DeviceMemory> memory_;  // null: that of the host
   std::byte* memory_address_ = nullptr;
 };

@@ -251,15 +251,15 @@ Status PieceTable::Write(Arena& arena, int slot) const {
     return InvalidArgument(fmt::format("piece table: {}..{} is outside of an arena of {} bytes",
                                        offset_, end, arena.capacity()));
   }
-  const std::span<std::byte> room = arena.From(offset_);
-  if (room.size() < sizeof(TableHeader) + bytes.size()) {
+  const ArenaBytes room = arena.From(offset_);
+  if (room.bytes.size() < sizeof(TableHeader) + bytes.size()) {
     return ResourceExhausted(fmt::format("piece table: {} bytes at {} cannot be mapped",
                                          sizeof(TableHeader) + bytes.size(), offset_));
   }
   TableHeader header;
   header.payload_bytes = bytes.size();
   header.payload_checksum = Checksum(bytes);
-  std::byte* const target = room.data();
+  std::byte* const target = room.bytes.data();
   std::memcpy(target + sizeof(TableHeader), bytes.data(), bytes.size());
   std::memcpy(target, &header, sizeof(TableHeader));
   ArenaHeader& words = arena.header();
@@ -271,7 +271,8 @@ Status PieceTable::Write(Arena& arena, int slot) const {
 Result<PieceTable> PieceTable::Read(const Arena& arena, int slot) {
   const std::uint64_t offset = arena.header().table_offset[slot].load(std::memory_order_acquire);
   if (offset == 0) return NotFound(fmt::format("piece table: slot {} is empty", slot));
-  const std::span<const std::byte> source = arena.table_slot(slot);
+  const ArenaBytes window = arena.table_slot(slot);
+  const std::span<const std::byte> source = window.bytes;
   if (source.size() < sizeof(TableHeader)) {
     return DataLoss(fmt::format("piece table: slot {} names offset {} of an arena of {} bytes",
                                 slot, offset, arena.capacity()));

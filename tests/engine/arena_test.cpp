@@ -98,16 +98,16 @@ class ArenaTest : public QObject {
 
     writer->header().epoch.store(7);
     *writer->AddressOf(kCapacity - 1) = std::byte{42};
-    QVERIFY(writer->table_slot(1).empty());
+    QVERIFY(writer->table_slot(1).bytes.empty());
     writer->header().table_offset[1].store(kArenaDataOffset);
-    writer->table_slot(1).front() = std::byte{43};
+    writer->table_slot(1).bytes.front() = std::byte{43};
     QCOMPARE(reader->header().epoch.load(), 7U);
     QCOMPARE(*reader->AddressOf(kCapacity - 1), std::byte{42});
     QCOMPARE(*reader->AddressOf(static_cast<std::int64_t>(kArenaDataOffset)), std::byte{43});
     for (const std::uint64_t outside :
          {std::uint64_t{1}, std::uint64_t{kCapacity}, ~std::uint64_t{0}}) {
       writer->header().table_offset[1].store(outside);
-      QVERIFY(reader->table_slot(1).empty());
+      QVERIFY(reader->table_slot(1).bytes.empty());
     }
   }
   void everyPageIsThereFromTheStart() {
@@ -137,6 +137,41 @@ class ArenaTest : public QObject {
     const Fd fd(*made);
     QVERIFY(ftruncate(fd.fd, kCapacity / 2) != 0);
     QVERIFY(ftruncate(fd.fd, kCapacity * 2) != 0);
+  }
+  // A rank has the descriptor of the control page; the agent reads the page at any time.
+  void theSizeOfAControlPageIsSealed() {
+    for (const MemoryKind kind : {MemoryKind::kHost, MemoryKind::kCuda}) {
+      const auto made = Arena::CreateSparse("test", kCapacity, kind);
+      VERIFY_OK(made);
+      const Fd fd(*made);
+      QVERIFY(ftruncate(fd.fd, 0) != 0);
+      QVERIFY(ftruncate(fd.fd, kCapacity * 2) != 0);
+      struct stat status {};
+      QCOMPARE(fstat(fd.fd, &status), 0);
+      QCOMPARE(std::int64_t{status.st_size}, kCapacity);
+    }
+  }
+  void manyWindowsLiveSideBySide() {
+    constexpr std::int64_t kLarge = std::int64_t{256} << 20;
+    const auto made = Arena::CreateSparse("test", kLarge);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    const auto arena = Arena::MapWindows(fd.fd);
+    VERIFY_OK(arena);
+    std::vector<ArenaBytes> windows;
+    for (int i = 0; i < 8; ++i) {
+      windows.push_back(arena->From(static_cast<std::int64_t>(kArenaDataOffset) + i * 12'345'600));
+      QCOMPARE(windows.back().bytes.size() > std::size_t{1} << 20, true);
+      windows.back().bytes.front() = static_cast<std::byte>(i + 1);
+    }
+    const auto whole = Arena::Map(fd.fd, false);
+    VERIFY_OK(whole);
+    for (int i = 0; i < 8; ++i) {
+      const auto& window = windows[static_cast<std::size_t>(i)];
+      QCOMPARE(window.bytes.front(), static_cast<std::byte>(i + 1));
+      QCOMPARE(*whole->AddressOf(static_cast<std::int64_t>(kArenaDataOffset) + i * 12'345'600),
+               static_cast<std::byte>(i + 1));
+    }
   }
   void badCapacityIsRefused_data() {
     QTest::addColumn<qint64>("capacity");

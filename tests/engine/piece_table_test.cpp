@@ -224,7 +224,7 @@ class PieceTableTest : public QObject {
     const auto table = PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity);
     VERIFY_OK(table);
     QVERIFY(table->Write(arena, 0));
-    const auto slot = arena.table_slot(0);
+    const auto slot = arena.table_slot(0).bytes;
     const std::size_t size = kPayloadAt + WordAt(slot, kPayloadSizeAt);
     for (int i = 0; i < 2000; ++i) {
       const std::size_t at = rng() % size;
@@ -249,7 +249,7 @@ class PieceTableTest : public QObject {
       const auto table = PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity, kCapacity / 2);
       VERIFY_OK(table);
       QVERIFY(table->Write(arena, 0));
-      const auto slot = arena.table_slot(0);
+      const auto slot = arena.table_slot(0).bytes;
       const std::size_t size = WordAt(slot, kPayloadSizeAt);
       switch (rng() % 3) {
         case 0:
@@ -290,7 +290,7 @@ class PieceTableTest : public QObject {
         "0000000000000000" "0800000000000000"  // 0:8]
     );
     // clang-format on
-    const auto slot = arena.table_slot(1);
+    const auto slot = arena.table_slot(1).bytes;
     const QByteArray written(reinterpret_cast<const char*>(slot.data()), expected.size());
     QCOMPARE(written.toHex(), expected.toHex());
   }
