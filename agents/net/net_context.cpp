@@ -111,6 +111,7 @@ struct NetContext::Impl {
   int wake = -1;  // an eventfd: there is a new monitor, or the thread is to end
   std::atomic<bool> is_ending{false};
   std::atomic<std::int64_t> num_refused{0};
+  RefusedKeys refused;
   std::mutex mutex;
   KeyOwners allowed;                  // under `mutex`
   std::vector<Monitor> new_monitors;  // under `mutex`
@@ -139,7 +140,10 @@ struct NetContext::Impl {
       key = text;
     }
     const bool good = !key.empty() && IsAllowed(key);
-    if (!good) ++num_refused;
+    if (!good) {
+      ++num_refused;
+      refused.Note(key, request.size() > 3 ? request[3] : "", std::chrono::steady_clock::now());
+    }
     const std::string id = request.size() > 1 ? request[1] : "";
     const std::string user = good ? UserId(key, guard.NewTicket()) : "";
     const std::string reply[] = {
@@ -236,6 +240,7 @@ void NetContext::SetOwners(KeyOwners keys) {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->allowed.swap(keys);
+    impl_->refused.Forget([this](const std::string& key) { return impl_->allowed.contains(key); });
     // `keys` are those of before.
     if (std::ranges::all_of(
             keys, [&](const auto& entry) { return impl_->allowed.contains(entry.first); })) {
@@ -256,6 +261,7 @@ std::optional<KeyOwner> NetContext::OwnerOf(std::string_view public_key) const {
 }
 
 std::int64_t NetContext::num_refused() const { return impl_->num_refused; }
+RefusedKeys& NetContext::refused_keys() const { return impl_->refused; }
 ConnectionGuard& NetContext::connections() const { return impl_->guard; }
 void* NetContext::handle() const { return impl_->context; }
 

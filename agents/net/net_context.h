@@ -14,6 +14,7 @@
 
 #include "agents/net/connection_guard.h"
 #include "agents/net/key_owner.h"
+#include "agents/net/refused_keys.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -46,6 +47,8 @@ class NetContext {
   std::optional<KeyOwner> OwnerOf(std::string_view public_key) const;
   /// The number of refused handshakes.
   std::int64_t num_refused() const;
+  /// The keys that it has refused and that are still not allowed.
+  RefusedKeys& refused_keys() const;
   /// The accepted connections of its sockets.
   ConnectionGuard& connections() const;
   void* handle() const;

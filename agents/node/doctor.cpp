@@ -91,6 +91,16 @@ Check Allowed(const AgentConfig& config) {
   return Ok("allowed keys", fmt::format("{} public keys are admitted", list.keys().size()));
 }
 
+Check Refused(const AgentConfig& config, const std::vector<RefusedKey>& refused) {
+  if (refused.empty()) return Ok("refused keys", "none");
+  std::string text;
+  for (const RefusedKey& key : refused) text += (text.empty() ? "" : "; ") + ToString(key);
+  return Finding(Verdict::kWarning, "refused keys", text,
+                 fmt::format("if it is a node or user of yours, copy its .pub file to {} on this "
+                             "node, with the line 'role node N' for a node",
+                             config.allowed_folder));
+}
+
 /// What operators may do to this machine by starting jobs.
 Check Jobs(const AgentConfig& config) { return Ok("jobs", ToText(config.jobs)); }
 
@@ -262,11 +272,27 @@ Check Trainer() {
 
 }  // namespace
 
-std::vector<Check> RunDoctor(const AgentConfig& config) {
+std::string LinkFailureText(const AgentConfig& config, const std::string& public_key,
+                            LinkEvent::Kind kind) {
+  if (kind == LinkEvent::Kind::kRefused) {
+    return fmt::format(
+        "the registrar at {} refuses this node's key '{}': copy the .pub file of n{}, with the "
+        "line 'role node {}', into the folder of allowed keys on the registrar's node",
+        config.registrar_endpoint, KeyFingerprint(public_key), config.node, config.node);
+  }
+  return fmt::format(
+      "{} completes no handshake: is it the registrar, and is its public key the '{}' of this "
+      "node's configuration?",
+      config.registrar_endpoint,
+      KeyFingerprint(config.registrar_key.empty() ? public_key : config.registrar_key));
+}
+
+std::vector<Check> RunDoctor(const AgentConfig& config, const std::vector<RefusedKey>& refused) {
   std::vector<Check> checks = {Ok("version", "tessera-agent " TESSERA_VERSION),
                                Ok("clock", fmt::format("{:.3f}", WallClock())),
                                Keys(config),
                                Allowed(config),
+                               Refused(config, refused),
                                Jobs(config),
                                Ports(config),
                                Lanes(config),

@@ -54,6 +54,10 @@ class NodeAgent {
   NodeAgent& operator=(const NodeAgent&) = delete;
   ~NodeAgent();
 
+  /// Reports an event about this node.
+  void ReportEvent(engine::Severity severity, const std::string& text) const {
+    uplink_.ReportNodeEvent(severity, text);
+  }
   KeeperLink::Handlers keeper_handlers();
   RankLinks::Handlers rank_handlers();
 

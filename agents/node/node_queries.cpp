@@ -98,7 +98,7 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
   answer.set_ticket(query.ticket());
   switch (query.body_case()) {
     case wire::NodeQuery::kDoctor:
-      Encode(RunDoctor(config), answer.mutable_doctor());
+      Encode(RunDoctor(config, port.net->refused_keys().All()), answer.mutable_doctor());
       break;
     case wire::NodeQuery::kLog: {
       const auto lines = LogTail(config, query.log().lines());

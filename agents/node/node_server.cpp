@@ -22,6 +22,7 @@
 #include "agents/gpu/nccl_library.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
+#include "agents/node/doctor.h"
 #include "agents/node/available_memory.h"
 #include "agents/node/exchange_join.h"
 #include "agents/node/fault.h"
@@ -140,7 +141,10 @@ Status NodeServer::Open() {
                                   return served->Resolve(key, cell);
                                 }));
   TESSERA_RETURN_IF_ERROR(Connect());
-  loop_.Every(std::chrono::seconds(1), [this] { ConnectAgainAfterSilence(); });
+  loop_.Every(std::chrono::seconds(1), [this] {
+    ConnectAgainAfterSilence();
+    ReportRefusedKeys();
+  });
   agent_->Start(*rank_port_, lanes_->endpoints());
   return OkStatus();
 }
@@ -375,9 +379,28 @@ void NodeServer::ReadMessages() {
 
 void NodeServer::ReadLinkEvents() {
   while (const auto event = registrar_->NextLinkEvent()) {
-    if (event->kind == LinkEvent::Kind::kReady) agent_->OnConnected();
+    if (event->kind == LinkEvent::Kind::kReady) {
+      failed_.reset();
+      agent_->OnConnected();
+    }
     if (event->kind == LinkEvent::Kind::kDisconnected) agent_->OnDisconnected();
+    const bool has_failed = event->kind == LinkEvent::Kind::kRefused ||
+                            event->kind == LinkEvent::Kind::kHandshakeFailed;
+    if (!has_failed || failed_ == event->kind) continue;
+    failed_ = event->kind;
+    std::fprintf(stderr, "tessera-agent: %s\n",
+                 LinkFailureText(config_, keys_.public_key, event->kind).c_str());
   }
+}
+
+void NodeServer::ReportRefusedKeys() {
+  const auto refused = net_.refused_keys().TakeReport(std::chrono::steady_clock::now());
+  if (!refused) return;
+  const std::string text =
+      fmt::format("refuses {}: not in its folder of allowed keys", ToString(*refused));
+  std::fprintf(stderr, "tessera-agent: %s; if it is a node or user of yours, copy its .pub file to %s\n",
+               text.c_str(), config_.allowed_folder.c_str());
+  agent_->ReportEvent(engine::Severity::kWarning, text);
 }
 
 }  // namespace tessera::agents

@@ -55,6 +55,8 @@ class NodeServer {
   void Send(const wire::FromNode& message);
   void ReadMessages();
   void ReadLinkEvents();
+  /// Reports keys of others that this node refuses.
+  void ReportRefusedKeys();
 
   Loop& loop_;
   NetContext& net_;
@@ -73,6 +75,7 @@ class NodeServer {
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
   std::chrono::steady_clock::time_point heard_;  // of the registrar, or connected to it
+  std::optional<LinkEvent::Kind> failed_;        // why there is no connection; logged once
   std::unique_ptr<LaneServer> lanes_;            // its threads read views and arenas
 };
 

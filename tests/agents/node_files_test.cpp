@@ -199,6 +199,23 @@ class NodeFilesTest : public QObject {
     QCOMPARE(LogTail(config, 1).error().code, ErrorCode::kNotFound);
   }
 
+  // Nobody else hears from a node that the registrar refuses.
+  void aRefusedNodeSaysWhatToDo() {
+    AgentConfig config;
+    config.node = 3;
+    config.registrar_endpoint = "tcp://10.0.0.1:7400";
+    const std::string key = NewCurveKeys().public_key;
+    const std::string refused = LinkFailureText(config, key, LinkEvent::Kind::kRefused);
+    for (const std::string& part : {config.registrar_endpoint, key.substr(0, 10),
+                                    std::string("refuses this node's key"),
+                                    std::string("role node 3")}) {
+      QVERIFY2(refused.find(part) != std::string::npos, refused.c_str());
+    }
+    config.registrar_key = NewCurveKeys().public_key;
+    const std::string failed = LinkFailureText(config, key, LinkEvent::Kind::kHandshakeFailed);
+    QVERIFY2(failed.find(config.registrar_key.substr(0, 10)) != std::string::npos, failed.c_str());
+  }
+
   void doctorNamesWhatIsWrong() {
     QTemporaryDir folder;
     AgentConfig config;
@@ -207,8 +224,8 @@ class NodeFilesTest : public QObject {
     config.agent_keys = folder.filePath("agent.key").toStdString();
     config.device_bytes = 4 << 20;
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
-    auto checks = RunDoctor(config);
-    for (const char* name : {"version", "clock", "key file", "allowed keys", "jobs", "ports",
+    auto checks = RunDoctor(config, {});
+    for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys", "jobs", "ports",
                              "lanes", "memory", "disk", "huge pages", "/dev/fuse",
                              "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
@@ -224,7 +241,12 @@ class NodeFilesTest : public QObject {
     QVERIFY(Find(checks, "lanes")->verdict == engine::Check::Verdict::kOk);
     ::chmod(config.agent_keys.c_str(), 0644);
     config.lane_security = "plain";
-    checks = RunDoctor(config);
+    config.allowed_folder = folder.path().toStdString();
+    checks = RunDoctor(config, {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", "10.0.0.7", 3}});
+    const engine::Check* refused = Find(checks, "refused keys");
+    QVERIFY(refused != nullptr && refused->verdict == engine::Check::Verdict::kWarning);
+    QCOMPARE(refused->value, std::string("key 'rq:rM>}U?@' from 10.0.0.7, 3 times"));
+    QVERIFY(refused->remedy.find(config.allowed_folder) != std::string::npos);
     QVERIFY(Find(checks, "lanes")->verdict == engine::Check::Verdict::kWarning);
     QVERIFY(Find(checks, "key file")->verdict == engine::Check::Verdict::kFailed);
     QCOMPARE(Find(checks, "key file")->remedy, "chmod 600 " + config.agent_keys);

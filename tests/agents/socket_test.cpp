@@ -124,6 +124,59 @@ class SocketTest : public QObject {
     QVERIFY(!*router.Receive());
   }
 
+  // Who refuses it can say which key it was, until the key is allowed.
+  void aRefusedKeyIsNamed() {
+    NetContext context;
+    const CurveKeys server_keys = NewCurveKeys(), client_keys = NewCurveKeys();
+    context.SetAllowed({NewCurveKeys().public_key});
+    auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    auto dealer =
+        *Socket::Client(context, SocketKind::kDealer, client_keys, server_keys.public_key);
+    QVERIFY(dealer.Monitor(context));
+    QVERIFY(dealer.Connect(endpoint));
+    QVERIFY(WaitLink(dealer, {LinkEvent::Kind::kRefused}));
+    const std::vector<RefusedKey> refused = context.refused_keys().All();
+    QCOMPARE(refused.size(), std::size_t{1});
+    QCOMPARE(refused[0].key, client_keys.public_key);
+    QCOMPARE(refused[0].address, std::string("127.0.0.1"));
+    QCOMPARE(ToString(refused[0]),
+             "key '" + client_keys.public_key.substr(0, 10) + "' from 127.0.0.1");
+    context.SetAllowed({client_keys.public_key});
+    QVERIFY(context.refused_keys().All().empty());
+  }
+
+  void refusedKeysAreReportedSeldom() {
+    RefusedKeys keys;
+    auto now = RefusedKeys::Clock::time_point{} + 1h;
+    const auto report = [&] {
+      const auto due = keys.TakeReport(now);
+      return due ? due->key + " " + std::to_string(due->count) : std::string();
+    };
+    keys.Note("a", "10.0.0.7", now);
+    keys.Note("b", "10.0.0.8", now);
+    QCOMPARE(report(), std::string("a 1"));
+    QCOMPARE(report(), std::string());  // not two at a time
+    now += RefusedKeys::kReportEvery;
+    QCOMPARE(report(), std::string("b 1"));
+    // A node tries again and again.
+    std::vector<std::string> reports;
+    for (int i = 0; i < 200; ++i) {
+      now += RefusedKeys::kReportEvery;
+      keys.Note("a", "10.0.0.7", now);
+      if (const std::string text = report(); !text.empty()) reports.push_back(text);
+    }
+    QCOMPARE(reports, (std::vector<std::string>{"a 10", "a 100"}));
+    // Whoever makes up keys displaces their own.
+    for (int i = 0; i < 1000; ++i) {
+      keys.Note("made up " + std::to_string(i), "10.0.0.9", now);
+      keys.Note("a", "10.0.0.7", now + 1s);
+    }
+    QCOMPARE(keys.All().size(), RefusedKeys::kMost);
+    const std::vector<RefusedKey> all = keys.All();
+    QVERIFY(std::ranges::any_of(all, [](const RefusedKey& key) { return key.key == "a"; }));
+  }
+
   // Repeatedly: closing a socket that was just refused must not delay events of other sockets.
   void anEmptyListRefusesEverybodyAndALaterListAdmits() {
     for (int i = 0; i < 40; ++i) refuseThenAdmit();
