@@ -26,9 +26,7 @@ Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std
   return checkpoint::Checkpoint::Open(place);
 }
 
-std::string ShownPlace(const std::string& place) {
-  return engine::ShownName(place);
-}
+std::string ShownPlace(const std::string& place) { return engine::ShownName(place); }
 
 checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place) {
   if (!engine::IsUrl(place)) return checkpoint::Examine(place);

@@ -53,8 +53,7 @@ Status CheckBelow(const std::vector<std::string>& limits, std::int32_t node,
   const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
   if (std::ranges::any_of(limits, allows)) return OkStatus();
   std::vector<std::string> shown;
-  for (const std::string& limit : limits)
-    shown.push_back(engine::ShownName(limit));
+  for (const std::string& limit : limits) shown.push_back(engine::ShownName(limit));
   return PermissionDenied(
       fmt::format("n{} does not {} '{}': `jobs.{}` in its configuration has {}", node, verb,
                   engine::ShownName(name), key,

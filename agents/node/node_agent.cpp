@@ -185,8 +185,7 @@ void NodeAgent::OnOutput(const KeeperLink::Rank& kept, const std::string& line) 
   const RankId& id = tag->first;
   if (RankTable::Rank* rank = ranks_.Find(id)) rank->last_line = line;
   rank_logs_.Add(id.job, id.device.index, line);
-  uplink_.ReportEvent(engine::Severity::kInfo, fmt::format("{} {}", id.job, ToString(id.device)),
-                      line);
+  output_events_.Add(fmt::format("{} {}", id.job, ToString(id.device)), line, timers_.now());
 }
 
 void NodeAgent::OnRankExited(const KeeperLink::Rank& exited) {

@@ -26,6 +26,7 @@
 #include "agents/node/node_transactions.h"
 #include "agents/node/node_views.h"
 #include "agents/node/node_world.h"
+#include "agents/node/output_events.h"
 #include "agents/node/rank_ends.h"
 #include "agents/node/rank_events.h"
 #include "agents/node/rank_exits.h"
@@ -112,6 +113,7 @@ class NodeAgent {
   HeldJobs jobs_;
   RankTable ranks_;
   RankLogs rank_logs_;
+  OutputEvents output_events_{uplink_, world_};
   RendezvousRelay rendezvous_;
   RankStarter starter_;
   StepReports steps_;

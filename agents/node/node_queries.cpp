@@ -147,10 +147,27 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
 }  // namespace
 
 NodeQueries::NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port)
-    : loop_(loop), config_(config), port_(std::move(port)) {}
+    : loop_(loop), config_(config), port_(std::move(port)), looker_(loop) {}
 NodeQueries::~NodeQueries() = default;
 
+void NodeQueries::Look(const wire::NodeQuery& query, Reply reply) {
+  auto answer = std::make_shared<wire::NodeAnswer>();
+  if (looks_ == kMostLooks) {
+    answer->set_ticket(query.ticket());
+    answer->set_error(fmt::format("n{} has {} such requests to answer: try again later",
+                                  config_.node, kMostLooks));
+    return reply(std::move(*answer));
+  }
+  ++looks_;
+  looker_.Run([this, query, answer] { *answer = AnswerTo(query, config_, port_, {}); },
+              [this, answer, reply = std::move(reply)] {
+                --looks_;
+                reply(std::move(*answer));
+              });
+}
+
 void NodeQueries::Run(const wire::NodeQuery& query, Reply reply) {
+  if (query.has_log() || query.has_doctor()) return Look(query, std::move(reply));
   const bool probes = query.has_probe();
   if (probes && probing_) {
     wire::NodeAnswer answer;

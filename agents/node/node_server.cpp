@@ -22,8 +22,8 @@
 #include "agents/gpu/nccl_library.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
-#include "agents/node/doctor.h"
 #include "agents/node/available_memory.h"
+#include "agents/node/doctor.h"
 #include "agents/node/exchange_join.h"
 #include "agents/node/fault.h"
 #include "agents/node/job_files.h"
@@ -398,7 +398,8 @@ void NodeServer::ReportRefusedKeys() {
   if (!refused) return;
   const std::string text =
       fmt::format("refuses {}: not in its folder of allowed keys", ToString(*refused));
-  std::fprintf(stderr, "tessera-agent: %s; if it is a node or user of yours, copy its .pub file to %s\n",
+  std::fprintf(stderr,
+               "tessera-agent: %s; if it is a node or user of yours, copy its .pub file to %s\n",
                text.c_str(), config_.allowed_folder.c_str());
   agent_->ReportEvent(engine::Severity::kWarning, text);
 }

@@ -55,9 +55,7 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
   return std::optional<Kept>(std::move(kept));
 }
 
-Status TransactionPart::Clear(engine::DurableStore& journal) {
-  return journal.Write(kNoPartRows);
-}
+Status TransactionPart::Clear(engine::DurableStore& journal) { return journal.Write(kNoPartRows); }
 
 bool TransactionPart::HasEnded(engine::DurableStore& journal, std::int64_t transaction) {
   const auto row = journal.Get(kEndedKey);

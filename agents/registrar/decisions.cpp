@@ -28,17 +28,15 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
   });
 }
 
-// A participant reads the decision, or gives up and writes `abort`. Other nodes can do neither: what
-// they name is not trusted.
+// A participant reads the decision, or gives up and writes `abort`. Other nodes can do neither:
+// what they name is not trusted.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
   if (!IsJobName(m.job()) || m.slot() < 1 || m.slot() > kLastSlot) return;
   const std::optional<std::int64_t> running = around_.running(m.job(), m.slot());
   if (!running) {
     return Settle({node, m.job(), m.slot(), m.transaction()},
-                  [this, node, job = m.job(),
-                   transaction = m.transaction()](const engine::Decision& held) {
-                    SendOutcome(node, job, transaction, held);
-                  });
+                  [this, node, job = m.job(), transaction = m.transaction()](
+                      const engine::Decision& held) { SendOutcome(node, job, transaction, held); });
   }
   if (!around_.takes_part(node)) return;
   const auto answer = [this, node, job = m.job(), slot = m.slot()](const Held& held) {
@@ -105,10 +103,8 @@ void Decisions::ReadOrAbort(const Asked& asked, Settled then) {
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
   if (!IsJobName(m.transaction_job())) return;
   Settle({node, m.transaction_job(), m.transaction_slot(), m.transaction()},
-         [this, node, job = m.transaction_job(),
-          transaction = m.transaction()](const engine::Decision& held) {
-           SendOutcome(node, job, transaction, held);
-         });
+         [this, node, job = m.transaction_job(), transaction = m.transaction()](
+             const engine::Decision& held) { SendOutcome(node, job, transaction, held); });
 }
 
 void Decisions::SendOutcome(std::int32_t node, const std::string& job, std::int64_t transaction,
@@ -125,11 +121,11 @@ void Decisions::SendOutcome(std::int32_t node, const std::string& job, std::int6
 
 void Decisions::FindOutcome(const std::string& job, std::int64_t transaction,
                             std::function<void(Result<Held>)> then) {
-  register_.FindLast(job, [this, job, transaction,
-                           then = std::move(then)](const Result<std::int64_t>& last) {
-    if (!last) return then(last.error());
-    FindOutcomeFrom(*last, job, transaction, then);
-  });
+  register_.FindLast(
+      job, [this, job, transaction, then = std::move(then)](const Result<std::int64_t>& last) {
+        if (!last) return then(last.error());
+        FindOutcomeFrom(*last, job, transaction, then);
+      });
 }
 
 // Later slots are of later transactions.

@@ -20,7 +20,7 @@ constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 bool TakesLong(const wire::Request& request) {
   return request.has_plan() || request.has_propose() || request.has_propose_start() ||
          request.has_history() || request.has_samples() || request.has_events() ||
-         request.has_changes();
+         request.has_changes() || request.has_log() || request.has_doctor();
 }
 /// Whether it needs the bytes of a job's state.
 bool ReadsBytes(const wire::Request& request) {
@@ -411,6 +411,12 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kGroupCells:
       return replicas_.OnCells(m.node(), m.group_cells());
     case wire::FromNode::kEvent: {
+      const auto dropped = event_limits_.Admit(m.node(), timers_.now());
+      if (!dropped) return;
+      if (*dropped > 0) {
+        AddEvent(engine::Severity::kWarning, fmt::format("n{}", m.node()),
+                 fmt::format("sends too many events; {} were dropped", *dropped));
+      }
       const auto severity = m.event().severity();
       AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)
                    ? static_cast<engine::Severity>(severity)

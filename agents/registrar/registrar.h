@@ -16,6 +16,7 @@
 #include "agents/registrar/data_openings.h"
 #include "agents/registrar/decisions.h"
 #include "agents/registrar/documents.h"
+#include "agents/registrar/event_limits.h"
 #include "agents/registrar/inquiries.h"
 #include "agents/registrar/job_starter.h"
 #include "agents/registrar/job_stops.h"
@@ -152,6 +153,7 @@ class Registrar {
   OperatorLease lease_;
   Clients clients_;
   RequestTurns turns_;
+  EventLimits event_limits_;
   NodeActs node_acts_;
   SlowRankWatch slow_ranks_;
   StateRequests states_;

@@ -15,9 +15,6 @@
 namespace tessera::agents {
 namespace {
 
-/// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
-std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
-
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
   const std::string more = ToString(options);
   return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
@@ -34,10 +31,9 @@ std::string DescribeState(const StoredState& state) {
 }  // namespace
 
 bool TransactionDesk::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
-  const auto row = journal_.Get(ActKey(request_id));
-  if (request_id.empty() || !row || !*row) return false;
-  answer(std::strtoll((**row).c_str(), nullptr, 10));
-  return true;
+  const std::optional<std::int64_t> begun = acts_.Find(request_id);
+  if (begun) answer(*begun);
+  return begun.has_value();
 }
 
 void TransactionDesk::OnApply(const std::string& request_id, const wire::ApplyRequest& request,
@@ -202,10 +198,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   const auto journal = [&]() -> Status {
     // Without these rows a restarted registrar would not know what the slot decides. With only
     // some of them it would name a transaction that nobody carries out.
-    std::vector<engine::RowChange> rows = {Row()};
-    if (!origin.request_id.empty()) {
-      rows.push_back({ActKey(origin.request_id), std::to_string(id)});
-    }
+    std::vector<engine::RowChange> rows = acts_.RowsFor(origin.request_id, id);
+    rows.push_back(Row());
     TESSERA_RETURN_IF_ERROR(jobs_.Journal(job, std::move(rows)));
     // A disk that becomes full during the transaction must not keep it from being decided.
     return journal_.Reserve();

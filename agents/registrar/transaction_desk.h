@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "agents/registrar/acts.h"
 #include "agents/registrar/decisions.h"
 #include "agents/registrar/documents.h"
 #include "agents/registrar/job_table.h"
@@ -198,6 +199,7 @@ class TransactionDesk : public RegistrarPart {
   const Uses uses_;
   JobTable& jobs_;
   const World around_;
+  Acts acts_{journal_};
   std::optional<Txn> txn_;
   std::optional<engine::TxnStatus> last_;  // of the last finished one
   std::optional<std::string> left_row_;    // the job of the last one, whose row is still there

@@ -184,6 +184,7 @@ engine::RowChange TransactionDesk::Row() const {
 // A restarted coordinator writes `abort` to the register and follows the decision that the register
 // then holds.
 Status TransactionDesk::Recover() {
+  TESSERA_RETURN_IF_ERROR(acts_.Recover());
   TESSERA_TRY(const std::optional<std::string> text, journal_.Get(kTxnKey));
   if (!text) {
     CloseRecords(0);
@@ -325,9 +326,10 @@ void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry) {
           closed.step = (*held)->step;
         }
         publisher_.Record(closed);
-        AddEvent(engine::Severity::kWarning, fmt::format("txn {}", entry.id),
-                 fmt::format("{}: {}", closed.result == "rolled_back" ? "rolled back" : closed.result,
-                             closed.reason));
+        AddEvent(
+            engine::Severity::kWarning, fmt::format("txn {}", entry.id),
+            fmt::format("{}: {}", closed.result == "rolled_back" ? "rolled back" : closed.result,
+                        closed.reason));
       });
 }
 

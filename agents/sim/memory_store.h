@@ -144,9 +144,9 @@ class MemoryStore : public engine::DurableStore {
   void Remember(std::string_view key) {
     if (!remembers) return;
     const auto it = rows.find(key);
-    last_.back().push_back(
-        {std::string(key),
-         it == rows.end() ? std::nullopt : std::optional<std::string>(it->second)});
+    last_.back().push_back({std::string(key), it == rows.end()
+                                                  ? std::nullopt
+                                                  : std::optional<std::string>(it->second)});
   }
   Status Written() {
     if (point) point();

@@ -91,8 +91,8 @@ class Tuner {
             record.result() == "rolled_back" ? "was rolled back" : "failed", record.reason()));
       }
       if (!reply.txn().has_transaction()) {
-        return Unavailable(fmt::format(
-            "transaction {} does not run, and its record has no outcome", transaction));
+        return Unavailable(
+            fmt::format("transaction {} does not run, and its record has no outcome", transaction));
       }
       TESSERA_TRY(const auto txn, agents::Decode(reply.txn().transaction()));
       if (txn.phase == engine::TxnPhase::kNeedsDecision ||

@@ -21,8 +21,8 @@ inline std::string ShownUrl(const std::string& url) {
   return at == std::string::npos || at < host ? shown : shown.erase(host, at + 1 - host);
 }
 
-/// Returns the name of data for messages and logs: a URL as ShownUrl, also after a weight ("2:URL"),
-/// and a path unchanged.
+/// Returns the name of data for messages and logs: a URL as ShownUrl, also after a weight
+/// ("2:URL"), and a path unchanged.
 inline std::string ShownName(const std::string& name) {
   return IsUrl(name) ? ShownUrl(name) : name;
 }

@@ -49,7 +49,8 @@ class Arena {
   ///     for another version; kInvalidArgument for a file that cannot be mapped
   static Result<Arena> Map(int fd, bool writable);
   /// Maps the control page only. From and table_slot map kWindowBytes for as long as their result
-  /// lives: thousands of large arenas do not fit into an address space. `fd` must outlive the arena.
+  /// lives: thousands of large arenas do not fit into an address space. `fd` must outlive the
+  /// arena.
   /// \error as Map
   static Result<Arena> MapWindows(int fd);
 

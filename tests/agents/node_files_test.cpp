@@ -206,9 +206,9 @@ class NodeFilesTest : public QObject {
     config.registrar_endpoint = "tcp://10.0.0.1:7400";
     const std::string key = NewCurveKeys().public_key;
     const std::string refused = LinkFailureText(config, key, LinkEvent::Kind::kRefused);
-    for (const std::string& part : {config.registrar_endpoint, key.substr(0, 10),
-                                    std::string("refuses this node's key"),
-                                    std::string("role node 3")}) {
+    for (const std::string& part :
+         {config.registrar_endpoint, key.substr(0, 10), std::string("refuses this node's key"),
+          std::string("role node 3")}) {
       QVERIFY2(refused.find(part) != std::string::npos, refused.c_str());
     }
     config.registrar_key = NewCurveKeys().public_key;
@@ -225,8 +225,8 @@ class NodeFilesTest : public QObject {
     config.device_bytes = 4 << 20;
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
     auto checks = RunDoctor(config, {});
-    for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys", "jobs", "ports",
-                             "lanes", "memory", "disk", "huge pages", "/dev/fuse",
+    for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys", "jobs",
+                             "ports", "lanes", "memory", "disk", "huge pages", "/dev/fuse",
                              "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }

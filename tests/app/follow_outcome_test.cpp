@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a command that follows a transaction ends.
-#include "app/commands/follow.h"
-
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/follow.h"
 #include "tests/agents/fake_registrar.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"

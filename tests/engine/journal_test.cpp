@@ -182,8 +182,9 @@ class JournalTest : public QObject {
     {
       auto other = Database::Open(path, Database::Durability::kFull);
       VERIFY_OK(other);
-      VERIFY_OK((*other)->Execute("CREATE TRIGGER refuse BEFORE INSERT ON entries WHEN NEW.key = "
-                                  "'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END"));
+      VERIFY_OK(
+          (*other)->Execute("CREATE TRIGGER refuse BEFORE INSERT ON entries WHEN NEW.key = "
+                            "'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END"));
       QVERIFY(!(*journal)->Write(rows));
       QVERIFY(*(*journal)->Get("erased") == std::optional<std::string>("before"));
       QVERIFY(!(*journal)->Get("c")->has_value());
