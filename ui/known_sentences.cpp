@@ -46,6 +46,12 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "journal: %1"),
       QT_TRANSLATE_NOOP("Sentences", "dropped %1"),
       QT_TRANSLATE_NOOP("Sentences", "dropped %1, %2 times"),
+      QT_TRANSLATE_NOOP("Sentences", "its outcome was missing in the history: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before it recorded the outcome"),
+      QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before the transaction began"),
+      QT_TRANSLATE_NOOP("Sentences", "refuses %1: not in its folder of allowed keys"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 lines of ranks are in `job logs` only"),
+      QT_TRANSLATE_NOOP("Sentences", "sends too many events; %1 were dropped"),
       QT_TRANSLATE_NOOP("Sentences", "refused process %1: it says that it is %2 of '%3'"),
       QT_TRANSLATE_NOOP("Sentences", "transaction %1: %2; the agent stops"),
       // Starts and ends of jobs.

@@ -326,10 +326,8 @@ void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry) {
           closed.step = (*held)->step;
         }
         publisher_.Record(closed);
-        AddEvent(
-            engine::Severity::kWarning, fmt::format("txn {}", entry.id),
-            fmt::format("{}: {}", closed.result == "rolled_back" ? "rolled back" : closed.result,
-                        closed.reason));
+        AddEvent(engine::Severity::kWarning, fmt::format("txn {}", entry.id),
+                 fmt::format("its outcome was missing in the history: {}", closed.result));
       });
 }
 

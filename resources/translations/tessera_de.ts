@@ -199,6 +199,30 @@
         <translation>verworfen: %1, %2-mal</translation>
     </message>
     <message>
+        <source>its outcome was missing in the history: %1</source>
+        <translation>sein Ausgang fehlte im Verlauf: %1</translation>
+    </message>
+    <message>
+        <source>the registrar&apos;s agent ended before it recorded the outcome</source>
+        <translation>der Agent des Registrars endete, bevor er den Ausgang verzeichnet hatte</translation>
+    </message>
+    <message>
+        <source>the registrar&apos;s agent ended before the transaction began</source>
+        <translation>der Agent des Registrars endete, bevor die Transaktion begann</translation>
+    </message>
+    <message>
+        <source>refuses %1: not in its folder of allowed keys</source>
+        <translation>lehnt %1 ab: nicht in seinem Ordner zugelassener Schlüssel</translation>
+    </message>
+    <message>
+        <source>%1 lines of ranks are in `job logs` only</source>
+        <translation>%1 Zeilen von Ranks stehen nur in `job logs`</translation>
+    </message>
+    <message>
+        <source>sends too many events; %1 were dropped</source>
+        <translation>sendet zu viele Ereignisse; %1 wurden verworfen</translation>
+    </message>
+    <message>
         <source>refused process %1: it says that it is %2 of &apos;%3&apos;</source>
         <translation>Prozess %1 abgelehnt: Er gibt sich als %2 von „%3“ aus</translation>
     </message>
