@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <limits>
@@ -436,8 +437,9 @@ void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
   row.scheduled = saving.cause == Cause::kSchedule;
   known_.insert_or_assign(row.path, Known{row});
   // Without the row the checkpoint is only not in the list of a later registrar.
-  static_cast<void>(journal_.Put(RowKey(kRows, row.path), ToText(row)));
-  static_cast<void>(journal_.Erase(RowKey(kPartialRows, saving.partial)));
+  static_cast<void>(journal_.Write(
+      std::array{engine::RowChange{RowKey(kRows, row.path), ToText(row)},
+                 engine::RowChange{RowKey(kPartialRows, saving.partial), std::nullopt}}));
   entry.problem.clear();
   AddEvent(engine::Severity::kInfo, job,
            fmt::format("checkpoint of step {} saved: '{}', {}{}{}", row.step, row.path,

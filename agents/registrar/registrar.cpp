@@ -20,7 +20,8 @@ constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 bool TakesLong(const wire::Request& request) {
   return request.has_plan() || request.has_propose() || request.has_propose_start() ||
          request.has_history() || request.has_samples() || request.has_events() ||
-         request.has_changes() || request.has_log() || request.has_doctor();
+         request.has_changes() || request.has_log() || request.has_doctor() ||
+         request.has_registrar();
 }
 /// Whether it needs the bytes of a job's state.
 bool ReadsBytes(const wire::Request& request) {
