@@ -3,6 +3,7 @@
 // register as a node.
 #include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTest>
 #include <atomic>
 #include <chrono>
@@ -290,6 +291,31 @@ class E2eRolesTest : public QObject {
     const Outcome later = As("lena", {"status"});
     QVERIFY2(later.code == 1 && later.errors.contains("key refused by"), later.Text());
     QVERIFY(m_cluster->Run({"status"}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // A node that is refused can report that to nobody.
+  void aNodeWithoutItsKeyIsSeenOnBothSides() {
+    const auto keys = agents::LoadKeys((Folder() + "/n1/agent.key").toStdString());
+    VERIFY_OK(keys);
+    const QString shown = "'" + QString::fromStdString(keys->public_key.substr(0, 10)) + "'";
+    const QString file = Folder() + "/allowed/n1.pub", away = Folder() + "/n1.pub.away";
+    QVERIFY(QFile::rename(file, away));
+    const auto back = qScopeGuard([&] { QFile::rename(away, file); });
+    const auto says = [&](const QStringList& words) { return m_cluster->Run(words).output; };
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return says({"events", "--limit", "50"}).contains("refuses key " + shown); }, 60));
+    const QString doctor = says({"doctor"});
+    QVERIFY2(doctor.contains("key " + shown + " from "), qPrintable(doctor));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          QFile log(Folder() + "/n1/agent.log");
+          return log.open(QIODevice::ReadOnly) &&
+                 QString::fromUtf8(log.readAll()).contains("refuses this node's key " + shown);
+        },
+        20));
+    QVERIFY(QFile::rename(away, file));
+    QVERIFY(m_cluster->WaitAllAlive());
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
