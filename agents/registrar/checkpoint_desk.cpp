@@ -18,6 +18,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/checkpoint/saved_folder.h"
 #include "engine/data/is_url.h"
+#include "engine/model/shown_settings.h"
 #include "engine/search/fit.h"
 #include "ptc/base/counted.h"
 #include "ptc/digest.h"

@@ -10,6 +10,7 @@
 
 #include "agents/registrar/compute.h"
 #include "agents/registrar/describe_share.h"
+#include "engine/model/shown_settings.h"
 
 namespace tessera::agents {
 namespace {

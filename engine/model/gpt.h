@@ -135,8 +135,6 @@ std::vector<JobSetting> SettingsOf(const JobSettings& settings);
 std::vector<std::string> SettingNames(const JobSettings& settings);
 /// Returns one line of JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string ToJson(const JobSettings& settings);
-/// The same without secrets: URLs of data have no user, password and query.
-std::string ShownJson(JobSettings settings);
 /// \error kInvalidArgument for an unknown key, a missing one, and a value outside its limits
 Result<JobSettings> ParseJobSettings(std::string_view json);
 

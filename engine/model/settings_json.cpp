@@ -13,6 +13,7 @@
 #include "engine/data/formats/open_data.h"
 #include "engine/data/is_url.h"
 #include "engine/model/gpt.h"
+#include "engine/model/shown_settings.h"
 #include "ptc/base/json_reader.h"
 
 namespace tessera::engine {

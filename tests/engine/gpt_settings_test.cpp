@@ -3,6 +3,7 @@
 
 #include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
+#include "engine/model/shown_settings.h"
 #include "ptc/layout.h"
 #include "tests/support/test_main.h"
 
