@@ -34,6 +34,7 @@ class Chaos {
     int panels = 0;                                   // killed or stopped
     int committed = 0, rolled_back = 0, unknown = 0;  // outcomes as `apply` reported them
     int restarts = 0, recoveries = 0, returns = 0;    // of the job, by the history and the events
+    int compared = 0;                                 // changes whose digests are known
     int spread = 0;                                   // copies over several steps that were begun
   };
 

@@ -25,6 +25,7 @@ class E2eChaosTest : public QObject {
     const Chaos::Count& count = chaos.count();
     QVERIFY(count.committed > 0);
     QVERIFY(count.restarts + count.recoveries + count.returns > 0);
+    QVERIFY(count.compared > 0);
     QVERIFY(count.rolled_back + count.unknown > 0);
   }
 

@@ -10,6 +10,7 @@
 
 #include "tests/agents/data/http_server.h"
 #include "tests/e2e/losses.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/temporary_folder.h"
@@ -81,7 +82,8 @@ class E2eCheckpointTest : public QObject {
     QCOMPARE(path, m_folder->filePath(QStringLiteral("nano-step-%1").arg(step)));
     // The same digest, read from the files by another program.
     const Json listed = m_cluster->Ask({"inspect", path, "--digests"});
-    QVERIFY2(listed.is_object() && listed["digest"] == saved["digest"], listed.dump().c_str());
+    QVERIFY2(listed.is_object(), listed.dump().c_str());
+    VERIFY_DIGESTS(listed["digest"], saved["digest"]);
     for (const char* mesh : {"tp=2", "pp=2"}) {
       QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
       const Outcome begun = m_cluster->Run({"job", "start", "--from-checkpoint", path, "--mesh",
@@ -91,8 +93,8 @@ class E2eCheckpointTest : public QObject {
         return job["state"] == "paused" && job["step"] == step + 3;
       }));
       const Json entry = m_cluster->Ask({"history"})["transactions"][0];
-      QVERIFY(entry["digest_after"] == saved["digest"]);
-      QVERIFY(entry["digest_before"] == saved["digest"]);
+      VERIFY_DIGESTS(entry["digest_after"], saved["digest"]);
+      VERIFY_DIGESTS(entry["digest_before"], saved["digest"]);
       QVERIFY(entry["step"] == step);
       continuesAsOneProcess(step);
     }
@@ -110,7 +112,7 @@ class E2eCheckpointTest : public QObject {
     const Json loaded = m_cluster->Ask({"checkpoint", "load", kJob, path, "--yes"});
     QVERIFY2(loaded.is_object() && loaded["result"] == "committed", loaded.dump().c_str());
     QVERIFY(loaded["step"] == saved["step"]);
-    QVERIFY(loaded["digest_after"] == saved["digest"]);
+    VERIFY_DIGESTS(loaded["digest_after"], saved["digest"]);
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<int>(), 1);
     QVERIFY(m_cluster->GoesOn(kJob));
     const QString wrong = CompareWithOneProcess(*m_cluster, kJob, kBatch);
@@ -229,7 +231,7 @@ class E2eCheckpointTest : public QObject {
         kJob, [](const Json& now) { return now["state"] == "running" && now["timeline"] == 1; }));
     QVERIFY(m_cluster->GoesOn(kJob));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
-    QVERIFY(entry["digest_after"] == saved["digest"]);
+    VERIFY_DIGESTS(entry["digest_after"], saved["digest"]);
     QVERIFY2(entry["reason"].get<std::string>().starts_with(
                  "checkpoint_only: back to the checkpoint of step "),
              entry.dump().c_str());
@@ -263,7 +265,7 @@ class E2eCheckpointTest : public QObject {
     QVERIFY2(named.code == 0 && named.output.contains("loads checkpoint"), named.Text());
     QVERIFY(m_cluster->WaitJob(
         kJob, [](const Json& now) { return now["state"] == "running" && now["timeline"] == 1; }));
-    QVERIFY(m_cluster->Ask({"history"})["transactions"][0]["digest_after"] == older["digest"]);
+    VERIFY_DIGESTS(m_cluster->Ask({"history"})["transactions"][0]["digest_after"], older["digest"]);
   }
 
   // From a server that knows nothing but files and ranges.
@@ -285,7 +287,7 @@ class E2eCheckpointTest : public QObject {
         m_cluster->Run({"job", "start", "--from-checkpoint", url, "--mesh", "pp=2"});
     QVERIFY2(begun.code == 0, begun.Text());
     QVERIFY(m_cluster->GoesOn(kJob));
-    QVERIFY(m_cluster->Ask({"history"})["transactions"][0]["digest_after"] == saved["digest"]);
+    VERIFY_DIGESTS(m_cluster->Ask({"history"})["transactions"][0]["digest_after"], saved["digest"]);
     const Outcome wrong = m_cluster->Run({"checkpoint", "save", kJob, url});
     QVERIFY2(wrong.code == 1 && wrong.errors.contains("is a URL"), wrong.Text());
   }

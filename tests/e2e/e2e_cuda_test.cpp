@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/folders.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -98,7 +99,7 @@ class E2eCudaTest : public QObject {
     }
     QVERIFY2(failures >= 1, "no call has failed");
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
     QVERIFY(cluster.GoesOn(kJob));
   }
 
@@ -123,7 +124,7 @@ class E2eCudaTest : public QObject {
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
     QVERIFY2(moved["pause_seconds"] < 5, moved.dump().c_str());
     const Outcome events = cluster.Run({"events"});
     QVERIFY2(events.output.contains("cells between nodes go over lanes, because the devices cannot "
@@ -150,7 +151,7 @@ class E2eCudaTest : public QObject {
     QVERIFY(cluster.WaitStep(kJob, 3));
     const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
     QVERIFY(!cluster.Run({"events"}).output.contains("by NCCL"));
   }
 
@@ -170,7 +171,7 @@ class E2eCudaTest : public QObject {
     // Its devices do not reach each other: their cells go through the host.
     const Json moved = cluster.Apply(kJob, "dp=2,tp=1", FirstDevices(2, 2), {"--verify", "full"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
   }
 
   // What a node has, and what of it is emulated.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/digests.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/proc_stat.h"
@@ -53,7 +54,7 @@ class E2eDiskTest : public QObject {
     const Outcome outcome = LocalCluster::Finish(*apply);
     const Json result = outcome.LastJson();
     QVERIFY2(result.is_object() && result.value("result", "") == "committed", outcome.Text());
-    QCOMPARE(result["digest_before"].dump(), result["digest_after"].dump());
+    VERIFY_DIGESTS(result["digest_before"], result["digest_after"]);
   }
 
   void whatCannotBeWrittenIsRefused() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tests/folders.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 #include "tests/support/x_server.h"
@@ -87,7 +88,7 @@ class E2eDragTest : public QObject {
     QVERIFY2(history[0]["result"] == "committed", history[0]["reason"].dump().c_str());
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{8});
     QVERIFY(m_cluster->GoesOn(kJob));
-    QCOMPARE(history[0]["digest_before"].dump(), history[0]["digest_after"].dump());
+    VERIFY_DIGESTS(history[0]["digest_before"], history[0]["digest_after"]);
   }
 
  private:

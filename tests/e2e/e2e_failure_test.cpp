@@ -13,6 +13,7 @@
 #include "engine/store/arena.h"
 #include "tests/e2e/losses.h"
 #include "tests/folders.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -45,13 +46,13 @@ class E2eFailureTest : public QObject {
     start();
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
     const std::int64_t step = m_cluster->Step(kJob);
-    const QByteArray digest = digestOf();
+    const Json digest = digestOf();
     const auto ranks = rankPids();
     QCOMPARE(ranks.size(), std::size_t{4});
     QVERIFY(SendSignal(ranks.front(), SIGSEGV));
     QVERIFY(cameBack("paused", ranks));
     QCOMPARE(m_cluster->Step(kJob), step);
-    QCOMPARE(digestOf(), digest);
+    VERIFY_DIGESTS(digestOf(), digest);
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob));
     const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
@@ -166,7 +167,7 @@ class E2eFailureTest : public QObject {
   void aJobThatCrashesAgainAndAgainIsLeftSuspended() {
     start();
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
-    const QByteArray digest = digestOf();
+    const Json digest = digestOf();
     for (int i = 0; i < 2; ++i) {
       const auto ranks = rankPids();
       QCOMPARE(ranks.size(), std::size_t{4});
@@ -185,7 +186,8 @@ class E2eFailureTest : public QObject {
       QVERIFY(device["used_bytes"].get<std::int64_t>() > 0);
     }
     // What is kept can be read, once the agent has reported the end of the ranks.
-    QVERIFY(LocalCluster::WaitFor([&] { return digestOf() == digest; }, 10));
+    LocalCluster::WaitFor([&] { return digestOf() == digest; }, 10);
+    VERIFY_DIGESTS(digestOf(), digest);
     const auto profile =
         tessera::agents::LoadProfile((m_cluster->home() + "/profiles/t.json").toStdString());
     QVERIFY(profile.has_value());
@@ -262,10 +264,7 @@ class E2eFailureTest : public QObject {
         30);
   }
   /// Of the whole state.
-  QByteArray digestOf() const {
-    const Json digest = m_cluster->Ask({"digest", kJob});
-    return QByteArray::fromStdString(digest.is_object() ? digest["digest"].get<std::string>() : "");
-  }
+  Json digestOf() const { return m_cluster->Ask({"digest", kJob})["digest"]; }
   std::vector<std::int64_t> rankPids() const {
     return m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
   }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -105,7 +106,7 @@ class E2eLossesTest : public QObject {
       const Json result = m_cluster->Apply(job, change.mesh, FirstDevices(change.devices), more);
       if (!result.is_object() || result["result"] != "committed" ||
           result["step"] >= length.steps || (named && result["step"] != change.at) ||
-          result["digest_before"] != result["digest_after"]) {
+          !WrongDigests(result["digest_before"], result["digest_after"]).empty()) {
         qWarning("to %s at step %lld: %s", qPrintable(change.mesh),
                  static_cast<long long>(change.at), result.dump().c_str());
         return {};

@@ -14,6 +14,7 @@
 
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
+#include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/proc_stat.h"
@@ -95,7 +96,7 @@ class E2eMachinesTest : public QObject {
     const Json history = cluster->Ask({"history", "--limit", "3"})["transactions"];
     QCOMPARE(history.size(), std::size_t{3});
     for (const Json& entry : history) {
-      QVERIFY(entry["digest_before"] == entry["digest_after"] && entry["digest_after"] != "");
+      VERIFY_DIGESTS(entry["digest_before"], entry["digest_after"]);
       QVERIFY(entry["moved_bytes"] == entry["volume_bound_bytes"]);
       std::int64_t moved = 0;
       for (const Json& flow : entry["flows"]) moved += flow["bytes"].get<std::int64_t>();

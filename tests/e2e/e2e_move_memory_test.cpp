@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/full_memory.h"
+#include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
@@ -69,8 +70,7 @@ class E2eMoveMemoryTest : public QObject {
     for (const QString& mesh : {kStages, kTensors}) {
       const Json moved = Move(mesh);
       QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
-      QVERIFY(!moved["digest_after"].get<std::string>().empty());
+      VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
       QCOMPARE(moved["moved_bytes"].dump(), moved["volume_bound_bytes"].dump());
       for (const auto& [device, extra] : moved["move_memory"]["extra_bytes"].items()) {
         const auto planned = extra["planned"].get<double>();
@@ -86,11 +86,11 @@ class E2eMoveMemoryTest : public QObject {
   // A paused job shows that no bit changes.
   void theStateIsTheSame() {
     QCOMPARE(m_cluster->Run({"job", "pause", kJob}).code, 0);
-    const std::string before = m_cluster->Ask({"digest", kJob})["digest"].dump();
+    const Json before = m_cluster->Ask({"digest", kJob})["digest"];
     for (const QString& mesh : {kStages, kTensors}) {
       const Json moved = Move(mesh);
       QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-      QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), before);
+      VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], before);
     }
     QCOMPARE(m_cluster->Run({"job", "resume", kJob}).code, 0);
     QVERIFY(m_cluster->GoesOn(kJob));
@@ -123,12 +123,12 @@ class E2eMoveMemoryTest : public QObject {
     QCOMPARE(m_cluster->Run({"job", "stop", kJob, "--yes"}).code, 0);
     QVERIFY(StartJob());
     QCOMPARE(m_cluster->Run({"job", "pause", kJob}).code, 0);
-    const std::string before = m_cluster->Ask({"digest", kJob})["digest"].dump();
+    const Json before = m_cluster->Ask({"digest", kJob})["digest"];
     QVERIFY(m_faults.KillAt(node, point, round));
     const Json moved = Move(kStages);
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
     QVERIFY2(!m_faults.IsPending(node, point), "the point was not reached");
-    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), before);
+    VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], before);
     QCOMPARE(m_cluster->Run({"job", "resume", kJob}).code, 0);
     QVERIFY(m_cluster->GoesOn(kJob));
     const Json back = Move(kTensors);

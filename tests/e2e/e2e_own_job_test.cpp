@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/folders.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -61,7 +62,7 @@ class E2eOwnJobTest : public QObject {
       const Json moved = m_cluster->Apply(kJob, mesh, devices);
       QVERIFY(moved.is_object());
       QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
-      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+      VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
       QCOMPARE(moved["epoch"].get<std::int64_t>(), ++epoch);
       QVERIFY(m_cluster->GoesOn(kJob, 10));
     }
@@ -81,7 +82,7 @@ class E2eOwnJobTest : public QObject {
     QCOMPARE(digest["tensors"].size(), std::size_t{2});
     const Json moved = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0");
     QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
-    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest["digest"].dump());
+    VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], digest["digest"]);
   }
 
   void aCrashedRankComesBack() {
@@ -102,7 +103,7 @@ class E2eOwnJobTest : public QObject {
       return now.size() == 2 && now.front() != ranks.front() && now.back() != ranks.back();
     }));
     QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "paused"; }));
-    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest["digest"].dump());
+    VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], digest["digest"]);
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
@@ -116,11 +117,11 @@ class E2eOwnJobTest : public QObject {
                                 QStringList{"--mesh", "tp=2", "--devices", "n0g0,n0g1"} + more,
                             60);
     };
-    const auto digest_at_the_end = [&]() -> std::string {
+    const auto digest_at_the_end = [&]() -> Json {
       const bool ended = m_cluster->WaitJob(
           kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == 40000; },
           120);
-      return ended ? m_cluster->Ask({"digest", kJob})["digest"].dump() : std::string();
+      return ended ? m_cluster->Ask({"digest", kJob})["digest"] : Json();
     };
     const Outcome moving = start({"--pauses-before-updates"});
     QVERIFY2(moving.code == 0, moving.Text());
@@ -129,19 +130,18 @@ class E2eOwnJobTest : public QObject {
       const Json moved = m_cluster->Apply(kJob, mesh, devices, {"--overlap", "on"});
       QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
       QVERIFY(moved["step"] < 40000);
-      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+      VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
       QVERIFY(
           m_cluster->Ask({"history"})["transactions"][0]["phase_seconds"].contains("precopying"));
     }
-    const std::string moved = digest_at_the_end();
+    const Json moved = digest_at_the_end();
     m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY(start({}).code == 0);
     const Outcome refused =
         m_cluster->Run({"plan", kJob, "--mesh", "tp=1", "--devices", "n0g0", "--overlap", "on"});
     QVERIFY2(refused.code == 1 && refused.errors.contains("does not pause before an update"),
              refused.Text());
-    QCOMPARE(digest_at_the_end(), moved);
-    QVERIFY(!moved.empty());
+    VERIFY_DIGESTS(digest_at_the_end(), moved);
   }
 
   void findsWhatTorchrunWouldSet() {

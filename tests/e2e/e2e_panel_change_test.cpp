@@ -190,7 +190,6 @@ class E2ePanelChangeTest : public QObject {
     const Json history = m_cluster->Ask({QStringLiteral("history")})["transactions"];
     QCOMPARE(history.size(), std::size_t{1});
     QCOMPARE(history[0]["result"].get<std::string>(), std::string("rolled_back"));
-    QCOMPARE(history[0]["digest_before"].dump(), history[0]["digest_after"].dump());
     // The command that started the change reports that it was rolled back.
     QTRY_COMPARE_WITH_TIMEOUT(apply->state(), QProcess::NotRunning, 30'000);
     QCOMPARE(apply->exitCode(), 1);

@@ -5,6 +5,7 @@
 
 #include "app/bridge.h"
 #include "app/connections.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -117,7 +118,7 @@ class E2ePanelOperateTest : public QObject {
     auto list = askAndWait(commands, ui::CheckpointsRequest{});
     QVERIFY2(list, why(list));
     QCOMPARE(list->size(), std::size_t{1});
-    QCOMPARE(list->front().digest, digest->digest);
+    VERIFY_DIGESTS(list->front().digest, digest->digest);
     const auto removed = askAndWait(commands, ui::DeleteCheckpointRequest{list->front().path});
     QVERIFY2(removed, why(removed));
     QVERIFY(*removed > 0);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/decision/etcd_client.h"
+#include "tests/support/digests.h"
 #include "tests/support/etcd_servers.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
@@ -71,7 +72,7 @@ class E2eRegisterTest : public QObject {
       m_servers->Kill(1);
       const Json end = m_cluster->Apply(kJob, "dp=1", device);
       QVERIFY2(end.is_object() && end["result"] == "committed", end.dump().c_str());
-      QVERIFY(end["digest_before"] == end["digest_after"]);
+      VERIFY_DIGESTS(end["digest_before"], end["digest_after"]);
       const std::string held = LastDecision(m_place);
       QVERIFY2(held.starts_with("commit "), held.c_str());
       m_servers->Start(1);
@@ -99,7 +100,7 @@ class E2eRegisterTest : public QObject {
     QVERIFY(m_servers->WaitUntilItAnswers());
     const Json end = LocalCluster::Finish(*apply).LastJson();
     QVERIFY2(end.is_object() && end["result"] == "committed", end.dump().c_str());
-    QVERIFY(end["digest_before"] == end["digest_after"]);
+    VERIFY_DIGESTS(end["digest_before"], end["digest_after"]);
     QVERIFY(LastDecision(m_place) != before);
     m_servers->Start(2);
     QVERIFY(m_servers->WaitUntilItAnswers());

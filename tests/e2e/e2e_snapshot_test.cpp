@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
@@ -55,8 +56,7 @@ class E2eSnapshotTest : public QObject {
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<int>(), 1);
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QCOMPARE(entry["result"].get<std::string>(), "committed");
-    QVERIFY(!entry["digest_after"].get<std::string>().empty());
-    QVERIFY(entry["digest_before"] == entry["digest_after"]);
+    VERIFY_DIGESTS(entry["digest_before"], entry["digest_after"]);
     QVERIFY(entry["step"].get<std::int64_t>() >= taken);
     const std::string reason = entry["reason"];
     QVERIFY2(reason.starts_with("snapshot: back to the snapshot of step ") &&
@@ -86,7 +86,7 @@ class E2eSnapshotTest : public QObject {
     QVERIFY(continues(2, 2));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot: "));
-    QVERIFY(entry["digest_before"] == entry["digest_after"]);
+    VERIFY_DIGESTS(entry["digest_before"], entry["digest_after"]);
     everyStepIsInTheHistoryOnce();
   }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/folders.h"
+#include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -71,7 +72,7 @@ class E2eStagesTest : public QObject {
 
     // Paused, so that every digest is of the same step.
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
-    const std::string digest = m_cluster->Ask({"digest", kJob})["digest"].dump();
+    const Json digest = m_cluster->Ask({"digest", kJob})["digest"];
     move("dp=1,tp=1", "n0g2", digest);
     restartRegistrar();
     move("pp=2", "n0g3,n0g0", digest);
@@ -140,13 +141,13 @@ class E2eStagesTest : public QObject {
     if (!file.open(QIODevice::ReadOnly)) return "cannot read " + path;
     return QString::fromUtf8(file.readAll()).trimmed().replace('\n', ' ');
   }
-  void move(const QString& mesh, const QString& devices, const std::string& digest) {
+  void move(const QString& mesh, const QString& devices, const Json& digest) {
     const Json moved = m_cluster->Apply(kJob, mesh, devices);
     QVERIFY(moved.is_object());
     QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
-    QCOMPARE(moved["digest_before"].dump(), digest);
-    QCOMPARE(moved["digest_after"].dump(), digest);
-    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest);
+    VERIFY_DIGESTS(moved["digest_before"], digest);
+    VERIFY_DIGESTS(moved["digest_after"], digest);
+    VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], digest);
   }
   /// Kills the agent that is also the registrar; its keeper starts another.
   void restartRegistrar() {

@@ -6,6 +6,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -76,7 +77,7 @@ class E2eThrottleTest : public QObject {
     since.restart();
     const Json end = LocalCluster::Finish(*apply).LastJson();
     QVERIFY2(end.is_object() && end["result"] == "committed", end.dump().c_str());
-    QVERIFY(end["digest_before"] == end["digest_after"]);
+    VERIFY_DIGESTS(end["digest_before"], end["digest_after"]);
     const double rest = static_cast<double>(since.elapsed()) / 1e3;
     QVERIFY2(rest < left / kLimit, qPrintable(QString::number(rest)));
   }

@@ -4,6 +4,7 @@
 #include <QProcess>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/folders.h"
@@ -47,7 +48,12 @@ std::optional<Ended> EndOf(const Cluster& cluster, const QString& job, std::int6
     qWarning("'%s' has not made %lld steps", qPrintable(job), static_cast<long long>(steps));
     return std::nullopt;
   }
-  Ended ended{ParseRun(lines), cluster.Ask({"digest", job})["digest"].dump()};
+  const Json digest = cluster.Ask({"digest", job})["digest"];
+  if (!digest.is_string()) {
+    qWarning("'%s' has no digest", qPrintable(job));
+    return std::nullopt;
+  }
+  Ended ended{ParseRun(lines), digest.get<std::string>()};
   if (cluster.Run({"job", "stop", job, "--yes"}).code != 0) return std::nullopt;
   return ended;
 }
@@ -83,11 +89,19 @@ QString DifferenceOf(const Run& run, const Run& expected) {
   return {};
 }
 
+Run UpTo(std::int64_t step, const Run& run) { return {run.begin(), run.upper_bound(step)}; }
+
 double LargestDifference(const Run& a, const Run& b) {
+  constexpr double kNoComparison = std::numeric_limits<double>::infinity();
+  if (a.empty() || a.size() != b.size()) return kNoComparison;
   double largest = 0;
-  for (const auto& [step, numbers] : a)
-    if (const auto other = b.find(step); other != b.end())
-      largest = std::max(largest, RelativeDifference(numbers.loss, other->second.loss));
+  for (const auto& [step, numbers] : a) {
+    const auto other = b.find(step);
+    if (other == b.end()) return kNoComparison;
+    const double difference = RelativeDifference(numbers.loss, other->second.loss);
+    if (!std::isfinite(difference)) return kNoComparison;
+    largest = std::max(largest, difference);
+  }
   return largest;
 }
 

@@ -31,10 +31,11 @@ std::int64_t NumStepsWithoutGap(const QString& lines);
 /// What a job of so many steps has come to.
 struct Ended {
   Run run;
-  std::string digest;  // of its state, as JSON
+  std::string digest;  // of its state
 };
 /// Waits until the job has made all of its steps, and stops it.
-/// \return nullopt, with a message, if it does not end, or if the history does not have each step once
+/// \return nullopt, with a message, if it does not end, has no digest, or if the history does not
+///     have each step once
 std::optional<Ended> EndOf(const Cluster& cluster, const QString& job, std::int64_t steps);
 /// The same training in one process, without any cluster: `tessera-train --solo`.
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch);
@@ -47,7 +48,10 @@ QString CompareWithOneProcess(const Cluster& cluster, const QString& job,
 
 /// "" if both runs have the same steps and losses within 1e-5, relative; else where they differ.
 QString DifferenceOf(const Run& run, const Run& expected);
-/// The largest relative difference of the losses over the steps of both runs.
+/// The steps of a run up to `step`.
+Run UpTo(std::int64_t step, const Run& run);
+/// Returns the largest relative difference of the losses. It is infinite where the runs do not have
+/// the same steps, have none, or a loss is not a number.
 double LargestDifference(const Run& a, const Run& b);
 double RelativeDifference(double a, double b);
 

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ptc/mesh.h"
+#include "tests/support/digests.h"
 
 namespace tessera::test {
 namespace {
@@ -137,6 +138,19 @@ Outcome Cluster::StartJob(const QString& job, const QString& mesh, const QString
                          QStringLiteral("--devices"), devices} +
                  more,
              160);
+}
+
+QString Cluster::WrongDigestsOf(const Json& change) const {
+  const Json before = change.value("digest_before", Json());
+  const Json after = change.value("digest_after", Json());
+  const Json id = change.contains("transaction") ? change["transaction"] : change["id"];
+  if (before != "" || after != "") return QString::fromStdString(WrongDigests(before, after));
+  const Outcome said = Run({QStringLiteral("events"), QStringLiteral("--source"),
+                            QStringLiteral("txn ") + QString::fromStdString(id.dump()),
+                            QStringLiteral("--text"), QStringLiteral("its digests are not known")});
+  if (said.output.contains(QStringLiteral("its digests are not known"))) return {};
+  return QStringLiteral("there are no digests, and no event says why: ") +
+         QString::fromStdString(change.dump());
 }
 
 Json Cluster::Apply(const QString& job, const QString& mesh, const QString& devices,

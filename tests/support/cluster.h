@@ -76,6 +76,10 @@ class Cluster {
   std::string Phase() const;
   /// Whether bytes of a change move, in the pause or while the job trains.
   bool IsMoving() const;
+  /// Compares the digests of a committed change: the JSON of `apply`, or an entry of `history`. An
+  /// agent that dies may take them with it. Then both are empty, and an event says so.
+  /// \return what is wrong; empty: nothing
+  QString WrongDigestsOf(const Json& change) const;
   /// Starts gpt-nano as `job`.
   /// \return the outcome of `job start`
   Outcome StartJob(const QString& job, const QString& mesh, const QString& devices,
