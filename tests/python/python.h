@@ -15,6 +15,8 @@ struct Python {
   QString why;      // then, for a skipped test
 };
 
+/// Looks for a Python that imports all modules. Where they are missing, `why` begins with "no python3
+/// that has", which packaging/skips.txt lists. It does not where one is installed but fails.
 /// \param modules as in "import": "numpy", "torch.distributed.checkpoint"
 Python FindPython(const QStringList& modules);
 
