@@ -272,14 +272,12 @@ class ClusterClientTest : public QObject {
                          " within 500 ms: no process listens at " + profile.registrar_endpoint));
   }
 
-  void aKeyThatIsNotAllowedIsRefusedWithinTwoSeconds() {
+  void aKeyThatIsNotAllowedIsRefused() {
     registrar->Allow({});
     Seen seen;
-    const auto begin = Loop::Now();
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
     const auto reply = (*client)->CallAndWait(StatusRequest(), 10s);
-    QVERIFY(Loop::Now() - begin < 2s);
     const std::string text = "key refused by " + profile.registrar_endpoint +
                              ": this client's key is not in the cluster's allow-list";
     QVERIFY(!reply);

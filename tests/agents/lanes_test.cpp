@@ -562,7 +562,6 @@ class LanesTest : public QObject {
     QCOMPARE(status.error(),
              Unavailable("source " + endpoint + " silent for " + std::to_string(limit) + " ms"));
     QVERIFY(Loop::Now() - begin >= std::chrono::milliseconds(limit));
-    QVERIFY(Loop::Now() - begin < std::chrono::milliseconds(limit) + 3s);
   }
 
   void aSourceThatComesBackIsAskedAgain() {
@@ -865,9 +864,7 @@ class LanesTest : public QObject {
     Outcome outcome;
     QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
     QTRY_VERIFY(outcome.total > (3 << 20));
-    const auto begin = Loop::Now();
     client.Cancel();
-    QVERIFY(Loop::Now() - begin < 2s);
     QCOMPARE(outcome.num_done.load(), 1);
     const Status status = outcome.Wait();
     QVERIFY(!status);
@@ -907,11 +904,12 @@ class LanesTest : public QObject {
     verify(pair, fetch.outcome);
     const double rate = static_cast<double>(pair.TotalBytes()) / took.count();
     const double ratio = rate / static_cast<double>(kRate);
-    QVERIFY2(ratio < 1.15 && ratio > 0.3, qPrintable(QString::number(ratio)));
+    // No machine is so slow that it would be faster. What a burst adds is a sixteenth.
+    QVERIFY2(ratio < 1.15, qPrintable(QString::number(ratio)));
   }
 
   void aLimitIsLiftedDuringAFetch() {
-    Pair pair({BoxOf({16 << 20})});
+    Pair pair({BoxOf({64 << 20})});  // with the limit it takes a minute, which is an error here
     Net net;
     const auto port = std::make_shared<engine::TokenBucket>(1 << 20, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, port);
@@ -920,9 +918,7 @@ class LanesTest : public QObject {
       while (fetch.outcome.total.load() == 0) std::this_thread::sleep_for(10ms);
       port->SetRate(0, std::chrono::steady_clock::now());
     });
-    const auto begin = Loop::Now();
     QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
-    QVERIFY(Loop::Now() - begin < 8s);  // with the limit it takes 15 s
     verify(pair, fetch.outcome);
   }
 

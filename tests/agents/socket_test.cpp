@@ -114,12 +114,10 @@ class SocketTest : public QObject {
     auto dealer =
         *Socket::Client(context, SocketKind::kDealer, NewCurveKeys(), server_keys.public_key);
     QVERIFY(dealer.Monitor(context));
-    const auto begin = Loop::Now();
     QVERIFY(dealer.Connect(endpoint));
     QVERIFY(dealer.Send(Frames({"let me in"})));
     const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused});
     QVERIFY(event);
-    QVERIFY(Loop::Now() - begin < 2s);
     QCOMPARE(context.num_refused(), std::int64_t{1});
     QVERIFY(!*router.Receive());
   }

@@ -41,7 +41,7 @@ class E2eRealWindowTest : public QObject {
     m_panel.setProcessChannelMode(QProcess::SeparateChannels);
     m_panel.start(QStringLiteral(TESSERA_BIN_DIR "/tessera"),
                   {"--simulate", "4x4", "--operate", "--print-geometry", "--size", "1440x900",
-                   "--log-gaps", QString::number(Heartbeat::kMostInTests.count())});
+                   "--log-gaps", QString::number(Heartbeat::mostInTests().count())});
     QVERIFY(m_panel.waitForStarted());
     QVERIFY2(
         waitFor([](const Json& g) { return g["active"] == true && g["cells"].size() == 16; }, 60),
