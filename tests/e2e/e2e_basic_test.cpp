@@ -3,7 +3,6 @@
 // the mesh, history, mistakes, down. Each function starts with a cluster whose only job, kJob, runs
 // with dp=2,tp=2 on the first four devices.
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
 #include <QScopeGuard>
@@ -28,7 +27,6 @@ using tessera::test::SendSignal;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
-constexpr int kMostUntilSuspectMs = 4'000;
 }  // namespace
 
 class E2eBasicTest : public QObject {
@@ -239,7 +237,8 @@ class E2eBasicTest : public QObject {
     QVERIFY2(m_cluster->Run({"txn", "cancel"}).code == 1, "there is nothing to cancel");
   }
 
-  // With the usual patience: 3 s of silence, and the job goes on.
+  // It is suspect, and not lost, with the usual patience (membership_test has the times). The job
+  // goes on.
   void aSilentNodeIsSoonSuspect() {
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);
@@ -248,14 +247,9 @@ class E2eBasicTest : public QObject {
       return status.is_object() && status["nodes"][1]["state"] == state;
     };
     QVERIFY(is("alive"));
-    QElapsedTimer clock;
-    clock.start();
     QVERIFY(SendSignal(agent->pid, SIGSTOP));
     const auto goes_on = qScopeGuard([&] { SendSignal(agent->pid, SIGCONT); });
     QVERIFY(LocalCluster::WaitFor([&] { return is("suspect"); }, 20));
-    const qint64 passed = clock.elapsed();
-    qInfo("suspect after %lld ms", passed);
-    QVERIFY(passed > 2'000 && passed < kMostUntilSuspectMs);
     QVERIFY(SendSignal(agent->pid, SIGCONT));
     QVERIFY(LocalCluster::WaitFor([&] { return is("alive"); }, 20));
     QVERIFY(m_cluster->GoesOn(kJob));
