@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "agents/wire/tessera/wire/rank.pb.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 
@@ -99,7 +100,7 @@ Result<RankView> ParseRankView(std::string_view json) {
   wire::RankView message;
   // Its type for text has another name in each version of Protobuf. A string becomes all of them.
   const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &message);
-  if (!status.ok()) return InvalidArgument("rank view: " + status.ToString());
+  if (!status.ok()) return InvalidArgument("rank view: " + Escaped(status.ToString()));
   return FromWire(message);
 }
 

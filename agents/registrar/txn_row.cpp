@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ptc/base/at.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 
@@ -20,8 +21,8 @@ Result<RoundRow> ParseRoundRow(const std::string& text) {
   std::istringstream in(text);
   RoundRow row;
   if (!(in >> row.id >> row.round)) {
-    return DataLoss(
-        fmt::format("journal row 'txn-round' is '{}', not a transaction and its round", text));
+    return DataLoss(fmt::format(
+        "journal row 'txn-round' is '{}', not a transaction and its round", Escaped(text)));
   }
   in >> std::ws;
   std::getline(in, row.given_up);

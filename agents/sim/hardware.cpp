@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ptc/base/utf8.h"
+
 namespace tessera::agents::sim {
 namespace {
 
@@ -54,7 +56,8 @@ Result<Hardware> FindHardware(std::string_view name) {
   const auto found = std::ranges::find(All(), name, &Hardware::name);
   if (found != All().end()) return *found;
   return NotFound(
-      fmt::format("no hardware '{}'; there are {}", name, fmt::join(HardwareNames(), ", ")));
+      fmt::format("no hardware '{}'; there are {}", Escaped(name),
+                  fmt::join(HardwareNames(), ", ")));
 }
 
 engine::Calibration CalibrationOf(const Hardware& hardware, int devices) {

@@ -15,6 +15,7 @@
 #include "agents/sim/hardware.h"
 #include "engine/cluster/simulated_limits.h"
 #include "ptc/base/overloaded.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents::sim {
 namespace {
@@ -64,7 +65,7 @@ class ActReader {
       if (member.key == "at") continue;
       if (found) {
         return AtLine(member, fmt::format("'{}' and '{}' are two acts: give each its own 'at'",
-                                          found->key, member.key));
+                                          Escaped(found->key), Escaped(member.key)));
       }
       found = &member;
     }
@@ -137,7 +138,7 @@ class ActReader {
       return What(act::Port{node, share});
     }
     if (key == "expect") return Expect(value);
-    return AtLine(value, fmt::format("unknown act '{}'; there are {}", key, Names()));
+    return AtLine(value, fmt::format("unknown act '{}'; there are {}", Escaped(key), Names()));
   }
 
   Result<What> Start(const JsonValue& value) const {

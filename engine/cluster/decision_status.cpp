@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ptc/base/enum_names.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::engine {
 namespace {
@@ -21,12 +22,14 @@ std::string_view ToString(LossChoice choice) { return kLossChoices.Of(choice); }
 
 Result<OnFailure> ParseOnFailure(std::string_view text) {
   if (const auto value = kOnFailures.Find(text)) return *value;
-  return InvalidArgument(fmt::format("'{}' is not one of {}", text, kOnFailures.Joined("|")));
+  return InvalidArgument(
+      fmt::format("'{}' is not one of {}", Escaped(text), kOnFailures.Joined("|")));
 }
 
 Result<LossChoice> ParseLossChoice(std::string_view text) {
   if (const auto value = kLossChoices.Find(text)) return *value;
-  return InvalidArgument(fmt::format("'{}' is not one of {}", text, kLossChoices.Joined("|")));
+  return InvalidArgument(
+      fmt::format("'{}' is not one of {}", Escaped(text), kLossChoices.Joined("|")));
 }
 
 }  // namespace tessera::engine

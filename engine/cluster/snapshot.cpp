@@ -14,6 +14,7 @@
 
 #include "ptc/base/counted.h"
 #include "ptc/base/enum_names.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::engine {
 namespace {
@@ -35,7 +36,8 @@ template <typename Enum, std::size_t kCount>
 Result<Enum> Parse(std::string_view text, const EnumNames<Enum, kCount>& names,
                    std::string_view what) {
   if (const auto value = names.Find(text)) return *value;
-  return InvalidArgument(fmt::format("{} '{}' is not one of {}", what, text, names.Joined("|")));
+  return InvalidArgument(
+      fmt::format("{} '{}' is not one of {}", what, Escaped(text), names.Joined("|")));
 }
 
 }  // namespace
@@ -140,7 +142,7 @@ std::string ToText(const MoveInRounds& rounds) {
 Result<MoveInRounds> ParseMoveInRounds(const std::string& text) {
   MoveInRounds out;
   if (text.empty()) return out;
-  const Error bad = InvalidArgument(fmt::format("'{}' is not a move in rounds", text));
+  const Error bad = InvalidArgument(fmt::format("'{}' is not a move in rounds", Escaped(text)));
   std::istringstream in(text);
   if (!(in >> out.move_memory >> out.rounds)) return bad;
   for (std::string word; in >> word;) {

@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "ptc/base/utf8.h"
+
 namespace tessera::engine {
 namespace {
 
@@ -40,7 +42,7 @@ Result<SnapshotEvery> ParseSnapshotEvery(std::string_view text) {
   if (!is_number || number > most) {
     return InvalidArgument(
         fmt::format("'{}' is not `off`, a number of steps from 1 to {} or a time from 1s to {}h",
-                    text, kMostSteps, kMostSeconds / 3600));
+                    Escaped(text), kMostSteps, kMostSeconds / 3600));
   }
   return scale > 0 ? SnapshotEvery{0, number * scale} : SnapshotEvery{number, 0};
 }

@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "ptc/base/utf8.h"
+
 namespace tessera::engine {
 namespace {
 
@@ -37,7 +39,7 @@ Result<StepOptions> ParseStepOptions(std::string_view text) {
   }
   if (!rest.empty() || ToString(options) != text) {
     return InvalidArgument(
-        fmt::format("step options '{}' are not of the form 'zero, micro-batch 4'", text));
+        fmt::format("step options '{}' are not of the form 'zero, micro-batch 4'", Escaped(text)));
   }
   return options;
 }

@@ -13,6 +13,7 @@
 #include "engine/cluster/holding.h"
 #include "engine/data/cursor.h"
 #include "engine/lesson/lesson_stage.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::engine {
 namespace {
@@ -78,7 +79,7 @@ Result<const LessonName*> KnownLessonName(const std::string& name,
   if (known == nullptr) {
     return InvalidArgument(fmt::format(
         "there is no value '{}': the guide lists the values on its page \"Writing a lesson\"",
-        name));
+        Escaped(name)));
   }
   const bool optional = known->arguments.starts_with('[');
   const std::size_t most =

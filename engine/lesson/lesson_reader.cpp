@@ -14,6 +14,7 @@
 #include "engine/lesson/lesson_names.h"
 #include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lesson_value.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::engine {
 namespace {
@@ -114,7 +115,7 @@ class LessonReader {
     TESSERA_TRY(std::string text, reader.Text(key));
     if (std::ranges::find(choices, text) != choices.end()) return text;
     return reader.At(*reader.Find(key), fmt::format("'{}' must be one of {}, not '{}'", key,
-                                                    fmt::join(choices, ", "), text));
+                                                    fmt::join(choices, ", "), Escaped(text)));
   }
 
   Result<ptc::MeshShape> Mesh(const JsonReader& reader) const {
@@ -262,7 +263,7 @@ class LessonReader {
           return reader.At(*reader.Find("lose"),
                            fmt::format("'lose': '{}' is neither a node such as n1 nor a GPU such "
                                        "as n1g0",
-                                       word));
+                                       Escaped(word)));
         }
         lose.devices.push_back(*device);
       }

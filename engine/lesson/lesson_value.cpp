@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/search/fit.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::engine {
 namespace {
@@ -57,8 +58,9 @@ class ExpressionParser {
   Error Unexpected(std::string_view expected) const {
     return InvalidArgument(
         at_ < text_.size()
-            ? fmt::format("'{}': '{}' where {} is expected", text_, text_.substr(at_), expected)
-            : fmt::format("'{}' ends where {} is expected", text_, expected));
+            ? fmt::format("'{}': '{}' where {} is expected", Escaped(text_),
+                          Escaped(text_.substr(at_)), expected)
+            : fmt::format("'{}' ends where {} is expected", Escaped(text_), expected));
   }
 
   Result<LessonValue> Sum() {
@@ -68,8 +70,9 @@ class ExpressionParser {
       if (sign == 0) return sum;
       TESSERA_TRY(const LessonValue next, Product());
       if (next.unit != sum.unit || sum.unit == LessonUnit::kText) {
-        return InvalidArgument(fmt::format("'{}' adds values of different units: {} and {}", text_,
-                                           LessonText(sum), LessonText(next)));
+        return InvalidArgument(fmt::format("'{}' adds values of different units: {} and {}",
+                                           Escaped(text_), Escaped(LessonText(sum)),
+                                           Escaped(LessonText(next))));
       }
       sum.number += sign * next.number;
     }
@@ -89,9 +92,10 @@ class ExpressionParser {
         product.number /= next.number;
         if (next.unit == product.unit) product.unit = LessonUnit::kCount;
       } else {
-        return InvalidArgument(fmt::format("'{}' {} {} by {}", text_,
-                                           times ? "multiplies" : "divides", LessonText(product),
-                                           LessonText(next)));
+        return InvalidArgument(fmt::format("'{}' {} {} by {}", Escaped(text_),
+                                           times ? "multiplies" : "divides",
+                                           Escaped(LessonText(product)),
+                                           Escaped(LessonText(next))));
       }
     }
   }
@@ -224,8 +228,8 @@ Result<LessonCheck> CheckLessonCondition(std::string_view condition, const Lesso
       check.actual.unit == LessonUnit::kText || check.limit.unit == LessonUnit::kText;
   if (check.actual.unit != check.limit.unit || (texts && check.comparison != "=")) {
     return InvalidArgument(fmt::format("'{}' compares values of different units: {} and {}",
-                                       condition, LessonText(check.actual),
-                                       LessonText(check.limit)));
+                                       Escaped(condition), Escaped(LessonText(check.actual)),
+                                       Escaped(LessonText(check.limit))));
   }
   check.holds = Compare(check.actual, check.comparison, check.limit);
   return check;
@@ -241,7 +245,7 @@ Result<std::string> FillLessonText(std::string_view text, const LessonNames& nam
     const std::size_t close = text.find('}', open);
     if (text[open] == '}' || close == std::string_view::npos) {
       return InvalidArgument(
-          fmt::format("'{}' has a brace without its partner", text.substr(open)));
+          fmt::format("'{}' has a brace without its partner", Escaped(text.substr(open))));
     }
     TESSERA_TRY(const LessonValue value,
                 EvaluateLesson(text.substr(open + 1, close - open - 1), names));
