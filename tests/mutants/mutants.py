@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that the simulation of clusters has to find.
+"""Errors that tests have to find.
 
-Each is a name and edits of (file, text, replacement). A text must occur exactly once.
+Each is a name and edits of (file, text, replacement). A text must occur exactly once. The simulation
+of clusters has to find those of MUTANTS, and the tests that UNIT_MUTANTS names those after them.
 """
 
 RUN = "agents/registrar/transaction_run.cpp"
@@ -154,4 +155,59 @@ MUTANTS = [
         (TRANSFER, "        follow_run_ = world_.update_copies(copied, update, [",
          "        if (update.step > 0) return end(OkStatus());\n        follow_run_ = world_.update_copies(copied, update, ["),
         (TXN_HEADER, "(recovery && recovery->steps_lost) || follows;", "(recovery && recovery->steps_lost) || (follows && id < 0);")]),
+]
+
+SOURCES = "ptc/plan/sources.cpp"
+MOVES = "ptc/plan/moves.cpp"
+COPY = "agents/move/mover_copy.cpp"
+RECEIVE = "agents/move/mover_receive.cpp"
+CURSOR = "engine/data/cursor.cpp"
+CLIENTS = "agents/registrar/clients.cpp"
+KEY_OWNER = "agents/net/key_owner.cpp"
+
+# Driver and tests, and the errors of their part: planner, mover, cursor, roles.
+UNIT_MUTANTS = [
+    ("ptc_tests", ["plan_test", "bound_test"], [
+        ("planner: a holder on the same host is not preferred", [
+            (SOURCES, "      const bool is_near = holders.OnHost(host).has_value();\n",
+             "      const bool is_near = holders.OnHost(host).has_value() && host < 0;\n")]),
+        ("planner: all bytes of a host leave by its first device", [
+            (SOURCES, "      for (Share& piece : of_load) piece.port = devices[At(piece.port)];",
+             "      for (Share& piece : of_load) piece.port = devices[At(piece.port - piece.port)];")]),
+        ("planner: hosts do not share the network", [
+            (SOURCES, "    return Divide(loads, speeds, floor, network_.out);",
+             "    for (Load& load : loads) load.ports.resize(1);\n"
+             "    return Divide(loads, speeds, floor, network_.out);")]),
+        ("planner: state is dropped before it is copied", [
+            (MOVES, "    return a.move.index() < b.move.index();", "    return a.move.index() > b.move.index();")]),
+    ]),
+    ("agents_tests", ["mover_test"], [
+        ("mover: the digest of a copied cell is not compared", [
+            (COPY, "      if (digest == *copies.digest) continue;", "      if (digest != 1) continue;")]),
+        ("mover: the memory of another node is known by its path alone", [
+            (COPY, "  if (token == 0 || arena->header().token.load() != token) {", "  if (token == 0) {")]),
+        ("mover: what arrives from another host is not noted", [
+            (RECEIVE, "    arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);",
+             "    if (digest == 1) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);")]),
+    ]),
+    ("engine_tests", ["data_order_test"], [
+        ("cursor: the pass does not advance", [
+            (CURSOR, "cursor.pass + position / num_samples, position", "cursor.pass, position")]),
+        ("cursor: each pass has the order of the first one", [
+            (CURSOR, "OrderKey(cursor.seed, cursor.pass + at / num_samples)", "OrderKey(cursor.seed, 0 * at)")]),
+        ("cursor: the samples of all ranks begin at the same place", [
+            (CURSOR, "cursor.next + end - static_cast<std::int64_t>(rest.size());",
+             "cursor.next + end - begin - static_cast<std::int64_t>(rest.size());")]),
+    ]),
+    ("agents_tests", ["clients_test", "node_files_test"], [
+        ("roles: a viewer may do what a later version adds", [
+            (CLIENTS, "      return false;  // also what", "      return true;  // also what")]),
+        ("roles: a viewer measures the links", [
+            (CLIENTS, "      return !request.topology().measure();", "      return true;")]),
+        ("roles: a node's key asks like a viewer's", [
+            (CLIENTS, "(owner.role == Role::kViewer && OnlyLooks(request))", "OnlyLooks(request)")]),
+        ("roles: what follows the number of a node is ignored", [
+            (KEY_OWNER, "error == std::errc() && end == number.data() + number.size() && owner.node >= 0",
+             "error == std::errc() && end != nullptr && owner.node >= 0")]),
+    ]),
 ]
