@@ -25,6 +25,8 @@
 #include "tests/support/exact_job.h"
 #include "tests/support/hostile_peers.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/random.h"
+#include "tests/support/random_message.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -39,30 +41,47 @@ const QString kJob = QStringLiteral("nano");
 constexpr int kMessages = 10'000;  // from each key to each socket
 constexpr std::int64_t kMostGrowth = std::int64_t{48} << 20;
 
-/// Requests that look, and messages of nodes, some of them altered.
+/// Requests and messages of nodes, of every kind and with random contents, some of them damaged.
 class Rubbish {
  public:
-  explicit Rubbish(unsigned seed) : random_(seed) {}
+  /// \param may_act whether its sender is an operator, whose acts are no attack
+  /// \param may_register whether it is a node, which may register again
+  Rubbish(std::uint64_t seed, bool may_act, bool may_register)
+      : random_(seed), may_act_(may_act), may_register_(may_register) {}
 
   std::vector<std::string> Next() {
     std::vector<std::string> frames;
     if (random_() % 2 == 0) {
-      frames = {Altered(SomeRequest().SerializeAsString())};
+      const std::size_t kind = request_++ % requests_.size();
+      wire::Request request;
+      request.set_id(std::to_string(random_()));
+      FillKind(request, requests_[kind], random_, words_);
+      frames = {Altered(request.SerializeAsString())};
     } else {
-      frames = {"node", Altered(SomeNodeMessage().SerializeAsString())};
+      const std::size_t kind = message_++ % messages_.size();
+      wire::FromNode message;
+      message.set_node(random_() % 8 == 0 ? static_cast<std::int32_t>(random_() % 9) : 7);
+      message.set_incarnation(1);
+      FillKind(message, messages_[kind], random_, words_);
+      frames = {"node", Altered(message.SerializeAsString())};
     }
     if (random_() % 20 == 0) frames.insert(frames.begin(), std::string(random_() % 300, 'x'));
     if (random_() % 20 == 0) frames.emplace_back();
-    return IsAct(frames) ? std::vector<std::string>{"\xff"} : frames;
+    return IsAllowed(frames) ? std::vector<std::string>{"\xff"} : frames;
+  }
+  /// Whether each kind was made more than once.
+  bool is_complete() const {
+    return request_ > 2 * requests_.size() && message_ > 2 * messages_.size();
   }
 
  private:
-  /// An operator may act, and a node may register: that is no attack.
-  static bool IsAct(const std::vector<std::string>& frames) {
+  /// What an operator does to the cluster, and what a node says of itself, is no attack.
+  bool IsAllowed(const std::vector<std::string>& frames) const {
     wire::FromNode node;
     wire::Request request;
-    if (frames.size() == 2 && node.ParseFromString(frames[1])) return node.has_register_();
-    if (frames.size() != 1 || !request.ParseFromString(frames[0])) return false;
+    if (frames.size() == 2 && node.ParseFromString(frames[1]))
+      return may_register_ && (node.has_register_() || node.has_event());
+    if (!may_act_ || frames.size() != 1 || !request.ParseFromString(frames[0])) return false;
     switch (request.body_case()) {
       case wire::Request::kHello:
       case wire::Request::kStatus:
@@ -71,90 +90,19 @@ class Rubbish {
       case wire::Request::kHistory:
       case wire::Request::kSamples:
       case wire::Request::kEvents:
+      case wire::Request::kPropose:
+      case wire::Request::kProposeStart:
+      case wire::Request::kProgram:
+      case wire::Request::kJobs:
+      case wire::Request::kListCheckpoints:
       case wire::Request::BODY_NOT_SET:
         return false;
       default:
         return true;
     }
   }
-  wire::Request SomeRequest() {
-    wire::Request request;
-    request.set_id(std::to_string(random_()));
-    switch (random_() % 6) {
-      case 0:
-        request.mutable_status();
-        break;
-      case 1:
-        request.mutable_plan()->set_job(kJob.toStdString());
-        request.mutable_plan()->add_devices()->set_index(static_cast<std::int32_t>(random_()));
-        for (int i = 0; i < 5; ++i) {
-          request.mutable_plan()->mutable_mesh()->add_sizes(static_cast<std::int64_t>(random_()));
-        }
-        break;
-      case 2:
-        request.mutable_history()->set_limit(static_cast<std::int64_t>(random_()));
-        break;
-      case 3:
-        request.mutable_events()->set_after_sequence(-1);
-        break;
-      case 4:
-        request.mutable_samples()->set_job(std::string(random_() % 2000, 'j'));
-        break;
-      default:
-        request.mutable_hello()->set_program("tesseractl");
-    }
-    return request;
-  }
-  wire::FromNode SomeNodeMessage() {
-    wire::FromNode message;
-    message.set_node(7);
-    message.set_incarnation(1);
-    const std::string job = kJob.toStdString();
-    switch (random_() % 10) {
-      case 0:
-        message.mutable_heartbeat()->add_devices()->set_index(static_cast<std::int32_t>(random_()));
-        message.mutable_heartbeat()->set_transaction(static_cast<std::int64_t>(random_()));
-        break;
-      case 1:
-        message.mutable_step()->set_job(job);
-        message.mutable_step()->set_step(1'000'000);
-        message.mutable_step()->set_loss(1e308);
-        break;
-      case 2:
-        message.mutable_txn()->set_transaction(2);
-        message.mutable_txn()->set_kind(wire::TxnReport::COMMITTED);
-        break;
-      case 3:
-        message.mutable_store_set()->set_job(job);
-        message.mutable_store_set()->set_value(std::string(random_() % 4000, 'v'));
-        break;
-      case 4:
-        message.mutable_decide()->set_job(job);
-        message.mutable_decide()->set_slot(static_cast<std::int64_t>(random_() % 5));
-        message.mutable_decide()->set_value("abort 2");
-        break;
-      case 5:
-        message.mutable_want_documents()->add_hashes(random_());
-        break;
-      case 6:
-        message.mutable_rank_exited()->set_job(job);
-        message.mutable_rank_exited()->set_attempt(1 << 30);
-        message.mutable_rank_exited()->mutable_device()->set_node(7);  // its own, but not the job's
-        break;
-      case 7:
-        message.mutable_job_paused()->set_job(job);
-        message.mutable_job_paused()->set_request(random_());
-        break;
-      case 8:
-        message.mutable_kept_rows()->set_revision(-1);
-        break;
-      default:
-        message.mutable_progress()->set_transaction(2);
-        message.mutable_progress()->add_flows()->set_bytes_done(-1);
-    }
-    return message;
-  }
   std::string Altered(std::string bytes) {
+    if (random_() % 2 == 0) return bytes;
     for (auto times = random_() % 4; times > 0 && !bytes.empty(); --times) {
       bytes[random_() % bytes.size()] = static_cast<char>(random_());
     }
@@ -163,7 +111,13 @@ class Rubbish {
     return bytes;
   }
 
-  std::mt19937 random_;
+  const std::vector<const google::protobuf::FieldDescriptor*> requests_ = KindsOf(wire::Request());
+  const std::vector<const google::protobuf::FieldDescriptor*> messages_ = KindsOf(wire::FromNode());
+  const std::vector<std::string> words_ = {kJob.toStdString(), "n0g0", "n0", "t", "gpt-nano",
+                                           "abort 2", "commit 2"};
+  std::mt19937_64 random_;
+  const bool may_act_, may_register_;
+  std::size_t request_ = 0, message_ = 0;
 };
 
 std::int64_t MemoryOf(std::int64_t pid) {
@@ -237,11 +191,12 @@ class E2eHostileTest : public QObject {
       QVERIFY(QFile::remove(Folder() + "/allowed/gone.pub"));
       QTest::qWait(4000);
     }
-    Rubbish rubbish(static_cast<unsigned>(QTest::currentDataTag()[0]));
+    Rubbish rubbish(Seed() + qHash(key), key == "lena", key == "n7");
     for (int i = 0; i < kMessages; ++i) {
       const std::vector<std::string> frames = rubbish.Next();
       for (agents::Socket& socket : sockets) Send(socket, frames);
     }
+    QVERIFY(rubbish.is_complete());
     const std::int64_t step = m_cluster->Step(kJob);
     QVERIFY(m_cluster->WaitStep(kJob, step + 10));
   }

@@ -5,6 +5,7 @@
 
 #include <QFile>
 #include <QProcess>
+#include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/bench/held_job.h"
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
 #include "tests/support/digests.h"
@@ -103,6 +105,61 @@ class E2eMachinesTest : public QObject {
       QCOMPARE(moved, entry["moved_bytes"].get<std::int64_t>());
     }
     QCOMPARE(cluster->Run({"job", "stop", "move", "--yes"}).code, 0);
+  }
+
+  // The interfaces of the machines carry the bytes of the plan, and of the protocol two percent at
+  // most. The state is 35 MB, and no rank sends anything of its own.
+  void theWireCarriesThePlan() {
+    QTemporaryDir files;
+    QVERIFY(WriteHeldJob(files.path(), 160));
+    const Outcome start = cluster->Run(
+        {"job", "start", "--exec", "exec " TESSERA_TEST_FOLDER "/bench-hold-state check",
+         "--tensors", files.filePath("tensors.json"), "--rules", files.filePath("rules.json"),
+         "--name", "held", "--mesh", "tp=1", "--devices", "n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(cluster->WaitStep("held", 2));
+    QVERIFY(cluster->Run({"job", "pause", "held"}).code == 0);
+    const auto carried = [&] {
+      std::vector<NetworkNodes::Carried> all;
+      for (int node = 0; node < cluster->num_nodes(); ++node) {
+        if (const auto of = cluster->machines().CarriedBy(node)) all.push_back(*of);
+      }
+      return all;
+    };
+    for (const auto& [mesh, devices] : {std::pair{"tp=1", "n2g0"},
+                                        {"tp=2", "n2g0,n1g1"},
+                                        {"dp=2,tp=1", "n2g0,n1g1"}}) {
+      const auto before = carried();
+      const Json moved = cluster->Apply("held", mesh, devices, {"--overlap", "off"});
+      const auto after = carried();
+      QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+      QCOMPARE(before.size(), std::size_t{3});
+      QCOMPARE(after.size(), std::size_t{3});
+      const Json entry = cluster->Ask({"history", "--limit", "1"})["transactions"][0];
+      std::vector<double> received(3), sent(3);
+      double planned = 0;
+      for (const Json& flow : entry["flows"]) {
+        const auto node = [&](const char* end) {
+          return static_cast<std::size_t>(flow[end].get<std::string>().at(1) - '0');
+        };
+        if (node("source") == node("destination")) continue;
+        const double bytes = flow["bytes"].get<double>();
+        sent[node("source")] += bytes;
+        received[node("destination")] += bytes;
+        planned += bytes;
+      }
+      QCOMPARE(planned, entry["bytes"]["network"].get<double>());
+      QVERIFY2(planned > 15e6, entry.dump().c_str());
+      for (std::size_t node = 0; node < 3; ++node) {
+        const auto in = static_cast<double>(after[node].received - before[node].received);
+        const auto out = static_cast<double>(after[node].sent - before[node].sent);
+        qInfo("n%zu: %.0f of %.0f bytes received, %.0f of %.0f sent", node, in, received[node], out,
+              sent[node]);
+        QVERIFY(in >= received[node] && in < received[node] + 0.02 * planned);
+        QVERIFY(out >= sent[node] && out < sent[node] + 0.02 * planned);
+      }
+    }
+    QCOMPARE(cluster->Run({"job", "stop", "held", "--yes"}).code, 0);
   }
 
   void machineThatIsCutOffIsSuspectAndComesBack() {

@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <QTest>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace tessera::test {
@@ -76,6 +78,22 @@ bool NetworkNodes::SetLink(int node, bool up) const {
   return Ip(kOperator, QStringLiteral("link set port%1 %2")
                            .arg(node)
                            .arg(up ? QStringLiteral("up") : QStringLiteral("down")));
+}
+
+std::optional<NetworkNodes::Carried> NetworkNodes::CarriedBy(int node) const {
+  // Of a packet with timestamps. The kernel counts a large packet that it has not cut yet as one.
+  constexpr std::int64_t kHeaders = 14 + 20 + 32;
+  std::ifstream table("/proc/" + std::to_string(Pid(node)) + "/net/dev");
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    if (!(fields >> name) || name != "eth0:") continue;
+    std::int64_t values[10] = {};  // bytes, packets and six more, received; bytes and packets, sent
+    for (std::int64_t& value : values) fields >> value;
+    if (!fields) return std::nullopt;
+    return Carried{values[0] - kHeaders * values[1], values[8] - kHeaders * values[9]};
+  }
+  return std::nullopt;
 }
 
 bool NetworkNodes::Hold() {

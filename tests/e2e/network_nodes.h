@@ -8,7 +8,9 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tessera::test {
@@ -30,6 +32,12 @@ class NetworkNodes {
   /// Disconnects a machine from the network, or connects it again.
   /// \return whether that succeeded
   bool SetLink(int node, bool up) const;
+  /// What a machine's interface has carried, without the headers of Ethernet, IP and TCP.
+  struct Carried {
+    std::int64_t received = 0, sent = 0;  // bytes
+  };
+  /// \return nullopt if the kernel does not say
+  std::optional<Carried> CarriedBy(int node) const;
 
  private:
   /// Starts the process that holds a new namespace.
