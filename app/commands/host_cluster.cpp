@@ -17,6 +17,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/cluster_lock.h"
 #include "app/commands/host_scripts.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/local_cluster.h"
@@ -407,6 +408,8 @@ Result<std::vector<HostSpec>> parseHosts(const std::string& text, int devices) {
 
 Result<agents::Profile> startHostCluster(const HostClusterOptions& options) {
   const fs::path folder = engine::AbsolutePath(localClusterFolder(options.name));
+  TESSERA_TRY(const ClusterLock lock,
+              ClusterLock::take(folder.parent_path().string(), options.name, "up"));
   if (isRunning(folder.string()))
     return AlreadyExists(
         fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it",
@@ -449,6 +452,8 @@ bool isHostCluster(const std::string& name) {
 }
 
 Result<bool> stopHostCluster(const std::string& name) {
+  TESSERA_TRY(const ClusterLock lock,
+              ClusterLock::take(hostsFile(name).parent_path().parent_path().string(), name, "down"));
   TESSERA_TRY(const SavedHosts saved, savedHosts(name));
   int grace = 0;
   if (const auto profile = agents::LoadProfile(profilePath(name)); profile) {

@@ -25,6 +25,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/cluster_lock.h"
 #include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "app/commands/progress_line.h"
@@ -436,7 +437,8 @@ MemoryProgress showMemory(ProgressLine& line) {
 }
 
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
-  const fs::path directory = clustersFolder(options.home) / options.name;
+  const fs::path clusters = clustersFolder(options.home), directory = clusters / options.name;
+  TESSERA_TRY(const ClusterLock lock, ClusterLock::take(clusters.string(), options.name, "up"));
   if (isRunning(directory.string()))
     return AlreadyExists(
         fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it",
@@ -501,6 +503,7 @@ Result<bool> stopLocalCluster(const std::string& name) {
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored))
     return NotFound(fmt::format("no local cluster is named '{}'", name));
+  TESSERA_TRY(const ClusterLock lock, ClusterLock::take(clustersFolder().string(), name, "down"));
   const std::vector<ProcessId> keepers = livingKeepers(directory);
   if (!keepers.empty()) {
     std::chrono::milliseconds grace{0};

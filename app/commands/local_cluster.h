@@ -64,7 +64,7 @@ struct LocalClusterOptions {
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and
 /// saves the profile. Replaces a stopped cluster of the same name.
-/// \error kAlreadyExists if that cluster runs; kTimeout or kUnavailable with the last line of an
+/// \error kAlreadyExists if that cluster runs; as ClusterLock; kTimeout or kUnavailable with the last line of an
 ///     agent's log. After an error no process is left.
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options);
 
@@ -76,7 +76,7 @@ Status startLocalNode(const agents::Profile& profile, int node, const MemoryProg
 /// Requests a shutdown, ends the processes that remain, and removes the profile. History and logs
 /// stay in the folder.
 /// \return whether the cluster was running
-/// \error kNotFound naming the cluster
+/// \error kNotFound naming the cluster; as ClusterLock
 Result<bool> stopLocalCluster(const std::string& name);
 
 /// Ends a cluster with a `home` of its own at once. Its files stay.

@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "app/commands/cluster_lock.h"
 #include "tests/folders.h"
 #include "tests/support/program.h"
 #include "tests/support/test_main.h"
@@ -283,6 +284,24 @@ class CliTest : public QObject {
     const Outcome misspelt = run({"profile", "use", "alpa"});
     QCOMPARE(misspelt.code, 1);
     verifyOneLine(misspelt, "did you mean alpha?");
+  }
+
+  void oneUpAtATime() {
+    QVERIFY(QDir(m_home->path()).mkpath("clusters/local"));
+    const auto held = tessera::app::ClusterLock::take(
+        m_home->filePath("clusters").toStdString(), "local", "up");
+    QVERIFY2(held.has_value(), held ? "" : held.error().message.c_str());
+    const QString says = QStringLiteral("another `up` of 'local' is running (pid %1)")
+                             .arg(QCoreApplication::applicationPid());
+    for (const QStringList& words :
+         {QStringList{"up"}, {"up", "--hosts", "nowhere", "--cluster", "local"}, {"down"}}) {
+      const Outcome refused = run(words);
+      QCOMPARE(refused.code, 1);
+      verifyOneLine(refused, says);
+    }
+    // Each name has a lock of its own.
+    QVERIFY(tessera::app::ClusterLock::take(m_home->filePath("clusters").toStdString(), "other",
+                                            "up"));
   }
 
   void quietPrintsNothingOnSuccess() {
