@@ -12,6 +12,11 @@ std::span<const char* const> knownSentences() {
   static constexpr auto kSentences = std::to_array<const char*>({
       // Nodes, the registrar and the operator.
       QT_TRANSLATE_NOOP("Sentences", "joined with %1"),
+      QT_TRANSLATE_NOOP("Sentences", "ended with the cluster that had this name before"),
+      QT_TRANSLATE_NOOP("Sentences", "cannot be written: %1; events wait in memory"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "%1 earlier events are lost: at most %2 are kept while it cannot be written"),
       QT_TRANSLATE_NOOP("Sentences", "the agent restarted and rejoined; its ranks continued"),
       QT_TRANSLATE_NOOP("Sentences", "is back"),
       QT_TRANSLATE_NOOP("Sentences", "suspect: no heartbeat for %1"),
@@ -322,6 +327,10 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "%1 are free in %2"),
       QT_TRANSLATE_NOOP("Sentences",
                         "free disk space: a transaction that cannot be recorded does not start"),
+      QT_TRANSLATE_NOOP("Sentences", "free disk space: no job can be changed or stopped"),
+      QT_TRANSLATE_NOOP("Sentences", "everything is recorded"),
+      QT_TRANSLATE_NOOP("Sentences", "cannot be written: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "free disk space, or end the program that holds the file"),
       QT_TRANSLATE_NOOP("Sentences", "not supported by this kernel"),
       QT_TRANSLATE_NOOP("Sentences",
                         "shared memory uses 4 KiB pages: slower start, same training speed"),
@@ -620,6 +629,7 @@ std::span<const char* const> knownChecks() {
       QT_TRANSLATE_NOOP("Checks", "lanes"),
       QT_TRANSLATE_NOOP("Checks", "memory"),
       QT_TRANSLATE_NOOP("Checks", "disk"),
+      QT_TRANSLATE_NOOP("Checks", "history"),
       QT_TRANSLATE_NOOP("Checks", "huge pages"),
       QT_TRANSLATE_NOOP("Checks", "/dev/fuse"),
       QT_TRANSLATE_NOOP("Checks", "congestion control"),

@@ -37,6 +37,9 @@ using Verdict = engine::Check::Verdict;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 /// Less free disk space than this for journals, history and logs gives a warning.
 constexpr double kLowDiskBytes = 1.0 * kGiB;
+/// Less than this for the reserve of a journal (engine::Journal::kReserve) is a failure: no change
+/// begins.
+constexpr double kFullDiskBytes = 1024.0 * 1024.0;
 /// How long a port may take to answer.
 constexpr int kConnectMilliseconds = 500;
 /// Sockets and memory files of ranks and lanes.
@@ -181,6 +184,10 @@ Check Disk(const AgentConfig& config) {
   }
   const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
   const std::string value = fmt::format("{:.1f} GiB are free in {}", free / kGiB, config.directory);
+  if (free < kFullDiskBytes) {
+    return Finding(Verdict::kFailed, "disk", value,
+                   "free disk space: no job can be changed or stopped");
+  }
   if (free < kLowDiskBytes) {
     return Finding(Verdict::kWarning, "disk", value,
                    "free disk space: a transaction that cannot be recorded does not start");

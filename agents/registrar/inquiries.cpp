@@ -102,6 +102,19 @@ void Inquiries::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
       });
 }
 
+engine::Check Inquiries::CheckHistory() const {
+  engine::Check check;
+  check.node = config_.node;
+  check.name = "history";
+  check.value = "everything is recorded";
+  if (const std::string& problem = publisher_.problem(); !problem.empty()) {
+    check.verdict = engine::Check::Verdict::kFailed;
+    check.value = fmt::format("cannot be written: {}", problem);
+    check.remedy = "free disk space, or end the program that holds the file";
+  }
+  return check;
+}
+
 void Inquiries::OnDoctor(const ReplyPtr& reply) {
   // All nodes examine themselves once for all who ask meanwhile.
   doctors_.push_back(reply);
@@ -130,6 +143,7 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
       alive, std::move(query), kDoctorDeadline,
       [this, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
         for (const auto& [node, answer] : answers) {
+          if (node == config_.node) checks.push_back(CheckHistory());
           auto found = answer ? Decode(answer->doctor())
                               : Result<std::vector<engine::Check>>(answer.error());
           if (found) {

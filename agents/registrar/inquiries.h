@@ -34,6 +34,8 @@ class Inquiries : public RegistrarPart {
   const engine::Calibration& calibration() const;
 
  private:
+  /// Whether the history can be written.
+  engine::Check CheckHistory() const;
   Status Install(engine::Calibration calibration);
 
   JobTable& jobs_;

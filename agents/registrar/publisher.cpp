@@ -22,11 +22,43 @@ void Publisher::AddEvent(engine::Severity severity, const std::string& source,
 }
 
 void Publisher::Add(engine::Event event) {
-  NoteRecorded(history_.AddEvent(event));
+  // Behind kept ones, because their numbers ascend in time.
+  if (KeepsAny() || !NoteRecorded(history_.AddEvent(event))) Keep(event);
+  Show(event);
+}
+
+void Publisher::Show(const engine::Event& event) {
   world_.print(fmt::format("{} {}: {}", ToString(event.severity), event.source, event.text));
   wire::Published message;
   Encode(event, message.mutable_event());
   Send(std::move(message));
+}
+
+void Publisher::Keep(engine::Event event) {
+  kept_events_.push_back(std::move(event));
+  if (kept_events_.size() <= kMostKept) return;
+  kept_events_.pop_front();
+  ++events_lost_;
+}
+
+void Publisher::WriteKept(Clock::time_point now) {
+  if (!KeepsAny() || now < next_try_) return;
+  next_try_ = now + kRetry;
+  for (; !kept_events_.empty(); kept_events_.pop_front()) {
+    const Status written = history_.AddEvent(kept_events_.front());
+    if (!written) return SetProblem(written.error().ToString());
+  }
+  for (; !kept_.empty(); kept_.erase(kept_.begin())) {
+    const Status written = history_.PutTransaction(kept_.begin()->second);
+    if (!written) return SetProblem(written.error().ToString());
+  }
+  SetProblem({});
+  if (const std::int64_t lost = std::exchange(events_lost_, 0); lost > 0) {
+    AddEvent(engine::Severity::kWarning, "history",
+             fmt::format("{} earlier events are lost: at most {} are kept while it cannot be "
+                         "written",
+                         lost, kMostKept));
+  }
 }
 
 engine::NodeNote* Publisher::Recorded(std::int32_t node) {
@@ -49,6 +81,15 @@ void Publisher::AddNodeEvent(engine::Severity severity, const engine::NodeNote& 
   const engine::NodeNote* const known = Recorded(now.node);
   if (!known || *known != now) event.note = (*notes_)[now.node] = now;
   Add(std::move(event));
+}
+
+void Publisher::NoteNodesLeft() {
+  static_cast<void>(Recorded(0));  // reads the notes
+  for (const auto& [node, note] : std::map(*notes_)) {
+    if (note.state == engine::NodeState::kLeft) continue;
+    AddNodeEvent(engine::Severity::kDebug, {node, engine::NodeState::kLeft, {}},
+                 "ended with the cluster that had this name before");
+  }
 }
 
 // A node begins to be silent, joins or returns with an event of its own.
@@ -89,6 +130,7 @@ const engine::ClusterSnapshot& Publisher::Publish(Clock::time_point now, bool al
 }
 
 void Publisher::Tick(Clock::time_point now) {
+  WriteKept(now);
   const bool is_old = now - last_change_ > kLongestPause;
   if (is_dirty_ || is_old) Publish(now, is_old);
 }
@@ -96,13 +138,10 @@ void Publisher::Tick(Clock::time_point now) {
 void Publisher::Record(const engine::HistoryEntry& entry) {
   if (NoteRecorded(history_.PutTransaction(entry))) {
     kept_.erase(entry.id);
-  } else {
-    kept_[entry.id] = entry;
+    return;
   }
-}
-
-void Publisher::RecordKept() {
-  if (!kept_.empty()) Record(engine::HistoryEntry(kept_.begin()->second));
+  kept_[entry.id] = entry;
+  if (kept_.size() > kMostKept) kept_.erase(kept_.begin());
 }
 
 const engine::HistoryEntry* Publisher::FindKept(std::int64_t transaction) const {
@@ -120,13 +159,25 @@ bool Publisher::NoteJournaled(const Status& written) {
 }
 
 bool Publisher::NoteRecorded(const Status& written) {
-  const std::string problem = written ? std::string() : written.error().ToString();
-  if (problem.empty() != problem_.empty()) {
-    world_.print("history: " + (written ? "written again" : problem));
-    is_dirty_ = true;
+  if (!written) {
+    SetProblem(written.error().ToString());
+  } else if (!KeepsAny()) {
+    SetProblem({});
   }
-  problem_ = problem;
   return written.has_value();
+}
+
+void Publisher::SetProblem(const std::string& problem) {
+  const bool begins = problem_.empty() && !problem.empty();
+  if (problem_.empty() != problem.empty()) is_dirty_ = true;
+  if (!problem_.empty() && problem.empty()) world_.print("history: written again");
+  problem_ = problem;
+  if (!begins) return;
+  // It is kept as well, so that writing is tried again without a job that trains.
+  engine::Event event{0, world_.wall_clock(), engine::Severity::kError, "history",
+                      fmt::format("cannot be written: {}; events wait in memory", problem)};
+  Keep(event);
+  Show(event);
 }
 
 }  // namespace tessera::agents

@@ -2,11 +2,14 @@
 #pragma once
 
 /// \file
-/// What the registrar tells all panels and command lines that watch, and what the history keeps of
-/// it. The history may be unwritable for a while: nothing waits for it.
+/// What the registrar sends to all panels and command lines that watch, and what the history keeps
+/// of it. The history may be unwritable for a while: nothing waits for it, and what it lacks is kept
+/// in memory meanwhile.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,17 +35,24 @@ class Publisher {
   };
   /// Something is published at least this often.
   static constexpr std::chrono::seconds kLongestPause{1};
+  /// Events that are kept while the history cannot be written, and records of transactions. Beyond
+  /// that the oldest are lost.
+  static constexpr std::size_t kMostKept = 1000;
+  /// How often they are tried again.
+  static constexpr std::chrono::seconds kRetry{1};
 
   /// \param history outlives the publisher
   Publisher(World world, engine::History& history) : world_(std::move(world)), history_(history) {}
 
-  /// Publishes an event and records it; prints it too. An event that cannot be recorded
-  /// is published with sequence 0.
+  /// Publishes an event and records it; prints it too. An event that cannot be recorded yet is
+  /// published with sequence 0.
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
   /// The same for an event of a node, which records the state of the node if that differs from what
   /// the history has. Changes of state without such an event are recorded when they are published.
   void AddNodeEvent(engine::Severity severity, const engine::NodeNote& now,
                     const std::string& text);
+  /// Records that the nodes of the history are gone: another cluster continues it.
+  void NoteNodesLeft();
   void Publish(const engine::Sample& sample);
   /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }
@@ -50,12 +60,11 @@ class Publisher {
   /// \return the state now, with the number of the last message
   const engine::ClusterSnapshot& PublishState(Clock::time_point now) { return Publish(now, false); }
   /// The same if it is marked or if nothing was published for a while: then also no difference.
+  /// Writes what is kept if the history can be written again.
   void Tick(Clock::time_point now);
 
   /// Writes the record of a transaction, or keeps it until the history is writable.
   void Record(const engine::HistoryEntry& entry);
-  /// Writes a record that is kept, if there is one: the history is writable again.
-  void RecordKept();
   /// A record that is kept, or nullptr.
   const engine::HistoryEntry* FindKept(std::int64_t transaction) const;
   /// Notes whether a write of the history succeeded.
@@ -64,7 +73,7 @@ class Publisher {
   /// Notes whether a write of the journal succeeded; an event tells of the first of several errors.
   /// \return whether it did
   bool NoteJournaled(const Status& written);
-  /// Why the last write of the history failed; else empty.
+  /// Why the history cannot be written; empty if it has everything.
   const std::string& problem() const { return problem_; }
   /// Of the last message. A subscriber that misses one asks for a snapshot.
   std::uint64_t sequence() const { return sequence_; }
@@ -72,6 +81,11 @@ class Publisher {
  private:
   const engine::ClusterSnapshot& Publish(Clock::time_point now, bool also_nothing);
   void Add(engine::Event event);
+  void Show(const engine::Event& event);  // prints and publishes
+  void Keep(engine::Event event);
+  bool KeepsAny() const { return !kept_events_.empty() || !kept_.empty(); }
+  void WriteKept(Clock::time_point now);
+  void SetProblem(const std::string& problem);
   /// What the history has of a node; nullptr if nothing.
   engine::NodeNote* Recorded(std::int32_t node);
   void RecordNode(const engine::NodeStatus& node);
@@ -79,6 +93,9 @@ class Publisher {
 
   const World world_;
   engine::History& history_;
+  std::deque<engine::Event> kept_events_;
+  std::int64_t events_lost_ = 0;  // since all were written
+  Clock::time_point next_try_{};
   std::map<std::int64_t, engine::HistoryEntry> kept_;              // by id
   std::optional<std::map<std::int32_t, engine::NodeNote>> notes_;  // the last recorded of each node
   std::string problem_, journal_problem_;

@@ -204,7 +204,6 @@ void StepRecorder::Flush() {
   if (!added && samples_.size() < kMostWaiting)
     return;  // tried again: the disk may have room later
   samples_.clear();
-  if (added) publisher_.RecordKept();
   for (const std::string& name : jobs) {
     const Job* job = jobs_.Find(name);
     if (!job) continue;

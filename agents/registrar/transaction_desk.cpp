@@ -28,6 +28,14 @@ std::string DescribeState(const StoredState& state) {
   return fmt::format("{} of checkpoint '{}'", what, state.path);
 }
 
+Error NoRoom(const Error& error) {
+  return Unavailable("the transaction cannot be journaled: " + error.ToString() +
+                     (error.code == ErrorCode::kResourceExhausted
+                          ? "; the disk is full: free space there, --unrecorded is about the "
+                            "history only"
+                          : ""));
+}
+
 }  // namespace
 
 bool TransactionDesk::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
@@ -142,6 +150,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     return Unavailable(
         "the transaction cannot be journaled: the end of the last one is not in the journal yet");
   }
+  // Asked for before the history, because nothing helps against this but room.
+  if (const Status room = journal_.Reserve(); !room) return NoRoom(room.error());
   TESSERA_TRY(const std::int64_t id, uses_.numbers.Next());
   engine::HistoryEntry entry;
   entry.id = id;
@@ -166,7 +176,8 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   }
   if (const Status put = world_.history.PutTransaction(entry);
       !publisher_.NoteRecorded(put) && !origin.unrecorded) {
-    return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
+    return ResourceExhausted("the transaction cannot be recorded: " + put.error().message +
+                             "; --unrecorded allows it");
   }
   world_.fault_point("registrar.recorded");
   txn_.emplace(std::move(planned), timers_.now());
@@ -212,7 +223,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";
     publisher_.Record(refused);
-    return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
+    return NoRoom(kept.error());
   }
   world_.fault_point("registrar.journaled");
   if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;

@@ -72,7 +72,8 @@ Command applyCommand() {
                                     .fallback = "as soon as everything is prepared"},
                                    {.name = "unrecorded",
                                     .value = "",
-                                    .help = "move the job even if the history cannot be written"},
+                                    .help = "move the job even if the history cannot be "
+                                            "written: its record waits in memory"},
                                    {.name = "verify",
                                     .value = "",
                                     .help = "moved compares what moves with its source in the "

@@ -151,7 +151,12 @@ std::string describeSimulation(const engine::ClusterSnapshot& snapshot) {
 
 std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   std::string text = fmt::format(
-      "cluster {}{}{}{}\n\n{}", snapshot.cluster, describeSimulation(snapshot),
+      "cluster {}{}{}{}{}\n\n{}", snapshot.cluster,
+      snapshot.history_problem.empty()
+          ? ""
+          : fmt::format(", history cannot be written: {}; events wait in memory",
+                        snapshot.history_problem),
+      describeSimulation(snapshot),
       snapshot.link_bytes_per_second > 0
           ? fmt::format(", links of {} ({})", formatRate(snapshot.link_bytes_per_second),
                         snapshot.simulation ? "simulated" : "emulated")
@@ -163,8 +168,6 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   if (snapshot.lease)
     text += fmt::format("\noperated in a panel by {}, since {}\n", snapshot.lease->who,
                         formatClock(snapshot.lease->since));
-  if (!snapshot.history_problem.empty())
-    text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);
   if (const auto& txn = snapshot.transaction; txn && !engine::IsFinal(txn->phase))
     text += fmt::format("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,

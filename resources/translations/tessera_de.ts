@@ -79,6 +79,10 @@
         <source>NCCL</source>
         <translation>NCCL</translation>
     </message>
+    <message>
+        <source>history</source>
+        <translation>Verlauf</translation>
+    </message>
 </context>
 <context>
     <name>Sentences</name>
@@ -2013,6 +2017,34 @@
     <message>
         <source>nobody says where n%1 is</source>
         <translation>niemand sagt, wo n%1 ist</translation>
+    </message>
+    <message>
+        <source>ended with the cluster that had this name before</source>
+        <translation>endete mit dem Cluster, der diesen Namen vorher hatte</translation>
+    </message>
+    <message>
+        <source>cannot be written: %1; events wait in memory</source>
+        <translation>kann nicht geschrieben werden: %1; Ereignisse warten im Speicher</translation>
+    </message>
+    <message>
+        <source>%1 earlier events are lost: at most %2 are kept while it cannot be written</source>
+        <translation>%1 frühere Ereignisse sind verloren: Solange er nicht geschrieben werden kann, werden höchstens %2 aufgehoben</translation>
+    </message>
+    <message>
+        <source>free disk space: no job can be changed or stopped</source>
+        <translation>Platz auf der Festplatte schaffen: Kein Job kann geändert oder beendet werden</translation>
+    </message>
+    <message>
+        <source>everything is recorded</source>
+        <translation>alles ist aufgezeichnet</translation>
+    </message>
+    <message>
+        <source>cannot be written: %1</source>
+        <translation>kann nicht geschrieben werden: %1</translation>
+    </message>
+    <message>
+        <source>free disk space, or end the program that holds the file</source>
+        <translation>Platz auf der Festplatte schaffen, oder das Programm beenden, das die Datei sperrt</translation>
     </message>
 </context>
 <context>

@@ -56,6 +56,12 @@ struct Office {
     world.print = [](const std::string&) {};
     publisher = std::make_unique<Publisher>(std::move(world), *history);
   }
+  QString TextsOf(const std::string& source) const {
+    QStringList texts;
+    const auto events = history->Events(engine::EventQuery{.source = source});
+    for (const engine::Event& event : *events) texts << QString::fromStdString(event.text);
+    return texts.join(u' ');
+  }
   std::size_t NumEvents() const { return history->Events(engine::EventQuery())->size(); }
 };
 
@@ -189,23 +195,58 @@ class PublisherTest : public QObject {
       office.publisher->Record(EntryOf(5));
       office.publisher->Record(EntryOf(6));
     }
-    QCOMPARE(office.sent.size(), std::size_t{1});
-    QCOMPARE(office.sent[0].event().sequence(), std::int64_t{0});  // it is in no history
+    QCOMPARE(office.sent.size(), std::size_t{2});  // the problem is an event as well
+    QCOMPARE(office.sent[1].event().text(), std::string("suspended"));
+    QCOMPARE(office.sent[1].event().sequence(), std::int64_t{0});  // it is in no history
     QVERIFY(!office.publisher->problem().empty());
-    office.publisher->Tick(at(0) + milliseconds(100));  // watchers see the problem
-    QCOMPARE(office.sent.size(), std::size_t{2});
+    {
+      const FullDisk full;
+      office.publisher->Tick(at(0) + milliseconds(100));  // watchers see the problem
+    }
+    QCOMPARE(office.sent.size(), std::size_t{3});
     QVERIFY(office.publisher->FindKept(5) && office.publisher->FindKept(6));
     QVERIFY(!office.publisher->FindKept(7));
 
-    office.publisher->RecordKept();
-    office.publisher->RecordKept();
-    office.publisher->RecordKept();
+    office.publisher->Tick(at(2));
     QVERIFY(!office.publisher->FindKept(5) && !office.publisher->FindKept(6));
     QVERIFY(office.publisher->problem().empty());
     const auto known = office.history->Transaction(6);
     QVERIFY(known && *known && (*known)->result == "committed");
-    office.publisher->Tick(at(0) + milliseconds(200));
-    QCOMPARE(office.sent.size(), std::size_t{3});
+    QCOMPARE(office.sent.size(), std::size_t{4});
+  }
+
+  void eventsOfAFullDiskAreWrittenLater() {
+    Office office;
+    office.publisher->AddEvent(engine::Severity::kInfo, "n0", "before");
+    {
+      const FullDisk full;
+      office.publisher->AddEvent(engine::Severity::kInfo, "n1", "one");
+      office.publisher->AddEvent(engine::Severity::kInfo, "n1", "two");
+    }
+    // There is room, and what is kept goes first.
+    QVERIFY(!office.publisher->problem().empty());
+    office.publisher->AddEvent(engine::Severity::kInfo, "n1", "three");
+    QCOMPARE(office.NumEvents(), std::size_t{1});
+    office.publisher->Tick(at(1));
+    QVERIFY(office.publisher->problem().empty());
+    office.publisher->AddEvent(engine::Severity::kInfo, "n1", "four");
+    QCOMPARE(office.TextsOf("n1"), QStringLiteral("one two three four"));
+    QVERIFY(office.TextsOf("history").startsWith(QStringLiteral("cannot be written: ")));
+  }
+
+  void keptEventsAreBounded() {
+    Office office;
+    constexpr std::size_t kMore = 5;
+    {
+      const FullDisk full;
+      for (std::size_t i = 0; i < Publisher::kMostKept + kMore; ++i)
+        office.publisher->AddEvent(engine::Severity::kInfo, "n1", std::to_string(i));
+    }
+    office.publisher->Tick(at(1));
+    // That the history could not be written was the first event.
+    QVERIFY(office.TextsOf("n1").startsWith(QString::number(kMore) + u' '));
+    QVERIFY(office.TextsOf("history").startsWith(
+        QStringLiteral("%1 earlier events are lost").arg(kMore + 1)));
   }
 
  private:

@@ -64,6 +64,17 @@ class E2eDiskTest : public QObject {
         m_cluster->Run({"apply", kJob, "--devices", FirstDevices(2, 2), "--mesh", kSmall, "--yes"});
     QCOMPARE(apply.code, 1);
     QVERIFY2(apply.Text().contains("full"), apply.Text());
+    // A change needs its journal, whatever the history has.
+    const Outcome unrecorded =
+        m_cluster->Run({"apply", kJob, "--devices", FirstDevices(2, 2), "--mesh", kSmall, "--yes",
+                        "--unrecorded"});
+    QCOMPARE(unrecorded.code, 1);
+    QVERIFY2(unrecorded.errors.contains("--unrecorded is about the history only"),
+             unrecorded.Text());
+    const Outcome doctor = m_cluster->Run({"doctor"});
+    QCOMPARE(doctor.code, 1);
+    QVERIFY2(doctor.output.contains("no job can be changed or stopped"),
+             qPrintable(doctor.output));
     const Outcome stop = m_cluster->Run({"job", "stop", kJob, "--yes"});
     QCOMPARE(stop.code, 1);
     QVERIFY2(stop.Text().contains("full"), stop.Text());
