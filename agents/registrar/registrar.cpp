@@ -98,9 +98,26 @@ Status Registrar::Recover() {
   TESSERA_RETURN_IF_ERROR(inquiries_.Recover());
   TESSERA_RETURN_IF_ERROR(links_.Recover());
   TESSERA_RETURN_IF_ERROR(transactions_.Recover());
+  TESSERA_RETURN_IF_ERROR(ContinueHistory());
   periodic_ = {timers_.Every(kTick, [this] { OnTick(); }),
                timers_.Every(kPublishPeriod, [this] { publisher_.Tick(timers_.now()); })};
   return OkStatus();
+}
+
+Status Registrar::ContinueHistory() {
+  const auto newest = world_.history.Transactions(engine::TransactionQuery{.limit = 1});
+  if (!newest) return OkStatus();  // the history is never waited for
+  TESSERA_TRY(const auto rows, world_.journal.List(""));
+  if (rows.empty()) publisher_.NoteNodesLeft();
+  if (newest->empty()) return OkStatus();
+  engine::HistoryEntry last = newest->front();
+  TESSERA_TRY(const std::int64_t upcoming, numbers_.Upcoming());
+  if (upcoming <= last.id && last.result.empty() && !transactions_.running()) {
+    last.result = "failed";
+    last.reason = "the cluster was stopped before the change ended";
+    publisher_.Record(last);
+  }
+  return numbers_.SkipTo(last.id);
 }
 
 // ---- what parts ask of each other

@@ -100,6 +100,11 @@ class Registrar {
   /// What the rows of nodes depend on besides the nodes themselves.
   std::string ShownLayouts() const;
 
+  /// Goes on with a history that is older than the journal: `up` keeps the one of the cluster that
+  /// had this name before. A number in it is not used again, its last change has ended without an
+  /// outcome, and its nodes are gone.
+  Status ContinueHistory();
+
   // ---- requests
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);

@@ -22,4 +22,9 @@ Result<std::int64_t> TransactionNumbers::Next() {
   return number;
 }
 
+Status TransactionNumbers::SkipTo(std::int64_t number) {
+  TESSERA_TRY(const std::int64_t upcoming, Upcoming());
+  return upcoming > number ? OkStatus() : journal_.Put("next_number", std::to_string(number + 1));
+}
+
 }  // namespace tessera::agents

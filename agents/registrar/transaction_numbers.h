@@ -20,6 +20,8 @@ class TransactionNumbers {
   Result<std::int64_t> Upcoming() const;
   /// \error those of the journal; the number is then not used
   Result<std::int64_t> Next();
+  /// Next returns only numbers above `number` from now on.
+  Status SkipTo(std::int64_t number);
 
  private:
   engine::DurableStore& journal_;

@@ -13,8 +13,11 @@ namespace tessera::app {
 
 /// --cluster, else $TESSERA_CLUSTER; empty if neither is given.
 std::string clusterFromCommandLine(const Arguments& arguments);
-/// `given`, else $TESSERA_CLUSTER, else the profile of `profile use`; empty if nothing was chosen.
-std::string chosenCluster(const std::string& given);
+/// The cluster that a verb means, by name or file: `given`, else $TESSERA_CLUSTER, else the profile
+/// of `profile use`, else the only cluster that is known, else `local`. Known are the saved profiles
+/// and the clusters of `up` that run; without any, the stopped clusters of `up`.
+/// \error kNotFound with a remedy
+Result<std::string> clusterOf(const std::string& given);
 
 /// The profile of `profile use`; empty if none was chosen. Kept in TESSERA_HOME/current-profile.
 std::string currentProfile();

@@ -79,7 +79,8 @@ std::vector<Check> examine(const Invocation& call) {
       found(Verdict::kOk, "version", fmt::format("tesseractl {}", kVersion)), home()};
   const auto profile = findProfile(call.cluster);
   if (!profile) {
-    const bool isDefault = call.cluster.empty() && profile.error().code == ErrorCode::kNotFound;
+    const bool isDefault = call.cluster.empty() && (profile.error().code == ErrorCode::kNotFound ||
+                                                    profile.error().code == ErrorCode::kUnavailable);
     checks.push_back(found(isDefault ? Verdict::kSkipped : Verdict::kFailed, "profile",
                            profile.error().message,
                            "`tesseractl up` starts a local cluster; `tesseractl profile add` names "

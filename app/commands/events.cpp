@@ -37,10 +37,10 @@ int runEvents(const Invocation& call) {
   query.time = range;
   query.source = call.arguments.valueOr("source", "");
   query.text = call.arguments.valueOr("text", "");
-  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto past, Past::open(call));
   bool said = false;
   for (;;) {
-    const auto events = ask(session, query);
+    const auto events = past.ask(query);
     if (events) {
       said = false;
       for (const engine::Event& event : *events) {
@@ -48,7 +48,7 @@ int runEvents(const Invocation& call) {
         query.after = event.sequence;
       }
       std::fflush(stdout);
-      if (!call.arguments.has("follow")) return kDone;
+      if (!call.arguments.has("follow") || past.isOver()) return kDone;
       query.newest = false;  // from now on in order, without gaps
       if (std::ssize(*events) < limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     } else if (!call.arguments.has("follow") || !waitsForRegistrar(events.error(), said)) {

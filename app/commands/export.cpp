@@ -53,14 +53,14 @@ Result<Choice> chooseRows(const Invocation& call) {
 /// Writes each row as a line of CSV below `csvHead`, or as a document with its kind.
 template <typename Row, typename Query>
 Status writeRows(
-    Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows, Query query,
+    const Past& past, const Choice& choice, OutputFile& output, std::int64_t& rows, Query query,
     const char* kind, const std::string& csvHead,
     const std::function<std::string(const Row&)>& toCsv = [](const Row& row) {
       return engine::ToCsv(row);
     }) {
   query.time = choice.time;
   if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(csvHead));
-  return forEach(session, query, [&](const Row& row) -> Status {
+  return forEach(past, query, [&](const Row& row) -> Status {
     ++rows;
     if (choice.csv) return output.Write(toCsv(row));
     Json json = {{"kind", kind}};
@@ -70,28 +70,28 @@ Status writeRows(
 }
 
 /// The names of all metrics in these samples.
-Result<std::set<std::string>> metricNamesOf(Session& session, engine::SampleQuery query,
+Result<std::set<std::string>> metricNamesOf(const Past& past, engine::SampleQuery query,
                                             const engine::TimeRange& time) {
   std::set<std::string> names;
   query.time = time;
-  TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) {
+  TESSERA_RETURN_IF_ERROR(forEach(past, query, [&](const engine::Sample& sample) {
     for (const auto& [name, value] : sample.metrics) names.insert(name);
     return OkStatus();
   }));
   return names;
 }
 
-Status writeAll(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows) {
+Status writeAll(const Past& past, const Choice& choice, OutputFile& output, std::int64_t& rows) {
   if (choice.transactions) {
     engine::TransactionQuery query;
     query.job = choice.job;
     TESSERA_RETURN_IF_ERROR(writeRows<engine::HistoryEntry>(
-        session, choice, output, rows, query, "transaction", engine::CsvHeadOfTransactions()));
+        past, choice, output, rows, query, "transaction", engine::CsvHeadOfTransactions()));
   }
   if (choice.events) {
     engine::EventQuery query;
     query.source = choice.job;
-    TESSERA_RETURN_IF_ERROR(writeRows<engine::Event>(session, choice, output, rows, query, "event",
+    TESSERA_RETURN_IF_ERROR(writeRows<engine::Event>(past, choice, output, rows, query, "event",
                                                      engine::CsvHeadOfEvents()));
   }
   if (choice.samples) {
@@ -100,10 +100,10 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
     // The head of a CSV file needs them before the first row.
     std::set<std::string> metrics;
     if (choice.csv) {
-      TESSERA_TRY(metrics, metricNamesOf(session, query, choice.time));
+      TESSERA_TRY(metrics, metricNamesOf(past, query, choice.time));
     }
     TESSERA_RETURN_IF_ERROR(writeRows<engine::Sample>(
-        session, choice, output, rows, query, "sample", engine::CsvHeadOfSamples(metrics),
+        past, choice, output, rows, query, "sample", engine::CsvHeadOfSamples(metrics),
         [&](const engine::Sample& sample) { return engine::ToCsv(sample, metrics); }));
   }
   return OkStatus();
@@ -111,10 +111,10 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
 
 int runExport(const Invocation& call) {
   TESSERA_OR_USAGE(const auto choice, chooseRows(call));
-  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto past, Past::open(call));
   TESSERA_OR_FAILED(auto output, OutputFile::Open(choice.path, choice.force));
   std::int64_t rows = 0;
-  if (const Status written = writeAll(session, choice, output, rows); !written)
+  if (const Status written = writeAll(past, choice, output, rows); !written)
     return failed(written.error());
   if (const Status finished = output.Finish(); !finished) return failed(finished.error());
   if (!choice.path.empty()) {

@@ -118,10 +118,10 @@ void printWhole(const engine::HistoryEntry& entry) {
 }
 
 int runOne(const Invocation& call, std::int64_t id) {
-  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto past, Past::open(call));
   engine::TransactionQuery query;
   query.id = id;
-  TESSERA_OR_FAILED(const auto entries, ask(session, query));
+  TESSERA_OR_FAILED(const auto entries, past.ask(query));
   if (entries.empty()) return failed(NotFound(fmt::format("no transaction {} on record", id)));
   if (call.json)
     printLine(toJson(entries.front()));
@@ -145,12 +145,12 @@ int runHistory(const Invocation& call) {
     return runOne(call, id);
   }
 
-  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto past, Past::open(call));
   engine::TransactionQuery query;
   query.job = job;
   query.time = range;
   query.limit = limit;
-  TESSERA_OR_FAILED(const auto entries, ask(session, query));
+  TESSERA_OR_FAILED(const auto entries, past.ask(query));
   if (call.json) {
     Json json = Json::array();
     for (const engine::HistoryEntry& entry : entries) json.push_back(toJson(entry));
@@ -189,7 +189,10 @@ Command historyCommand() {
                        limitOption("list at most N", "100"),
                        fromTimeOption(),
                        toTimeOption()},
-           .examples = {"tesseractl history", "tesseractl history 3",
+           .notes = {"If the cluster of `up` is stopped, its history is read from its folder, also by "
+                     "`events`, `export` and `job metrics`."},
+           .examples = {"tesseractl history", "tesseractl history --cluster local",
+                        "tesseractl history 3",
                         "tesseractl history --job gpt-mini --from 2h"}},
           runHistory};
 }

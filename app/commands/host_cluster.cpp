@@ -20,11 +20,13 @@
 #include "app/commands/cluster_lock.h"
 #include "app/commands/host_scripts.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/kept_history.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "app/commands/session.h"
 #include "app/commands/shell_words.h"
+#include "app/commands/units.h"
 #include "app/version.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
@@ -426,8 +428,8 @@ Result<agents::Profile> startHostCluster(const HostClusterOptions& options) {
     hosts.push_back(std::move(host));
   }
   TESSERA_RETURN_IF_ERROR(assignPorts(hosts, options.port));
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);  // a stopped cluster of the same name
+  // Where hosts share this home, their folders are here.
+  TESSERA_RETURN_IF_ERROR(clearClusterFolder(folder.string(), false));
   auto profile = startAgents(options, hosts, folder);
   if (!profile) {
     options.working("ending what was started");
@@ -435,7 +437,9 @@ Result<agents::Profile> startHostCluster(const HostClusterOptions& options) {
         onEach(hosts, [&](const HostNode& host) { return endOn(options.ssh, host, 0, true); });
     const auto left = std::ranges::find_if(ended, [](const auto& one) { return !one; });
     if (left == ended.end()) {
-      fs::remove_all(folder, ignored);
+      std::error_code ignored;
+      static_cast<void>(clearClusterFolder(folder.string(), false));
+      fs::remove(folder, ignored);  // unless a history is in it
     } else {
       const HostNode& host = hosts[static_cast<std::size_t>(left - ended.begin())];
       profile.error().message += fmt::format(

@@ -11,7 +11,8 @@ namespace tessera::app {
 
 /// `alive PID`; a zombie is not. `agents CONFIG`: the agents with that configuration.
 /// `family PID…`: these and all below them. `gone TENTHS PID…`: whether they end within that time.
-/// `listening PORT…`: the first of these ports that is in use.
+/// `listening PORT…`: the first of these ports that is in use. `clear FOLDER`: removes a node's
+/// folder but for the history in it, which the next registrar there continues.
 inline constexpr std::string_view kHostFunctions = R"sh(
 alive() {
   { read -r stat </proc/$1/stat; } 2>/dev/null || return 1
@@ -60,6 +61,12 @@ listening() {
   done
   return 1
 }
+clear() {
+  for file in "$1"/* "$1"/.[!.]*; do
+    case ${file##*/} in history.db*) ;; *) rm -rf "$file" ;; esac
+  done
+  rmdir "$1" 2>/dev/null
+}
 )sh";
 
 /// `programs` (a folder), `folder`, `cluster`, `node`: what the host has.
@@ -85,11 +92,12 @@ say address "${3:-}"
 /// starts the agent, and waits until it listens or has ended.
 inline constexpr std::string_view kStartScript = R"sh(
 taken=$(listening $ports) && { say taken $taken; return 0; }
-if [ ! -e "$folder/agent.json" ] && [ -n "$(ls -A "$folder" 2>/dev/null)" ]; then
+if [ ! -e "$folder/agent.json" ] && ls -A "$folder" 2>/dev/null | grep -qv '^history\.db'; then
   say problem "$folder has other files; --folder chooses another place"
   return 0
 fi
-rm -rf "$folder"
+clear "$folder"
+[ ! -e "$folder/history.db" ] || : >"$folder/history.db.kept"
 error=$(mkdir -p "$folder/allowed" 2>&1) || { say problem "$error"; return 0; }
 chmod 700 "$folder"
 error=$(files 2>&1) || { say problem "$error"; return 0; }
@@ -127,7 +135,8 @@ fi
 [ -e "$folder/agent.json" ] || return 0
 rm -f "$folder"/agent.key "$folder"/*.sock
 if [ -n "$remove" ]; then
-  rm -rf "$folder"
+  # A history that is there since this start alone is nobody's.
+  if [ -e "$folder/history.db.kept" ]; then clear "$folder"; else rm -rf "$folder"; fi
   rmdir "$(dirname "$folder")" 2>/dev/null
 fi
 return 0

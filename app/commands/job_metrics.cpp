@@ -42,7 +42,7 @@ int runMetrics(const Invocation& call) {
   query.time = range;
   query.after_step = from - 1;
 
-  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto past, Past::open(call));
   const auto each = [&](const engine::Sample& sample) {
     printSample(call, sample);
     // A job that returns to an earlier step repeats steps, so the sequence number shows which
@@ -53,13 +53,13 @@ int runMetrics(const Invocation& call) {
   if (arguments.has("limit")) {
     query.limit = last;
     query.newest = true;
-    TESSERA_OR_FAILED(const auto samples, ask(session, query));
+    TESSERA_OR_FAILED(const auto samples, past.ask(query));
     for (const engine::Sample& sample : samples) static_cast<void>(each(sample));
   }
   bool done = arguments.has("limit"), said = false;
   for (;;) {
     if (!done) {
-      const Status printed = forEach(session, query, each);
+      const Status printed = forEach(past, query, each);
       if (printed)
         said = false;
       else if (!arguments.has("follow") || !waitsForRegistrar(printed.error(), said))
@@ -67,7 +67,7 @@ int runMetrics(const Invocation& call) {
     }
     done = false;
     std::fflush(stdout);
-    if (!arguments.has("follow")) return kDone;
+    if (!arguments.has("follow") || past.isOver()) return kDone;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
 }

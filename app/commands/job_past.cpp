@@ -35,7 +35,7 @@ Result<agents::sim::Scenario> scenarioOfJob(Session& session, const std::string&
     facts.hardware = snapshot.simulation->hardware;
   for (const engine::NodeStatus& node : snapshot.nodes)
     if (!node.devices.empty()) facts.device_bytes = node.devices.front().total_bytes;
-  TESSERA_TRY(const auto first, ask(session, engine::SampleQuery{.job = job, .limit = 1}));
+  TESSERA_TRY(const auto first, Past(session).ask(engine::SampleQuery{.job = job, .limit = 1}));
   if (!first.empty()) facts.begin = first.front().time;
   return agents::sim::ScenarioOf(changes, facts);
 }

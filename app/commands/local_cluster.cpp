@@ -26,6 +26,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_lock.h"
+#include "app/commands/kept_history.h"
 #include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "app/commands/progress_line.h"
@@ -213,9 +214,9 @@ struct Prepared {
   std::vector<std::string> configs;
 };
 Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& directory) {
-  std::error_code failure;
-  fs::remove_all(directory, failure);  // a stopped cluster of the same name
   TESSERA_RETURN_IF_ERROR(makePrivate(directory.parent_path().parent_path()));
+  TESSERA_RETURN_IF_ERROR(
+      clearClusterFolder(directory.string(), options.simulation.has_value()));
   TESSERA_RETURN_IF_ERROR(makePrivate(directory));
   const fs::path allowed = directory / "allowed";
   TESSERA_RETURN_IF_ERROR(makePrivate(allowed));

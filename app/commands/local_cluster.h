@@ -63,8 +63,9 @@ struct LocalClusterOptions {
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and
-/// saves the profile. Replaces a stopped cluster of the same name.
-/// \error kAlreadyExists if that cluster runs; as ClusterLock; kTimeout or kUnavailable with the last line of an
+/// saves the profile. Replaces a stopped cluster of the same name, and continues its history
+/// (clearClusterFolder).
+/// \error kAlreadyExists if that cluster runs; as ClusterLock and clearClusterFolder; kTimeout or kUnavailable with the last line of an
 ///     agent's log. After an error no process is left.
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options);
 

@@ -75,19 +75,15 @@ int runLogs(const Invocation& call) {
   const std::string wanted = call.arguments.word(0);
   if (!wanted.empty() && !nodeIndex(wanted))
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
-  std::string cluster = chosenCluster(call.cluster);
-  if (cluster.empty() && profileNames().empty() && localClusterNames().size() == 1)
-    cluster = localClusterNames().front();  // a stopped cluster keeps its logs
-
+  TESSERA_OR_FAILED(const std::string cluster, clusterOf(call.cluster));
   std::string directory;
   if (const auto profile = findProfile(cluster); profile) {
     directory = profile->directory;
     if (directory.empty()) return runRemote(call, wanted, count);
-  } else {
+  } else if (hasFolder(cluster)) {  // a stopped cluster keeps its logs
     directory = localClusterFolder(cluster);
-    std::error_code ignored;
-    if (cluster.empty() || !std::filesystem::is_directory(directory, ignored))
-      return failed(profile.error());
+  } else {
+    return failed(profile.error());
   }
   std::vector<Log> logs;
   std::error_code missing;

@@ -9,6 +9,9 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/history_wire.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/cluster_choice.h"
+#include "app/commands/kept_history.h"
+#include "app/commands/local_cluster.h"
 
 namespace tessera::app {
 namespace {
@@ -19,11 +22,11 @@ constexpr std::int64_t kTransactionPage =
 
 /// `next` moves the query past the last row.
 template <typename Query, typename Each, typename Next>
-Status pageThrough(Session& session, Query query, std::int64_t page, const Each& each,
+Status pageThrough(const Past& past, Query query, std::int64_t page, const Each& each,
                    const Next& next) {
   query.limit = page;
   for (;;) {
-    TESSERA_TRY(const auto rows, ask(session, query));
+    TESSERA_TRY(const auto rows, past.ask(query));
     for (const auto& row : rows) TESSERA_RETURN_IF_ERROR(each(row));
     if (std::ssize(rows) < page) return OkStatus();
     next(query, rows.back());
@@ -32,45 +35,67 @@ Status pageThrough(Session& session, Query query, std::int64_t page, const Each&
 
 }  // namespace
 
-Result<std::vector<engine::HistoryEntry>> ask(Session& session,
-                                              const engine::TransactionQuery& query) {
+Result<Past> Past::open(const Invocation& call) {
+  Past past;
+  auto session = openSession(call);
+  if (session) {
+    past.m_own = std::make_unique<Session>(std::move(*session));
+    past.m_session = past.m_own.get();
+    return past;
+  }
+  TESSERA_TRY(const std::string cluster, clusterOf(call.cluster));
+  if (!hasFolder(cluster) || isRunning(localClusterFolder(cluster))) return session.error();
+  const auto file = keptHistory(localClusterFolder(cluster));
+  if (!file)
+    return Unavailable(fmt::format("cluster '{}' is not running, and no history of it is in {}",
+                                   cluster, localClusterFolder(cluster)));
+  TESSERA_TRY(past.m_file, engine::History::OpenReadOnly(*file));
+  fmt::print(stderr, "note: cluster '{}' is not running; its history is read from {}\n", cluster,
+             *file);
+  return past;
+}
+
+Result<std::vector<engine::HistoryEntry>> Past::ask(const engine::TransactionQuery& query) const {
+  if (m_file) return m_file->Transactions(query);
   wire::Request request;
   agents::Encode(query, request.mutable_history());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
+  TESSERA_TRY(const auto reply, m_session->ask(std::move(request)));
   return agents::DecodeAll<engine::HistoryEntry>(reply.history().entries());
 }
 
-Result<std::vector<engine::Event>> ask(Session& session, const engine::EventQuery& query) {
+Result<std::vector<engine::Event>> Past::ask(const engine::EventQuery& query) const {
+  if (m_file) return m_file->Events(query);
   wire::Request request;
   agents::Encode(query, request.mutable_events());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
+  TESSERA_TRY(const auto reply, m_session->ask(std::move(request)));
   return agents::DecodeAll<engine::Event>(reply.events().events());
 }
 
-Result<std::vector<engine::Sample>> ask(Session& session, const engine::SampleQuery& query) {
+Result<std::vector<engine::Sample>> Past::ask(const engine::SampleQuery& query) const {
+  if (m_file) return m_file->Samples(query);
   wire::Request request;
   agents::Encode(query, request.mutable_samples());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
+  TESSERA_TRY(const auto reply, m_session->ask(std::move(request)));
   return agents::DecodeAll<engine::Sample>(reply.samples().samples());
 }
 
-Status forEach(Session& session, engine::TransactionQuery query,
+Status forEach(const Past& past, engine::TransactionQuery query,
                const std::function<Status(const engine::HistoryEntry&)>& each) {
-  return pageThrough(session, std::move(query), kTransactionPage, each,
+  return pageThrough(past, std::move(query), kTransactionPage, each,
                      [](auto& q, const engine::HistoryEntry& last) { q.before = last.id; });
 }
 
-Status forEach(Session& session, engine::EventQuery query,
+Status forEach(const Past& past, engine::EventQuery query,
                const std::function<Status(const engine::Event&)>& each) {
   query.newest = false;
-  return pageThrough(session, std::move(query), kPage, each,
+  return pageThrough(past, std::move(query), kPage, each,
                      [](auto& q, const engine::Event& last) { q.after = last.sequence; });
 }
 
-Status forEach(Session& session, engine::SampleQuery query,
+Status forEach(const Past& past, engine::SampleQuery query,
                const std::function<Status(const engine::Sample&)>& each) {
   query.newest = false;
-  return pageThrough(session, std::move(query), kPage, each,
+  return pageThrough(past, std::move(query), kPage, each,
                      [](auto& q, const engine::Sample& last) {
                        if (q.job.empty() || q.after > 0)
                          q.after = last.sequence;

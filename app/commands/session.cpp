@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "agents/wire/convert.h"
@@ -13,19 +14,29 @@
 #include "engine/files/file_or_name.h"
 
 namespace tessera::app {
+namespace {
+
+Error notRunning(const std::string& name) {
+  return Unavailable(fmt::format(
+      "cluster '{}' is not running; `tesseractl up --cluster {}` starts it", name, name));
+}
+
+}  // namespace
 
 Result<agents::Profile> findProfile(const std::string& named) {
-  if (const std::string chosen = chosenCluster(named); !chosen.empty())
-    return agents::LoadProfile(chosen);
-  const std::vector<std::string> names = profileNames();
-  if (names.size() == 1) return agents::LoadProfile(names.front());
-  for (const std::string& name : names)
-    if (name == "local") return agents::LoadProfile(name);
-  if (names.empty()) return NotFound("no cluster is known; `tesseractl up` starts a local one");
-  return NotFound(fmt::format(
-      "{} profiles are known and none is named local; choose one with --cluster or `tesseractl "
-      "profile use`",
-      names.size()));
+  TESSERA_TRY(const std::string chosen, clusterOf(named));
+  auto profile = agents::LoadProfile(chosen);
+  if (profile || profile.error().code != ErrorCode::kNotFound || !hasFolder(chosen)) return profile;
+  if (isRunning(localClusterFolder(chosen)))
+    return Unavailable(fmt::format(
+        "cluster '{}' has not been started completely; `tesseractl down --cluster {}` ends it",
+        chosen, chosen));
+  return notRunning(chosen);
+}
+
+bool hasFolder(const std::string& name) {
+  std::error_code ignored;
+  return !engine::IsPath(name) && std::filesystem::is_directory(localClusterFolder(name), ignored);
 }
 
 std::string nameElsewhere(const std::string& named, const agents::Profile& found) {
@@ -39,9 +50,7 @@ Result<Session> openSession(const Invocation& call) {
 
 Result<Session> openSession(agents::Profile profile) {
   if (!profile.directory.empty() && !isRunning(profile.directory))
-    return Unavailable(
-        fmt::format("cluster '{}' is not running; `tesseractl up --cluster {}` starts it",
-                    profile.name, profile.name));
+    return notRunning(profile.name);
   TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(profile));
   return Session{std::move(profile), std::move(client)};
 }

@@ -19,10 +19,12 @@ inline constexpr std::chrono::seconds kAnswerTimeout{10};
 /// Timeout of requests that wait for the current step of a job: pause, digest, stop.
 inline constexpr std::chrono::seconds kJobTimeout{120};
 
-/// The profile that a command uses: chosenCluster(named) by name or file, else the only profile,
-/// else `local`.
-/// \error kNotFound with a remedy
+/// The profile of clusterOf(named).
+/// \error kNotFound with a remedy; kUnavailable if it is a stopped cluster of `up`
 Result<agents::Profile> findProfile(const std::string& named);
+
+/// Whether `up` has made a cluster of this name, which may be stopped.
+bool hasFolder(const std::string& name);
 
 /// How another process names the profile that findProfile(named) has found: by its name, or by the
 /// whole path of its file.

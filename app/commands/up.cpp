@@ -165,6 +165,14 @@ Result<HostClusterOptions> readHostOptions(const Arguments& arguments) {
   return options;
 }
 
+/// Says how to choose the new cluster where other verbs mean another one.
+void noteChoice(const std::string& name) {
+  const auto meant = clusterOf("");
+  if (!meant || *meant != name)
+    fmt::print("other verbs mean {}: choose this one with --cluster {} or `profile use {}`\n",
+               meant ? fmt::format("'{}'", *meant) : "no cluster yet", name, name);
+}
+
 int runUpOnHosts(const Invocation& call) {
   TESSERA_OR_USAGE(auto options, readHostOptions(call.arguments));
   ProgressLine progress(call.json || call.quiet);
@@ -200,6 +208,7 @@ int runUpOnHosts(const Invocation& call) {
              options.plainLanes ? ", plain lanes (bulk data is not encrypted)" : "");
   fmt::print("profile    {}\nregistrar  {}\n", profilePath(profile->name),
              profile->registrar_endpoint);
+  noteChoice(profile->name);
   return kDone;
 }
 
@@ -247,6 +256,7 @@ int runUp(const Invocation& call) {
     fmt::print("decides    in etcd, {}\n", fmt::join(options.etcd.endpoints, ", "));
   fmt::print("profile    {}\nregistrar  {}\nfolder     {}\n", profilePath(profile->name),
              profile->registrar_endpoint, profile->directory);
+  noteChoice(profile->name);
   return kDone;
 }
 
@@ -332,7 +342,8 @@ Command upCommand() {
                  "$TESSERA_CLUSTER, else local, with --hosts lab, with --simulate simulated"},
             quietOption()},
        .notes =
-           {"A stopped cluster of the same name is replaced, with its history and logs.",
+           {"A stopped cluster of the same name is replaced, with its logs. Its history goes on, "
+            "except after a simulation: that of the last one is kept as history.db.last.",
             "With --hosts, each machine needs the same version of the programs, in the folder "
             "that they have here or in the PATH that ssh gives there, and `ssh HOST true` has "
             "to work without a password. Agents run as the user of ssh, and their jobs may run "

@@ -145,7 +145,7 @@ class CliTest : public QObject {
     QTest::newRow("no cluster") << QStringList{"status"} << "no cluster is known";
     QTest::newRow("unknown profile") << QStringList{"--cluster", "nowhere", "status"} << "nowhere";
     QTest::newRow("nothing to stop") << QStringList{"down", "--cluster", "nowhere"} << "'nowhere'";
-    QTest::newRow("nothing at all to stop") << QStringList{"down"} << "no local cluster";
+    QTest::newRow("nothing at all to stop") << QStringList{"down"} << "no cluster is known";
     QTest::newRow("nothing to forget")
         << QStringList{"profile", "remove", "nowhere"} << "'nowhere'";
     QTest::newRow("no logs") << QStringList{"logs"} << "no cluster is known";
@@ -286,6 +286,44 @@ class CliTest : public QObject {
     verifyOneLine(misspelt, "did you mean alpha?");
   }
 
+  // Also `down`, which may mean a cluster without a profile, and `logs`, which reads a stopped one.
+  void allVerbsMeanTheSameCluster_data() {
+    QTest::addColumn<QStringList>("stopped");
+    QTest::addColumn<QStringList>("running");
+    QTest::addColumn<QString>("meant");
+    const auto row = [](const char* name, const QStringList& stopped, const QStringList& running,
+                        const char* meant) {
+      QTest::newRow(name) << stopped << running << QString::fromLatin1(meant);
+    };
+    row("the one that runs, not a stopped local", {"local"}, {"simulated"}, "simulated");
+    row("local of several", {"other"}, {"local", "simulated"}, "local");
+    row("the only stopped one", {"simulated"}, {}, "simulated");
+    row("local of the stopped ones", {"local", "simulated"}, {}, "local");
+  }
+  void allVerbsMeanTheSameCluster() {
+    QFETCH(QStringList, stopped);
+    QFETCH(QStringList, running);
+    QFETCH(QString, meant);
+    for (const QString& name : stopped + running) {
+      QVERIFY(QDir(m_home->path()).mkpath("clusters/" + name));
+      if (!running.contains(name)) continue;
+      // Its agents are on a host that is not there.
+      write("clusters/" + name + "/hosts.json", R"({"ssh": "false", "hosts": []})");
+      QVERIFY(QDir(m_home->path()).mkpath("profiles"));
+      write("profiles/" + name + ".json", R"({"name":")" + name.toUtf8() + R"("})");
+    }
+    for (const QStringList& words :
+         {QStringList{"status"}, {"history"}, {"logs"}, {"job", "list"}, {"down"}}) {
+      const Outcome outcome = run(words);
+      const QString said = outcome.output + outcome.errors;
+      QVERIFY2(said.contains(meant), (words.join(' ').toUtf8() + ": " + outcome.Text()).constData());
+      for (const QString& other : stopped + running)
+        QVERIFY2(other == meant || !said.contains(other), outcome.Text());
+    }
+    // A cluster whose jobs are not known may train.
+    QCOMPARE(run({"down"}).code, running.isEmpty() ? 0 : 2);
+  }
+
   void oneUpAtATime() {
     QVERIFY(QDir(m_home->path()).mkpath("clusters/local"));
     const auto held = tessera::app::ClusterLock::take(
@@ -345,6 +383,10 @@ class CliTest : public QObject {
   }
 
  private:
+  void write(const QString& name, const QByteArray& text) const {
+    QFile file(m_home->filePath(name));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+  }
   Outcome run(const QStringList& words) const {
     return RunProgram("tesseractl", words, EnvironmentWithHome(m_home->path()));
   }

@@ -395,7 +395,12 @@ class E2eBasicTest : public QObject {
         family.push_back(process);
     }
     QVERIFY(family.size() >= 4);
-    const Outcome down = m_cluster->Run({"down"});
+    const Outcome refused = m_cluster->Run({"down"});
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.errors.contains("lose the state of job") && refused.errors.contains("--yes"),
+             refused.Text());
+    for (const auto& process : family) QVERIFY(tessera::app::isAlive(process));
+    const Outcome down = m_cluster->Run({"down", "--yes"});
     QVERIFY2(down.code == 0, down.Text());
     for (const auto& process : family) QVERIFY(!tessera::app::isAlive(process));
     const Outcome status = m_cluster->Run({"status"});

@@ -41,7 +41,7 @@ class Reader {
 
   /// Runs a line in a shell without a terminal; what would ask gets --yes.
   Outcome run(QString line) const {
-    static const QRegularExpression asks(QStringLiteral("^tesseractl (apply|job stop|node kill) "));
+    static const QRegularExpression asks(QStringLiteral("^tesseractl (apply|job stop|node kill|down)( |$)"));
     if (line.contains(asks)) line += QStringLiteral(" --yes");
     QProcess shell;
     QStringList environment = EnvironmentWithHome(m_home.path());

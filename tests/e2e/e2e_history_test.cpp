@@ -142,7 +142,17 @@ class E2eHistoryTest : public QObject {
     QVERIFY((*other)->Execute("BEGIN IMMEDIATE").has_value());
     const auto problem = [&] { return m_cluster->Status()["history_problem"]; };
     QVERIFY(LocalCluster::WaitFor([&] { return problem().is_string(); }, 20));
-    QVERIFY(m_cluster->Run({"status"}).output.contains("history cannot be written: "));
+    const QString status = m_cluster->Run({"status"}).output;
+    QVERIFY2(status.section(u'\n', 0, 0).contains("history cannot be written: "),
+             qPrintable(status));
+    const Outcome doctor = m_cluster->Run({"doctor"});
+    QCOMPARE(doctor.code, 1);
+    QVERIFY2(doctor.output.contains("end the program that holds the file"),
+             qPrintable(doctor.output));
+    const auto changes = [&] {
+      return Lines(m_cluster->Run({"events", "--text", "RECONFIGURE", "--json"}).output).size();
+    };
+    const std::size_t before = changes();
     const std::int64_t epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
     const QStringList move{"apply", kJob, "--mesh", "dp=2", "--devices", FirstDevices(2), "--yes"};
     const Outcome refused = m_cluster->Run(move);
@@ -162,6 +172,38 @@ class E2eHistoryTest : public QObject {
           return list.size() == 2 && list[0]["result"] == "committed";
         },
         20));
+    QCOMPARE(changes(), before + 1);
+    QVERIFY(m_cluster->Run({"events", "--source", "history"}).output.contains("cannot be written: "));
+  }
+
+  void aStoppedClusterKeepsItsHistory() {
+    const Json before = m_cluster->Ask({"history"})["transactions"];
+    QVERIFY(!before.empty());
+    const auto newest = before[0]["id"].get<std::int64_t>();
+    QVERIFY(m_cluster->End().isEmpty());
+    QCOMPARE(m_cluster->Ask({"history", "--cluster", "t"})["transactions"].dump(), before.dump());
+    QCOMPARE(m_cluster->Ask({"history", QString::number(newest)})["id"].get<std::int64_t>(), newest);
+    const auto events = Lines(m_cluster->Run({"events", "--limit", "20000", "--json"}).output);
+    QVERIFY(events.back()["text"].get<std::string>().ends_with("goes down on request"));
+    const auto metrics = Lines(m_cluster->Run({"job", "metrics", kJob, "--json"}).output);
+    QVERIFY(metrics.size() > 3);
+    QVERIFY(m_cluster->Run({"export", "--what", "all"}).output.contains("reconfigure nano"));
+
+    // The next cluster of the name goes on with it, and uses no number again.
+    const Outcome up = m_cluster->Run(
+        {"up", "--cluster", "t", "--nodes", "1", "--gpus", "2", "--gpu-memory", "64M"});
+    QVERIFY2(up.code == 0, up.Text());
+    QCOMPARE(m_cluster->Ask({"history"})["transactions"].dump(), before.dump());
+    const auto more = Lines(m_cluster->Run({"events", "--limit", "20000", "--json"}).output);
+    QVERIFY(more.size() > events.size());
+    QCOMPARE(more[events.size() - 1].dump(), events.back().dump());
+    QVERIFY(m_cluster->StartJob(kJob, "dp=1,tp=1", "n0g0").code == 0);
+    QVERIFY(m_cluster->WaitStep(kJob, 2));
+    const Json moved = m_cluster->Apply(kJob, "dp=1,tp=2", "n0g0,n0g1");
+    QVERIFY2(moved.is_object() && moved.value("result", "") == "committed", moved.dump().c_str());
+    const Json after = m_cluster->Ask({"history"})["transactions"];
+    QCOMPARE(after.size(), before.size() + 1);
+    QVERIFY(after[0]["id"].get<std::int64_t>() > newest);
   }
 
  private:

@@ -99,13 +99,14 @@ class E2eSshTest : public QObject {
 
     const Outcome again = Up("a");
     QVERIFY2(again.code == 1 && again.errors.contains("cluster 'lab' is running"), again.Text());
-    const Outcome down = Run({"down", "--json"});
+    const Outcome down = Run({"down", "--json", "--yes"});
     QVERIFY2(down.code == 0, down.Text());
     QVERIFY(down.LastJson()["was_running"].get<bool>());
     QCOMPARE(AgentsOf(m_hosts->folder()), QStringList());
     QVERIFY(!QFile::exists(m_hosts->home() + "/profiles/lab.json"));
     QVERIFY(!QFile::exists(folder + "/lab/n1/agent.key"));
     QVERIFY(QFile::exists(folder + "/lab/n1/agent.log"));
+    QVERIFY(QFile::exists(folder + "/lab/n0/history.db"));
     QVERIFY(!Run({"down", "--json"}).LastJson()["was_running"].get<bool>());
   }
 
@@ -154,7 +155,8 @@ class E2eSshTest : public QObject {
     QVERIFY2(up.errors.contains(sentence), up.Text());
     QCOMPARE(up.errors.count(u'\n'), 1);
     QCOMPARE(AgentsOf(m_hosts->folder()), QStringList());
-    QVERIFY(!QFile::exists(m_hosts->home() + "/clusters/lab/n0"));
+    // The history of an earlier cluster may be there.
+    QVERIFY(!QFile::exists(m_hosts->home() + "/clusters/lab/n0/agent.json"));
     QVERIFY(!QFile::exists(m_hosts->home() + "/clusters/lab/hosts.json"));
     QVERIFY(!QFile::exists(m_hosts->home() + "/profiles/lab.json"));
     QVERIFY(QFile::exists(m_hosts->folder() + "/mine/lab/n0/thesis"));
@@ -171,7 +173,7 @@ class E2eSshTest : public QObject {
                  down.errors.contains("`down` again ends its agent"),
              down.Text());
     QVERIFY(late.remove());
-    const Outcome again = Run({"down"});
+    const Outcome again = Run({"down", "--yes"});
     QVERIFY2(again.code == 0, again.Text());
     QVERIFY(!QFile::exists(m_hosts->home() + "/clusters/lab/hosts.json"));
   }
@@ -184,7 +186,7 @@ class E2eSshTest : public QObject {
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(AgentsOf(m_hosts->folder()).size() >= 6);  // keepers, agents, ranks
     QVERIFY(QFile::remove(m_hosts->home() + "/profiles/lab.json"));
-    const Outcome down = Run({"down", "--cluster", "lab"});
+    const Outcome down = Run({"down", "--cluster", "lab", "--yes"});
     QVERIFY2(down.code == 0, down.Text());
     QVERIFY2(down.output.contains("cluster 'lab' is down"), qPrintable(down.output));
     QCOMPARE(AgentsOf(m_hosts->folder()), QStringList());

@@ -137,7 +137,7 @@ QString LocalCluster::StartNode(int node) {
 }
 
 QString LocalCluster::End() {
-  const Outcome down = Run({QStringLiteral("down")});
+  const Outcome down = Run({QStringLiteral("down"), QStringLiteral("--yes")});
   return down.code == 0 ? QString() : QString::fromUtf8(down.Text());
 }
 
