@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that load and save their state in files, started as a user does, whose mesh changes
 // while they train.
+#include <sys/mount.h>
+
 #include <QDir>
 #include <QDirIterator>
 #include <QFile>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -297,6 +300,32 @@ class E2eFilesJobTest : public QObject {
     QVERIFY(Write("own.py", text));
     const Outcome start = StartVector({"dp=1,tp=2", "n0g0,n1g0"}, {});
     QVERIFY2(start.code != 0 && QString(start.Text()).contains(sentence), start.Text());
+  }
+
+  void aPlaceThatIsTooSmallIsNamed_data() {
+    QTest::addColumn<QString>("size");
+    QTest::newRow("for one rank") << "64k";
+    QTest::newRow("for both ranks") << "192k";  // each finds room before it starts
+  }
+  void aPlaceThatIsTooSmallIsNamed() {
+    QFETCH(QString, size);
+    const QString place = m_files.filePath("small");
+    QVERIFY(QDir().mkpath(place));
+    const QByteArray options = "size=" + size.toLatin1();
+    if (::mount("tmpfs", qPrintable(place), "tmpfs", 0, options.constData()) != 0)
+      QSKIP("no file system can be mounted here");
+    const auto unmount = qScopeGuard([&] { ::umount2(qPrintable(place), MNT_DETACH); });
+    QVERIFY(Write("large.tensors.json", QString(kVectorTensors).replace("[4]", "[65536]")));
+    QVERIFY(Write("own.py", Program("        files.save(state)\n").replace("arange(4,",
+                                                                          "arange(65536,")));
+    const Outcome start = m_cluster->Run(
+        StartOf("own", m_files.filePath("own.py"), m_python, "large.tensors.json",
+                "vector.rules.json", {"dp=1,tp=2", "n0g0,n0g1"}) +
+            QStringList{"--env", "TESSERA_FILES=" + place},
+        kFilesPatience);
+    QVERIFY2(start.code != 0, start.Text());
+    const QString said = start.Text();
+    QVERIFY2(said.contains(place) && said.contains("needs 131072"), qPrintable(said));
   }
 
   void listsWhatAFileHas_data() {

@@ -148,7 +148,20 @@ class Launcher:
             print(f"the program was ended by signal {-end.status} ({name})", file=sys.stderr)
             raise ProgramEnded(128 - end.status)
         if end.status > 0:
+            self._check_room()  # which other ranks may have used up
             raise ProgramEnded(end.status)  # its own last line says why
+
+    def _check_room(self) -> None:
+        """Raises TesseraError if a file of the state does not fit into the folder."""
+        facts = os.statvfs(self._folder)
+        own = sum(os.path.getsize(p) for p in (self._state, self._saved) if os.path.exists(p))
+        room = facts.f_bavail * facts.f_frsize + own
+        if room < self._parts.num_bytes:
+            raise TesseraError(
+                f"'{self._folder}' has room for {room} bytes, and the state of rank "
+                f"{self._job.view.rank} needs {self._parts.num_bytes}: free space there, or choose "
+                "another place with --env TESSERA_FILES=FOLDER"
+            )
 
     def _sum(self, wanted: protocol.SumWanted) -> None:
         size = 4 * wanted.count
@@ -176,6 +189,7 @@ class Launcher:
     def _initialise(self) -> None:
         """Runs the program until it has saved what the job begins with."""
         self._parts = Parts(self._job.pieces())
+        self._check_room()
         self._start(os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", "0"), None)
         while True:
             message = self._program.next(_REPORT)
@@ -231,6 +245,7 @@ class Launcher:
             return
         # A program that stays would look for the others at their old port.
         self._program.end()
+        self._check_room()
         self._parts.write(self._state, self._job.view.rank)
         self._start(self._job.view.addresses[0], str(meeting.port), self._state)
 

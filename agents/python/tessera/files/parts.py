@@ -51,6 +51,11 @@ class Parts:
     def step(self, step: int) -> None:
         self._step[0] = step
 
+    @property
+    def num_bytes(self) -> int:
+        """The bytes of all tensors in one file."""
+        return sum(piece.num_bytes for several in self._pieces.values() for piece in several)
+
     def write(self, path: str, rank: int) -> None:
         """Writes the state into a file of this name, which appears when it is complete."""
         # Another key than in a saved file: programs may keep what they do not know.
