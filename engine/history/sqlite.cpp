@@ -5,8 +5,11 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <utility>
+
+#include "engine/files/file_system.h"
 
 namespace tessera::engine {
 namespace {
@@ -46,6 +49,14 @@ Error MakeError(const std::string& path, int code, const char* message) {
 
 Error LastError(const std::string& path, sqlite3* handle) {
   return MakeError(path, sqlite3_extended_errcode(handle), sqlite3_errmsg(handle));
+}
+
+/// Whether the header of the file states WAL mode.
+bool HasLogAhead(const std::string& path) {
+  constexpr std::streamoff kReadVersion = 19;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(kReadVersion);
+  return file.get() == 2;
 }
 
 }  // namespace
@@ -150,11 +161,21 @@ Result<std::unique_ptr<Database>> Database::OpenWith(const std::string& file, in
   return database;
 }
 
+Database::Log Database::LogFor(const std::string& path) {
+  return IsOnSharedFileSystem(path) ? Log::kRollback : Log::kAhead;
+}
+
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability) {
+  return Open(path, durability, LogFor(path));
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability,
+                                                 Log log) {
   TESSERA_TRY(auto database, OpenWith(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
   // Has an effect only before the first write.
   TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA auto_vacuum = INCREMENTAL"));
-  TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL"));
+  TESSERA_RETURN_IF_ERROR(database->Execute(
+      log == Log::kAhead ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE"));
   TESSERA_RETURN_IF_ERROR(database->Execute(kLogLimit));
   TESSERA_RETURN_IF_ERROR(database->Execute(durability == Durability::kFull
                                                 ? "PRAGMA synchronous = FULL"
@@ -167,7 +188,9 @@ Result<std::unique_ptr<Database>> Database::OpenReadOnly(const std::string& path
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return NotFound(path + ": no such file");
   const bool log_beside = std::filesystem::exists(path + "-wal", ignored);
-  if (log_beside) {  // a process still writes, or was killed: SQLite reads both files
+  // A process still writes, or was killed: SQLite reads both files. With a rollback journal it locks
+  // the one file.
+  if (log_beside || !HasLogAhead(path)) {
     return OpenWith(path, SQLITE_OPEN_READONLY, path);
   }
   // No process has it open: read it without the lock files that SQLite would create.

@@ -83,11 +83,22 @@ class Database {
     kFull,    // undoes none: synchronous = FULL
   };
 
-  /// Opens or creates the file in WAL mode. Calls wait up to 0.3 s for the lock of another
-  /// connection.
+  /// How a change of the file is made atomic.
+  enum class Log : std::uint8_t {
+    kAhead,     // WAL: readers and a writer do not wait for each other. All are on one host,
+                // because they share memory
+    kRollback,  // a rollback journal: file locks alone, also between hosts
+  };
+  /// kRollback if other hosts may write to the file as well.
+  static Log LogFor(const std::string& path);
+
+  /// Opens or creates the file, with LogFor(path) unless `log` is given. Calls wait up to 0.3 s for
+  /// the lock of another connection.
   /// \error kUnavailable: locked, read-only, or cannot be opened, read or written;
   ///     kResourceExhausted: disk full; kDataLoss: not a database, or damaged. Each names the path.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);
+  static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability,
+                                                Log log);
   /// Opens an existing file without ever writing to it.
   /// \error also kNotFound
   static Result<std::unique_ptr<Database>> OpenReadOnly(const std::string& path);

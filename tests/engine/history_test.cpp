@@ -16,6 +16,7 @@
 #include <limits>
 #include <string>
 
+#include "engine/files/file_system.h"
 #include "engine/history/decimate.h"
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
@@ -500,6 +501,32 @@ class HistoryTest : public QObject {
     QCOMPARE(std::ssize(*(*later)->Events(0, 0)), 1);
     QVERIFY(Contents(path) == before);
     QVERIFY(!QFile::exists(QString::fromStdString(path + "-wal")));
+  }
+
+  void aFileThatOtherHostsWriteHasARollbackJournal() {
+    QVERIFY(IsSharedFileSystem(0x6969) && IsSharedFileSystem(0xFF534D42));   // NFS, CIFS
+    QVERIFY(IsSharedFileSystem(static_cast<std::int32_t>(0xFF534D42)));      // a signed f_type
+    QVERIFY(!IsSharedFileSystem(0xEF53) && !IsSharedFileSystem(0x01021994));  // ext4, tmpfs
+    using Log = Database::Log;
+    const std::string path = Path("shared.db");
+    const auto open = [&] {
+      return Database::Open(path, Database::Durability::kNormal, Log::kRollback);
+    };
+    const auto here = open(), there = open();
+    VERIFY_OK(here);
+    VERIFY_OK(there);
+    VERIFY_OK((*here)->Execute("CREATE TABLE t (n); INSERT INTO t VALUES (1)"));
+    VERIFY_OK((*there)->Execute("INSERT INTO t VALUES (2)"));
+    QCOMPARE((*here)->ReadInt("SELECT sum(n) FROM t").value_or(-1), std::int64_t{3});
+    for (const char* suffix : {"-wal", "-shm"})
+      QVERIFY(!QFile::exists(QString::fromStdString(path + suffix)));
+    // A reader takes the lock as well.
+    VERIFY_OK((*there)->Execute("BEGIN EXCLUSIVE; INSERT INTO t VALUES (3)"));
+    const auto reader = Database::OpenReadOnly(path);
+    VERIFY_OK(reader);
+    VERIFY_ERROR((*reader)->ReadInt("SELECT sum(n) FROM t"), ErrorCode::kUnavailable, "locked");
+    VERIFY_OK((*there)->Execute("COMMIT"));
+    QCOMPARE((*reader)->ReadInt("SELECT sum(n) FROM t").value_or(-1), std::int64_t{6});
   }
 
   // Bytes are overwritten or truncated at random offsets. Any error is right and no crash is, and
