@@ -184,6 +184,10 @@ struct Socket::Impl {
     if (zmq_setsockopt(handle.get(), option, value.data(), value.size()) == 0) return OkStatus();
     return FromErrno("cannot set socket option " + std::to_string(option));
   }
+  /// libzmq takes IPv6 addresses only with this option, and then prefers those of a host name.
+  Status ChooseFamily(const std::string& endpoint) {
+    return Set(ZMQ_IPV6, endpoint.starts_with("tcp://[") ? 1 : 0);
+  }
   Status SetCommon() {
     TESSERA_RETURN_IF_ERROR(Set(ZMQ_LINGER, 0));
     if (zmq_setsockopt(handle.get(), ZMQ_MAXMSGSIZE, &kMaxMessageBytes, sizeof kMaxMessageBytes) !=
@@ -248,6 +252,7 @@ Result<Socket> Socket::Client(NetContext& context, SocketKind kind, const CurveK
 }
 
 Result<std::string> Socket::Bind(const std::string& endpoint) {
+  TESSERA_RETURN_IF_ERROR(impl_->ChooseFamily(endpoint));
   if (zmq_bind(handle(), endpoint.c_str()) != 0) {
     if (zmq_errno() == EADDRINUSE) return Unavailable("port in use: " + endpoint);
     return FromErrno("cannot bind " + endpoint);
@@ -261,6 +266,7 @@ Result<std::string> Socket::Bind(const std::string& endpoint) {
 }
 
 Status Socket::Connect(const std::string& endpoint) {
+  TESSERA_RETURN_IF_ERROR(impl_->ChooseFamily(endpoint));
   if (zmq_connect(handle(), endpoint.c_str()) == 0) return OkStatus();
   return FromErrno("cannot connect to " + endpoint);
 }

@@ -22,6 +22,7 @@
 #include "agents/decision/registrar_record.h"
 #include "agents/decision/registrar_watch.h"
 #include "agents/keeper/keeper.h"
+#include "agents/net/local_address.h"
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
 #include "agents/node/allow_list.h"
@@ -144,8 +145,23 @@ void PrepareProcess() {
 #endif
 }
 
+/// Resolves host names in what this node binds: ranks and other nodes get the addresses.
+Status ResolveOwn(AgentConfig& config) {
+  const bool is_registrar = config.registrar_endpoint == config.endpoint;
+  std::vector<std::string*> own = {&config.endpoint, &config.events};
+  for (std::string& lane : config.lanes) own.push_back(&lane);
+  for (std::string* const endpoint : own) {
+    TESSERA_TRY(*endpoint, NumericEndpoint(*endpoint));
+  }
+  if (is_registrar) config.registrar_endpoint = config.endpoint;
+  return OkStatus();
+}
+
 int RunAgent(AgentConfig config) {
   PrepareProcess();
+  if (const Status resolved = ResolveOwn(config); !resolved) {
+    return Fail("the address of this node: " + resolved.error().ToString(), 1);
+  }
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
   const auto record = KnownRecord(config, *keys);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -56,29 +58,42 @@ bool MayUseNccl(const AgentConfig& config) {
          distinct.size() == config.cuda_devices.size();
 }
 
-// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
+// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1", "tcp://[::1]:40001" ->
+// "::1", which is what ranks connect to.
 std::string AddressOf(const std::string& endpoint) {
   const auto begin = endpoint.find("://");
   const auto end = endpoint.rfind(':');
   if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
-  return endpoint.substr(begin + 3, end - begin - 3);
+  std::string address = endpoint.substr(begin + 3, end - begin - 3);
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  return address;
 }
 
 // A free TCP port of `address`, or 0. The port is not reserved, so another process may bind it
 // before a rank does; torchrun chooses its port in the same way.
 std::int32_t FindFreePort(const std::string& address) {
-  sockaddr_in socket_address{};
-  socket_address.sin_family = AF_INET;
-  if (inet_pton(AF_INET, address.c_str(), &socket_address.sin_addr) != 1) {
-    socket_address.sin_addr.s_addr = htonl(INADDR_ANY);
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  // The name of an interface is bound as any address.
+  if (::getaddrinfo(address.c_str(), "0", &hints, &found) != 0 &&
+      ::getaddrinfo("0.0.0.0", "0", &hints, &found) != 0) {
+    return 0;
   }
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return 0;
-  socklen_t size = sizeof socket_address;
-  auto* generic = reinterpret_cast<sockaddr*>(&socket_address);
-  const bool bound = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
-  ::close(fd);
-  return bound ? ntohs(socket_address.sin_port) : 0;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> own(found, &::freeaddrinfo);
+  const UniqueFd fd(::socket(own->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (::bind(fd.get(), own->ai_addr, own->ai_addrlen) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+    return 0;
+  }
+  return ntohs(own->ai_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 }  // namespace
 

@@ -2,6 +2,8 @@
 #include "app/commands/endpoint.h"
 
 #include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <charconv>
 #include <filesystem>
@@ -13,6 +15,19 @@ namespace {
 
 /// Three more ports follow the first.
 constexpr int kLastPort = 65535 - 3;
+
+/// Whether the text is an IPv6 address in brackets.
+bool isIpv6(const std::string& text) {
+  if (!text.ends_with(']')) return false;
+  addrinfo hints{};
+  hints.ai_family = AF_INET6;
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(text.substr(1, text.size() - 2).c_str(), nullptr, &hints, &found) != 0)
+    return false;
+  ::freeaddrinfo(found);
+  return true;
+}
 
 }  // namespace
 
@@ -27,6 +42,11 @@ Result<Endpoint> parseEndpoint(std::string_view text, int defaultPort) {
   const bool hasPort =
       colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
   Endpoint endpoint{std::string(rest.substr(0, hasPort ? colon : rest.size())), defaultPort};
+  const bool isBracketed = endpoint.host.starts_with('[');
+  if (!isBracketed && endpoint.host.find(':') != std::string::npos)
+    return InvalidArgument(fmt::format("'{}': an IPv6 address is written in brackets: [::1]", text));
+  if (isBracketed && !isIpv6(endpoint.host))
+    return InvalidArgument(fmt::format("'{}' in '{}' is no IPv6 address", endpoint.host, text));
   if (endpoint.host.empty() || endpoint.host.find_first_of(" /*") != std::string::npos)
     return InvalidArgument(fmt::format("'{}' is not HOST:PORT", text));
   if (hasPort) {

@@ -4,16 +4,21 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <netdb.h>
 #include <pwd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "agents/client/cluster.h"
+#include "agents/net/local_address.h"
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
 #include "app/commands/command.h"
@@ -23,6 +28,7 @@
 #include "app/commands/units.h"
 #include "engine/data/is_url.h"
 #include "engine/files/absolute_path.h"
+#include "engine/files/descriptor.h"
 
 namespace tessera::app {
 namespace {
@@ -44,8 +50,28 @@ struct Setup {
   agents::AgentConfig config;
   std::string file;
   std::string publicKey;
+  std::string address;  // the endpoint, with the numeric address that it has now
   bool isRegistrar = false;
 };
+
+/// Why other nodes may not reach this node at `endpoint`, which is numeric; empty if they should.
+std::string concernAbout(const std::string& endpoint) {
+  std::string host = endpoint.substr(0, endpoint.rfind(':')).substr(std::strlen("tcp://"));
+  const bool isLoopback = host.starts_with("127.") || host == "[::1]";
+  if (isLoopback) return fmt::format("{} is reached from this machine only", host);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};  // an interface
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> own(found, &::freeaddrinfo);
+  const engine::Descriptor socket(::socket(own->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.ok() || ::bind(socket.get(), own->ai_addr, own->ai_addrlen) == 0 ||
+      errno != EADDRNOTAVAIL)
+    return {};
+  return fmt::format("{} is no address of this machine: the agent does not start here", host);
+}
 
 /// The absolute folders and URLs of an option that repeats.
 std::vector<std::string> foldersOf(const Arguments& arguments, std::string_view option) {
@@ -69,6 +95,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
   config.node = static_cast<std::int32_t>(node);
   TESSERA_TRY(const std::string address, need("address"));
   TESSERA_TRY(const Endpoint own, parseEndpoint(address, kDefaultPort).Context("--address"));
+  TESSERA_TRY(setup.address, agents::NumericEndpoint(own.text()).Context("--address"));
   const auto endpoint = [&own](int offset) {
     return fmt::format("tcp://{}:{}", own.host, own.port + offset);
   };
@@ -180,6 +207,8 @@ int runSetup(const Invocation& call) {
              setup.isRegistrar ? ", its registrar" : "");
   fmt::print("listens   {} to port {}\n", config.endpoint,
              parseEndpoint(config.lanes.back(), 0)->port);
+  if (const std::string concern = concernAbout(setup.address); !concern.empty())
+    fmt::print("note      {}\n", concern);
   fmt::print("public    {}\n", setup.publicKey);
   fmt::print("allowed   {}\n", config.allowed_folder);
   if (!config.etcd.endpoints.empty())
@@ -211,8 +240,9 @@ Command nodeSetupCommand() {
              .fallback = "0"},
             {.name = "address",
              .value = "HOST[:PORT]",
-             .help = fmt::format("address of this machine for the other nodes; the agent uses {} "
-                                 "ports from PORT on; required",
+             .help = fmt::format("address of this machine for the other nodes: IPv4, [IPv6], or a "
+                                 "name, which is resolved when the agent starts; the agent uses "
+                                 "{} ports from PORT on; required",
                                  2 + kLanes),
              .fallback = fmt::format("port {}", kDefaultPort)},
             {.name = "registrar",

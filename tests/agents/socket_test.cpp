@@ -3,11 +3,13 @@
 
 #include <sys/stat.h>
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
 #include <functional>
 
+#include "agents/net/local_address.h"
 #include "agents/net/loop.h"
 #include "tests/support/test_main.h"
 
@@ -75,6 +77,30 @@ class SocketTest : public QObject {
   }
 
  private slots:
+  void ipv6CarriesMessages() {
+    if (!QFile::exists(QStringLiteral("/proc/net/if_inet6"))) QSKIP("this machine has no IPv6");
+    NetContext context;
+    auto server = *Socket::Server(context, SocketKind::kRouter, {});
+    const auto bound = server.Bind("tcp://[::1]:*");
+    QVERIFY2(bound.has_value(), bound ? "" : bound.error().message.c_str());
+    QVERIFY(bound->starts_with("tcp://[::1]:"));
+    auto client = *Socket::Client(context, SocketKind::kDealer, {}, "");
+    QVERIFY(client.Connect(*bound));
+    QVERIFY(client.Send(Frames({"hello"})));
+    QVERIFY(Wait(server).has_value());
+  }
+
+  void namesBecomeAddresses() {
+    const auto numeric = [](const char* endpoint) {
+      return QString::fromStdString(NumericEndpoint(endpoint).value_or("refused"));
+    };
+    QCOMPARE(numeric("tcp://localhost:7400"), QStringLiteral("tcp://127.0.0.1:7400"));
+    for (const char* endpoint : {"tcp://10.1.2.3:7400", "tcp://[fe80::1]:*", "tcp://*:1", "tcp://lo:1"})
+      QCOMPARE(numeric(endpoint), QString::fromLatin1(endpoint));
+    const auto unknown = NumericEndpoint("tcp://no-such-host.invalid:1");
+    QVERIFY(!unknown && unknown.error().message.starts_with("'no-such-host.invalid': "));
+  }
+
   void encryptedMessagesGoBothWays() {
     NetContext server_context;
     NetContext client_context;

@@ -45,6 +45,11 @@ class EndpointTest : public QObject {
                                << "port 'b' of 'a:b' is not in 1…65532";
     QTest::newRow("no room for the others") << "a:65533"
                                             << "port '65533' of 'a:65533' is not in 1…65532";
+    QTest::newRow("IPv6 without brackets")
+        << "fe80::1"
+        << "'fe80::1': an IPv6 address is written in brackets: [::1]";
+    QTest::newRow("brackets around a name") << "[lab3]:80"
+                                            << "'[lab3]' in '[lab3]:80' is no IPv6 address";
     QTest::newRow("trailing") << "a:80/x"
                               << "port '80/x' of 'a:80/x' is not in 1…65532";
   }
