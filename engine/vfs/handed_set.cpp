@@ -30,18 +30,28 @@ Status HandedSet::Check(const HandedFile& file) const {
   const std::string path = HandedPath(file.rank, file.state_file);
   if (!empty() && step() != file.step) {
     const HandedFile& other = files_.begin()->second.file;
-    return InvalidArgument(fmt::format("'{}' is of step {}, '{}' of step {}", path, file.step,
-                                       HandedPath(other.rank, other.state_file), other.step));
+    const std::string waits = HandedPath(other.rank, other.state_file);
+    return InvalidArgument(fmt::format(
+        "'{}' is of step {}, '{}' of step {}, whose hand-in is not complete ({}): write '{}' for "
+        "step {} to begin a new one",
+        path, file.step, waits, other.step, Missing(), waits, file.step));
   }
   for (const auto& [cell, digest] : file.cells) {
     if (held_[cell].num_files == 0 || held_[cell].digest == digest) continue;
     const HandedCells::Cell& differs = cells_->cells()[cell];
     const HandedFile& other = *FileWith(cell);
     const auto& specs = job_.layout.collection().tensors();
-    return InvalidArgument(fmt::format("tensor '{}' {} differs between '{}' and '{}'",
+    const std::string first = HandedPath(other.rank, other.state_file);
+    const std::string remedy =
+        taken_ ? fmt::format(
+                     "whose step {} the job has taken over: to hand in other state, write "
+                     "'{}' first",
+                     other.step, first)
+               : fmt::format("write equal replicas, or remove '{}'", first);
+    return InvalidArgument(fmt::format("tensor '{}' {} differs between '{}' and '{}'{} {}",
                                        specs[static_cast<std::size_t>(differs.tensor)].name,
-                                       ToString(differs.box), path,
-                                       HandedPath(other.rank, other.state_file)));
+                                       ToString(differs.box), path, first, taken_ ? "," : ":",
+                                       remedy));
   }
   return OkStatus();
 }
@@ -62,6 +72,7 @@ void HandedSet::Add(HandedFile file, std::shared_ptr<const void> alive) {
     --num_missing_;
   }
   const FileKey key{file.rank, file.state_file};
+  if (taken_) file.pieces.clear();  // they point into bytes that nobody keeps
   files_.insert_or_assign(key, Member{std::move(file), std::move(alive)});
 }
 
@@ -72,6 +83,14 @@ void HandedSet::Remove(const FileKey& key) {
     if (--held_[cell].num_files == 0) ++num_missing_;
   }
   files_.erase(found);
+}
+
+void HandedSet::ReleaseBytes() {
+  taken_ = true;
+  for (auto& [key, member] : files_) {
+    member.file.pieces.clear();
+    member.alive.reset();
+  }
 }
 
 std::vector<HandedSet::FileKey> HandedSet::Keys() const {

@@ -36,7 +36,8 @@ class HandedSet {
   std::int64_t step() const { return files_.begin()->second.file.step; }
 
   /// Whether the file agrees with the others.
-  /// \error kInvalidArgument naming both files: another step, or a cell with other elements
+  /// \error kInvalidArgument naming both files and a remedy: another step, or a cell with other
+  ///     elements
   Status Check(const HandedFile& file) const;
   /// \param alive owns the bytes of the file
   /// \pre Check(file), !Contains its key
@@ -50,6 +51,9 @@ class HandedSet {
   std::string Missing() const;
   /// \pre complete()
   HandedStatePtr State() const;
+  /// Releases the bytes of all files after their state was taken. The set can still check files.
+  /// \post State may not be called
+  void ReleaseBytes();
 
  private:
   struct Member {
@@ -63,11 +67,12 @@ class HandedSet {
   };
   const HandedFile* FileWith(std::size_t cell) const;
 
-  const JobInfo job_;
-  const HandedCellsPtr cells_;
+  JobInfo job_;
+  HandedCellsPtr cells_;
   std::map<FileKey, Member> files_;
   std::vector<Held> held_;  // by cell
   std::size_t num_missing_ = 0;
+  bool taken_ = false;  // ReleaseBytes was called
 };
 
 /// "ranks/3/model.safetensors.new".

@@ -190,17 +190,19 @@ Status Incoming::Rename(const NodeKey& from, const NodeKey& to, const JobFactsPt
 /// \pre the file is fixed. After an error it can be written again.
 Status Incoming::HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   const std::string job = file->key().job;
-  if (const Status staged = Stage(file, now, time); !staged) {
+  const Result<bool> staged = Stage(file, now, time);
+  if (!staged) {
     BackToWritten(*file);
     sink_->NoteRefused(job, staged.error().ToString());
-    return staged;
+    return staged.error();
   }
+  if (!*staged) return OkStatus();
   Status taken = TakeIfComplete(job);
   if (!taken) BackToWritten(*file);
   return taken;
 }
 
-Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
+Result<bool> Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   const NodeKey key = file->key();
   if (now->layout_hash != file->facts_->layout_hash) {
     return FailedPrecondition(fmt::format("'{}' was created for layout {}, job '{}' has {} now",
@@ -214,14 +216,37 @@ Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time
                                                 bytes->bytes(), PathOf(key)));
   TESSERA_RETURN_IF_ERROR(CheckHandedCursor(handed, now->info, samples_.get(), PathOf(key)));
   const std::lock_guard lock(mutex_);
+  if (Round* const taken = TakenWithout(key, handed, *now)) {
+    TESSERA_RETURN_IF_ERROR(taken->set.Check(handed));
+    taken->set.Add(std::move(handed), nullptr);
+    taken->touched = time;
+    Drop(key);
+    return false;
+  }
   TESSERA_TRY(Round* const round, RoundFor(*file, handed, now, cells));
   TESSERA_RETURN_IF_ERROR(round->set.Check(handed));
   round->set.Add(std::move(handed), bytes);
   round->touched = time;
   const std::lock_guard own(file->mutex_);
-  file->state_ = IncomingFile::State::kStaged;
+  file->state_ = round->taking ? IncomingFile::State::kFixed : IncomingFile::State::kStaged;
   file->again_ = false;
-  return OkStatus();
+  return true;
+}
+
+/// The hand-in that was taken last, if this file is a part of it that has not been written yet.
+/// nullptr if the file belongs to a hand-in that waits, or begins one: a file that is written once
+/// more after its state was taken hands the same state in again.
+Incoming::Round* Incoming::TakenWithout(const NodeKey& key, const HandedFile& handed,
+                                        const JobFacts& now) {
+  const auto taken = taken_.find(key.job);
+  if (taken == taken_.end() || taken->second.layout_hash != now.layout_hash ||
+      taken->second.set.step() != handed.step || taken->second.set.Contains(InSet(key))) {
+    return nullptr;
+  }
+  const auto round = rounds_.find(key.job);
+  const bool again = round != rounds_.end() && !round->second.set.empty() &&
+                     round->second.set.step() == handed.step;
+  return again ? nullptr : &taken->second;
 }
 
 HandedCellsPtr Incoming::CellsFor(const std::string& job, const JobFacts& now) const {
@@ -240,9 +265,14 @@ Result<Incoming::Round*> Incoming::RoundFor(const IncomingFile& file, const Hand
   const std::string& job = file.key_.job;
   const auto round = rounds_.find(job);
   if (round != rounds_.end()) {
-    if (round->second.taking) return BeingTaken(job);
     const HandedSet& set = round->second.set;
     const bool other_layout = round->second.layout_hash != now->layout_hash;
+    if (round->second.taking) {
+      const bool joins =
+          !other_layout && set.step() == handed.step && !set.Contains(InSet(file.key_));
+      if (joins) return &round->second;
+      return BeingTaken(job);
+    }
     // A file that is rewritten with another step begins a new hand-in.
     const bool other_step = !set.empty() && set.step() != handed.step && file.again_;
     if (!other_layout && !other_step) return &round->second;
@@ -268,6 +298,8 @@ Status Incoming::TakeIfComplete(const std::string& job) {
   Round& round = rounds_.at(job);
   round.taking = false;
   if (taken) {
+    round.set.ReleaseBytes();
+    taken_.insert_or_assign(job, round);
     DropRound(job);
   } else {
     SetStates(round, IncomingFile::State::kStaged);
@@ -369,6 +401,8 @@ void Incoming::Tick(Time now) {
       late.emplace_back(job, round.set.Missing());
     }
     for (const auto& [job, missing] : late) DropRound(job);
+    std::erase_if(
+        taken_, [&](const auto& taken) { return now - taken.second.touched >= options_.patience; });
     DropForgottenScratch(now);
   }
   for (const auto& [job, missing] : late) {

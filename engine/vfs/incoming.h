@@ -85,8 +85,10 @@ class Incoming {
   /// write, from a thread that the writer does not wait for.
   void MakeRoomAhead(IncomingFile& file);
   /// If the file was written since the last call, checks and stages it. If the hand-in is then
-  /// complete, calls StateSink::Take. Ignores an empty file, because shells close one descriptor
-  /// before they write to another. After an error the file can be written again.
+  /// complete, calls StateSink::Take. A further replica that arrives while the hand-in is taken, or
+  /// within `patience` afterwards, is compared with it and removed. Ignores an empty file, because
+  /// shells close one descriptor before they write to another. After an error the file can be
+  /// written again.
   /// \param now facts of the job now
   /// \error as ReadHandedFile, CheckHandedCursor, HandedSet::Check, StateSink::Take;
   ///     kFailedPrecondition if the job's layout changed since the file was created
@@ -121,7 +123,9 @@ class Incoming {
   Status MakeWritable(IncomingFile& file);
   Status RemoveLocked(const NodeKey& key);
   Status HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
-  Status Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
+  /// \return whether the file waits for others; false if a hand-in with its state was taken before
+  Result<bool> Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
+  Round* TakenWithout(const NodeKey& key, const HandedFile& handed, const JobFacts& now);
   HandedCellsPtr CellsFor(const std::string& job, const JobFacts& now) const;
   Result<Round*> RoundFor(const IncomingFile& file, const HandedFile& handed,
                           const JobFactsPtr& now, const HandedCellsPtr& cells);
@@ -139,6 +143,7 @@ class Incoming {
   mutable std::mutex mutex_;  // guards the members below; locked before the mutex of a file
   std::map<NodeKey, IncomingFilePtr> files_;
   std::map<std::string, Round> rounds_;  // by job
+  std::map<std::string, Round> taken_;   // by job: the last hand-in, which later replicas join
 };
 
 /// The key of a name that can be written in a folder of a rank: a name of a hand-in, or any other

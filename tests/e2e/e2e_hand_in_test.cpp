@@ -125,11 +125,12 @@ class E2eHandInTest : public QObject {
   void cleanupTestCase() { m_cluster.reset(); }
   void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
-  /// One replica's files are enough; the samples, steps and losses are those of the first time.
+  /// Every rank's files, of which the first replica is taken; the samples, steps and losses are
+  /// those of the first time.
   void theJobGoesOnFromIt() {
     QVERIFY(started("dp=2,tp=2"));
     const auto files = open();
-    const auto state = files->ReadRanks({0, 1});
+    const auto state = files->ReadRanks({0, 1, 2, 3});
     VERIFY_OK(state);
     const std::int64_t step = files->step();
     QVERIFY(m_cluster->WaitStep(kJob, step + 15));

@@ -366,7 +366,7 @@ class VfsHandInTest : public QObject {
     VERIFY_ERROR(
         world.Write({1, true}, later), ErrorCode::kInvalidArgument,
         "'ranks/1/model.safetensors.new' is of step 11, 'ranks/0/model.safetensors.new' of "
-        "step 10");
+        "step 10, whose hand-in is not complete (1 of at most 8 files; tensor ");
     // The first rank begins again, which drops the files of the earlier step.
     const std::string again = world.Read({0, true});
     VERIFY_OK(world.Write({0, true}, again));
@@ -376,6 +376,95 @@ class VfsHandInTest : public QObject {
     VERIFY_OK(world.Write({1, false}, world.Read({1, false})));
     QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
     QCOMPARE(world.sink->taken().front()->step, 11);
+  }
+
+  /// Every rank writes its files, as the guide says: the first replica completes the hand-in, and
+  /// the others agree with it. Nothing of them stays that would block the next hand-in.
+  void replicasThatArriveLateJoinTheHandIn() {
+    World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
+    for (std::size_t round = 1; round <= 3; ++round) {
+      for (const auto& [file, bytes] : world.Files()) VERIFY_OK(world.Write(file, bytes));
+      QCOMPARE(world.sink->taken().size(), round);
+      for (int rank = 0; rank < 4; ++rank) {
+        QCOMPARE(world.List(rank), std::string("model.safetensors optimizer.safetensors"));
+      }
+      if (round == 2) continue;  // the third hands the same step in again
+      world.source->Step("a");
+      world.Later();
+    }
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>(3, ""));
+    QVERIFY(world.sink->refusals().empty());
+  }
+
+  /// A rank is slow: its files of a step arrive after others have begun to hand in the next one.
+  void aLateReplicaDoesNotDisturbTheNextHandIn() {
+    World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
+    const auto first = world.Files();
+    for (std::size_t i = 0; i < 4; ++i) VERIFY_OK(world.Write(first[i].first, first[i].second));
+    world.source->Step("a");
+    world.Later();
+    const auto second = world.Files();
+    VERIFY_OK(world.Write(second[0].first, second[0].second));
+    for (std::size_t i = 4; i < 8; ++i) VERIFY_OK(world.Write(first[i].first, first[i].second));
+    QVERIFY(world.IsThere(second[0].first));
+    for (std::size_t i = 1; i < 8; ++i) VERIFY_OK(world.Write(second[i].first, second[i].second));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>(2, ""));
+    QCOMPARE(world.sink->taken().back()->step, 11);
+    QVERIFY(!world.IsThere(second[7].first));
+  }
+
+  void aLateReplicaThatDiffersIsRefused() {
+    World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
+    const auto files = world.Files();
+    for (std::size_t i = 0; i < 4; ++i) VERIFY_OK(world.Write(files[i].first, files[i].second));
+    std::string other = files[4].second;
+    other.back() = static_cast<char>(other.back() ^ 1);
+    VERIFY_ERROR(
+        world.Write({2, true}, other), ErrorCode::kInvalidArgument,
+        "differs between 'ranks/2/model.safetensors.new' and "
+        "'ranks/0/model.safetensors.new', whose step 10 the job has taken over: to hand in "
+        "other state, write 'ranks/0/model.safetensors.new' first");
+    QVERIFY(!world.IsThere({2, true}));
+    // The remedy: other state begins with the file that the error names.
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::string bytes = files[i].second;
+      if (i == 0) bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      VERIFY_OK(world.Write(files[i].first, bytes));
+    }
+    QCOMPARE(world.sink->taken().size(), 2U);
+    VERIFY_OK(world.Write({2, true}, other));
+    QVERIFY(!world.IsThere({2, true}));
+    // Long after it nothing is compared with it any more.
+    world.Later(std::chrono::minutes(11));
+    VERIFY_OK(world.Write({3, true}, files[6].second));
+    QVERIFY(world.IsThere({3, true}));
+  }
+
+  /// Replicas that are closed during the transaction join it; if it fails, they wait for the next.
+  void replicasJoinWhatIsBeingTaken() {
+    World world(test::MatrixLayout("dp=2,tp=1 on 1x2", 8, 6));
+    const auto files = world.Files();
+    const auto late = [&] {
+      VERIFY_OK(world.Write(files[2].first, files[2].second));
+      VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kUnavailable,
+                   "a transaction is taking");
+      VERIFY_ERROR(world.tree.Unlink(world.Folder(1), "model.safetensors.new"),
+                   ErrorCode::kUnavailable, "a transaction is taking");
+    };
+    VERIFY_OK(world.Write(files[0].first, files[0].second));
+    world.sink->Fail(Cancelled("transaction 5 was rolled back"));
+    world.sink->InNextTake(late);
+    VERIFY_ERROR(world.Write(files[1].first, files[1].second), ErrorCode::kCancelled,
+                 "rolled back");
+    QVERIFY(world.IsThere(files[2].first));
+    VERIFY_OK(world.tree.Unlink(world.Folder(1), "model.safetensors.new"));
+    world.sink->Fail(std::nullopt);
+    world.sink->InNextTake(late);
+    VERIFY_OK(world.Write(files[1].first, files[1].second));
+    for (const auto& [file, bytes] : files) QVERIFY(!world.IsThere(file));
+    VERIFY_OK(world.Write(files[3].first, files[3].second));
+    QVERIFY(!world.IsThere(files[3].first));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
   }
 
   // Each file is digested once, when it is read. The set, which is used under a lock, compares
