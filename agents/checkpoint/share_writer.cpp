@@ -110,6 +110,7 @@ ShareWriter::ShareWriter(std::shared_ptr<const HeldShare> share, std::string pat
 ShareWriter::~ShareWriter() { thread_.request_stop(); }
 
 Result<WrittenShare> ShareWriter::Write(const std::stop_token& stop) const {
+  if (handlers_.check) TESSERA_RETURN_IF_ERROR(handlers_.check());
   const HeldShare& share = *share_;
   const auto& specs = share.layout.collection().tensors();
   TESSERA_TRY(

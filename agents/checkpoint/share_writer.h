@@ -31,9 +31,11 @@ class ShareWriter {
     std::function<void(std::int64_t done, std::int64_t total)> progress;
     /// Runs once, when all files are on disk. What was written before an error stays.
     std::function<void(Result<WrittenShare>)> done;
+    /// Whether the node may write there. It may wait for the file system.
+    std::function<Status()> check = {};
   };
   /// Writes into checkpoint::PartialPath(path, view), which is made if it is missing.
-  /// \error kAlreadyExists if PATH exists; kResourceExhausted, kUnavailable naming the file;
+  /// \error as Handlers::check; kAlreadyExists if PATH exists; kResourceExhausted, kUnavailable naming the file;
   ///     kCancelled
   /// \threadsafety Handlers run on a thread of the writer.
   ShareWriter(std::shared_ptr<const HeldShare> share, std::string path, Handlers handlers);

@@ -28,6 +28,7 @@
 
 namespace tessera::agents {
 
+class Disposal;
 class HostPeers;
 
 class Mover : public Move {
@@ -37,6 +38,9 @@ class Mover : public Move {
     CurveKeys keys;
     std::shared_ptr<engine::TokenBucket> ingress;
     std::shared_ptr<LaneCounts> counts = {};
+    /// Takes reads of a checkpoint that a cancelled transfer leaves behind. They may use the
+    /// context until it has released them, but no arena. Needed for such transfers only.
+    Disposal* left = nullptr;
   };
   /// Moments at which a test may change memory.
   enum class Moment {
@@ -82,10 +86,6 @@ class Mover : public Move {
   Status Refill(const std::stop_token& stop, MoveResult& result);
   Status ReadSnapshot(const std::stop_token& stop);
   Status ReadCheckpoint(const std::stop_token& stop);
-  /// Reads the row-major elements of a box of a tensor. Several threads at once.
-  using ReadBox = std::function<Status(int tensor, const ptc::Box& box, std::span<std::byte> out)>;
-  /// Fills the next pieces of this node's devices that the plan reads from storage.
-  Status ReadPieces(const std::stop_token& stop, const ReadBox& read);
   Status Forward(const std::stop_token& stop);
   /// The copies of one cell of one device to devices of this node.
   struct CellCopies {

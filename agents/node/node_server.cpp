@@ -247,7 +247,7 @@ NodeWorld NodeServer::MakeWorld() {
         if (device.node != config_.node) continue;
         members.local[device] = config_.cuda_devices.at(static_cast<std::size_t>(device.index));
       }
-      return std::make_shared<ExchangeJoin>(loop_, std::move(place), std::move(members),
+      return std::make_shared<ExchangeJoin>(loop_, left_, std::move(place), std::move(members),
                                             std::move(made), std::move(done));
     };
   }
@@ -314,8 +314,9 @@ std::unique_ptr<Move> NodeServer::StartMove(std::shared_ptr<const MoveContext> c
   auto post = [this, done = std::move(done)](MoveResult result) {
     loop_.Post([done, result = std::move(result)]() mutable { done(std::move(result)); });
   };
-  return std::make_unique<Mover>(
-      std::move(context), Mover::Wire{&net_, keys_, ingress_, lane_counts_}, std::move(post), mode);
+  return std::make_unique<Mover>(std::move(context),
+                                 Mover::Wire{&net_, keys_, ingress_, lane_counts_, &left_},
+                                 std::move(post), mode);
 }
 
 void NodeServer::LimitLanes(std::int64_t bytes_per_second) {

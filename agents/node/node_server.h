@@ -22,6 +22,7 @@
 #include "agents/node/node_world.h"
 #include "agents/node/served_cells.h"
 #include "agents/node/stored_views.h"
+#include "agents/views/disposal.h"
 #include "engine/history/journal.h"
 #include "engine/transfer/token_bucket.h"
 
@@ -68,6 +69,7 @@ class NodeServer {
   NodeQueries queries_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<EtcdRegister> decisions_;  // null: only the registrar reaches the register
+  Disposal left_;                            // waits for what transfers have left behind
   std::unique_ptr<NodeAgent> agent_;         // maps the arenas, which views and lanes below read
   std::unique_ptr<KeeperClient> keeper_;
   std::unique_ptr<StoredViews> views_;

@@ -151,12 +151,12 @@ void StoredViews::Save(const wire::SaveShare& message, SaveReply reply) {
     return out;
   };
   if (writers_.contains(id)) return;  // the message was repeated
-  if (const Status may = CheckCheckpoint(limits_, node_, message.path()); !may) {
-    return reply(ended(may));
-  }
   auto share = views_.Find(id);
   if (!share) return reply(ended(NotFound(fmt::format("n{} has no share of the view", node_))));
   ShareWriter::Handlers handlers;
+  handlers.check = [limits = limits_, node = node_, path = message.path()] {
+    return CheckCheckpoint(limits, node, path);
+  };
   handlers.progress = [this, id, reply](std::int64_t done, std::int64_t total) {
     loop_.Post([this, id, reply, done, total] {
       if (!writers_.contains(id)) return;
@@ -170,7 +170,7 @@ void StoredViews::Save(const wire::SaveShare& message, SaveReply reply) {
   handlers.done = [this, id, reply, ended](Result<WrittenShare> written) {
     loop_.Post([this, id, reply, ended,
                 kept = std::make_shared<Result<WrittenShare>>(std::move(written))] {
-      if (!EndWriter(id)) return;
+      if (writers_.erase(id) == 0) return;  // joins the thread, which has nothing left to do
       if (!*kept) return reply(ended(kept->error()));
       wire::SaveReport out = ended(OkStatus());
       out.mutable_digests()->Assign((*kept)->digests.begin(), (*kept)->digests.end());
@@ -186,17 +186,9 @@ void StoredViews::Save(const wire::SaveShare& message, SaveReply reply) {
       std::make_shared<ShareWriter>(std::move(share), message.path(), std::move(handlers));
 }
 
-// Its thread may wait for the disk.
-bool StoredViews::EndWriter(std::uint64_t view) {
-  const auto found = writers_.find(view);
-  if (found == writers_.end()) return false;
-  disposal_.Take(std::move(found->second));
-  writers_.erase(found);
-  return true;
-}
-
 void StoredViews::Release(std::uint64_t view) {
-  EndWriter(view);
+  // The thread of its writer may wait for the disk.
+  if (const auto writer = writers_.extract(view)) disposal_.Take(std::move(writer.mapped()));
   views_.Release(view);
 }
 

@@ -54,8 +54,6 @@ class StoredViews : public NodeViews {
   Result<SourceCell> Resolve(std::uint64_t id, const LaneCell& cell) const;
 
  private:
-  /// Returns whether there was one.
-  bool EndWriter(std::uint64_t view);
   /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
   Result<ViewTask> MakeTask(const wire::TakeView& message, const Job& job);
 

@@ -3,7 +3,8 @@
 
 /// \file
 /// A thread that destroys objects whose destructor is slow. Unmapping a large view takes long, and
-/// neither the agent's loop nor a holder of a lock may block that long.
+/// a file system or a driver may never answer. Neither the agent's loop nor a holder of a lock may
+/// block that long.
 
 #include <condition_variable>
 #include <memory>

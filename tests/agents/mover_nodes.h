@@ -25,6 +25,7 @@
 #include "agents/move/kept_digests.h"
 #include "agents/move/mover.h"
 #include "agents/net/socket.h"
+#include "agents/views/disposal.h"
 #include "engine/store/allocate.h"
 #include "ptc/digest.h"
 #include "tests/engine/cells.h"
@@ -184,7 +185,7 @@ class Nodes {
     std::promise<MoveResult> promise;
     auto future = promise.get_future();
     const Mover mover(
-        std::move(context), {&net_, AgentKeys(), nullptr},
+        std::move(context), {&net_, AgentKeys(), nullptr, {}, &left_},
         [&](MoveResult result) { promise.set_value(std::move(result)); }, mode);
     return future.get();
   }
@@ -326,6 +327,7 @@ class Nodes {
   std::map<DeviceId, std::pair<PieceTable, PieceTable>> tables_;  // old, next
   std::map<std::int32_t, std::shared_ptr<MoveContext>> contexts_;
   NetContext net_{2};
+  Disposal left_;
   std::optional<LaneCell> lied_about_;  // set before the transfer
   std::int64_t arrived_ = 0;
   bool complete_ = true;

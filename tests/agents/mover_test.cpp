@@ -2,28 +2,38 @@
 // Nodes in one process carry out plans with and without relay, and forward only verified cells.
 #include "agents/move/mover.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <QTest>
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <future>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <semaphore>
 #include <set>
+#include <thread>
 
 #include "agents/gpu/arena_memory.h"
 #include "agents/move/kept_digests.h"
 #include "agents/move/page_warmer.h"
 #include "agents/net/socket.h"
+#include "agents/views/disposal.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/store/allocate.h"
 #include "ptc/digest.h"
+#include "ptc/plan/refill.h"
 #include "tests/agents/mover_nodes.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -85,6 +95,96 @@ Passing FindPassing(const ptc::Plan& plan) {
   }
   return {};
 }
+
+/// The state of the nodes of a MoverTest as one file.
+class StoredFile final : public engine::ByteSource {
+ public:
+  explicit StoredFile(const ptc::Collection& tensors, std::function<void()> before_read = {})
+      : before_read_(std::move(before_read)) {
+    for (std::size_t t = 0; t < tensors.tensors().size(); ++t) {
+      const ptc::TensorSpec& spec = tensors.tensors()[t];
+      const Box whole = *Box::Whole(spec.shape);
+      stored_.push_back({spec.name, spec.dtype, spec.shape, {{whole, 0, std::ssize(bytes_)}}});
+      const auto size = static_cast<std::size_t>(ptc::SizeBytes(spec.dtype));
+      for (std::int64_t i = 0; i < whole.num_elements(); ++i) {
+        const std::uint64_t value = ptc::Mix(t * 1000003 + static_cast<std::uint64_t>(i) + 1);
+        const auto* const from = reinterpret_cast<const std::byte*>(&value);
+        bytes_.insert(bytes_.end(), from, from + size);
+      }
+    }
+  }
+  const std::string& name() const override { return name_; }
+  std::int64_t size_bytes() const override { return std::ssize(bytes_); }
+  std::string version() const override { return "1"; }
+  Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
+    if (before_read_) before_read_();
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    return OkStatus();
+  }
+  static OpenCheckpoint Opener(std::shared_ptr<const StoredFile> file) {
+    return [file](const std::string&) {
+      checkpoint::Contents contents;
+      contents.path = file->name_;
+      contents.files = {file->name_};
+      contents.tensors = file->stored_;
+      contents.open = [file](const std::string&) -> Result<checkpoint::FilePtr> {
+        return checkpoint::File::Over(file);
+      };
+      return checkpoint::Checkpoint::Make(std::move(contents));
+    };
+  }
+
+ private:
+  const std::string name_ = "stored";
+  const std::function<void()> before_read_;
+  std::vector<std::byte> bytes_;
+  std::vector<checkpoint::StoredTensor> stored_;
+};
+
+/// A file system that hangs: whoever opens the file waits until it answers.
+class HangingFile {
+ public:
+  HangingFile() {
+    if (::mkfifo(path().c_str(), 0600) != 0) qFatal("no fifo");
+  }
+  std::string path() const { return folder_->filePath("fifo").toStdString(); }
+  void Open() {
+    began_.release();
+    ::close(::open(path().c_str(), O_RDONLY | O_CLOEXEC));
+    ++answered_;
+  }
+  void WaitForReader() { began_.acquire(); }
+  /// Lets those that wait go on, and those that come.
+  void Answer() {
+    const std::lock_guard lock(mutex_);
+    if (writer_ < 0) writer_ = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
+  }
+  int answered() const { return answered_; }
+  ~HangingFile() { ::close(writer_); }
+
+ private:
+  const std::unique_ptr<QTemporaryDir> folder_ = test::TemporaryFolder();
+  std::counting_semaphore<> began_{0};
+  std::atomic<int> answered_ = 0;
+  std::mutex mutex_;
+  int writer_ = -1;  // under mutex_
+};
+
+/// Calls `late` if the test has not come to its end by then, so that it fails and does not hang.
+class Watchdog {
+ public:
+  explicit Watchdog(std::function<void()> late)
+      : thread_([this, late = std::move(late)](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any().wait_for(lock, stop, std::chrono::seconds(40),
+                                                 [] { return false; });
+          if (!stop.stop_requested()) late();
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace
 
@@ -195,6 +295,61 @@ class MoverTest : public QObject {
 
   // After the state the gradients of the parameters move, over lanes, inside nodes and by relay,
   // and neither old state nor old gradients have changed then.
+  void aCheckpointIsRead() {
+    std::mt19937_64 rng(test::Seed());
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout from = On("tp=1 on n0g0", tensors), to = On("tp=2 on n1g0,n1g1", tensors);
+    Nodes nodes(from, to, *ptc::MakePlan(from, to, {}));
+    const MoveResult result = nodes.RunMoves(
+        Loading(nodes, to, StoredFile::Opener(std::make_shared<const StoredFile>(*tensors))));
+    VERIFY_OK(result.status);
+    QCOMPARE(nodes.CountWrong(), 0);
+    QVERIFY(result.digests.has_after);
+  }
+
+  /// The agent's loop destroys a transfer that is cancelled, and must not wait for a file system.
+  /// What the reads bring later comes to nothing, because other state may lie there by then.
+  void aFileSystemThatHangsIsLeftBehind_data() {
+    QTest::addColumn<bool>("at_open");
+    QTest::newRow("a file is opened") << true;
+    QTest::newRow("elements are read") << false;
+  }
+  void aFileSystemThatHangsIsLeftBehind() {
+    QFETCH(bool, at_open);
+    std::mt19937_64 rng(test::Seed());
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout from = On("tp=1 on n0g0", tensors), to = On("tp=1 on n1g0", tensors);
+    Nodes nodes(from, to, *ptc::MakePlan(from, to, {}));
+    HangingFile hanging;
+    std::atomic<int> left_waiting = -1;
+    const Watchdog watchdog([&] { hanging.Answer(); });
+    {
+      Disposal left;
+      const auto file = std::make_shared<const StoredFile>(*tensors, [&] {
+        if (!at_open) hanging.Open();
+      });
+      const OpenCheckpoint open = [&, stored = StoredFile::Opener(file)](const std::string& path) {
+        if (at_open) hanging.Open();
+        return stored(path);
+      };
+      std::promise<MoveResult> done;
+      auto mover = std::make_unique<Mover>(
+          Loading(nodes, to, open), Mover::Wire{nullptr, AgentKeys(), nullptr, {}, &left},
+          [&](MoveResult result) { done.set_value(std::move(result)); });
+      hanging.WaitForReader();
+      mover.reset();
+      left_waiting = hanging.answered();
+      VERIFY_ERROR(done.get_future().get().status, ErrorCode::kCancelled, "was cancelled");
+      hanging.Answer();
+    }  // the reads have ended
+    QCOMPARE(left_waiting.load(), 0);
+    QVERIFY(hanging.answered() > 0);
+    for (std::size_t t = 0; t < tensors->tensors().size(); ++t) {
+      const Box whole = *Box::Whole(tensors->tensors()[t].shape);
+      QVERIFY(!nodes.IsTouched({1, 0}, static_cast<int>(t), whole));
+    }
+  }
+
   void gradientsFollowTheState_data() { plansAreCarriedOut_data(); }
   void gradientsFollowTheState() {
     QFETCH(QString, from);
@@ -603,6 +758,18 @@ class MoverTest : public QObject {
  private:
   static MoveMode ModeOf(bool full) {
     return full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved;
+  }
+  /// The transfer that fills the new pieces of node 1 from a checkpoint.
+  static std::shared_ptr<const MoveContext> Loading(const Nodes& nodes, const ptc::Layout& to,
+                                                    const OpenCheckpoint& open) {
+    auto context = std::make_shared<MoveContext>(nodes.Context(1));
+    std::vector<DeviceId> own;
+    for (const auto& [device, local] : context->local) own.push_back(device);
+    context->plan = std::make_shared<const ptc::DeviceMoves>(ptc::RefillMoves(to, own));
+    context->open_checkpoint = [open, tensors = to.collection_ptr()] {
+      return StoredTensors::Open({"stored", false, 0}, *tensors, open);
+    };
+    return context;
   }
   static void BothModes() {
     QTest::addColumn<bool>("full");

@@ -112,6 +112,21 @@ class ShareWriterTest : public QObject {
     m_path = m_home->filePath("nano-step-40").toStdString();
   }
 
+  /// The agent's loop makes the writer, and the check may wait for a file system.
+  void theCheckRunsOnItsThread() {
+    const ptc::Layout layout = NanoOn("dp=1 on n0g0");
+    std::promise<Status> may;
+    std::promise<Result<WrittenShare>> done;
+    ShareWriter::Handlers handlers;
+    handlers.done = [&](Result<WrittenShare> result) { done.set_value(std::move(result)); };
+    handlers.check = [&] { return may.get_future().get(); };
+    const ShareWriter writer(TakeShare(layout, 0), m_path, std::move(handlers));
+    may.set_value(Status(PermissionDenied("not there")));
+    VERIFY_ERROR(done.get_future().get(), ErrorCode::kPermissionDenied, "not there");
+    QVERIFY(!QFile::exists(
+        QString::fromStdString(checkpoint::PartialPath(m_path, 7))));  // nothing is written
+  }
+
   void everyElementIsStoredOnce_data() {
     QTest::addColumn<QByteArray>("mesh");
     QTest::newRow("one device") << QByteArray("dp=1 on n0g0");
