@@ -104,6 +104,7 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
+  tessera::agents::Clock::duration stood{};  // of the time since, before updates
   std::int64_t decided = 0;            // its step
   double busy = 0;                     // seconds, for the next report of a decision
   tessera::engine::Metrics metrics;    // likewise
@@ -298,9 +299,19 @@ Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint
   ReportLate(job, request);
   job.initialise = false;  // its pieces are filled
   const std::string reason = std::exchange(job.pause_reason, {});
+  const Clock::time_point began = Clock::now();
   auto command =
       job.session->Wait(step, request, request == engine::kRequestNoData ? reason : std::string());
-  job.last_decision.reset();  // the time of a pause is not the time of a step
+  // While its state is copied, a job waits before the update of each step: that belongs to the
+  // step. The time of a pause is not the time of a step.
+  const bool is_inside =
+      request != engine::kRequestNoData && (request & engine::kRequestBeforeUpdate) != 0;
+  if (is_inside && command && command->act == RankCommand::kResume) {
+    job.stood += Clock::now() - began;
+  } else {
+    job.last_decision.reset();
+    job.stood = {};
+  }
   return command;
 }
 
@@ -448,7 +459,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
     const std::chrono::duration<double> waited = own->waits->Take();
     const std::chrono::duration<double> since =
         job->last_decision ? Clock::now() - *job->last_decision : Clock::duration{};
-    job->busy = std::max(0.0, (since - waited).count());
+    job->busy = std::max(0.0, (since - waited - job->stood).count());
   }
   std::vector<tessera_record> all(static_cast<std::size_t>(job->view().world));
   if (gather == nullptr) {
@@ -477,8 +488,9 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
       job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
   job->last_decision = now;
   job->decided = step;
+  const std::chrono::duration<double> stood = std::exchange(job->stood, {});
   if (own) own->waits->Take();
-  if (own && seconds > 0) own->patience->Note(std::chrono::duration<double>(seconds));
+  if (own && seconds > 0) own->patience->Note(std::chrono::duration<double>(seconds) - stood);
   RankDecision report{step,
                       decision->loss,
                       decision->norm2,

@@ -164,7 +164,11 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
   }
   row.step = job.step;
   row.loss = job.loss;
-  if (job.state == engine::JobState::kRunning) row.tokens_per_second = job.tokens_per_second;
+  const Txn* const change = transactions_.running();
+  const bool trains = job.state == engine::JobState::kRunning ||
+                      job.state == engine::JobState::kPausing ||
+                      (change && change->job == job.name && change->TrainsOn());
+  if (trains) row.tokens_per_second = job.tokens_per_second;
   row.mesh = job.layout.mesh().shape();
   row.devices = job.layout.mesh().devices();
   row.epoch = job.epoch;

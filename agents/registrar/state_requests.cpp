@@ -13,16 +13,6 @@
 #include "engine/model/shown_settings.h"
 
 namespace tessera::agents {
-namespace {
-
-/// Whether the old state is still complete and in place: ranks start, or train until the pause.
-bool IsBeforeTransfer(engine::TxnPhase phase) {
-  using engine::TxnPhase;
-  return phase == TxnPhase::kPlanned || phase == TxnPhase::kPreparing ||
-         phase == TxnPhase::kPrecopying || phase == TxnPhase::kPausing;
-}
-
-}  // namespace
 
 StateRequests::StateRequests(const Common& common, JobTable& jobs, World world)
     : RegistrarPart(common),
@@ -65,7 +55,7 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
   }
   const Txn* const txn = around_.transaction();
   const bool changes = txn && txn->job == name;
-  if (changes && !IsBeforeTransfer(txn->run->phase())) {
+  if (changes && !txn->IsBeforeTransfer()) {
     out.busy = fmt::format("transaction {} is {}", txn->id, ToString(txn->run->phase()));
     return out;
   }
@@ -158,8 +148,7 @@ void StateRequests::ConsiderSnapshot(const Job& job) {
   }
   // It trains while the ranks of a new layout start, which may take long.
   const Txn* const txn = around_.transaction();
-  const bool trains_on = txn && txn->job == job.name && !txn->was_paused && !txn->recovery &&
-                         IsBeforeTransfer(txn->run->phase());
+  const bool trains_on = txn && txn->job == job.name && txn->TrainsOn();
   const bool runs = job.state == engine::JobState::kRunning || trains_on;
   snapshots_.Consider(
       {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)},

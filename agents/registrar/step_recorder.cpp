@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -93,7 +94,8 @@ void StepRecorder::Add(Job& job, const wire::StepReport& m) {
   sample.step = m.step();
   sample.loss = m.loss();
   sample.grad_norm = std::sqrt(m.norm2());
-  sample.tokens_per_second = m.seconds() > 0 ? static_cast<double>(m.tokens()) / m.seconds() : 0;
+  sample.tokens_per_second = m.seconds() > 0 ? static_cast<double>(m.tokens()) / m.seconds()
+                                             : std::numeric_limits<double>::quiet_NaN();
   sample.time = m.time();
   sample.metrics.insert(m.metrics().begin(), m.metrics().end());
   job.ahead.emplace(m.step(), std::move(sample));

@@ -4,6 +4,7 @@
 /// \file
 /// Receives the steps that ranks report and writes their samples to the history: each step once and
 /// in order, even across restarts of agents. Agents repeat the steps after the last recorded one.
+/// The rate of a step without a time, such as the first one after a pause, is unknown: NaN.
 
 #include <cstdint>
 #include <functional>

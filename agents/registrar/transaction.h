@@ -114,6 +114,15 @@ struct Txn {
     if (paused_since) pause += std::chrono::duration<double>(now - *paused_since).count();
     paused_since.reset();
   }
+  /// Whether the old state is still complete and in place: ranks start, or train until the pause.
+  bool IsBeforeTransfer() const {
+    using engine::TxnPhase;
+    const TxnPhase phase = run->phase();
+    return phase == TxnPhase::kPlanned || phase == TxnPhase::kPreparing ||
+           phase == TxnPhase::kPrecopying || phase == TxnPhase::kPausing;
+  }
+  /// Whether the ranks of the job make steps meanwhile.
+  bool TrainsOn() const { return !was_paused && !recovery && IsBeforeTransfer(); }
   std::int64_t gradients_done() const {
     std::int64_t bytes = 0;
     for (const auto& [node, moved] : gradients) bytes += moved;

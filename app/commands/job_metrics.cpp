@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -22,9 +23,10 @@ constexpr std::int64_t kMostMetricSteps = std::int64_t{1} << 40;
 
 void printSample(const Invocation& call, const engine::Sample& sample) {
   if (call.json) return printLine(toJson(sample));
-  fmt::print("{}  step {:>6}  loss {:>9.6f}  grad norm {:>9.6f}  {:>8.0f} tokens/s",
+  const double rate = sample.tokens_per_second;
+  fmt::print("{}  step {:>6}  loss {:>9.6f}  grad norm {:>9.6f}  {:>8} tokens/s",
              formatClock(sample.time), sample.step, sample.loss, sample.grad_norm,
-             sample.tokens_per_second);
+             std::isfinite(rate) ? fmt::format("{:.0f}", rate) : "-");
   for (const auto& [name, value] : sample.metrics) fmt::print("  {} {:.6g}", name, value);
   fmt::print("\n");
 }

@@ -105,6 +105,39 @@ class JobTest : public QObject {
         node.agent.Of(Node::Id(2)).decided.back().step > static_cast<std::int64_t>(from), kLimit);
   }
 
+  // While its state is copied over several steps, a job waits before each update. Its steps take
+  // time all the same; a pause is no part of one.
+  void stepsThatWaitBeforeTheirUpdateHaveATime_data() {
+    QTest::addColumn<quint64>("request");
+    QTest::addColumn<bool>("has_time");
+    QTest::newRow("before the update") << quint64{42 | engine::kRequestBeforeUpdate} << true;
+    QTest::newRow("a pause") << quint64{42} << false;
+  }
+  void stepsThatWaitBeforeTheirUpdateHaveATime() {
+    QFETCH(quint64, request);
+    QFETCH(bool, has_time);
+    Node node(1);
+    QVERIFY(node.agent.Start());
+    node.StartJob(1, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    auto& header = node.devices[0].header();
+    std::int64_t step = 0;  // of the wait
+    for (int wait = 0; wait < 3; ++wait) {
+      header.request_step.store(header.end.load() + 20);
+      header.request.store(request);
+      SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
+      QTRY_VERIFY_WITH_TIMEOUT(
+          node.Pausing(1) && node.agent.Of(Node::Id(0)).decided.back().pause == request, kLimit);
+      const Heard heard = node.agent.Of(Node::Id(0));
+      for (const RankDecision& decision : heard.decided) {
+        const bool follows = step > 0 && decision.step == step + 1;
+        if (follows) QCOMPARE(decision.seconds > 0, has_time);
+      }
+      step = heard.decided.back().step;
+      header.request.store(0);
+    }
+  }
+
   // One of two ranks cannot read its data: both wait at the same step, and that rank reports the
   // reason, also to a new agent.
   void aRankWithoutDataStopsAll() {

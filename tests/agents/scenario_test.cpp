@@ -36,6 +36,16 @@ constexpr char kLoss[] = R"({
   "end": 70
 })";
 
+constexpr char kPrepare[] = R"({
+  "title": "A change is prepared",
+  "cluster": {"nodes": 4, "devices": 4, "hardware": "h100", "seed": 3},
+  "acts": [
+    {"at": 0, "start": {"model": "gpt-10m", "job": "small", "devices": "2x4", "mesh": "dp=4,tp=2"}},
+    {"at": 10, "apply": {"job": "small", "devices": "4x4", "mesh": "dp=8,tp=2"}}
+  ],
+  "end": END
+})";
+
 ScenarioResult RunOf(const std::string& text) {
   const auto scenario = ParseScenario({"test.json", text});
   if (!scenario) qFatal("%s", scenario.error().ToString().c_str());
@@ -57,6 +67,23 @@ class ScenarioTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // Steps go on while a change is prepared, so the job has a speed.
+  void aJobHasASpeedWhileItsChangeIsPrepared() {
+    int preparing = 0;
+    for (int i = 1; i <= 20; ++i) {
+      const std::string end = std::to_string(10 + 0.2 * i);
+      const ScenarioResult result = RunOf(With(kPrepare, "END", end));
+      QVERIFY2(result.failures.empty(), result.failures.empty() ? "" : result.failures[0].c_str());
+      const auto& txn = result.cluster.transaction;
+      if (!txn || txn->phase != engine::TxnPhase::kPreparing) continue;
+      ++preparing;
+      const engine::JobStatus& job = result.cluster.jobs.at(0);
+      QVERIFY(job.state == engine::JobState::kReconfiguring);
+      QVERIFY(job.tokens_per_second.value_or(0) > 0);
+    }
+    QVERIFY(preparing > 0);
+  }
+
   // Replicas that share the update gather the parameters afterwards: as the cost model says.
   void zeroCountsInTheTimeOfSteps() {
     const Hardware hardware = *FindHardware("demo");

@@ -105,6 +105,27 @@ class StepRecorderTest : public QObject {
     QVERIFY((samples[2].metrics == engine::Metrics{{"accuracy", 0.75}}));
   }
 
+  // The first step after a start or a pause has no time. Its rate is unknown, not 0.
+  void aStepWithoutATimeHasNoRate() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Report(1);
+    wire::StepReport report;
+    report.set_job(kJob);
+    report.set_step(2);
+    report.set_epoch(1);
+    report.set_tokens(1000);
+    report.set_seconds(0.5);
+    o.steps.OnStep(report);
+    o.Report(3);
+    o.steps.Flush();
+    const auto samples = o.around.samples(kJob);
+    QVERIFY(std::isnan(samples.at(0).tokens_per_second));
+    QCOMPARE(samples.at(1).tokens_per_second, 2000.0);
+    QVERIFY(std::isnan(samples.at(2).tokens_per_second));
+    QCOMPARE(o.job().tokens_per_second.value_or(0), 2000.0);  // what is known
+  }
+
   // What the program reports after its last step.
   void theLastStepCanGetMore() {
     sim::MemoryStore journal;

@@ -102,8 +102,8 @@ double AgentStep() {
   for (const QString& line : metrics.output.split(QLatin1Char('\n'))) {
     const Json row = Json::parse(line.toStdString(), nullptr, false);
     if (!row.is_object() || row["step"].get<int>() <= 5) continue;
-    const double rate = row["tokens_per_second"].get<double>();
-    if (rate > 0) seconds.push_back(16.0 * 128 / rate);
+    const Json& rate = row["tokens_per_second"];
+    if (rate.is_number()) seconds.push_back(16.0 * 128 / rate.get<double>());
   }
   return UpperMedian(seconds);
 }

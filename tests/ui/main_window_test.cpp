@@ -748,6 +748,9 @@ class MainWindowTest : public QObject {
     panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
     QCOMPARE(header->stateText(), QStringLiteral("paused after step 1,284"));
     QCOMPARE(header->metric(QStringLiteral("paused")), QStringLiteral("0.20 s"));
+    // While its state is copied over several steps, a job waits shortly and trains on.
+    panel.setSnapshot(test::PanelMove(TxnPhase::kPrecopying, {1, 1, 1, 1}));
+    QCOMPARE(header->metric(QStringLiteral("tokens/s")), QStringLiteral("5.8 k"));
   }
 
   void nodesOfALargeClusterStayFolded() {

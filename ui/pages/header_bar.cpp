@@ -368,7 +368,8 @@ void HeaderBar::refresh() {
   setMetric(kStep, known ? format::count(job->step) : format::unknown(), tr("step"));
   setMetric(kLoss, known && job->loss ? QLocale().toString(*job->loss, 'f', 3) : format::unknown(),
             tr("loss"));
-  if (txn != nullptr && txn->paused > 0) {
+  // Before that the job trains, with short waits while its state is copied.
+  if (txn != nullptr && txn->paused > 0 && txn->phase >= engine::TxnPhase::kTransferring) {
     setMetric(kSpeed, format::seconds(txn->paused), tr("paused"));
   } else {
     setMetric(kSpeed,

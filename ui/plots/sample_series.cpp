@@ -122,7 +122,11 @@ void SampleSeries::thin() {
       point.time = (point.time + next.time) / 2;
       point.loss = (point.loss + next.loss) / 2;
       point.gradNorm = (point.gradNorm + next.gradNorm) / 2;
-      point.tokensPerSecond = (point.tokensPerSecond + next.tokensPerSecond) / 2;
+      // A step after a pause has no rate; its neighbour has one.
+      point.tokensPerSecond =
+          std::isfinite(point.tokensPerSecond) && std::isfinite(next.tokensPerSecond)
+              ? (point.tokensPerSecond + next.tokensPerSecond) / 2
+              : std::fmax(point.tokensPerSecond, next.tokensPerSecond);
       point.stepSeconds =
           point.stepSeconds > 0 ? (point.stepSeconds + next.stepSeconds) / 2 : next.stepSeconds;
       point.step = next.step;
