@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "agents/gpu/cell_plan.h"
@@ -67,14 +69,13 @@ Result<int> RankOf(const ExchangeMembers& members, ptc::DeviceId device) {
 /// Memory of a device for one chunk.
 class Stage {
  public:
-  static Result<std::unique_ptr<Stage>> Make(std::shared_ptr<const CudaDevice> device,
-                                             std::int64_t bytes = kStageBytes) {
+  static Result<std::unique_ptr<Stage>> Make(std::shared_ptr<const CudaDevice> device) {
     std::unique_ptr<Stage> stage(new Stage(std::move(device)));
     const CudaDevice& on = *stage->device_;
     TESSERA_RETURN_IF_ERROR(on.Enter());
-    TESSERA_RETURN_IF_ERROR(
-        on.Check(on.driver().api().MemAlloc(&stage->address_, static_cast<std::size_t>(bytes)),
-                 "cuMemAlloc"));
+    TESSERA_RETURN_IF_ERROR(on.Check(
+        on.driver().api().MemAlloc(&stage->address_, static_cast<std::size_t>(kStageBytes)),
+        "cuMemAlloc"));
     return stage;
   }
   Stage(const Stage&) = delete;
@@ -101,7 +102,7 @@ struct End {
   const engine::ExchangeFlow* flow;
   int rank, peer;
   std::vector<Chunk> chunks;
-  std::unique_ptr<Stage> stage;
+  const Stage* stage;
   CudaQueue* queue;  // of the device, for all of its flows
 };
 
@@ -147,12 +148,12 @@ class NcclExchange : public engine::DeviceExchange {
   NcclExchange(std::unique_ptr<NcclGroup> group, ExchangeMembers members, NcclGroup::Local devices)
       : group_(std::move(group)), members_(std::move(members)), devices_(std::move(devices)) {}
 
-  /// Sends a few bytes along each flow, so that a path that does not work is found before the
-  /// transfer, and connecting is no part of that.
+  /// Takes the memory of each end of each flow, and sends a few bytes along it. So memory that is
+  /// missing, or a path that does not work, is found before the transfer, when the program may have
+  /// taken all memory, and connecting is no part of that.
   Status Connect(const std::stop_token& stop) {
     if (members_.flows.empty()) return OkStatus();
     TESSERA_TRY(const Queues queues, TakeQueues());
-    std::vector<std::unique_ptr<Stage>> stages;
     std::vector<NcclGroup::Transfer> transfers;
     for (const auto& [source, destination] : members_.flows) {
       TESSERA_TRY(const int from, RankOf(members_, source));
@@ -161,9 +162,10 @@ class NcclExchange : public engine::DeviceExchange {
         const int rank = is_send ? from : to;
         const auto device = devices_.find(rank);
         if (device == devices_.end()) continue;
-        TESSERA_TRY(stages.emplace_back(), Stage::Make(device->second, kHeadBytes));
-        transfers.push_back({rank, is_send ? to : from, stages.back()->address(), kHeadBytes,
-                             is_send, queues.at(rank).get()});
+        std::unique_ptr<Stage>& stage = stages_[{source, destination, is_send}];
+        TESSERA_TRY(stage, Stage::Make(device->second));
+        transfers.push_back({rank, is_send ? to : from, stage->address(), kHeadBytes, is_send,
+                             queues.at(rank).get()});
       }
     }
     return group_->Run(transfers, stop);
@@ -208,10 +210,15 @@ class NcclExchange : public engine::DeviceExchange {
   }
 
   Result<End> EndOf(const engine::ExchangeFlow& flow, const Queues& queues) const {
-    End end{&flow, 0, 0, ChunksOf(flow), {}, {}};
+    End end{&flow, 0, 0, ChunksOf(flow), nullptr, nullptr};
     TESSERA_TRY(end.rank, RankOf(members_, flow.is_sent ? flow.source : flow.destination));
     TESSERA_TRY(end.peer, RankOf(members_, flow.is_sent ? flow.destination : flow.source));
-    TESSERA_TRY(end.stage, Stage::Make(devices_.at(end.rank)));
+    const auto stage = stages_.find({flow.source, flow.destination, flow.is_sent});
+    if (stage == stages_.end()) {
+      return Internal(fmt::format("the flow from {} to {} was not connected", ToString(flow.source),
+                                  ToString(flow.destination)));
+    }
+    end.stage = stage->second.get();
     end.queue = queues.at(end.rank).get();
     return end;
   }
@@ -233,7 +240,9 @@ class NcclExchange : public engine::DeviceExchange {
     return OkStatus();
   }
 
-  const std::unique_ptr<NcclGroup> group_;
+  /// By source, destination, and whether it is the sending end.
+  std::map<std::tuple<ptc::DeviceId, ptc::DeviceId, bool>, std::unique_ptr<Stage>> stages_;
+  const std::unique_ptr<NcclGroup> group_;  // ends first: it may use them
   const ExchangeMembers members_;
   const NcclGroup::Local devices_;  // by rank
 };

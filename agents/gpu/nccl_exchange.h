@@ -23,7 +23,8 @@ struct ExchangeMembers {
   std::vector<engine::ExchangeEnds> flows = {};  // of these
 };
 
-/// Meets the other processes, waits for them, and connects the ends of each flow.
+/// Meets the other processes, waits for them, and connects the ends of each flow. The exchange runs
+/// these flows only, and takes no more memory for it.
 /// \param meeting of NcclGroup::NewMeeting
 /// \pre !members.local.empty(); a flow is known at both ends
 /// \error as CudaDevice::Open, NcclGroup::Join and NcclGroup::Run

@@ -122,7 +122,7 @@ engine::DeviceExchange::Arrived Collect(Digests& digests) {
 
 using Joined = Result<std::unique_ptr<engine::DeviceExchange>>;
 std::future<Joined> JoinLater(const std::string& place, DeviceId own, int number,
-                              std::vector<engine::ExchangeEnds> flows = {}) {
+                              std::vector<engine::ExchangeEnds> flows) {
   return std::async(std::launch::async, [=] {
     return agents::JoinNcclExchange(place, {{kFirst, kSecond}, {{own, number}}, flows}, {});
   });
@@ -186,6 +186,37 @@ class NcclExchangeTest : public QObject {
     }
   }
 
+  /// In the pause the program may hold all memory of the device.
+  void noMemoryIsTakenAfterwards() {
+    if (!(*agents::CudaDriver::Get())->is_emulated()) QSKIP("the GPU is not for this test alone");
+    std::mt19937_64 rng(test::Seed());
+    Party only(0);
+    const std::vector<Sent> sent = AddFlow(only, kFirst, only, kFirst, rng);
+    const auto place = agents::NcclGroup::NewMeeting();
+    VERIFY_OK(place);
+    const Joined exchange =
+        agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}, {{kFirst, kFirst}}}, {});
+    VERIFY_OK(exchange);
+    const auto device = agents::CudaDevice::Open(0);
+    VERIFY_OK(device);
+    const auto& api = (*device)->driver().api();
+    std::vector<std::uint64_t> taken;
+    for (std::size_t size = std::size_t{1} << 30; size >= 4096;) {
+      std::uint64_t address = 0;
+      if (api.MemAlloc(&address, size) == 0) {
+        taken.push_back(address);
+      } else {
+        size /= 2;
+      }
+    }
+    QVERIFY(!taken.empty());
+    Digests digests;
+    const Status run = (*exchange)->Run(only.flows, Collect(digests), {});
+    for (const std::uint64_t address : taken) api.MemFree(address);
+    VERIFY_OK(run);
+    for (const Sent& cell : sent) QVERIFY(HasArrived(cell));
+  }
+
   void aPeerThatEnds() {
     if (NumDevices() < 2) QSKIP("the machine has one device, and this needs two");
     std::mt19937_64 rng(test::Seed());
@@ -193,8 +224,8 @@ class NcclExchangeTest : public QObject {
     AddFlow(first, kFirst, second, kSecond, rng);
     const auto place = agents::NcclGroup::NewMeeting();
     VERIFY_OK(place);
-    auto other = JoinLater(*place, kSecond, 1);
-    const Joined own = JoinLater(*place, kFirst, 0).get();
+    auto other = JoinLater(*place, kSecond, 1, {{kFirst, kSecond}});
+    const Joined own = JoinLater(*place, kFirst, 0, {{kFirst, kSecond}}).get();
     VERIFY_OK(own);
     { const Joined ends = other.get(); }
     Digests digests;
