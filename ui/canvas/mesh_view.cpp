@@ -279,7 +279,7 @@ void MeshView::patch(const MeshScene& before) {
   const QRect visible(offset(), viewport()->size());
   const ScenePainter drawing = painter();
   QPainter into(&m_cells);
-  into.translate(-offset());
+  toLayer(&into);
   QRegion changed;
   bool poolDiffers = false;
   for (const auto& box : m_layout.boxes()) {
@@ -334,21 +334,30 @@ void MeshView::routeOwn() {
                    : routeFlowsOf(devices, m_scene, m_layout, m_paths);
 }
 
+// Content moves by whole pixels of the layers only. At a fractional scale its edges would otherwise
+// lie in other parts of the pixels after each step of a scroll bar, and what is moved would not fit
+// what is painted anew.
+void MeshView::toLayer(QPainter* into) const {
+  into->translate(-pixelOffset());
+  into->scale(m_ratio, m_ratio);
+}
+
 void MeshView::renderCells() {
   const qreal ratio = devicePixelRatioF();
   const QSize pixels = (QSizeF(viewport()->size()) * ratio).toSize();
-  if (m_cells.size() != pixels || m_cells.devicePixelRatio() != ratio) {
+  if (m_cells.size() != pixels || m_ratio != ratio) {
+    m_ratio = ratio;
     m_cells = QImage(pixels, QImage::Format_RGB32);
-    m_cells.setDevicePixelRatio(ratio);
     m_cells.fill(
         Theme::current().canvas);  // at a fractional scale the last pixel is only partly covered
     m_cellsDirty = viewport()->rect();
   }
+  m_cellsOffset = pixelOffset();
   if (m_cellsDirty.isEmpty()) return;
   QElapsedTimer timer;
   timer.start();
   QPainter into(&m_cells);
-  into.translate(-offset());
+  toLayer(&into);
   const QRegion content = m_cellsDirty.translated(offset());
   into.setClipRegion(content);
   painter().paintAll(into, content.boundingRect());
@@ -372,11 +381,10 @@ void MeshView::renderFlows() {
   timer.start();
   if (m_flows.size() != m_cells.size()) {
     m_flows = QImage(m_cells.size(), QImage::Format_ARGB32_Premultiplied);
-    m_flows.setDevicePixelRatio(m_cells.devicePixelRatio());
   }
   m_flows.fill(Qt::transparent);
   QPainter into(&m_flows);
-  into.translate(-offset());
+  toLayer(&into);
   painter().paintFlows(into, m_paths);
   m_flowsDirty = false;
   m_timing.flows = milliseconds(timer);
@@ -390,20 +398,20 @@ void MeshView::paintEvent(QPaintEvent* event) {
   timer.start();
   QPainter p(viewport());
   const QRect area = event->rect();
-  const qreal ratio = m_cells.devicePixelRatio();
-  const QRectF source(QPointF(area.topLeft()) * ratio, QSizeF(area.size()) * ratio);
-  p.drawImage(QRectF(area), m_cells, source);
+  // Pixel by pixel. Qt clips it to what is to be painted.
+  const QRectF whole(QPointF(0, 0), QSizeF(m_cells.size()) / m_ratio);
+  p.drawImage(whole, m_cells, m_cells.rect());
   if (!m_flows.isNull()) {
     // All lines, or pale behind those of the devices that the user looks at.
     if (!m_ownPaths.empty()) p.setOpacity(kBehindOpacity);
-    p.drawImage(QRectF(area), m_flows, source);
+    p.drawImage(whole, m_flows, m_flows.rect());
     p.setOpacity(1);
   }
 
   p.setRenderHint(QPainter::Antialiasing);
   const ScenePainter drawing = painter();
   p.save();
-  p.translate(-offset());
+  p.translate(-QPointF(pixelOffset()) / m_ratio);
   const QRect visible = area.translated(offset()).adjusted(-4, -4, 4, 4);
   if (!m_ownPaths.empty()) drawing.paintFlows(p, m_ownPaths);
   if (animating()) {
@@ -463,13 +471,20 @@ void MeshView::scrollContentsBy(int dx, int dy) {
     invalidate();
     return;
   }
-  // Move the part that stays visible; paint the newly visible strips.
+  // Move the part that stays visible; paint the newly visible strips, and at a fractional scale the
+  // pixels of which they cover only a part.
+  const bool isFractional = m_ratio != std::round(m_ratio);
   QImage moved(m_cells.size(), m_cells.format());
-  moved.setDevicePixelRatio(m_cells.devicePixelRatio());
-  QPainter(&moved).drawImage(QPoint(dx, dy), m_cells);
+  if (isFractional) moved.fill(Theme::current().canvas);
+  QPainter(&moved).drawImage(m_cellsOffset - pixelOffset(), m_cells);
   m_cells = std::move(moved);
+  m_cellsOffset = pixelOffset();
   m_cellsDirty.translate(dx, dy);
   m_cellsDirty |= QRegion(whole) - whole.translated(dx, dy);
+  if (isFractional) {
+    const QRegion inside = m_cellsDirty;
+    for (const QRect& rect : inside) m_cellsDirty |= rect.adjusted(-1, -1, 1, 1);
+  }
   m_cellsDirty &= whole;
   m_flowsDirty = true;
   viewport()->update();
