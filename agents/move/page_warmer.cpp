@@ -38,10 +38,10 @@ void WarmAll(const MoveContext& context, const std::stop_token& stop) {
 
 }  // namespace
 
-PageWarmer::PageWarmer(std::shared_ptr<const MoveContext> context)
-    : thread_([this, context = std::move(context)](const std::stop_token& stop) {
+PageWarmer::PageWarmer(std::shared_ptr<const MoveContext> context, std::function<void()> done)
+    : thread_([context = std::move(context), done = std::move(done)](const std::stop_token& stop) {
         WarmAll(*context, stop);
-        ended_.set_value();
+        done();
       }) {}
 
 }  // namespace tessera::agents

@@ -25,9 +25,15 @@ std::int64_t BytesDone(const Move& move) {
 
 }  // namespace
 
-void ChangeTransfer::Warm() {
+void ChangeTransfer::Warm(std::function<void()> done) {
   context_ = change_.MakeContext(devices_, node_, world_.facts.machine, world_.open_checkpoint);
-  pages_ = world_.warm_pages(context_);
+  pages_ =
+      world_.warm_pages(context_, [this, lives = std::weak_ptr(lives_), done = std::move(done)] {
+        if (lives.expired()) return;
+        is_warming_ = false;
+        done();
+      });
+  is_warming_ = pages_ != nullptr;
 }
 
 void ChangeTransfer::Offer() {

@@ -44,9 +44,12 @@ class ChangeTransfer {
   ChangeTransfer(const ChangeTransfer&) = delete;
   ChangeTransfer& operator=(const ChangeTransfer&) = delete;
 
-  /// Begins to make the memory of the new pieces present.
+  /// Begins to make the memory of the new pieces present. `done` runs once, later than the call,
+  /// unless this part ends before, or nothing is begun.
   /// \pre the change is allocated
-  void Warm();
+  void Warm(std::function<void()> done);
+  /// Whether that goes on. The pause would be longer by what is left of it.
+  bool is_warming() const { return is_warming_; }
   /// Lets other nodes fetch cells of this transfer. Idempotent.
   void Offer();
   /// No cells may be fetched from now on.
@@ -130,6 +133,7 @@ class ChangeTransfer {
   std::shared_ptr<engine::DeviceExchange> exchange_;
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
+  bool is_warming_ = false;
   std::unique_ptr<Move> move_;           // of the state
   std::unique_ptr<Move> gradient_move_;  // after it
   std::unique_ptr<Move> followed_move_;  // of gradients that were kept

@@ -295,8 +295,10 @@ NodeWorld NodeServer::MakeWorld() {
         },
         on_loop(std::move(done)));
   };
-  world.warm_pages = [](std::shared_ptr<const MoveContext> context) {
-    return std::make_shared<PageWarmer>(std::move(context));
+  world.warm_pages = [this](std::shared_ptr<const MoveContext> context,
+                            std::function<void()> done) {
+    return std::make_shared<PageWarmer>(std::move(context),
+                                        [this, done = std::move(done)] { loop_.Post(done); });
   };
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     served_->Serve(std::move(context));

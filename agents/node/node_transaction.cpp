@@ -41,6 +41,10 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
   return wire::TxnReport::REFUSED;
 }
 
+/// How long a change waits for the memory of its new pieces. A machine that has little left may
+/// never finish.
+constexpr auto kLongestWarming = std::chrono::seconds(20);
+
 TransactionPart::Terms TermsOf(const wire::Prepare& p) {
   return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.rounds_size()};
 }
@@ -137,7 +141,14 @@ Status NodeTransaction::CheckAndReserve() {
         fmt::format("transaction {} of '{}': all state is copied in one step: {}", p.transaction(),
                     p.job(), change_.why_one_leg()));
   }
-  transfer_.Warm();
+  transfer_.Warm([this] { CheckConnected(); });
+  if (transfer_.is_warming()) {
+    world_.timers.After(kLongestWarming, [this, alive = std::weak_ptr(alive_)] {
+      if (alive.expired()) return;
+      waits_for_memory_ = false;
+      CheckConnected();
+    });
+  }
   return world_.machine.write_job_files(p.job(), p.settings(), change_.to());
 }
 
@@ -148,7 +159,9 @@ void NodeTransaction::ConnectRanks() {
   meeting_.Begin([this] { CheckConnected(); });
 }
 
+// The job trains until all of it is there.
 void NodeTransaction::CheckConnected() {
+  if (waits_for_memory_ && transfer_.is_warming()) return;
   if (ranks_.AreConnected() && meeting_.is_over()) Feed(engine::RanksConnected{OkStatus()});
 }
 

@@ -159,6 +159,7 @@ class NodeTransaction {
   std::optional<std::int64_t> awaited_;  // the step whose state is to be copied while ranks compute
   int leg_ = 1;                          // for which it is
   bool saves_ = false;                   // gradients, before the ranks go on
+  bool waits_for_memory_ = true;         // of new pieces, before it is prepared
   std::chrono::duration<double> kept_{};  // for so long, the last time
   bool looks_again_ = false;              // soon
   std::string round_problem_;             // of the last attempt at a round, reported once

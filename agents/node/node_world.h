@@ -106,8 +106,11 @@ struct NodeWorld {
                                       const StepUpdate& update,
                                       std::function<void(const Status&)> done)>
       update_copies;
-  /// Makes the memory of the new pieces present. The work ends with what this returns.
-  std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context)> warm_pages;
+  /// Makes the memory of the new pieces present. `done` runs once, on the loop, later than the
+  /// call. The work ends with what this returns; null: there is none, and `done` does not run.
+  std::function<std::shared_ptr<void>(std::shared_ptr<const MoveContext> context,
+                                      std::function<void()> done)>
+      warm_pages;
   /// Cells of this transfer may be fetched from this node from now on; null: of none.
   std::function<void(std::shared_ptr<const MoveContext> context)> serve;
   /// Limits what this node sends and what it receives over lanes; 0: no limit.

@@ -392,7 +392,9 @@ NodeWorld SimNode::MakeWorld() {
     return later([this, context, update] { return Update(*context, update, world_.memory_of); },
                  std::move(done));
   };
-  world.warm_pages = [](const std::shared_ptr<const MoveContext>&) { return nullptr; };
+  world.warm_pages = [](const std::shared_ptr<const MoveContext>&, const std::function<void()>&) {
+    return nullptr;
+  };
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     agent_->served = std::move(context);
   };

@@ -221,7 +221,9 @@ class MoverTest : public QObject {
       return after.ru_minflt - before.ru_minflt;
     };
     QVERIFY(faults({0, 2}) >= 64);  // a piece has 64 pages
-    PageWarmer(nodes.ContextPtr(0)).Wait();
+    std::promise<void> warm;
+    const PageWarmer warmer(nodes.ContextPtr(0), [&] { warm.set_value(); });
+    warm.get_future().wait();
     QCOMPARE(faults({0, 3}), 0L);
   }
   void plansAreCarriedOut_data() {

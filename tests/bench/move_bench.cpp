@@ -264,16 +264,17 @@ bool Measure(const Size& size, const Fabric& fabric, int rounds, const QString& 
     if (!python.isEmpty()) torch.push_back(TorchSeconds(python, size.rows));
   }
   fmt::print("\n{} of f32 state, {}, medians of {} rounds\n", size.name, fabric.name, rounds);
-  fmt::print("{:>20} {:>10} {:>9} {:>14} {:>9} {:>9} {:>10}\n", "(pp,tp,dp)", "moved", "pause",
-             "low…high", "planned", "copy", "ratio");
+  fmt::print("{:>20} {:>10} {:>9} {:>9} {:>14} {:>9} {:>9} {:>10}\n", "(pp,tp,dp)", "moved",
+             "pause", "first", "low…high", "planned", "copy", "ratio");
   for (const Change& change : Changes()) {
     const Row& row = rows[change.name];
     const double pause = UpperMedian(row.pause), copy = UpperMedian(row.copy);
     const auto [low, high] = std::ranges::minmax(row.pause);
-    fmt::print("{:>20} {:>6.0f} MiB {:>6.0f} ms {:>14} {:>6.0f} ms {:>6.1f} ms {:>10.1f}\n",
-               change.name, static_cast<double>(row.bytes) / (1 << 20), 1e3 * pause,
-               fmt::format("{:.0f}…{:.0f} ms", 1e3 * low, 1e3 * high),
-               1e3 * UpperMedian(row.planned), 1e3 * copy, pause / copy);
+    fmt::print(
+        "{:>20} {:>6.0f} MiB {:>6.0f} ms {:>6.0f} ms {:>14} {:>6.0f} ms {:>6.1f} ms {:>10.1f}\n",
+        change.name, static_cast<double>(row.bytes) / (1 << 20), 1e3 * pause,
+        1e3 * row.pause.front(), fmt::format("{:.0f}…{:.0f} ms", 1e3 * low, 1e3 * high),
+        1e3 * UpperMedian(row.planned), 1e3 * copy, pause / copy);
   }
   if (!torch.empty()) {
     fmt::print("PyTorch's checkpoint of this state, saved and loaded: {:.2f} s\n",
