@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/checkpoint_query.h"
 
+#include <optional>
 #include <utility>
 
 #include "agents/checkpoint/checkpoint_place.h"
@@ -13,7 +14,7 @@ namespace tessera::agents {
 Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
                                                      const wire::CheckpointQuery& query) {
   const auto allowed = [&](const std::string& path) {
-    return CheckCheckpoint(config.jobs, config.node, path);
+    return CheckCheckpoint(config.jobs, config.node, path, std::nullopt);
   };
   wire::CheckpointAnswer out;
   for (const std::string& path : query.examine()) {

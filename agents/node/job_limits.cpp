@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "agents/node/path_lookup.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/is_url.h"
 #include "engine/model/gpt.h"
@@ -26,21 +27,23 @@ bool IsPlainUrl(std::string url) {
   return !has("/.") && !has("%2e") && !has("%2f") && !has("%5c") && !has("\\");
 }
 
+using Patience = std::optional<std::chrono::milliseconds>;
+
 /// Without links and "..", so that neither leads out of a folder.
-fs::path Resolved(const std::string& path) {
-  std::error_code failed;
-  fs::path resolved = fs::weakly_canonical(path, failed);
-  return failed ? fs::path() : resolved;
+Result<fs::path> Resolved(const std::string& path, Patience patience) {
+  if (!patience) return fs::path(ResolvePath(path));
+  TESSERA_TRY(std::string resolved, ResolvePathWithin(path, *patience));
+  return fs::path(std::move(resolved));
 }
 
-bool IsBelow(const std::string& name, const std::string& limit) {
+Result<bool> IsBelow(const std::string& name, const std::string& limit, Patience patience) {
   if (engine::IsUrl(name) != engine::IsUrl(limit)) return false;
   if (engine::IsUrl(name)) {
     const std::string folder = limit.ends_with('/') ? limit : limit + '/';
     return (name + '/').starts_with(folder) && IsPlainUrl(name);
   }
-  const fs::path path = Resolved(name);
-  fs::path folder = Resolved(limit);
+  TESSERA_TRY(const fs::path path, Resolved(name, patience));
+  TESSERA_TRY(fs::path folder, Resolved(limit, patience));
   if (!folder.has_filename()) folder = folder.parent_path();  // "/srv/data/"
   const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return !folder.empty() && end == folder.end();
@@ -49,9 +52,12 @@ bool IsBelow(const std::string& name, const std::string& limit) {
 /// \param verb what the node does not do with `name`
 /// \param key of its configuration, with the limits
 Status CheckBelow(const std::vector<std::string>& limits, std::int32_t node,
-                  const std::string& name, std::string_view verb, std::string_view key) {
-  const auto allows = [&](const std::string& limit) { return IsBelow(name, limit); };
-  if (std::ranges::any_of(limits, allows)) return OkStatus();
+                  const std::string& name, std::string_view verb, std::string_view key,
+                  Patience patience) {
+  for (const std::string& limit : limits) {
+    TESSERA_TRY(const bool is_below, IsBelow(name, limit, patience));
+    if (is_below) return OkStatus();
+  }
   std::vector<std::string> shown;
   for (const std::string& limit : limits) shown.push_back(engine::ShownName(limit));
   return PermissionDenied(
@@ -84,7 +90,8 @@ Status CheckLimits(const JobLimits& limits, std::int32_t node,
   if (!limits.data) return OkStatus();
   for (const std::string& text : settings.data) {
     TESSERA_TRY(const engine::WeightedPath weighted, engine::ParseWeightedPath(text));
-    TESSERA_RETURN_IF_ERROR(CheckBelow(*limits.data, node, weighted.path, "read", "data"));
+    TESSERA_RETURN_IF_ERROR(
+        CheckBelow(*limits.data, node, weighted.path, "read", "data", kLoopPatience));
   }
   return OkStatus();
 }
@@ -98,12 +105,13 @@ Status CheckTrainer(bool is_gpu, ptc::DeviceId device, const engine::JobSettings
                   ToString(device)));
 }
 
-Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path) {
+Status CheckCheckpoint(const JobLimits& limits, std::int32_t node, const std::string& path,
+                       Patience patience) {
   if (!engine::IsUrl(path) && !fs::path(path).is_absolute()) {
     return InvalidArgument(fmt::format("path '{}' of a checkpoint is not absolute", path));
   }
   if (!limits.checkpoints) return OkStatus();
-  return CheckBelow(*limits.checkpoints, node, path, "use", "checkpoints");
+  return CheckBelow(*limits.checkpoints, node, path, "use", "checkpoints", patience);
 }
 
 }  // namespace tessera::agents

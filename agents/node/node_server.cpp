@@ -264,7 +264,7 @@ NodeWorld NodeServer::MakeWorld() {
   world.open_checkpoint =
       [limits = config_.jobs, node = config_.node](
           const std::string& path) -> Result<std::shared_ptr<const checkpoint::Checkpoint>> {
-    TESSERA_RETURN_IF_ERROR(CheckCheckpoint(limits, node, path));
+    TESSERA_RETURN_IF_ERROR(CheckCheckpoint(limits, node, path, std::nullopt));
     return OpenCheckpointAt(path);
   };
   world.start_kept_digests = [this](KeptState state, std::function<void(KeptResult)> done) {

@@ -155,7 +155,7 @@ void StoredViews::Save(const wire::SaveShare& message, SaveReply reply) {
   if (!share) return reply(ended(NotFound(fmt::format("n{} has no share of the view", node_))));
   ShareWriter::Handlers handlers;
   handlers.check = [limits = limits_, node = node_, path = message.path()] {
-    return CheckCheckpoint(limits, node, path);
+    return CheckCheckpoint(limits, node, path, std::nullopt);
   };
   handlers.progress = [this, id, reply](std::int64_t done, std::int64_t total) {
     loop_.Post([this, id, reply, done, total] {
