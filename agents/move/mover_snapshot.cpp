@@ -33,7 +33,7 @@ std::vector<PieceRange> PieceRangesOf(const MoveContext& c) {
   return out;
 }
 
-Result<engine::DeviceCell> CellOf(const MoveContext& c, const PieceRange& piece) {
+Result<engine::DeviceCell> CellOfRange(const MoveContext& c, const PieceRange& piece) {
   const ptc::StorageRead& planned = *piece.planned;
   return FindCell(c, NextPieces(c, planned.device), planned.tensor, planned.piece, piece.range);
 }
@@ -52,7 +52,7 @@ Status Mover::ReadSnapshot(const std::stop_token& stop) {
   // Several reads at once keep the lanes busy.
   return ForEachInParallel(pieces.size(), stop, [&](std::size_t at) -> Status {
     const auto& [planned, range] = pieces[at];
-    TESSERA_TRY(const engine::DeviceCell cell, CellOf(c, pieces[at]));
+    TESSERA_TRY(const engine::DeviceCell cell, CellOfRange(c, pieces[at]));
     // The range is row-major in the piece, so it is one run of bytes there.
     const std::span<std::byte> in_place = cell.InPlace(0, cell.size_bytes());
     if (in_place.empty()) {
@@ -83,7 +83,7 @@ Status Mover::ReadCheckpoint(const std::stop_token& stop) {
           std::vector<std::byte> bytes(static_cast<std::size_t>(size));
           TESSERA_RETURN_IF_ERROR(tensors.Read(planned->tensor, range, bytes));
           return gate.Use([&]() -> Status {
-            TESSERA_TRY(const engine::DeviceCell cell, CellOf(c, pieces[at]));
+            TESSERA_TRY(const engine::DeviceCell cell, CellOfRange(c, pieces[at]));
             TESSERA_RETURN_IF_ERROR(cell.Unpack(0, bytes));
             storage_done_ += size;
             return OkStatus();

@@ -126,8 +126,12 @@ class JobTest : public QObject {
       header.request_step.store(header.end.load() + 20);
       header.request.store(request);
       SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
-      QTRY_VERIFY_WITH_TIMEOUT(
-          node.Pausing(1) && node.agent.Of(Node::Id(0)).decided.back().pause == request, kLimit);
+      const auto has_paused_again = [&] {
+        const Heard heard = node.agent.Of(Node::Id(0));
+        return !heard.decided.empty() && heard.decided.back().pause == request &&
+               heard.paused == heard.decided.back().step && *heard.paused > step;
+      };
+      QTRY_VERIFY_WITH_TIMEOUT(has_paused_again(), kLimit);
       const Heard heard = node.agent.Of(Node::Id(0));
       for (const RankDecision& decision : heard.decided) {
         const bool follows = step > 0 && decision.step == step + 1;
