@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -29,22 +28,6 @@ Error WithRemedy(Error error) {
     error.message += "; move the file aside, then a new history begins";
   }
   return error;
-}
-
-/// Moves the file and the files that SQLite keeps beside it.
-/// \return the new name
-Result<std::string> MoveAside(const std::string& path) {
-  std::string bad = path + ".bad";
-  std::error_code failure;
-  for (int number = 2; std::filesystem::exists(bad, failure); ++number) {
-    bad = fmt::format("{}.bad.{}", path, number);
-  }
-  std::filesystem::rename(path, bad, failure);
-  if (failure) return Unavailable(fmt::format("{}: {}", bad, failure.message()));
-  for (const char* suffix : {"-wal", "-shm"}) {
-    std::filesystem::rename(path + suffix, bad + suffix, failure);  // may not exist
-  }
-  return bad;
 }
 
 /// Files from before retention cannot return pages to the file system; this converts them once. A

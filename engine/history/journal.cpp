@@ -49,6 +49,20 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
                                      std::move(get), std::move(erase), std::move(list)})));
 }
 
+Result<std::unique_ptr<Journal>> Journal::OpenOrQuarantine(const std::string& path,
+                                                           std::string* note) {
+  note->clear();
+  const auto check = [&path]() -> Status {
+    TESSERA_TRY(const auto database, Database::Open(path, Database::Durability::kFull));
+    return CheckWhole(*database);
+  };
+  if (const Status whole = check(); !whole && whole.error().code == ErrorCode::kDataLoss) {
+    TESSERA_TRY(const std::string bad, MoveAside(path));
+    *note = fmt::format("{} was damaged ({}); it is kept as {}", path, whole.error().message, bad);
+  }
+  return Open(path);
+}
+
 Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Journal::~Journal() = default;
 

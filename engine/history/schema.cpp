@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,20 @@ Status CheckWhole(Database& database) {
                     (row ? check.Text(0) : "the integrity check returned no row"));
   }
   return OkStatus();
+}
+
+Result<std::string> MoveAside(const std::string& path) {
+  std::string bad = path + ".bad";
+  std::error_code failure;
+  for (int number = 2; std::filesystem::exists(bad, failure); ++number) {
+    bad = fmt::format("{}.bad.{}", path, number);
+  }
+  std::filesystem::rename(path, bad, failure);
+  if (failure) return Unavailable(fmt::format("{}: {}", bad, failure.message()));
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::filesystem::rename(path + suffix, bad + suffix, failure);  // may not exist
+  }
+  return bad;
 }
 
 Status Migrate(Database& database, std::string_view schema, bool keep_backup) {

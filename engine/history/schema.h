@@ -4,6 +4,7 @@
 /// \file
 /// Schemas as numbered sections of SQL (resources/schema/), and the migration of a database.
 
+#include <string>
 #include <string_view>
 
 #include "engine/history/sqlite.h"
@@ -30,5 +31,10 @@ Status Migrate(Database& database, std::string_view schema, bool keep_backup = t
 /// Reads and checks the whole database.
 /// \error kDataLoss naming the path and the first damage
 Status CheckWhole(Database& database);
+
+/// Renames a database file, with the files that SQLite keeps next to it, to PATH.bad, PATH.bad.2, ….
+/// \return the new name
+/// \error kUnavailable
+Result<std::string> MoveAside(const std::string& path);
 
 }  // namespace tessera::engine

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QFile>
 #include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
@@ -194,6 +195,37 @@ class JournalTest : public QObject {
     QVERIFY(!(*journal)->Get("erased")->has_value());
     QVERIFY(*(*journal)->Get("refused") == std::optional<std::string>("x"));
     QVERIFY(*(*journal)->Get("c") == std::optional<std::string>("y"));
+  }
+
+  void aDamagedFileIsKeptAside_data() {
+    QTest::addColumn<int>("at");
+    QTest::newRow("header") << 0;
+    QTest::newRow("page of the table") << 8192;
+  }
+  void aDamagedFileIsKeptAside() {
+    QFETCH(const int, at);
+    const std::string path = Path("damaged" + std::to_string(at) + ".db");
+    std::string note;
+    for (int start = 0; start < 2; ++start) {
+      const auto journal = Journal::OpenOrQuarantine(path, &note);
+      VERIFY_OK(journal);
+      QVERIFY(note.empty());
+      for (int i = 0; i < 200; ++i) {
+        QVERIFY((*journal)->Put("job/" + std::to_string(i), std::string(200, 'x')));
+      }
+    }
+    {
+      QFile file(QString::fromStdString(path));
+      QVERIFY(file.open(QIODevice::ReadWrite));
+      QVERIFY(file.size() > at + 4096);
+      QVERIFY(file.seek(at) && file.write(QByteArray(4096, 'y')) == 4096);
+    }
+    const auto journal = Journal::OpenOrQuarantine(path, &note);
+    VERIFY_OK(journal);
+    QVERIFY2(note.find(path + " was damaged") == 0, note.c_str());
+    QVERIFY2(note.ends_with(path + ".bad"), note.c_str());
+    QVERIFY(QFile::exists(QString::fromStdString(path + ".bad")));
+    QVERIFY((*journal)->List("")->empty());
   }
 
   void aNewerFileIsRefused() {
