@@ -19,6 +19,8 @@ Result<bool> KeptRows::Keep(const wire::KeptRow& row) {
   if (row.revision() != all_.revision() + 1) return false;
   wire::KeptRows next;
   next.set_revision(row.revision());
+  *next.mutable_nodes() = all_.nodes();
+  next.set_registrar(all_.registrar());
   for (const wire::KeptRow& other : all_.rows()) {
     if (other.key() != row.key()) *next.add_rows() = other;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 
 #include "agents/registrar/txn_row.h"
@@ -20,6 +21,8 @@ constexpr std::array<std::string_view, 6> kPrefixes = {
 // None of them is a time: clocks of machines differ.
 constexpr int kGenerationBit = 48, kStartBit = 32;
 constexpr const char* kStarts = "mirror-starts";
+constexpr const char* kBehind = "mirror-behind";
+constexpr const char* kNodes = "mirror-nodes";  // "0 1 2"
 
 }  // namespace
 
@@ -38,6 +41,11 @@ Status MirroredJournal::Recover() {
   const std::int64_t start = 1 + (starts ? std::strtoll(starts->c_str(), nullptr, 10) : 0);
   TESSERA_RETURN_IF_ERROR(journal_.Put(kStarts, std::to_string(start)));
   revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
+  TESSERA_TRY(const auto behind, journal_.Get(kBehind));
+  behind_ = behind ? std::strtoll(behind->c_str(), nullptr, 10) : 0;
+  TESSERA_TRY(const auto nodes, journal_.Get(kNodes));
+  std::istringstream numbers(nodes.value_or(std::string()));
+  for (std::int32_t node = 0; numbers >> node;) nodes_.insert(node);
   TESSERA_TRY(auto rows, journal_.List(""));
   for (auto& [key, value] : rows) {
     if (IsMirrored(key)) rows_.insert_or_assign(key, std::move(value));
@@ -45,11 +53,43 @@ Status MirroredJournal::Recover() {
   return OkStatus();
 }
 
-void MirroredJournal::OnRegister(std::int32_t node, const std::string& identity) {
+Status MirroredJournal::OnRegister(std::int32_t node, const std::string& identity,
+                                   std::int64_t kept_revision) {
   routes_[node] = identity;
+  TESSERA_RETURN_IF_ERROR(NoteNode(node));
+  if (kept_revision > revision_) {
+    behind_ = std::max(behind_, kept_revision);
+    return journal_.Put(kBehind, std::to_string(behind_));
+  }
+  if (!is_behind()) SendAll(identity);
+  return OkStatus();
+}
+
+Status MirroredJournal::NoteNode(std::int32_t node) {
+  if (!nodes_.insert(node).second) return OkStatus();
+  std::string text;
+  for (const std::int32_t known : nodes_) text += std::to_string(known) + ' ';
+  return journal_.Put(kNodes, text);
+}
+
+Status MirroredJournal::Outrun() {
+  if (!is_behind()) return OkStatus();
+  constexpr std::int64_t kStartMask = (std::int64_t{1} << (kGenerationBit - kStartBit)) - 1;
+  const std::int64_t start = ((behind_ >> kStartBit) & kStartMask) + 1;
+  TESSERA_RETURN_IF_ERROR(journal_.Put(kStarts, std::to_string(start)));
+  TESSERA_RETURN_IF_ERROR(journal_.Erase(kBehind));
+  revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
+  behind_ = 0;
+  for (const auto& [node, identity] : routes_) SendAll(identity);
+  return OkStatus();
+}
+
+void MirroredJournal::SendAll(const std::string& identity) const {
   wire::ToNode message;
   wire::KeptRows& all = *message.mutable_keep_rows();
   all.set_revision(revision_);
+  all.set_registrar(node_);
+  all.mutable_nodes()->Add(nodes_.begin(), nodes_.end());
   for (const auto& [key, value] : rows_) {
     wire::KeptRow& row = *all.add_rows();
     row.set_key(key);
@@ -79,6 +119,7 @@ void MirroredJournal::Mirror(const engine::RowChange& change) {
   } else {
     rows_.erase(rows_.find(key));
   }
+  if (is_behind()) return;
   const auto shared = std::make_shared<const wire::ToNode>(std::move(message));
   for (const auto& [node, identity] : routes_) send_(identity, shared);
 }

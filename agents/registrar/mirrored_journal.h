@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +37,23 @@ class MirroredJournal : public engine::DurableStore {
   using Send = std::function<void(const std::string& identity,
                                   const std::shared_ptr<const wire::ToNode>& message)>;
   /// The journal outlives it.
-  MirroredJournal(engine::DurableStore& journal, std::int64_t generation, Send send)
-      : journal_(journal), generation_(generation), send_(std::move(send)) {}
+  /// \param node on which the registrar runs
+  MirroredJournal(engine::DurableStore& journal, std::int64_t generation, std::int32_t node,
+                  Send send)
+      : journal_(journal), generation_(generation), node_(node), send_(std::move(send)) {}
   /// Reads what an earlier process has journaled. Revisions of this one are later.
   /// \error those of the journal
   Status Recover();
-  void OnRegister(std::int32_t node, const std::string& identity);
+  /// `kept_revision`: of the node's copy. A later one than this journal has ever had shows that this
+  /// journal was lost or replaced by an old copy. Then the nodes get nothing, because the next
+  /// registrar may need what they have, until the table is rebuilt. That holds across restarts.
+  /// \error of the journal
+  Status OnRegister(std::int32_t node, const std::string& identity, std::int64_t kept_revision);
+  /// Whether nodes have later copies.
+  bool is_behind() const { return behind_ > 0; }
+  /// The table was rebuilt from what nodes hold: their copies are replaced from now on.
+  /// \error of the journal
+  Status Outrun();
   /// Of a registrar's generation, which is the first part of a revision.
   static std::int64_t GenerationOf(std::int64_t revision);
 
@@ -59,13 +71,18 @@ class MirroredJournal : public engine::DurableStore {
 
  private:
   void Mirror(const engine::RowChange& change);
+  void SendAll(const std::string& identity) const;
+  Status NoteNode(std::int32_t node);
 
   engine::DurableStore& journal_;
   const std::int64_t generation_;
+  const std::int32_t node_;
   const Send send_;
   std::map<std::string, std::string, std::less<>> rows_;
   std::map<std::int32_t, std::string> routes_;  // identities of nodes that have registered
+  std::set<std::int32_t> nodes_;                // that have ever registered
   std::int64_t revision_ = 0;                   // of the last change
+  std::int64_t behind_ = 0;                     // the latest revision of a node; 0: none is later
 };
 
 }  // namespace tessera::agents

@@ -60,8 +60,7 @@ Takeover::Takeover(Timers& timers, const AgentConfig& config, std::int64_t gener
       config_(config),
       generation_(generation),
       journal_(journal),
-      world_(std::move(world)),
-      last_arrival_(timers.now()) {
+      world_(std::move(world)) {
   period_ = timers_.Every(kTick, [this] { Tick(); });
 }
 
@@ -88,7 +87,12 @@ void Takeover::Note(std::int32_t node, const wire::KeptRows& rows) {
   }
   // Nobody has a revision of this generation or a later one.
   const bool is_possible = MirroredJournal::GenerationOf(rows.revision()) < generation_;
-  if (!is_possible || rows.revision() <= rows_.revision()) return;
+  if (!is_possible || rows.revision() <= 0) return;
+  copies_.insert(node);
+  nodes_.insert(rows.nodes().begin(), rows.nodes().end());
+  if (rows.revision() <= rows_.revision()) return;
+  off_.reset();
+  if (!rows.nodes().empty() && rows.registrar() != config_.node) off_ = rows.registrar();
   rows_.Clear();
   rows_.set_revision(rows.revision());
   for (const wire::KeptRow& row : rows.rows()) {
@@ -118,19 +122,40 @@ std::set<std::int32_t> Takeover::Awaited() const {
 }
 
 std::string Takeover::Text() const {
+  std::set<std::int32_t> wanted = awaited_;
+  if (!Suffices()) {
+    wanted.insert(config_.node);
+    wanted.insert(nodes_.begin(), nodes_.end());
+    if (off_) wanted.erase(*off_);
+  }
   std::set<std::int32_t> missing;
-  std::ranges::set_difference(awaited_, reported_, std::inserter(missing, missing.end()));
+  std::ranges::set_difference(wanted, copies_, std::inserter(missing, missing.end()));
   return fmt::format(
       "n{} takes over as the registrar: {}{}", config_.node,
       reported_.empty() ? "no node has reported yet" : NamesOf(reported_) + " reported",
       missing.empty() ? "" : ", waiting for " + NamesOf(missing));
 }
 
+bool Takeover::Suffices() const {
+  if (!reported_.contains(config_.node) || copies_.empty()) return false;
+  const auto counts = [this](std::int32_t node) { return node != off_; };
+  const auto has_copy = [this](std::int32_t node) { return copies_.contains(node); };
+  const auto named = std::ranges::count_if(awaited_, counts);
+  const auto has_named = std::ranges::all_of(
+      awaited_, [&](std::int32_t node) { return !counts(node) || has_copy(node); });
+  if (named > 0 && has_named) return true;
+  const auto all = std::ranges::count_if(nodes_, counts);
+  return 2 * std::ranges::count_if(
+                 nodes_, [&](std::int32_t node) { return counts(node) && has_copy(node); }) > all;
+}
+
 void Takeover::Tick() {
-  const auto silence = timers_.now() - last_arrival_;
-  const bool has_all =
-      !awaited_.empty() && std::ranges::includes(reported_, awaited_) && silence >= kPause;
-  if (!has_all && silence < std::chrono::seconds(config_.node_lost_seconds)) return;
+  if (!last_arrival_) last_arrival_ = timers_.now();
+  const auto silence = timers_.now() - *last_arrival_;
+  const bool has_all = reported_.contains(config_.node) && !awaited_.empty() &&
+                       std::ranges::includes(copies_, awaited_) && silence >= kPause;
+  const bool is_late = silence >= std::chrono::seconds(config_.node_lost_seconds);
+  if (!has_all && !(is_late && Suffices())) return;
   if (const Status written = Write(); !written) {
     world_.print("the takeover cannot be journaled: " + written.error().ToString());
     last_arrival_ = timers_.now();  // again later

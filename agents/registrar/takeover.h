@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -20,10 +21,12 @@
 
 namespace tessera::agents {
 
-/// Of the copies that nodes have, that of the latest revision counts. Ends as soon as all nodes of
-/// its jobs have reported, or when no node has come for `node_lost_seconds`: those that are missing
-/// then count as lost, like any silent node. No transaction is decided by that: the register holds
-/// the outcome of the transaction in progress.
+/// Takes the copy of the latest revision. Ends as soon as all nodes of its jobs have reported, or when
+/// no node has come for `node_lost_seconds` and the copies suffice: this node must have reported, and
+/// either the nodes of the jobs in the latest copy or a majority of all nodes must have a copy. The
+/// node of the earlier registrar is off, so it does not count. Nodes that are missing then count as
+/// lost, like any silent node. No transaction is decided by that: the register holds the outcome of
+/// the transaction in progress.
 /// \threadsafety The thread of the timers.
 class Takeover {
  public:
@@ -54,6 +57,8 @@ class Takeover {
   Status Write();
   /// The nodes of the jobs and of the transaction in the rows.
   std::set<std::int32_t> Awaited() const;
+  /// Whether the copies that have come are those of enough nodes.
+  bool Suffices() const;
 
   Timers& timers_;
   const AgentConfig& config_;
@@ -62,8 +67,12 @@ class Takeover {
   const World world_;
   wire::KeptRows rows_;  // of the latest revision
   std::set<std::int32_t> reported_;
+  std::set<std::int32_t> copies_;  // nodes that have reported one
   std::set<std::int32_t> awaited_;
-  Timers::Clock::time_point last_arrival_;
+  std::set<std::int32_t> nodes_;     // that have ever registered with the earlier registrar
+  std::optional<std::int32_t> off_;  // the node of the earlier registrar, by the latest copy
+  /// Absent until the loop runs, since nobody is heard before.
+  std::optional<Timers::Clock::time_point> last_arrival_;
   Timers::TimerId period_ = 0;
 };
 

@@ -51,7 +51,7 @@ std::int64_t Revision(std::int64_t generation, std::int64_t change) {
 /// A journal that is mirrored to nodes, which keep what they get.
 struct Mirror {
   explicit Mirror(std::int64_t generation = 1)
-      : journal(disk, generation, [this](const std::string& identity, const auto& message) {
+      : journal(disk, generation, 0, [this](const std::string& identity, const auto& message) {
           const wire::ToNode& m = *message;
           Node& node = nodes.try_emplace(identity).first->second;
           if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
@@ -101,6 +101,7 @@ struct Desk {
     wire::FromNode message;
     message.set_node(node);
     message.mutable_kept_rows()->set_revision(revision);
+    if (revision > 0) message.mutable_kept_rows()->mutable_nodes()->Add(nodes.begin(), nodes.end());
     for (const wire::KeptRow& row : rows) *message.mutable_kept_rows()->add_rows() = row;
     takeover->OnNode("id" + std::to_string(node), message);
   }
@@ -108,6 +109,7 @@ struct Desk {
   test::PartOffice office;
   AgentConfig config;
   std::map<std::string, bool> asked;
+  std::vector<std::int32_t> nodes;  // of the cluster, by the copies; n0 was the registrar
   int done = 0;
   std::unique_ptr<Takeover> takeover;
 };
@@ -164,11 +166,11 @@ class TakeoverTest : public QObject {
   void nodesHaveWhatTheJournalHas() {
     Mirror mirror;
     QVERIFY(mirror.journal.Recover());
-    mirror.journal.OnRegister(1, "one");
+    QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     QVERIFY(mirror.journal.Put("job/a", "1"));
     QVERIFY(mirror.journal.Put("txn", "2"));
     QCOMPARE(mirror.At("one"), (std::map<std::string, std::string>{{"job/a", "1"}, {"txn", "2"}}));
-    mirror.journal.OnRegister(2, "two");  // it was away
+    QVERIFY(mirror.journal.OnRegister(2, "two", 0));  // it was away
     QCOMPARE(mirror.At("two"), mirror.At("one"));
     QVERIFY(mirror.journal.Put("ended-job/a", ""));
     QVERIFY(mirror.journal.Erase("job/a"));
@@ -181,7 +183,7 @@ class TakeoverTest : public QObject {
   void whatIsNotOfJobsStays() {
     Mirror mirror;
     QVERIFY(mirror.journal.Recover());
-    mirror.journal.OnRegister(1, "one");
+    QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     QVERIFY(mirror.journal.Put("act/1", "2"));
     QVERIFY(mirror.journal.Put("next_number", "8"));
     QVERIFY(mirror.journal.Put("txnumbers", "8"));
@@ -193,7 +195,7 @@ class TakeoverTest : public QObject {
   void whatIsNotWrittenIsNotSent() {
     Mirror mirror;
     QVERIFY(mirror.journal.Recover());
-    mirror.journal.OnRegister(1, "one");
+    QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     mirror.disk.refused = "job/";
     QVERIFY(!mirror.journal.Put("job/a", "1"));
     QVERIFY(mirror.At("one").empty());
@@ -206,17 +208,54 @@ class TakeoverTest : public QObject {
     for (const std::int64_t generation : {1, 1, 2, 3}) {
       if (generation > 1) disk.rows.clear();  // another node
       std::int64_t revision = 0;
-      MirroredJournal journal(disk, generation, [&](const std::string&, const auto& message) {
+      MirroredJournal journal(disk, generation, 0, [&](const std::string&, const auto& message) {
         const wire::ToNode& m = *message;
         revision = m.has_keep_rows() ? m.keep_rows().revision() : m.keep_row().revision();
       });
       QVERIFY(journal.Recover());
-      journal.OnRegister(1, "one");
+      QVERIFY(journal.OnRegister(1, "one", 0));
       QVERIFY(revision > last);
       for (int i = 0; i < 3; ++i) QVERIFY(journal.Put("job/a", std::to_string(i)));
       QCOMPARE(MirroredJournal::GenerationOf(revision), generation);
       last = revision;
     }
+  }
+
+  // Its file was lost. What the nodes keep is later, and the only copy.
+  void aRegistrarThatIsBehindOverwritesNoCopy() {
+    Mirror first;
+    QVERIFY(first.journal.Recover());
+    QVERIFY(first.journal.OnRegister(1, "one", 0));
+    QVERIFY(first.journal.Put("job/a", "1"));
+    const std::int64_t kept = first.nodes.at("one").kept.all().revision();
+    Mirror::Node& node = first.nodes.at("one");
+
+    Mirror second;
+    QVERIFY(second.journal.Recover());
+    QVERIFY(second.journal.OnRegister(1, "one", kept));
+    QVERIFY(second.journal.is_behind());
+    for (int i = 0; i < 5; ++i) QVERIFY(second.journal.Put("job/b", std::to_string(i)));
+    QVERIFY(!second.nodes.contains("one"));
+    // It does not forget that when it restarts, although its revisions are then later.
+    int sent = 0;
+    MirroredJournal third(second.disk, 1, 0, [&](const std::string&, const auto& message) {
+      const wire::ToNode& m = *message;
+      if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
+      ++sent;
+    });
+    QVERIFY(third.Recover());
+    QVERIFY(third.OnRegister(1, "one", kept));
+    QVERIFY(third.Put("job/b", "9"));
+    QCOMPARE(sent, 0);
+    QCOMPARE(first.At("one"), (std::map<std::string, std::string>{{"job/a", "1"}}));
+    // The table was rebuilt.
+    QVERIFY(third.Put("job/a", "2"));
+    QVERIFY(third.Outrun());
+    QCOMPARE(sent, 1);
+    QCOMPARE(first.At("one"),
+             (std::map<std::string, std::string>{{"job/a", "2"}, {"job/b", "9"}}));
+    QVERIFY(node.kept.all().revision() > kept);
+    QCOMPARE(node.kept.all().nodes_size(), 1);
   }
 
   // ---- the next registrar
@@ -247,6 +286,7 @@ class TakeoverTest : public QObject {
   void itDoesNotWaitForLostNodes() {
     sim::MemoryStore disk;
     Desk desk(disk);
+    desk.nodes = {0, 1, 2};
     desk.Report(1, Revision(2, 1), {Row("job/a", JobRowOn({0, 1}))});
     desk.office.Pass(std::chrono::seconds(8));
     QCOMPARE(desk.done, 0);
@@ -256,6 +296,61 @@ class TakeoverTest : public QObject {
     desk.office.Pass(std::chrono::seconds(3));
     QCOMPARE(desk.done, 1);
     QVERIFY(disk.rows.contains("job/a"));
+  }
+
+  // It would begin with an empty table, and the nodes would replace what they keep.
+  void withoutACopyItNeverEnds() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    desk.Report(1, 0, {});
+    desk.Report(2, 0, {});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    QVERIFY(!*Takeover::IsComplete(disk));
+  }
+
+  void itNeedsItsOwnReport() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.nodes = {0, 1, 2};
+    desk.Report(2, Revision(2, 1), {Row("job/a", JobRowOn({2}))});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    desk.Report(1, Revision(2, 1), {Row("job/a", JobRowOn({2}))});
+    desk.office.Pass(std::chrono::seconds(6));
+    QCOMPARE(desk.done, 1);
+  }
+
+  // Its own copy may be of a time before the job.
+  void anEmptyCopyNeedsAMajority() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.nodes = {0, 1, 2, 3};
+    desk.Report(1, Revision(2, 1), {});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    QVERIFY(desk.takeover->Text().ends_with("waiting for n2, n3"));
+    desk.Report(3, Revision(2, 4), {Row("job/a", JobRowOn({2, 3}))});
+    desk.office.Pass(std::chrono::seconds(12));
+    QCOMPARE(desk.done, 1);
+    QVERIFY(disk.rows.contains("job/a"));
+  }
+
+  void aNodeOfTheLatestCopyThatIsMissingNeedsAMajority() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.nodes = {0, 1, 2, 3, 4};
+    desk.Report(1, Revision(2, 1), {Row("job/a", JobRowOn({1, 2}))});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    desk.Report(3, Revision(2, 1), {});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    desk.Report(4, Revision(2, 1), {});
+    desk.office.Pass(std::chrono::seconds(12));
+    QCOMPARE(desk.done, 1);
   }
 
   // What an attempt that was cut off has left is gone afterwards.
