@@ -22,6 +22,9 @@ struct JobRow {
   ptc::Layout layout;
   std::int64_t epoch = 0;
   std::int64_t timeline = 0;
+  /// Differs between jobs of one name. 0: unknown.
+  std::uint64_t origin = 0;
+  std::int64_t micro_batch = 0;  // as of engine::StepOptions
 };
 
 /// What the registrar keeps of a job.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,16 @@ Status JobStarts::Start(const wire::StartJob& message) {
       world_.pauses.Report(message.job());
       return OkStatus();
     }
+    const std::uint64_t held = job->row.origin;
+    const auto& ended = message.ended();
+    // It may be this job, which an earlier agent of this node has begun to start.
+    const bool may_drop = held == 0 || held == message.start() ||
+                          std::find(ended.begin(), ended.end(), held) != ended.end();
+    if (!may_drop) {
+      return FailedPrecondition(
+          fmt::format("n{} holds another job '{}' (epoch {}), which the registrar does not know",
+                      world_.jobs.node(), message.job(), job->row.epoch));
+    }
     // The earlier job with this name has ended, but the message about its end was lost.
     world_.drop(message.job());
   }
@@ -96,7 +107,8 @@ Status JobStarts::StartNew(const wire::StartJob& message) {
   TESSERA_RETURN_IF_ERROR(
       world_.machine.write_job_files(message.job(), message.settings(), layout));
   HeldJobs::Job job{.name = message.job(),
-                    .row = {message.settings(), layout, message.epoch(), message.timeline()},
+                    .row = {message.settings(), layout, message.epoch(), message.timeline(),
+                            message.start(), message.micro_batch()},
                     .starting = true,
                     .start = message.start()};
   // Without its row the next agent of this node would not know what the devices hold.

@@ -58,6 +58,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .send_heartbeat = [this] { SendHeartbeat(); }}),
       digests_(world_, devices_, jobs_, uplink_),
       view_requests_(links_, devices_, jobs_, pauses_, transactions_, uplink_),
+      kept_rows_(*world_.journal),
       report_({.config = config_,
                .machine = world_,
                .links = links_,
@@ -65,8 +66,8 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .ranks = ranks_,
                .jobs = jobs_,
                .pauses = pauses_,
-               .transactions = transactions_}),
-      kept_rows_(*world_.journal),
+               .transactions = transactions_,
+               .kept_rows = kept_rows_}),
       inbox_(WorldOfInbox()),
       last_message_(timers.now()) {}
 
@@ -117,7 +118,8 @@ Status NodeAgent::Recover(KeeperLink& keeper, NodeViews& views) {
   links_.keeper = &keeper;
   links_.views = &views;
   TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
-  TESSERA_RETURN_IF_ERROR(kept_rows_.Recover());
+  // It is a copy, of which the registrar sends the next one.
+  if (const Status kept = kept_rows_.Recover(); !kept) world_.log_line(kept.error().ToString());
   TESSERA_RETURN_IF_ERROR(RecoverDevices());
   TESSERA_RETURN_IF_ERROR(views.Recover());
   TESSERA_RETURN_IF_ERROR(jobs_.Recover(devices_));
@@ -259,6 +261,16 @@ void NodeAgent::SendKeptRows() {
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
+  // The registrar may have sent it before it knew what this node holds, or may not know it at all.
+  if (const HeldJobs::Job* held = jobs_.Find(message.job())) {
+    std::int64_t epoch = held->row.epoch;
+    for (const ptc::DeviceId device : devices_.Of(message.job())) {
+      epoch = std::max(epoch, devices_.Find(device)->table->epoch());
+    }
+    const bool is_other = message.origin() != 0 && held->row.origin != 0 && held->row.origin != message.origin();
+    const bool is_newer = message.below_epoch() != 0 && epoch >= message.below_epoch();
+    if (is_other || is_newer) return;
+  }
   if (!message.forget()) return rank_ends_.End(message.job());
   DropJob(message.job());
   SendHeartbeat();
@@ -277,6 +289,7 @@ void NodeAgent::DropJob(const std::string& job) {
 
 void NodeAgent::OnQuery(const wire::NodeQuery& message) {
   if (message.has_log() && !message.log().job().empty()) return OnRankLogQuery(message);
+  if (message.has_held()) return OnHeldQuery(message);
   world_.run_query(message, [this](wire::NodeAnswer answer) {
     wire::FromNode out;
     *out.mutable_answer() = std::move(answer);
@@ -293,6 +306,25 @@ void NodeAgent::OnRankLogQuery(const wire::NodeQuery& message) {
   wire::LogReply& log = *out.mutable_answer()->mutable_log();
   for (const std::string& line : found.lines) log.add_lines(Utf8(line));
   log.set_next(found.next);
+  uplink_.Send(std::move(out));
+}
+
+void NodeAgent::OnHeldQuery(const wire::NodeQuery& message) {
+  wire::FromNode out;
+  out.mutable_answer()->set_ticket(message.ticket());
+  wire::HeldJobsAnswer& held = *out.mutable_answer()->mutable_held();
+  std::int64_t last = TransactionPart::LastEnded(*world_.journal);
+  if (const NodeTransaction* txn = transactions_.current()) {
+    last = std::max(last, txn->prepare().transaction());
+  }
+  for (const auto& [name, job] : jobs_.jobs()) {
+    wire::HeldJobRow& row = *held.add_jobs();
+    row.set_job(name);
+    row.set_row(ToText(job.row));
+    last = std::max({last, job.attempt, static_cast<std::int64_t>(job.resumed_through)});
+  }
+  for (const auto& [id, rank] : ranks_.ranks()) last = std::max(last, rank.started.attempt);
+  held.set_last_number(last);
   uplink_.Send(std::move(out));
 }
 

@@ -97,6 +97,7 @@ class NodeAgent {
   void DropJob(const std::string& job);
   void OnQuery(const wire::NodeQuery& message);
   void OnRankLogQuery(const wire::NodeQuery& message);
+  void OnHeldQuery(const wire::NodeQuery& message);
   void OnFailDevice(std::int32_t index);
   void OnDie(bool clean);
   void OnRankExited(const KeeperLink::Rank& exited);
@@ -126,8 +127,8 @@ class NodeAgent {
   JobStarts starts_;
   DigestRuns digests_;
   ViewRequests view_requests_;
-  const NodeReport report_;
   KeptRows kept_rows_;
+  const NodeReport report_;
   Inbox inbox_;
   bool is_connected_ = false, was_connected_ = false;
   bool welcomed_ = false;  // the registrar knows this agent

@@ -30,6 +30,7 @@ void NodeReport::FillRegister(const std::vector<std::string>& lanes, wire::Regis
   out->set_master_port(facts.master_port);
   out->set_keeper_pid(facts.keeper_pid);
   out->set_incarnation(facts.incarnation);
+  out->set_kept_revision(world_.kept_rows.all().revision());
   FillDevices(out->mutable_devices());
   world_.links.views->Describe(out->mutable_snapshots());
   FillJobs(out->mutable_jobs());
@@ -82,6 +83,7 @@ void NodeReport::FillJobs(google::protobuf::RepeatedPtrField<wire::NodeJob>* out
     auto* row = out->Add();
     row->set_job(name);
     row->set_epoch(job.row.epoch);
+    row->set_origin(job.row.origin);
     row->set_ranks(world_.ranks.NumRunning(name));
     if (const auto all = world_.pauses.AllPaused(name)) {
       row->set_paused(true);

@@ -12,6 +12,7 @@
 #include "agents/node/config.h"
 #include "agents/node/held_jobs.h"
 #include "agents/node/job_pauses.h"
+#include "agents/node/kept_rows.h"
 #include "agents/node/node_links.h"
 #include "agents/node/node_transactions.h"
 #include "agents/node/node_world.h"
@@ -33,6 +34,7 @@ class NodeReport {
     const HeldJobs& jobs;
     const JobPauses& pauses;
     const NodeTransactions& transactions;
+    const KeptRows& kept_rows;
   };
 
   explicit NodeReport(const World& world) : world_(world) {}

@@ -121,7 +121,16 @@ Result<std::unique_ptr<NodeServer>> NodeServer::Start(Loop& loop, NetContext& ne
 }
 
 Status NodeServer::Open() {
-  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
+  auto journal = engine::Journal::Open(config_.directory + "/journal.db");
+  if (!journal && journal.error().code == ErrorCode::kDataLoss) {
+    // It has the promises of this node, so a new one in its place could break them.
+    return DataLoss(fmt::format(
+        "{}; put a copy of the file back; or end this node, remove the file and start the node again: "
+        "its part of the jobs then comes from replicas, snapshots or checkpoints",
+        journal.error().message));
+  }
+  if (!journal) return journal.error();
+  journal_ = std::move(*journal);
   if (!config_.etcd.endpoints.empty()) {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
   }

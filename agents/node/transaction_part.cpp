@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 #include <variant>
@@ -56,6 +57,11 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
 }
 
 Status TransactionPart::Clear(engine::DurableStore& journal) { return journal.Write(kNoPartRows); }
+
+std::int64_t TransactionPart::LastEnded(engine::DurableStore& journal) {
+  const auto row = journal.Get(kEndedKey);
+  return row && *row ? std::strtoll((**row).c_str(), nullptr, 10) : 0;
+}
 
 bool TransactionPart::HasEnded(engine::DurableStore& journal, std::int64_t transaction) {
   const auto row = journal.Get(kEndedKey);

@@ -98,6 +98,8 @@ class TransactionPart {
   static Status Clear(engine::DurableStore& journal);
   /// Whether this is the last transaction that the node has ended.
   static bool HasEnded(engine::DurableStore& journal, std::int64_t transaction);
+  /// The number of the last move in rounds that has ended here, or 0.
+  static std::int64_t LastEnded(engine::DurableStore& journal);
 
   /// Handles the event, and then those that its actions lead to, in their order.
   void Feed(engine::ParticipantEvent event);

@@ -93,23 +93,36 @@ Result<StoredState> StateFor(const checkpoint::Manifest& manifest, const std::st
 Status CheckpointDesk::Recover() {
   TESSERA_TRY(const auto rows, journal_.List(std::string(kRows)));
   for (const auto& [key, text] : rows) {
-    TESSERA_TRY(engine::CheckpointEntry entry, ParseCheckpointRow(key, text));
-    const std::string path = entry.path;
-    known_.insert_or_assign(path, Known{std::move(entry)});
+    auto entry = ParseCheckpointRow(key, text);
+    if (!entry) {
+      TESSERA_RETURN_IF_ERROR(SetAside(key, text, entry.error()));
+      continue;
+    }
+    const std::string path = entry->path;
+    known_.insert_or_assign(path, Known{std::move(*entry)});
   }
   TESSERA_TRY(const auto lineages, journal_.List(std::string(kLineageRows)));
   for (const auto& [key, text] : lineages) {
-    TESSERA_TRY(entries_[key.substr(kLineageRows.size())].lineage, ParseLineageRow(key, text));
+    auto lineage = ParseLineageRow(key, text);
+    if (!lineage) {
+      TESSERA_RETURN_IF_ERROR(SetAside(key, text, lineage.error()));
+      continue;
+    }
+    entries_[key.substr(kLineageRows.size())].lineage = std::move(*lineage);
   }
   TESSERA_TRY(const auto schedules, journal_.List(std::string(kScheduleRows)));
   for (const auto& [key, text] : schedules) {
     const std::string name = key.substr(kScheduleRows.size());
     const Job* const job = jobs_.Find(name);
-    if (!job) {
-      TESSERA_RETURN_IF_ERROR(journal_.Erase(key));
+    // The schedule of a job that the table does not explain is needed once that is rebuilt.
+    if (!job && jobs_.HasEnded(name, 0)) TESSERA_RETURN_IF_ERROR(journal_.Erase(key));
+    if (!job) continue;
+    auto schedule = ParseScheduleRow(key, text);
+    if (!schedule) {
+      TESSERA_RETURN_IF_ERROR(SetAside(key, text, schedule.error()));
       continue;
     }
-    TESSERA_TRY(entries_[name].schedule, ParseScheduleRow(key, text));
+    entries_[name].schedule = std::move(*schedule);
     entries_[name].base_step = job->step;
     entries_[name].base_time = timers_.now();
   }

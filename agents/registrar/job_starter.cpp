@@ -274,6 +274,7 @@ Result<engine::JobSettings> JobStarter::Check(const wire::StartJobRequest& reque
     return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
                                      name, ToString(job->state)));
   }
+  TESSERA_RETURN_IF_ERROR(jobs_.CheckExplained(name));
   TESSERA_RETURN_IF_ERROR(uses_.openings.CheckNotOpening(name));
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request, world_.simulation != nullptr));
   // Its data are opened on this node first. The other nodes check for themselves.
@@ -376,7 +377,7 @@ void JobStarter::Fail(Job& job, const std::string& reason) {
   AddEvent(engine::Severity::kError, name, "failed: " + reason);
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   static_cast<void>(jobs_.JournalEnd(name));  // else it is there as failed after a restart
-  uses_.stops.Stop(name, true);
+  uses_.stops.Stop(job, true);
   around_.forgotten(name);
   jobs_.Erase(name);
   MarkDirty();

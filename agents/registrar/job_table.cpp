@@ -2,11 +2,14 @@
 #include "agents/registrar/job_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
-#include "agents/node/job_row.h"
+#include "agents/registrar/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
@@ -16,6 +19,21 @@ constexpr std::string_view kJob = "job/", kEnded = "ended-job/";
 
 std::string KeyOf(const std::string& job) { return std::string(kJob) + job; }
 std::string EndedKeyOf(const std::string& job) { return std::string(kEnded) + job; }
+
+// Of a name; an older one then counts as unknown, and its state is kept.
+constexpr std::size_t kMostEnded = 64;
+
+std::string OriginsText(const std::set<std::uint64_t>& origins) {
+  return fmt::format("{}", fmt::join(origins, " "));
+}
+// An earlier version wrote nothing, of a job without an origin.
+std::set<std::uint64_t> ParseOrigins(const std::string& text) {
+  std::set<std::uint64_t> origins;
+  std::istringstream in(text);
+  for (std::uint64_t origin = 0; in >> origin;) origins.insert(origin);
+  if (origins.empty()) origins.insert(0);
+  return origins;
+}
 
 }  // namespace
 
@@ -31,6 +49,7 @@ const Job* JobTable::Find(const std::string& name) const {
 
 Result<Job*> JobTable::Need(const std::string& name) {
   if (Job* job = Find(name)) return job;
+  TESSERA_RETURN_IF_ERROR(CheckExplained(name));
   TESSERA_RETURN_IF_ERROR(check_missing_(name));
   std::string known;
   for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
@@ -38,16 +57,48 @@ Result<Job*> JobTable::Need(const std::string& name) {
                               known.empty() ? "there are no jobs" : "there is " + known));
 }
 
+// The mark of earlier jobs stays: it names their origins.
 Result<Job*> JobTable::Add(Job job) {
   const std::string name = job.name;
-  TESSERA_RETURN_IF_ERROR(Journal(job, {{EndedKeyOf(name), std::nullopt}}));
-  ended_.erase(name);
+  TESSERA_RETURN_IF_ERROR(Journal(job));
   return &jobs_.emplace(name, std::move(job)).first->second;
+}
+
+Result<Job*> JobTable::Restore(const std::string& name, JobTableRow row) {
+  TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+  if (const Job* const old = Find(name)) {
+    const bool is_other =
+        old->start != 0 && row.job.origin != 0 && old->start != row.job.origin;
+    if (is_other) {
+      return AlreadyExists(
+          fmt::format("job '{}' exists, and what its nodes hold is of another job: stop the job, and "
+                      "rebuild again",
+                      name));
+    }
+    row.on_failure = old->on_failure;
+    row.snapshots = old->snapshots;
+    row.stays_paused = old->stays_paused;
+  }
+  const Status put = journal_.Put(KeyOf(name), ToText(row));
+  if (!publisher_.NoteJournaled(put)) return put.error();
+  jobs_.erase(name);
+  Insert(name, std::move(settings), std::move(row));
+  for (const auto& [number, node] : members_.nodes()) NoteHeld(node);
+  return Find(name);
+}
+
+void JobTable::ForgetUnreadable() {
+  std::erase_if(unreadable_, [this](const std::string& name) {
+    return journal_.Erase(kUnreadable + KeyOf(name)).has_value();
+  });
 }
 
 // The row may stay if the disk fails now: the mark holds.
 Status JobTable::JournalEnd(const std::string& name) {
-  const Status put = journal_.Put(EndedKeyOf(name), "");
+  std::set<std::uint64_t> origins = EndedOf(name);
+  origins.insert(jobs_.at(name).start);
+  if (origins.size() > kMostEnded) origins.erase(origins.begin());
+  const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
   if (publisher_.NoteJournaled(put)) {
     static_cast<void>(journal_.Erase(KeyOf(name)));
   } else {
@@ -59,17 +110,89 @@ Status JobTable::JournalEnd(const std::string& name) {
 
 void JobTable::EraseLeftMarks() {
   std::erase_if(left_marks_, [this](const std::string& name) {
-    return !jobs_.contains(name) || journal_.Erase(EndedKeyOf(name)).has_value();
+    if (!jobs_.contains(name)) return true;
+    const auto earlier = ended_.find(name);
+    const Status undone = earlier == ended_.end()
+                              ? journal_.Erase(EndedKeyOf(name))
+                              : journal_.Put(EndedKeyOf(name), OriginsText(earlier->second));
+    return undone.has_value();
   });
 }
 
 void JobTable::Erase(const std::string& name) {
+  std::set<std::uint64_t>& origins = ended_[name];
+  origins.insert(jobs_.at(name).start);
+  if (origins.size() > kMostEnded) origins.erase(origins.begin());
   jobs_.erase(name);
-  ended_.insert(name);
+}
+
+std::set<std::uint64_t> JobTable::EndedOf(const std::string& name) const {
+  const auto found = ended_.find(name);
+  return found == ended_.end() ? std::set<std::uint64_t>() : found->second;
+}
+
+bool JobTable::HasEnded(const std::string& name, std::uint64_t origin) const {
+  if (!ended_.contains(name)) return false;
+  return origin == 0 ? !jobs_.contains(name) : ended_.at(name).contains(origin);
+}
+
+// ---- what nodes hold
+
+JobTable::Claim JobTable::ClaimOf(const Membership::Node& node,
+                                  const wire::NodeDevice& device) const {
+  const std::string& name = device.job();
+  const auto reported = node.origins.find(name);
+  const std::uint64_t origin = reported == node.origins.end() ? 0 : reported->second;
+  if (HasEnded(name, origin)) return Claim::kStale;
+  const Job* const job = Find(name);
+  if (!job) return Claim::kUnknown;
+  if (origin != 0 && job->start != 0 && origin != job->start) return Claim::kUnknown;
+  if (is_changing_ && is_changing_(name)) return Claim::kKnown;
+  // What a move in rounds has left is at several epochs.
+  if (device.epoch() > job->epoch && !job->remains) return Claim::kUnknown;
+  if (IsOn(node, *job)) return Claim::kKnown;
+  // Rounds that were given up leave devices at the epoch that the job then continues at.
+  const bool is_same = origin != 0 && origin == job->start;
+  return is_same || device.epoch() < job->epoch ? Claim::kStale : Claim::kUnknown;
+}
+
+void JobTable::NoteHeld(const Membership::Node& node) {
+  UnknownJobs::ByJob held;
+  for (const wire::NodeDevice& device : node.devices) {
+    if (!IsJobName(device.job()) || ClaimOf(node, device) != Claim::kUnknown) continue;
+    UnknownJobs::Held& row = held[device.job()];
+    row.epoch = std::max(row.epoch, device.epoch());
+    row.devices.push_back({node.number, device.index()});
+  }
+  for (const std::string& name : unknown_.Note(node.number, held)) {
+    members_.MarkChanged(node.number);
+    MarkDirty();
+    if (const Status explained = CheckExplained(name); !explained) {
+      AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
+               explained.error().message);
+    }
+  }
+}
+
+bool JobTable::IsExplained(const std::string& name) const {
+  return !unknown_.Contains(name) && (jobs_.contains(name) || ended_.contains(name));
+}
+
+Status JobTable::CheckExplained(const std::string& name) const {
+  const Job* const job = Find(name);
+  if (!job && unreadable_.contains(name) && !unknown_.Contains(name)) {
+    return FailedPrecondition(
+        fmt::format("the row of job '{}' in registrar.db cannot be read, and no node has reported "
+                    "the job: `tesseractl registrar rebuild` restores it from the nodes",
+                    name));
+  }
+  if (!unknown_.Contains(name)) return OkStatus();
+  return FailedPrecondition(unknown_.TextOf(name, job ? job->epoch : 0));
 }
 
 Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) {
-  const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
+  const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline,
+                         job.start, job.options.micro_batch},
                         job.options,
                         job.slot,
                         job.state,
@@ -93,44 +216,67 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
 
 Status JobTable::Recover() {
   TESSERA_TRY(const auto marks, journal_.List(kEnded));
-  for (const auto& [key, text] : marks) ended_.insert(key.substr(kEnded.size()));
+  for (const auto& [key, text] : marks) {
+    ended_[key.substr(kEnded.size())] = ParseOrigins(text);
+  }
   TESSERA_TRY(const auto rows, journal_.List(kJob));
   for (const auto& [key, text] : rows) {
-    if (ended_.contains(key.substr(kJob.size()))) continue;
-    TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
-    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
-    Job job(key.substr(kJob.size()), std::move(settings), std::move(row.job.layout));
-    job.epoch = row.job.epoch;
-    job.timeline = row.job.timeline;
-    job.options = row.options;
-    job.slot = row.slot;
-    job.state = row.state;
-    job.reason = row.reason;
-    job.step = row.step;
-    job.on_failure = row.on_failure;
-    job.stays_paused = row.stays_paused;
-    job.restarts = row.restarts;
-    job.attempt = row.attempt;
-    job.last_step = timers_.now();
-    job.suspended_since = timers_.now();
-    job.remains = std::move(row.remains);
-    job.given_up = std::move(row.given_up);
-    job.unreported = NodesOf(job);
-    job.waits = row.waits;
-    job.usual_step_seconds = row.usual_step_seconds;
-    job.snapshots = row.snapshots;
-    if (job.state == engine::JobState::kStarting) {
-      job.state = engine::JobState::kFailed;
-      job.reason = "the registrar's agent restarted while it started";
+    if (const Status read = RecoverRow(key, text); !read) {
+      TESSERA_RETURN_IF_ERROR(SetAside(key, text, read.error()));
     }
-    for (const std::int32_t node : NodesOf(job)) members_.Expect(node, timers_.now());
-    jobs_.emplace(job.name, std::move(job));
   }
+  const std::string prefix = kUnreadable + std::string(kJob);
+  TESSERA_TRY(const auto aside, journal_.List(prefix));
+  for (const auto& [key, text] : aside) unreadable_.insert(key.substr(prefix.size()));
   return OkStatus();
+}
+
+Status JobTable::RecoverRow(const std::string& key, const std::string& text) {
+  const std::string name = key.substr(kJob.size());
+  TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
+  if (EndedOf(name).contains(row.job.origin)) return OkStatus();
+  TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+  Insert(name, std::move(settings), std::move(row));
+  return OkStatus();
+}
+
+void JobTable::Insert(const std::string& name, engine::JobSettings settings, JobTableRow row) {
+  Job job(name, std::move(settings), std::move(row.job.layout));
+  job.start = row.job.origin;
+  job.epoch = row.job.epoch;
+  job.timeline = row.job.timeline;
+  job.options = row.options;
+  job.slot = row.slot;
+  job.state = row.state;
+  job.reason = row.reason;
+  job.step = row.step;
+  job.on_failure = row.on_failure;
+  job.stays_paused = row.stays_paused;
+  job.restarts = row.restarts;
+  job.attempt = row.attempt;
+  job.last_step = timers_.now();
+  job.suspended_since = timers_.now();
+  job.remains = std::move(row.remains);
+  job.given_up = std::move(row.given_up);
+  job.unreported = NodesOf(job);
+  job.waits = row.waits;
+  job.usual_step_seconds = row.usual_step_seconds;
+  job.snapshots = row.snapshots;
+  if (job.state == engine::JobState::kStarting) {
+    job.state = engine::JobState::kFailed;
+    job.reason = "the registrar's agent restarted while it started";
+  }
+  for (const std::int32_t node : NodesOf(job)) members_.Expect(node, timers_.now());
+  jobs_.emplace(job.name, std::move(job));
 }
 
 Status JobTable::CheckDevice(ptc::DeviceId id, const std::string& job) const {
   TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, timers_.now()));
+  const Membership::Node& node = *members_.Find(id.node);
+  const wire::NodeDevice& device = *members_.FindDevice(id);
+  if (!device.job().empty() && ClaimOf(node, device) == Claim::kUnknown) {
+    TESSERA_RETURN_IF_ERROR(CheckExplained(device.job()).Context(ToString(id)));
+  }
   for (const auto& [name, other] : jobs_) {
     if (name != job && Has(other, id)) {
       return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));

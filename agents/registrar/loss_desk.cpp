@@ -293,7 +293,7 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
       job.device_loss->not_before = timers_.now() + kTryAgainAfter;
     }
     // A node that came back meanwhile has missed the end of its ranks.
-    uses_.stops.Stop(job.name, false);
+    uses_.stops.Stop(job, false);
     job.unreported = NodesOf(job);
     AddEvent(engine::Severity::kError, job.name,
              fmt::format("still suspended after step {}: {}", job.step, reason));

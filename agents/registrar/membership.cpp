@@ -24,6 +24,13 @@ std::map<std::uint64_t, wire::HeldSnapshot> SharesById(
   return shares;
 }
 
+std::map<std::string, std::uint64_t> OriginsOf(
+    const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) {
+  std::map<std::string, std::uint64_t> origins;
+  for (const wire::NodeJob& job : jobs) origins.emplace(job.job(), job.origin());
+  return origins;
+}
+
 /// Whether the devices are as those who watch see them already.
 bool IsShownSame(const std::vector<wire::NodeDevice>& held, const wire::Heartbeat& m) {
   return std::ranges::equal(held, m.devices(), [](const auto& a, const auto& b) {
@@ -84,6 +91,7 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.nccl = m.nccl();
   node.link_mark = LinkMarkOf(m);
   node.snapshots = SharesById(m.snapshots());
+  node.origins = OriginsOf(m.jobs());
   node.awaited_order = 0;
   node.transaction = m.transaction();
   changed_.insert(m.node());
@@ -127,6 +135,7 @@ void Membership::NoteHeartbeat(Node& node, const wire::Heartbeat& m, Clock::time
   const bool is_late = now - node.ordered > kToAcknowledge;
   if (m.order() == node.awaited_order || is_late) node.awaited_order = 0;
   node.snapshots = SharesById(m.snapshots());
+  node.origins = OriginsOf(m.jobs());
 }
 
 void Membership::Expect(std::int32_t number, Clock::time_point now) {

@@ -50,6 +50,7 @@ class Membership {
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
     std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none
     Clock::time_point ordered;        // when it was sent
+    std::map<std::string, std::uint64_t> origins;  // of the jobs that it holds (JobRow::origin)
     std::int64_t transaction = 0;     // that it participates in, by its last heartbeat; 0: none
   };
 

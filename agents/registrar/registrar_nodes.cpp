@@ -54,6 +54,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     states_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
     checkpoints_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
   }
+  jobs_.NoteHeld(node);
   states_.snapshots().OnHeld(m.node(), m.snapshots());
 
   transactions_.OnRegister(m, arrival.restarted);
@@ -73,6 +74,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
     if (!HasNode(job, m.node())) continue;
+    if (!job.starting && jobs_.unknown().Contains(job_name)) continue;  // its row is old
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
@@ -87,7 +89,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
       if (job.not_ready.contains(m.node())) {
         InterruptJob(job, fmt::format("{} was away while its ranks started again", name));
       } else {
-        stops_.Send(m.node(), job.name, false);  // it may have missed that
+        stops_.EndRanks(m.node(), job);  // it may have missed that
       }
       continue;
     }
@@ -106,6 +108,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   if (!Membership::Fits(node, m)) return;
   members_.NoteHeartbeat(node, m, timers_.now());
+  jobs_.NoteHeld(node);
   states_.snapshots().OnHeld(node.number, m.snapshots());
   if (node.awaited_order == 0) {
     for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
@@ -140,7 +143,7 @@ void Registrar::RepeatMissed(const Node& node,
     if (!job || row.epoch() != job->epoch || !IsOn(node, *job)) continue;
     const bool waits = job->state == engine::JobState::kSuspended && job->not_ready.empty();
     if (waits && row.ranks() > 0 && !job->unreported.contains(node.number)) {
-      stops_.Send(node.number, job->name, false);
+      stops_.EndRanks(node.number, *job);
     }
     if (!job->starting) pauses_.OnNodeJob(node.number, *job, row);
   }
@@ -183,21 +186,26 @@ void Registrar::CompareDrivers(const Node& node) {
 }
 
 // A node that comes back after its job has continued without it, or has ended, holds state of an
-// earlier epoch, or of an earlier job with this name.
+// earlier epoch, or of an earlier job with this name. What the table does not explain is kept.
 void Registrar::ForgetStaleState(Node& node) {
   std::set<std::string> stale;
   for (wire::NodeDevice& device : node.devices) {
-    const Job* job = device.job().empty() ? nullptr : jobs_.Find(device.job());
-    if (!job && !jobs_.HasEnded(device.job())) continue;
-    if (job && (transactions_.Changes(job->name) || IsOn(node, *job))) continue;
+    if (device.job().empty() || jobs_.ClaimOf(node, device) != JobTable::Claim::kStale) continue;
     stale.insert(device.job());
     device.clear_job();
   }
-  for (const std::string& job : stale) {
+  for (const std::string& name : stale) {
+    const Job* const job = jobs_.Find(name);
+    const auto reported = node.origins.find(name);
+    const std::uint64_t origin = reported == node.origins.end() ? 0 : reported->second;
+    const bool is_over = jobs_.HasEnded(name, origin);
     AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
-             fmt::format("frees what it holds of '{}', which {}", job,
-                         jobs_.Find(job) ? "runs without it" : "has ended"));
-    stops_.Send(node.number, job, true);
+             fmt::format("frees what it holds of '{}', which {}", name,
+                         is_over ? "has ended" : "runs without it"));
+    const JobStops::Extent extent =
+        is_over ? JobStops::Extent{.origin = origin}
+                : JobStops::Extent{.origin = origin, .below_epoch = job->epoch + 1};
+    stops_.Free(node.number, name, extent);
   }
 }
 
@@ -261,6 +269,7 @@ const Membership::Node* Registrar::FindLostNode(const Job& job, Clock::time_poin
 
 void Registrar::OnNodeSilent(const Node& node) {
   const std::string text = members_.SilentText(node);
+  if (node.state == engine::NodeState::kDead) jobs_.ForgetHeld(node.number);
   AddNodeEvent(engine::Severity::kError, node,
                node.killed ? "dead: it was killed or given up"
                            : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
@@ -309,6 +318,8 @@ void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
 void Registrar::InterruptJob(Job& job, const std::string& reason) {
   if (job.state == engine::JobState::kFailed) return;
   if (job.starting) return starter_.Fail(job, reason);
+  // A node has a later epoch: what the table says about ranks and layout is old.
+  if (jobs_.unknown().Contains(job.name)) return;
   restarter_.Suspend(job, reason);
 }
 

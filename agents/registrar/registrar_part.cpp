@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "agents/registrar/unreadable_rows.h"
+
 namespace tessera::agents {
 namespace {
 
@@ -43,6 +45,13 @@ Status RegistrarPart::SendTo(std::int32_t node, const wire::ToNode& message) con
 Status RegistrarPart::SendTo(std::int32_t node,
                              const std::shared_ptr<const wire::ToNode>& message) const {
   return common().Send(node, message);
+}
+
+Status RegistrarPart::SetAside(const std::string& key, const std::string& value,
+                               const Error& why) const {
+  TESSERA_TRY(const std::string text, agents::SetAside(journal_, key, value, why));
+  AddEvent(engine::Severity::kError, "registrar", text);
+  return OkStatus();
 }
 
 void RegistrarPart::AddEvent(engine::Severity severity, const std::string& source,

@@ -46,6 +46,9 @@ class RegistrarPart {
   Status SendTo(std::int32_t node, const std::shared_ptr<const wire::ToNode>& message) const;
   void AddEvent(engine::Severity severity, const std::string& source,
                 const std::string& text) const;
+  /// Keeps a row that cannot be read under another key, and adds an event.
+  /// \error those of the journal
+  Status SetAside(const std::string& key, const std::string& value, const Error& why) const;
   Common common() const { return {timers_, config_, world_, members_, publisher_}; }
   /// The snapshot has changed.
   void MarkDirty() const { publisher_.MarkDirty(); }

@@ -68,6 +68,9 @@ engine::ClusterSnapshot Registrar::State(bool all_nodes) {
   out.one_host = hosts.size() == 1 && members_.nodes().size() > 1;
   out.history_problem = publisher_.problem();
   for (const auto& [name, job] : jobs_) out.jobs.push_back(StatusOf(job));
+  for (const std::string& name : jobs_.unknown().names()) {
+    if (!jobs_.Find(name)) out.jobs.push_back(jobs_.unknown().RowOf(name));
+  }
   for (engine::JobStatus& row : openings_.Rows()) out.jobs.push_back(std::move(row));
   out.transaction = transactions_.status();
   out.lease = lease_.current();
@@ -131,6 +134,10 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
         d.joining = true;
       }
     }
+    // Such a GPU is not idle, but nobody knows its rank.
+    const bool is_unknown = !d.rank && !device.job().empty() &&
+                            jobs_.ClaimOf(node, device) == JobTable::Claim::kUnknown;
+    if (is_unknown) d.job = device.job();
     row.devices.push_back(std::move(d));
   }
   return row;
@@ -158,6 +165,9 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
     } else if (job.restarts && !job.waits_for.empty()) {
       row.reason += "; it cannot start again yet: " + job.waits_for;
     }
+  }
+  if (const Status explained = jobs_.CheckExplained(job.name); !explained) {
+    row.reason = explained.error().message;
   }
   if (row.state == engine::JobState::kRunning && row.reason.empty()) {
     row.reason = SilenceText(job, members_);

@@ -49,7 +49,7 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   uses_.pauses.FailFor(job, error);
   around_.suspended(job.name, error);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
-  uses_.stops.Stop(job.name, false);
+  uses_.stops.Stop(job, false);
   job.unreported = NodesOf(job);
   job.finishes = 0;
   static_cast<void>(jobs_.Journal(job));
@@ -62,6 +62,10 @@ void Restarter::RestartJobs() {
   for (auto& [name, job] : jobs_) {
     const bool waits = job.state == engine::JobState::kSuspended && job.not_ready.empty();
     if (!waits || !around_.check_idle()) continue;
+    if (const Status explained = jobs_.CheckExplained(name); !explained) {
+      job.waits_for = explained.error().message;
+      continue;
+    }
     engine::ConsistentCut cut = CutOf(job);
     job.waits_for = cut.waits_for;
     if (!cut.waits_for.empty()) continue;
@@ -152,6 +156,9 @@ void Restarter::OnRestarted(Job& job) {
 }
 
 void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
+  if (const Status explained = jobs_.CheckExplained(job.name); !explained) {
+    return reply->Fail(explained.error());
+  }
   job.crashes.Forgive();
   job.stays_paused = false;
   if (!job.not_ready.empty()) {  // it is being started

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agents/registrar/unreadable_rows.h"
 #include "agents/wire/convert.h"
 #include "ptc/digest.h"
 
@@ -21,7 +22,13 @@ std::string RowOf(const std::string& job) { return "snapshot/" + job; }
 Status SnapshotDesk::Recover() {
   TESSERA_TRY(const auto rows, world_.journal->List("snapshot/"));
   for (const auto& [key, text] : rows) {
-    TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(key, text));
+    auto parsed = ParseSnapshotRow(key, text);
+    if (!parsed) {
+      TESSERA_TRY(const std::string note, SetAside(*world_.journal, key, text, parsed.error()));
+      world_.warn("registrar", note);
+      continue;
+    }
+    SnapshotRow& row = *parsed;
     Entry& entry = entries_[row.state.job];
     entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
     entry.status.step = row.state.step;
@@ -192,7 +199,9 @@ void SnapshotDesk::OnHeld(std::int32_t node,
         is_known && entry->second.newest && entry->second.newest->id == share.view();
     const bool is_made =
         is_known && entry->second.making && entry->second.making->row.id == share.view();
-    if (!is_newest && !is_made) SendDrop(share.view(), {node});
+    // A registrar that has lost the row of the job has lost the row of its snapshot too.
+    const bool is_of_use = world_.is_explained && !world_.is_explained(share.job());
+    if (!is_newest && !is_made && !is_of_use) SendDrop(share.view(), {node});
   }
 }
 

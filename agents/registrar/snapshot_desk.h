@@ -34,6 +34,8 @@ class SnapshotDesk {
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
     std::function<void(const std::string& job, const std::string& text)> warn;
     engine::DurableStore* journal = nullptr;
+    /// Whether the job table says what became of a job of this name. Absent: always.
+    std::function<bool(const std::string& job)> is_explained = {};
   };
   /// What is known about a job.
   struct Facts {
@@ -47,8 +49,8 @@ class SnapshotDesk {
 
   explicit SnapshotDesk(World world) : world_(std::move(world)) {}
 
-  /// Reads the journal.
-  /// \error kDataLoss naming a row
+  /// Reads the journal. Sets a row aside that cannot be read.
+  /// \error those of the journal
   Status Recover();
   /// Begins a snapshot if it is time for it. Called at each step and each second.
   void Consider(const Facts& facts, Clock::time_point now);

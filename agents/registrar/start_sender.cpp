@@ -10,6 +10,7 @@ wire::ToNode StartSender::MessageOf(const Job& job) const {
   auto* out = message.mutable_start_job();
   out->set_job(job.name);
   out->set_start(job.start);
+  for (const std::uint64_t origin : jobs_.EndedOf(job.name)) out->add_ended(origin);
   out->set_settings(engine::ToJson(job.settings));
   out->set_layout(ptc::ToJson(job.layout));
   out->set_epoch(job.epoch);

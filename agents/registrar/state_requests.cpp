@@ -137,6 +137,7 @@ SnapshotDesk::World StateRequests::WorldOfSnapshots() {
     AddEvent(engine::Severity::kWarning, job, text);
   };
   world.journal = &journal_;
+  world.is_explained = [this](const std::string& job) { return jobs_.IsExplained(job); };
   return world;
 }
 

@@ -68,6 +68,7 @@ wire::ToNode PrepareMessage(const Txn& txn, const Job& job, const Peers& peers) 
   p->set_attempt(txn.id);
   p->set_slot(txn.slot);
   p->set_job(txn.job);
+  p->set_origin(job.start);
   p->set_epoch(txn.epoch);
   p->set_settings(engine::ToJson(job.settings));
   p->set_from_layout(ptc::ToJson(job.layout));

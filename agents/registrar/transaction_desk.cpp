@@ -118,6 +118,8 @@ Status TransactionDesk::BeginApply(const std::string& request_id, const wire::Ap
 }
 
 Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
+  // The state that a node holds at a later epoch would be overwritten.
+  TESSERA_RETURN_IF_ERROR(jobs_.CheckExplained(job.name));
   const bool paused = origin.recovery ? job.stays_paused : job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   if (origin.recovery) {
@@ -153,6 +155,15 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   // Asked for before the history, because nothing helps against this but room.
   if (const Status room = journal_.Reserve(); !room) return NoRoom(room.error());
   TESSERA_TRY(const std::int64_t id, uses_.numbers.Next());
+  for (const std::int32_t number : setup.participants) {
+    const std::int64_t other = members_.Find(number)->transaction;
+    if (other < id) continue;
+    // It would take a message about the new transaction for one about its own.
+    return FailedPrecondition(
+        fmt::format("n{} takes part in transaction {}, of which this registrar knows nothing: "
+                    "`tesseractl registrar rebuild`",
+                    number, other));
+  }
   engine::HistoryEntry entry;
   entry.id = id;
   entry.job = job.name;

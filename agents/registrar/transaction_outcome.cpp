@@ -190,7 +190,11 @@ Status TransactionDesk::Recover() {
     CloseRecords(0);
     return OkStatus();
   }
-  TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
+  auto parsed = ParseTxnRow(*text);
+  // Its participants ask the register. If the change was committed, they hold a later epoch than the
+  // row of the job, which then waits for a rebuild.
+  if (!parsed) return SetAside(kTxnKey, *text, parsed.error());
+  TxnRow& row = *parsed;
   Job* job = jobs_.Find(row.job);
   CloseRecords(job ? row.id : 0);
   if (!job) return journal_.Write(kNoTxnRows);
@@ -215,12 +219,19 @@ Status TransactionDesk::Recover() {
   setup.rounds = static_cast<int>(row.rounds.size());
   TESSERA_TRY(const std::optional<std::string> round_text, journal_.Get(kRoundKey));
   if (round_text) {
-    TESSERA_TRY(RoundRow noted, ParseRoundRow(*round_text));
+    auto noted_row = ParseRoundRow(*round_text);
+    const bool is_possible =
+        noted_row && (noted_row->id != row.id ||
+                      (noted_row->round >= 1 && noted_row->round <= setup.rounds + 1));
+    if (!is_possible) {
+      const Error why = noted_row ? DataLoss(fmt::format("journal row 'txn-round' has round {} of {}",
+                                                         noted_row->round, setup.rounds))
+                                  : noted_row.error();
+      TESSERA_RETURN_IF_ERROR(SetAside(kRoundKey, *round_text, why));
+      return SetAside(kTxnKey, *text, why);
+    }
+    RoundRow& noted = *noted_row;
     if (noted.id == row.id) {
-      if (noted.round < 1 || noted.round > setup.rounds + 1) {
-        return DataLoss(
-            fmt::format("journal row 'txn-round' has round {} of {}", noted.round, setup.rounds));
-      }
       setup.round = noted.round;
       setup.given_up = std::move(noted.given_up);
       setup.settled = noted.round - 1;

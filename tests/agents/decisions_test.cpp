@@ -73,6 +73,7 @@ struct Desk {
            [this](const std::string& job) {
              return job == "here" ? std::optional(next) : std::nullopt;
            },
+       .is_explained = [](const std::string& job) { return job != "lost"; },
        .running =
            [this](const std::string& job, std::int64_t slot) {
              return job == "here" && slot == kOpen && runs ? std::optional(kRunning) : std::nullopt;
@@ -98,6 +99,19 @@ struct Desk {
 class DecisionsTest : public QObject {
   Q_OBJECT
  private slots:
+  // Its slots were lost with the job table: an empty one may have been decided.
+  void ofAJobThatTheTableDoesNotKnowNothingIsDecided() {
+    Desk desk;
+    for (const char* value : {"", "abort 7"}) QVERIFY(!desk.Decide(kOther, "lost", 1, value));
+    wire::Register past;
+    past.set_transaction(7);
+    past.set_transaction_job("lost");
+    past.set_transaction_slot(1);
+    desk.decisions.SendPastOutcome(kOther, past);
+    QVERIFY(desk.answers.empty());
+    QCOMPARE(desk.LastOf("lost"), std::int64_t{0});
+  }
+
   void onlyParticipantsDecideWhatRuns() {
     Desk desk;
     QVERIFY(!desk.Decide(kOther, "here", kOpen, "abort 7"));

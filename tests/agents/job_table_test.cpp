@@ -22,12 +22,35 @@ struct Office {
   JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
 };
 
-Job NewJob() {
+Job NewJob(std::uint64_t origin = 1) {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-nano");
   ptc::DeviceMesh mesh = *ptc::DeviceMesh::Make(ptc::MeshShape{}, {ptc::DeviceId{0, 0}});
   ptc::Layout layout = *engine::MakeLayout(*engine::TensorsOf(settings, false), std::move(mesh));
-  return {"nano", std::move(settings), std::move(layout)};
+  Job job("nano", std::move(settings), std::move(layout));
+  job.start = origin;
+  return job;
+}
+
+/// n0 reports that its first GPU holds `nano`.
+Membership::Node& Report(Office& office, std::int64_t epoch, std::uint64_t origin,
+                         std::int32_t node = 0) {
+  wire::Register message;
+  message.set_node(node);
+  wire::NodeDevice& device = *message.add_devices();
+  device.set_job("nano");
+  device.set_epoch(epoch);
+  device.set_capacity(100);
+  message.add_devices()->set_index(1);
+  message.add_jobs()->set_job("nano");
+  message.mutable_jobs(0)->set_origin(origin);
+  Membership& members = office.around.members();
+  members.Register(std::to_string(node), message, office.around.common().timers.now());
+  office.jobs.NoteHeld(*members.Find(node));
+  return *members.Find(node);
+}
+JobTable::Claim ClaimOf(const Office& office, const Membership::Node& node) {
+  return office.jobs.ClaimOf(node, node.devices[0]);
 }
 
 }  // namespace
@@ -49,19 +72,21 @@ class JobTableTest : public QObject {
     sim::MemoryStore journal;
     Office first(journal);
     QVERIFY(first.jobs.Add(NewJob()));
-    QVERIFY(!first.jobs.HasEnded("nano"));
+    QVERIFY(!first.jobs.HasEnded("nano", 1));
     QVERIFY(first.jobs.JournalEnd("nano"));
     first.jobs.Erase("nano");
-    QVERIFY(first.jobs.HasEnded("nano") && !first.jobs.Find("nano"));
+    QVERIFY(first.jobs.HasEnded("nano", 1) && !first.jobs.Find("nano"));
     Office second(journal);
     QVERIFY(second.jobs.Recover());
-    QVERIFY(second.jobs.HasEnded("nano") && !second.jobs.Find("nano"));
+    QVERIFY(second.jobs.HasEnded("nano", 1) && !second.jobs.Find("nano"));
     // Its name is free.
-    QVERIFY(second.jobs.Add(NewJob()));
-    QVERIFY(!second.jobs.HasEnded("nano"));
+    QVERIFY(second.jobs.Add(NewJob(2)));
     Office third(journal);
     QVERIFY(third.jobs.Recover());
-    QVERIFY(!third.jobs.HasEnded("nano") && third.jobs.Find("nano"));
+    QVERIFY(third.jobs.Find("nano"));
+    // Nodes may still hold the earlier one.
+    QVERIFY(third.jobs.HasEnded("nano", 1) && !third.jobs.HasEnded("nano", 2));
+    QCOMPARE(third.jobs.EndedOf("nano"), std::set<std::uint64_t>{1});
   }
 
   void anEndThatCannotBeWrittenIsRefused() {
@@ -71,7 +96,7 @@ class JobTableTest : public QObject {
     journal.refused = "";
     const Status refused = office.jobs.JournalEnd("nano");
     QCOMPARE(refused.error().code, ErrorCode::kResourceExhausted);
-    QVERIFY(office.jobs.Find("nano") && !office.jobs.HasEnded("nano"));
+    QVERIFY(office.jobs.Find("nano") && !office.jobs.HasEnded("nano", 1));
     QVERIFY(!office.jobs.JournalEnd("nano"));
     QCOMPARE(office.around.num_events(), 1);  // the same error is reported once
     Office second(journal);
@@ -89,7 +114,128 @@ class JobTableTest : public QObject {
     QVERIFY(journal.rows.contains("job/nano"));
     Office second(journal);
     QVERIFY(second.jobs.Recover());
-    QVERIFY(!second.jobs.Find("nano") && second.jobs.HasEnded("nano"));
+    QVERIFY(!second.jobs.Find("nano") && second.jobs.HasEnded("nano", 1));
+  }
+
+  // The end of the second job with the name fails. The mark of the first one holds.
+  void anEndThatCannotBeWrittenKeepsTheEarlierMark() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob(1)));
+    QVERIFY(office.jobs.JournalEnd("nano"));
+    office.jobs.Erase("nano");
+    QVERIFY(office.jobs.Add(NewJob(2)));
+    journal.fails_after = [] { return true; };
+    QVERIFY(!office.jobs.JournalEnd("nano"));
+    journal.fails_after = {};
+    QVERIFY(office.jobs.Journal(*office.jobs.Find("nano")));
+    Office second(journal);
+    QVERIFY(second.jobs.Recover());
+    QVERIFY(second.jobs.Find("nano"));
+    QCOMPARE(second.jobs.EndedOf("nano"), std::set<std::uint64_t>{1});
+  }
+
+  // ---- what nodes hold
+
+  void aJobThatTheTableDoesNotKnowIsNeverStale() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    const Membership::Node& node = Report(office, 4, 7);
+    QVERIFY(ClaimOf(office, node) == JobTable::Claim::kUnknown);
+    QVERIFY(!office.jobs.IsExplained("nano"));
+    const auto needed = office.jobs.Need("nano");
+    QVERIFY(!needed);
+    const std::string text = "n0 holds job 'nano' (epoch 4) that this registrar does not know";
+    QVERIFY2(needed.error().message.starts_with(text), needed.error().message.c_str());
+    QVERIFY(needed.error().message.find("`tesseractl registrar rebuild`") != std::string::npos);
+    const Status device = office.jobs.CheckDevice({0, 0}, "");
+    QVERIFY(!device);
+    QVERIFY(device.error().ToString().find(text) != std::string::npos);
+    QVERIFY(office.jobs.CheckDevice({0, 1}, ""));
+    QCOMPARE(office.around.num_events(), 1);
+    Report(office, 4, 7);
+    QCOMPARE(office.around.num_events(), 1);  // the same is reported once
+    // A new job of this name on other GPUs does not make it stale.
+    Job other = NewJob(9);
+    other.layout = *ptc::Layout::Make(
+        *ptc::DeviceMesh::Make(ptc::MeshShape{}, {ptc::DeviceId{2, 0}}), NewJob().layout.collection_ptr());
+    QVERIFY(office.jobs.Add(std::move(other)));
+    QVERIFY(ClaimOf(office, node) == JobTable::Claim::kUnknown);
+    // The node was given up.
+    office.jobs.ForgetHeld(0);
+    QVERIFY(office.jobs.CheckExplained("nano"));
+    Report(office, 4, 7);
+    QVERIFY(!office.jobs.CheckExplained("nano"));
+    // The node has freed it.
+    office.around.members().Find(0)->devices[0].clear_job();
+    office.jobs.NoteHeld(node);
+    QVERIFY(office.jobs.IsExplained("nano") && office.jobs.unknown().empty());
+  }
+
+  void stateOfALaterEpochIsNeverStale() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    Job job = NewJob(7);
+    job.epoch = 4;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    QVERIFY(ClaimOf(office, Report(office, 4, 7)) == JobTable::Claim::kKnown);
+    for (const std::int32_t node : {0, 1}) {  // of the layout, and not
+      QVERIFY(ClaimOf(office, Report(office, 5, 7, node)) == JobTable::Claim::kUnknown);
+    }
+    const Status explained = office.jobs.CheckExplained("nano");
+    QVERIFY(!explained);
+    QVERIFY2(explained.error().message.find("n0, n1 hold job 'nano' at epoch 5") == 0,
+             explained.error().message.c_str());
+    // It is explained again when the row is as new.
+    Report(office, 4, 7);
+    Report(office, 3, 7, 1);
+    QVERIFY(office.jobs.CheckExplained("nano"));
+  }
+
+  void aNodeThatTheJobHasLeftIsStale() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    Job job = NewJob(7);
+    job.epoch = 4;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    QVERIFY(ClaimOf(office, Report(office, 3, 7, 1)) == JobTable::Claim::kStale);
+    QVERIFY(ClaimOf(office, Report(office, 3, 0, 1)) == JobTable::Claim::kStale);
+    QVERIFY(ClaimOf(office, Report(office, 3, 6, 1)) == JobTable::Claim::kUnknown);  // another job
+  }
+
+  void anEndedJobIsStale() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob(7)));
+    QVERIFY(office.jobs.JournalEnd("nano"));
+    office.jobs.Erase("nano");
+    QVERIFY(ClaimOf(office, Report(office, 9, 7)) == JobTable::Claim::kStale);
+    QVERIFY(ClaimOf(office, Report(office, 1, 8)) == JobTable::Claim::kUnknown);
+    // The end of one job says nothing about an earlier one that the table does not know.
+    QVERIFY(ClaimOf(office, Report(office, 1, 6)) == JobTable::Claim::kUnknown);
+    QVERIFY(office.jobs.Add(NewJob(9)));
+    QVERIFY(ClaimOf(office, Report(office, 9, 7)) == JobTable::Claim::kStale);
+  }
+
+  void aRowThatCannotBeReadIsSetAside() {
+    sim::MemoryStore journal;
+    {
+      Office office(journal);
+      QVERIFY(office.jobs.Add(NewJob(7)));
+    }
+    journal.rows["job/bad"] = "?";
+    for (int start = 0; start < 2; ++start) {
+      Office office(journal);
+      QVERIFY(office.jobs.Recover());
+      QVERIFY(office.jobs.Find("nano"));
+      QVERIFY(!office.jobs.Find("bad"));
+      QCOMPARE(office.around.num_events(), start == 0 ? 1 : 0);
+      const auto needed = office.jobs.Need("bad");
+      QVERIFY2(needed.error().message.find("cannot be read") != std::string::npos,
+               needed.error().message.c_str());
+    }
+    QCOMPARE(journal.rows["unreadable/job/bad"], std::string("?"));
+    QVERIFY(!journal.rows.contains("job/bad"));
   }
 
   void aJobWhoseRowCannotBeWrittenIsNotThere() {
