@@ -99,6 +99,7 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_simulate() || request.has_shutdown() ||
+                      request.has_rebuild() ||
                       request.has_digest() || request.has_save_checkpoint() ||
                       request.has_delete_checkpoint() || request.has_load_checkpoint() ||
                       request.has_probe() || request.has_decision() || request.has_hand_in() ||

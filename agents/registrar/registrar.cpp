@@ -48,7 +48,9 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
                       return common_.Send(node, message);
                     }),
       numbers_(world_.journal),
-      jobs_(common_, [this](const std::string& name) { return openings_.CheckNotOpening(name); }),
+      jobs_(
+          common_, [this](const std::string& name) { return openings_.CheckNotOpening(name); },
+          [this](const std::string& name) { return transactions_.Changes(name); }),
       lease_(common_),
       clients_(common_, lease_),
       turns_(timers),
@@ -83,7 +85,8 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
               {plans_, states_.snapshots(), checkpoints_, steps_, stops_, transactions_},
               WorldOfLosses()),
       restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_},
-                 WorldOfRestarts()) {}
+                 WorldOfRestarts()),
+      rebuilder_(common_, jobs_, {node_queries_, numbers_, decisions_}, WorldOfRebuilds()) {}
 
 Registrar::~Registrar() {
   for (const Timers::TimerId timer : periodic_) timers_.Cancel(timer);
@@ -133,6 +136,7 @@ Publisher::World Registrar::WorldOfPublisher() {
 
 Decisions::World Registrar::WorldOfDecisions() {
   Decisions::World world;
+  world.is_explained = [this](const std::string& job) { return jobs_.IsExplained(job); };
   world.next_slot = [this](const std::string& name) {
     const Job* const job = jobs_.Find(name);
     return job ? std::optional(job->slot) : std::nullopt;
@@ -262,6 +266,17 @@ Status Registrar::CheckFree() const {
   return links_.CheckNotMeasuring();
 }
 
+TableRebuilder::World Registrar::WorldOfRebuilds() {
+  TableRebuilder::World world;
+  world.check_idle = [this] { return CheckIdle(); };
+  world.restored = [this](Job& job) {
+    steps_.RestartCountAt(job, job.step);
+    openings_.Describe(job);
+    if (world_.table_rebuilt) world_.table_rebuilt();
+  };
+  return world;
+}
+
 // ---- messages
 
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
@@ -342,6 +357,8 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
       return inquiries_.OnDoctor(reply);
     case wire::Request::kRegistrar:
       return decisions_.OnShow(reply);
+    case wire::Request::kRebuild:
+      return rebuilder_.OnRebuild(reply);
     case wire::Request::kLog:
       return inquiries_.OnLog(request.log(), reply);
     case wire::Request::kProgram:
@@ -507,7 +524,7 @@ void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   }
   states_.views().OnJobOver(job.name, Cancelled(fmt::format("job '{}' was stopped", job.name)));
   const std::string name = job.name;
-  stops_.Stop(name, true);
+  stops_.Stop(job, true);
   steps_.Release(job, true);
   steps_.Flush();
   AddEvent(

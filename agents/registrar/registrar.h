@@ -36,6 +36,7 @@
 #include "agents/registrar/start_sender.h"
 #include "agents/registrar/state_requests.h"
 #include "agents/registrar/step_recorder.h"
+#include "agents/registrar/table_rebuilder.h"
 #include "agents/registrar/transaction_desk.h"
 #include "agents/registrar/transaction_numbers.h"
 
@@ -80,6 +81,7 @@ class Registrar {
   JobStarter::World WorldOfStarts();
   CheckpointDesk::World WorldOfCheckpoints();
   StateRequests::World WorldOfStateRequests();
+  TableRebuilder::World WorldOfRebuilds();
 
   /// Whatever the request asks for, now.
   void Answer(const std::string& identity, const KeyOwner& owner, const wire::Request& request,
@@ -134,9 +136,9 @@ class Registrar {
   /// Interrupts jobs whose state or ranks the node no longer has, although it has not said that
   /// they ended: what it said may have been lost with an earlier registrar.
   void CheckHeld(const Node& node);
+  void CompareDrivers(const Node& node);
   /// Frees what a node, whose report has just arrived, holds of jobs that are elsewhere.
   /// \pre the node is in no transaction
-  void CompareDrivers(const Node& node);
   void ForgetStaleState(Node& node);
   /// The node without which the job can make no step, or nullptr.
   const Node* FindLostNode(const Job& job, Clock::time_point now) const;
@@ -177,6 +179,7 @@ class Registrar {
   TransactionDesk transactions_;
   LossDesk losses_;
   Restarter restarter_;
+  TableRebuilder rebuilder_;
   std::vector<Timers::TimerId> periodic_;
   std::string shown_layouts_;  // when the state was published last
 };

@@ -55,14 +55,20 @@ Status RegistrarServer::Open() {
   const std::string journal =
       config_.directory +
       (generation_ == 1 ? "/registrar.db" : fmt::format("/registrar-{}.db", generation_));
-  TESSERA_TRY(journal_, engine::Journal::Open(journal));
+  TESSERA_TRY(journal_, engine::Journal::OpenOrQuarantine(journal, &journal_note_));
+  if (!journal_note_.empty()) {
+    journal_note_ +=
+        ". The nodes still hold their jobs: `tesseractl registrar rebuild` restores the job table";
+    std::fprintf(stderr, "tessera-agent: %s\n", journal_note_.c_str());
+  }
   if (config_.etcd.endpoints.empty()) {
     decisions_ = std::make_unique<EmbeddedRegister>(*journal_, journal);
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
-    mirrored_.emplace(*journal_, generation_, [this](const auto& identity, const auto& message) {
-      static_cast<void>(SendShared(identity, message));
-    });
+    mirrored_.emplace(*journal_, generation_, config_.node,
+                      [this](const auto& identity, const auto& message) {
+                        static_cast<void>(SendShared(identity, message));
+                      });
   }
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note_));
@@ -109,6 +115,9 @@ Status RegistrarServer::Begin() {
   if (mirrored_) TESSERA_RETURN_IF_ERROR(mirrored_->Recover());
   registrar_.emplace(simulated_ ? simulated_->timers() : loop_, config_, MakeWorld());
   TESSERA_RETURN_IF_ERROR(registrar_->Recover());
+  if (!journal_note_.empty()) {
+    registrar_->AddEvent(engine::Severity::kError, "registrar", journal_note_);
+  }
   if (!history_note_.empty()) {
     registrar_->AddEvent(engine::Severity::kError, "history", history_note_);
   }
@@ -175,6 +184,10 @@ Registrar::World RegistrarServer::MakeWorld() {
       .send_shared =
           [this](const std::string& identity, const std::shared_ptr<const wire::ToNode>& message) {
             return simulated_ ? SendToNode(identity, *message) : SendShared(identity, message);
+          },
+      .table_rebuilt =
+          [this] {
+            if (mirrored_) NoteJournaled(mirrored_->Outrun());
           },
       .simulation = simulated_ ? simulated_->facts() : nullptr,
   };
@@ -294,7 +307,7 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
       takeover_->OnNode(identity, message);
       return std::nullopt;
     }
-    if (mirrored_ && message.has_register_()) mirrored_->OnRegister(node, identity);
+    if (mirrored_ && message.has_register_()) NoteKept(node, identity, message.register_());
     registrar_->OnNode(identity, message);
     return std::nullopt;
   }
@@ -325,6 +338,24 @@ void RegistrarServer::Answer(const std::string& identity, const wire::Request& r
   reply.set_sequence(request.sequence());
   Encode(error, reply.mutable_error());
   static_cast<void>(SendTo(identity, reply));
+}
+
+void RegistrarServer::NoteKept(std::int32_t node, const std::string& identity,
+                               const wire::Register& message) {
+  const bool was_behind = mirrored_->is_behind();
+  NoteJournaled(mirrored_->OnRegister(node, identity, message.kept_revision()));
+  if (was_behind || !mirrored_->is_behind() || !registrar_) return;
+  registrar_->AddEvent(
+      engine::Severity::kError, "registrar",
+      fmt::format("n{} keeps a later copy of the job table than registrar.db has ever had: the file "
+                  "was lost or replaced by an old copy. Copies of nodes are not overwritten until "
+                  "`tesseractl registrar rebuild`",
+                  node));
+}
+
+void RegistrarServer::NoteJournaled(const Status& status) {
+  if (status) return;
+  std::fprintf(stderr, "tessera-agent: %s\n", status.error().ToString().c_str());
 }
 
 void RegistrarServer::NoteDropped(const Dropped& dropped) {

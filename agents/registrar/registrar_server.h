@@ -86,6 +86,9 @@ class RegistrarServer {
   void Answer(const std::string& identity, const wire::Request& request, const Error& error);
   /// Answers a request that is not carried out.
   void AnswerUnread(const std::string& identity, const Message& frames, const Error& error);
+  /// What the node keeps of the rows of the registrar, and what it gets of them.
+  void NoteKept(std::int32_t node, const std::string& identity, const wire::Register& message);
+  static void NoteJournaled(const Status& status);
   /// Adds an event for the first, 10th, 100th, … message of a kind.
   void NoteDropped(const Dropped& dropped);
 
@@ -102,7 +105,7 @@ class RegistrarServer {
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::DecisionRegister> decisions_;
   std::optional<MirroredJournal> mirrored_;  // if another node can become the registrar
-  std::string history_note_;
+  std::string journal_note_, history_note_;
   std::unique_ptr<engine::History> history_;
   std::unique_ptr<engine::History> reader_;  // of the same file, for the worker
   std::optional<Takeover> takeover_;

@@ -43,6 +43,8 @@ struct RegistrarWorld {
   std::function<Status(const std::string& identity,
                        const std::shared_ptr<const wire::ToNode>& message)>
       send_shared = {};
+  /// Rows of the job table were rebuilt from what nodes hold. May be empty.
+  std::function<void()> table_rebuilt = {};
   /// Present: the nodes are simulated.
   std::shared_ptr<const SimulationFacts> simulation = {};
   std::size_t longest_value = 4096;  // in messages to nodes, bytes; longer ones become documents

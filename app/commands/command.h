@@ -96,6 +96,7 @@ Command keysRevokeCommand();
 Command nodeSetupCommand();
 Command registrarShowCommand();
 Command registrarMoveCommand();
+Command registrarRebuildCommand();
 Command profileAddCommand();
 Command profileListCommand();
 Command profileUseCommand();

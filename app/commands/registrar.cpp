@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `registrar show`: the node that coordinates the cluster, and where transactions are decided.
-/// `registrar move`: another node takes the role over.
+/// `registrar move`: another node takes the role over. `registrar rebuild`: the job table is restored
+/// from the nodes.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -209,7 +210,39 @@ int runRegistrarMove(const Invocation& call) {
   return kDone;
 }
 
+int runRegistrarRebuild(const Invocation& call) {
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  wire::Request request;
+  request.mutable_rebuild();
+  TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request), kJobTimeout));
+  const wire::RebuildReply& rebuilt = reply.rebuild();
+  const bool all = rebuilt.left().empty();
+  if (call.json) {
+    printLine({{"jobs", Json(std::vector<std::string>(rebuilt.jobs().begin(), rebuilt.jobs().end()))},
+               {"left", Json(std::vector<std::string>(rebuilt.left().begin(), rebuilt.left().end()))}});
+    return all ? kDone : kFailed;
+  }
+  for (const std::string& job : rebuilt.jobs()) fmt::print("{}: restored from its nodes\n", job);
+  for (const std::string& why : rebuilt.left()) fmt::print("not restored: {}\n", why);
+  if (rebuilt.jobs().empty() && all)
+    fmt::print("The registrar knows all jobs that the nodes hold: nothing to restore.\n");
+  return all ? kDone : kFailed;
+}
+
 }  // namespace
+
+Command registrarRebuildCommand() {
+  return {{.verb = "registrar rebuild",
+           .summary = "Restore the job table of the registrar from what the nodes hold",
+           .notes = {"For a registrar whose registrar.db was lost, damaged or replaced by an old "
+                     "copy: `job list` then names jobs that nodes hold and the registrar does not "
+                     "know. Until they are restored, their names and GPUs are not used.",
+                     "Layouts and state come from the nodes. Failure policy, snapshots and the "
+                     "schedule of checkpoints of a restored job are the defaults: set them again. "
+                     "Exits with 1 if a job could not be restored, and prints why."},
+           .examples = {"tesseractl registrar rebuild", "tesseractl --json registrar rebuild"}},
+          runRegistrarRebuild};
+}
 
 Command registrarMoveCommand() {
   return {

@@ -89,6 +89,7 @@ const std::map<std::string, const char*> kExempt = {
     {"rules check", "about a file, without a cluster"},
     {"node setup", "writes the configuration of the machine on which it runs"},
     {"registrar move", "runs on the machine of the new registrar, with its configuration"},
+    {"registrar rebuild", "repairs a registrar whose journal was lost; events name the command"},
     {"lesson list", "the menu Learn lists the lessons"},
     {"lesson check", "about a file, without a cluster"},
     {"scenario run", "about a file, without a cluster; its history opens in the panel"},

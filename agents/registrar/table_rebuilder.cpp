@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/table_rebuilder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/model/gpt.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr auto kDeadline = std::chrono::seconds(10);
+
+/// The options that lead to this collection. The node's row has the micro batch only.
+Result<engine::StepOptions> OptionsOf(const JobRow& row) {
+  TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(row.settings));
+  TESSERA_TRY(const ptc::CollectionPtr plain, engine::MakeCollection(settings, false));
+  return engine::StepOptions{!(*plain == row.layout.collection()), row.micro_batch};
+}
+
+std::string NamesOf(const std::vector<std::string>& jobs) {
+  return fmt::format("'{}'", fmt::join(jobs, "', '"));
+}
+
+}  // namespace
+
+Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int32_t, JobRow>& rows,
+                                 const Membership& members, bool outlives_journal) {
+  const JobRow* newest = nullptr;
+  for (const auto& [node, row] : rows) {
+    if (!newest || std::tie(row.origin, row.epoch) > std::tie(newest->origin, newest->epoch)) {
+      newest = &row;
+    }
+  }
+  std::set<std::int32_t> nodes = NodesOf(newest->layout.mesh());
+  for (const auto& [node, row] : rows) nodes.insert(node);
+  for (const std::int32_t number : nodes) {
+    const Membership::Node* const node = members.Find(number);
+    if (node && node->state == engine::NodeState::kDead) continue;
+    if (!node || node->state != engine::NodeState::kAlive) {
+      return FailedPrecondition(fmt::format(
+          "n{} holds a part of job '{}' and is not there: start it, or give it up with "
+          "`tesseractl node give-up n{}`, and rebuild again",
+          number, job, number));
+    }
+    if (node->transaction != 0 && !outlives_journal) {
+      return FailedPrecondition(fmt::format(
+          "n{} takes part in change {} of job '{}', and the lost journal had its decision: put a "
+          "copy of registrar.db back",
+          number, node->transaction, job));
+    }
+  }
+  JobTableRow out{*newest};
+  TESSERA_TRY(out.options, OptionsOf(*newest));
+  bool has_ranks = false;
+  std::optional<std::int64_t> step;
+  for (const ptc::DeviceId id : newest->layout.mesh().devices()) {
+    const wire::NodeDevice* const device = members.FindDevice(id);
+    if (!device || device->job() != job || device->epoch() != newest->epoch) continue;
+    has_ranks = has_ranks || device->has_rank();
+    step = std::min(step.value_or(device->end()), device->end());
+  }
+  out.step = step.value_or(0);
+  out.state = has_ranks ? engine::JobState::kRunning : engine::JobState::kSuspended;
+  if (!has_ranks) out.reason = "its ranks had ended when the job table was rebuilt";
+  return out;
+}
+
+struct TableRebuilder::Run {
+  std::vector<std::pair<std::string, JobTableRow>> rows;  // to be restored
+  std::vector<std::string> restored, left;
+  std::int64_t last_number = 0;
+  ReplyPtr reply;
+};
+
+void TableRebuilder::OnRebuild(const ReplyPtr& reply) {
+  if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
+  wire::NodeQuery query;
+  query.mutable_held();
+  uses_.queries.Query(
+      members_.Alive(), std::move(query), kDeadline,
+      [this, reply](const NodeQueryClient::Answers& answers) { OnAnswers(answers, reply); });
+}
+
+void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply) {
+  const auto run = std::make_shared<Run>();
+  run->reply = reply;
+  std::map<std::string, std::map<std::int32_t, JobRow>> held;
+  for (const auto& [node, answer] : answers) {
+    if (!answer) {
+      run->left.push_back(fmt::format("n{} has not answered: {}", node, answer.error().ToString()));
+      continue;
+    }
+    run->last_number = std::max(run->last_number, answer->held().last_number());
+    for (const wire::HeldJobRow& row : answer->held().jobs()) {
+      if (jobs_.IsExplained(row.job())) continue;
+      auto parsed = ParseJobRow(fmt::format("job/{} of n{}", row.job(), node), row.row());
+      if (!parsed) {
+        run->left.push_back(parsed.error().message);
+      } else {
+        held[row.job()].emplace(node, std::move(*parsed));
+      }
+    }
+  }
+  const bool outlives_journal = !config_.etcd.endpoints.empty();
+  for (const auto& [name, rows] : held) {
+    auto row = RowFromNodes(name, rows, members_, outlives_journal);
+    if (row) {
+      run->rows.emplace_back(name, std::move(*row));
+    } else {
+      run->left.push_back(row.error().message);
+    }
+  }
+  std::reverse(run->rows.begin(), run->rows.end());
+  RestoreNext(run);
+}
+
+void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
+  if (run->rows.empty()) return Finish(*run);
+  auto next = std::make_shared<std::pair<std::string, JobTableRow>>(std::move(run->rows.back()));
+  run->rows.pop_back();
+  uses_.decisions.FindFree(next->first, [this, run, next](const Result<std::int64_t>& slot) {
+    auto& [name, row] = *next;
+    // Numbers that nodes have seen are not used again: they would take a message for an old one.
+    Status done = slot ? uses_.numbers.SkipTo(run->last_number) : Status(slot.error());
+    if (done) {
+      row.slot = *slot;
+      done = Restore(name, std::move(row));
+    }
+    if (done) {
+      run->restored.push_back(name);
+    } else {
+      run->left.push_back(fmt::format("job '{}': {}", name, done.error().ToString()));
+    }
+    RestoreNext(run);
+  });
+}
+
+Status TableRebuilder::Restore(const std::string& name, JobTableRow row) {
+  TESSERA_RETURN_IF_ERROR(around_.check_idle());
+  TESSERA_TRY(Job* const job, jobs_.Restore(name, std::move(row)));
+  AddEvent(engine::Severity::kWarning, name,
+           fmt::format("its row in the job table was rebuilt from its nodes: epoch {}, after step {}",
+                       job->epoch, job->step));
+  around_.restored(*job);
+  return OkStatus();
+}
+
+void TableRebuilder::Finish(const Run& run) {
+  wire::Reply out;
+  for (const std::string& name : run.restored) out.mutable_rebuild()->add_jobs(name);
+  for (const std::string& why : run.left) out.mutable_rebuild()->add_left(why);
+  out.mutable_rebuild();
+  if (run.left.empty()) jobs_.ForgetUnreadable();
+  AddEvent(run.left.empty() ? engine::Severity::kInfo : engine::Severity::kWarning, "registrar",
+           fmt::format("the job table was rebuilt: {} restored{}{}",
+                       run.restored.empty() ? "no job" : NamesOf(run.restored),
+                       run.left.empty() ? "" : fmt::format("; {}", fmt::join(run.left, "; ")),
+                       run.reply->RequesterText()));
+  MarkDirty();
+  run.reply->Done(std::move(out));
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// A registrar whose journal was lost restores its job table from what the nodes hold.
+#include "agents/registrar/table_rebuilder.h"
+
+#include <QTest>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/sim/memory_store.h"
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "tests/agents/part_office.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+constexpr std::uint64_t kOrigin = 7;
+
+/// What a node journals of `nano`, which has a data-parallel rank on the first GPU of each of these
+/// nodes.
+JobRow RowOn(const std::vector<std::int32_t>& nodes, std::int64_t epoch, bool zero = false) {
+  const engine::JobSettings settings{.model = *engine::FindModel("gpt-nano")};
+  std::vector<ptc::DeviceId> devices;
+  for (const std::int32_t node : nodes) devices.push_back({node, 0});
+  const auto shape = ptc::ParseMeshShape("dp=" + std::to_string(nodes.size()) + ",tp=1,pp=1");
+  ptc::DeviceMesh mesh = *ptc::DeviceMesh::Make(*shape, std::move(devices));
+  return {engine::ToJson(settings),
+          *ptc::Layout::Make(std::move(mesh), *engine::MakeCollection(settings, zero)),
+          epoch,
+          1,
+          kOrigin,
+          2};
+}
+
+/// A registrar, and nodes that answer it.
+struct Office {
+  explicit Office(sim::MemoryStore& disk)
+      : around(disk, [this](const std::string&, const wire::Reply& out) { reply = out; },
+               [this](const std::string& identity, const wire::ToNode& message) {
+                 asked.emplace_back(std::stoi(identity), message);
+                 return OkStatus();
+               }) {}
+
+  /// n holds a rank of `nano` at this epoch, by its own row.
+  void Add(std::int32_t node, const JobRow& row, bool has_rank = true) {
+    rows.insert_or_assign(node, row);
+    wire::Register message;
+    message.set_node(node);
+    wire::NodeDevice& device = *message.add_devices();
+    device.set_job("nano");
+    device.set_epoch(row.epoch);
+    device.set_end(40 + node);
+    device.set_has_rank(has_rank);
+    message.add_jobs()->set_job("nano");
+    message.mutable_jobs(0)->set_origin(row.origin);
+    Membership& members = around.members();
+    members.Register(std::to_string(node), message, around.common().timers.now());
+    jobs.NoteHeld(*members.Find(node));
+  }
+  const wire::RebuildReply& Rebuild() {
+    const auto pending = std::make_shared<PendingReply>(
+        "1", "", [this](const std::string&, const wire::Reply& out) { reply = out; });
+    pending->Join("client", 1);
+    asked.clear();
+    rebuilder.OnRebuild(pending);
+    for (const auto& [node, message] : std::exchange(asked, {})) {
+      wire::NodeAnswer answer;
+      answer.set_ticket(message.query().ticket());
+      answer.mutable_held()->set_last_number(last_number);
+      if (const auto row = rows.find(node); row != rows.end()) {
+        wire::HeldJobRow& held = *answer.mutable_held()->add_jobs();
+        held.set_job("nano");
+        held.set_row(ToText(row->second));
+      }
+      queries.OnAnswer(node, answer);
+    }
+    around.Pass(std::chrono::seconds(11));
+    return reply.rebuild();
+  }
+
+  std::map<std::int32_t, JobRow> rows;
+  std::int64_t last_number = 300;
+  std::vector<std::pair<std::int32_t, wire::ToNode>> asked;
+  wire::Reply reply;
+  std::vector<std::string> restored;
+  test::PartOffice around;
+  JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
+  NodeQueryClient queries{around.common().timers,
+                          [this](std::int32_t node, const wire::ToNode& message) {
+                            return around.common().Send(node, message);
+                          }};
+  TransactionNumbers numbers{around.common().world.journal};
+  Decisions decisions{around.common(), {}};
+  TableRebuilder rebuilder{around.common(),
+                           jobs,
+                           {queries, numbers, decisions},
+                           {.check_idle = [] { return OkStatus(); },
+                            .restored = [this](Job& job) { restored.push_back(job.name); }}};
+};
+
+}  // namespace
+
+class TableRebuilderTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void aJobComesBackFromItsNodes() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.Add(0, RowOn({0, 1}, 4));
+    office.Add(1, RowOn({0, 1}, 4));
+    QVERIFY(!office.jobs.IsExplained("nano"));
+    const wire::RebuildReply& reply = office.Rebuild();
+    QCOMPARE(reply.left_size(), 0);
+    QCOMPARE(reply.jobs_size(), 1);
+    QCOMPARE(office.restored, std::vector<std::string>{"nano"});
+    QVERIFY(office.jobs.IsExplained("nano") && office.jobs.unknown().empty());
+    const auto check = [](const Job* job) {
+      QVERIFY(job);
+      QCOMPARE(job->epoch, std::int64_t{4});
+      QCOMPARE(job->timeline, std::int64_t{1});
+      QCOMPARE(job->start, kOrigin);
+      QCOMPARE(job->step, std::int64_t{40});
+      QVERIFY(job->state == engine::JobState::kRunning);
+      QCOMPARE(job->options.micro_batch, std::int64_t{2});
+      QVERIFY(!job->options.zero);
+      QCOMPARE(job->layout.hash(), RowOn({0, 1}, 4).layout.hash());
+    };
+    check(office.jobs.Find("nano"));
+    // Nodes compare numbers with those that they have seen.
+    QVERIFY(*office.numbers.Next() > 300);
+    Office later(disk);
+    QVERIFY(later.jobs.Recover());
+    check(later.jobs.Find("nano"));
+  }
+
+  void optionsComeFromTheLayout() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    for (const std::int32_t node : {0, 1}) office.Add(node, RowOn({0, 1}, 1, true), false);
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    const Job* const job = office.jobs.Find("nano");
+    QVERIFY(job->options.zero);
+    QVERIFY(job->state == engine::JobState::kSuspended && job->restarts);
+  }
+
+  // A node that was away during the last change has an older row.
+  void theLatestEpochCounts() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.Add(0, RowOn({0, 1}, 3));
+    office.Add(1, RowOn({1, 2}, 4));
+    office.Add(2, RowOn({1, 2}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    QCOMPARE(office.jobs.Find("nano")->epoch, std::int64_t{4});
+    QVERIFY(!office.jobs.Find("nano")->layout.mesh().RankOf({0, 0}));
+    QVERIFY(office.jobs.ClaimOf(*office.around.members().Find(0),
+                                office.around.members().Find(0)->devices[0]) ==
+            JobTable::Claim::kStale);
+  }
+
+  // It may hold a later epoch.
+  void aNodeThatIsAwayIsWaitedFor() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.Add(0, RowOn({0, 1}, 4));
+    const wire::RebuildReply& refused = office.Rebuild();
+    QCOMPARE(refused.jobs_size(), 0);
+    QCOMPARE(refused.left_size(), 1);
+    QVERIFY2(refused.left(0).starts_with("n1 holds a part of job 'nano' and is not there"),
+             refused.left(0).c_str());
+    QVERIFY(!office.jobs.Find("nano") && !disk.rows.contains("job/nano"));
+    office.around.members().Expect(1, {});
+    office.around.members().Find(1)->state = engine::NodeState::kDead;  // it was given up
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+  }
+
+  void aNodeInAChangeKeepsTheJobFromIt() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.Add(0, RowOn({0}, 4));
+    office.around.members().Find(0)->transaction = 12;
+    QVERIFY(office.Rebuild().left(0).find("change 12") != std::string::npos);
+    QVERIFY(!office.jobs.Find("nano"));
+    const std::map<std::int32_t, JobRow> rows{{0, RowOn({0}, 4)}};
+    QVERIFY(RowFromNodes("nano", rows, office.around.members(), true));  // it asks etcd
+  }
+
+  // An old copy of registrar.db was put back.
+  void anOlderRowIsReplaced() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    const JobRow old = RowOn({0}, 2);
+    Job job("nano", *engine::ParseJobSettings(old.settings), old.layout);
+    job.epoch = old.epoch;
+    job.start = kOrigin;
+    job.on_failure = engine::OnFailure::kShrink;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    office.Add(1, RowOn({1}, 5));
+    QVERIFY(!office.jobs.CheckExplained("nano"));
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    QCOMPARE(office.jobs.Find("nano")->epoch, std::int64_t{5});
+    QVERIFY(office.jobs.Find("nano")->on_failure == engine::OnFailure::kShrink);
+    QVERIFY(office.jobs.CheckExplained("nano"));
+  }
+
+  void anotherJobOfTheNameIsNotReplaced() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    const JobRow row = RowOn({3}, 1);
+    Job job("nano", *engine::ParseJobSettings(row.settings), row.layout);
+    job.start = kOrigin + 1;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    office.Add(0, RowOn({0}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 0);
+    QVERIFY(office.reply.rebuild().left(0).find("another job") != std::string::npos);
+    QCOMPARE(office.jobs.Find("nano")->start, kOrigin + 1);
+  }
+
+  void aJobThatTheTableKnowsIsLeftAlone() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    const JobRow row = RowOn({0}, 4);
+    Job job("nano", *engine::ParseJobSettings(row.settings), row.layout);
+    job.epoch = 4;
+    job.start = kOrigin;
+    job.step = 99;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    office.Add(0, row);
+    QCOMPARE(office.Rebuild().jobs_size(), 0);
+    QCOMPARE(office.reply.rebuild().left_size(), 0);
+    QCOMPARE(office.jobs.Find("nano")->step, std::int64_t{99});
+  }
+};
+
+TESSERA_TEST_APPLESS(TableRebuilderTest)
+#include "table_rebuilder_test.moc"

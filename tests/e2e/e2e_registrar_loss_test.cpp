@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job table of the registrar is lost or damaged while jobs train: nothing of them is freed or
+// used for others, and they come back from their nodes.
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTest>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+const QString kJob = QStringLiteral("nano");
+const QString kRebuild = QStringLiteral("registrar rebuild");
+
+std::string ReasonOf(const Json& job) {
+  return job.is_object() && job["reason"].is_string() ? job["reason"].get<std::string>() : "";
+}
+}  // namespace
+
+class E2eRegistrarLossTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    LocalCluster::Options options;
+    options.nodes = 2;
+    options.devices = 2;
+    options.memory = QStringLiteral("64M");
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+  }
+  void cleanup() { m_cluster.reset(); }
+
+  void aLostTableComesBackFromTheNodes_data() {
+    QTest::addColumn<bool>("damaged");
+    QTest::newRow("missing") << false;
+    QTest::newRow("damaged") << true;
+  }
+  void aLostTableComesBackFromTheNodes() {
+    QFETCH(const bool, damaged);
+    const Outcome started = m_cluster->StartJob(kJob, QStringLiteral("dp=2"),
+                                                QStringLiteral("n0g0,n1g0"));
+    QVERIFY2(started.code == 0, started.Text());
+    // Its table is of a later epoch than that of any new job.
+    const Json moved = m_cluster->Apply(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g1,n1g0"));
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Json before = m_cluster->Job(kJob);
+    loseTheTable(damaged);
+
+    // The registrar says what it does not know, and refuses to use it.
+    const char* const says = "n0, n1 hold job 'nano' (epoch 2) that this registrar does not know";
+    QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
+    refuses({"job", "start", "gpt-nano", "--name", kJob, "--mesh", "dp=1", "--devices", "n0g0"});
+    refuses({"job", "start", "gpt-nano", "--name", "other", "--mesh", "dp=1", "--devices", "n0g1"});
+    refuses({"job", "stop", kJob, "--yes"});
+    refuses({"apply", kJob, "--mesh", "dp=1", "--devices", "n0g0", "--yes"});
+    QVERIFY(holdsState("n0g1") && holdsState("n1g0"));
+    const Outcome events = m_cluster->Run({"events", "--limit", "50"});
+    QVERIFY2(!damaged || events.output.contains(QStringLiteral("registrar.db.bad")), events.Text());
+
+    // A restart of the registrar changes nothing about that.
+    const auto agent = m_cluster->Agent(0);
+    QVERIFY(agent && LocalCluster::Kill(*agent));
+    QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
+    QVERIFY(holdsState("n0g1") && holdsState("n1g0"));
+
+    const Outcome rebuilt = m_cluster->Run({"--json", "registrar", "rebuild"});
+    QVERIFY2(rebuilt.code == 0 && rebuilt.LastJson()["jobs"] == Json::array({"nano"}),
+             rebuilt.Text());
+    QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
+      return job.is_object() && job["state"] == "running" && job["epoch"] == 2 &&
+             job["layout_hash"] == before["layout_hash"];
+    }));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QVERIFY(m_cluster->Step(kJob) > before["step"]);
+    // It can be changed, paused and stopped as before.
+    const Json changed = m_cluster->Apply(kJob, QStringLiteral("dp=1"), QStringLiteral("n1g0"));
+    QVERIFY2(changed.is_object() && changed["result"] == "committed", changed.dump().c_str());
+    QVERIFY(changed["digest_before"].is_string());
+    QCOMPARE(changed["digest_before"].dump(), changed["digest_after"].dump());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QCOMPARE(m_cluster->Run({"job", "pause", kJob}).code, 0);
+    QCOMPARE(m_cluster->Run({"job", "resume", kJob}).code, 0);
+    QCOMPARE(m_cluster->Run({"job", "stop", kJob, "--yes"}).code, 0);
+    QVERIFY(LocalCluster::WaitFor([&] { return !holdsState("n0g1") && !holdsState("n1g0"); }));
+  }
+
+ private:
+  /// The agent of n0 must not write it again, so it is killed first.
+  void loseTheTable(bool damaged) {
+    const QString table =
+        QFileInfo(m_cluster->ConfigOf(0)).dir().filePath(QStringLiteral("registrar.db"));
+    QVERIFY(QFile::exists(table));
+    const auto agent = m_cluster->Agent(0);
+    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
+    for (const char* end : {"-wal", "-shm"}) QFile::remove(table + QLatin1String(end));
+    if (damaged) {
+      QFile file(table);
+      QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+      QVERIFY(file.write(QByteArray(8192, 'x')) == 8192);
+    } else {
+      QVERIFY(QFile::remove(table));
+    }
+    QVERIFY(LocalCluster::Kill(*agent));
+  }
+  void refuses(const QStringList& words) {
+    const Outcome outcome = m_cluster->Run(words);
+    QVERIFY2(outcome.code != 0 && outcome.errors.contains(kRebuild), outcome.Text());
+  }
+  bool holdsState(const char* device) const {
+    const Json status = m_cluster->Status();
+    if (!status.is_object()) return false;
+    for (const Json& node : status["nodes"]) {
+      for (const Json& row : node["devices"]) {
+        if (row["name"] == device) return row["used_bytes"] > 0;
+      }
+    }
+    return false;
+  }
+
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+TESSERA_TEST(E2eRegistrarLossTest)
+#include "e2e_registrar_loss_test.moc"
