@@ -249,14 +249,14 @@ def samplers_say_what_they_cannot_deal():
         says(
             "FSDP",
             "a batch of 4 samples has no equal parts for dp=3, and FSDP weights all ranks equally",
-            job.sampler(8, global_batch=4),
+            lambda: job.sampler(8, global_batch=4),
         )
         OfMesh(mesh, plain).sampler(8, global_batch=4)()
     with pretended({"pp": 1, "dp": 2, "ep": 1, "cp": 2, "tp": 1}) as mesh:
         says(
             "cp",
             "a batch of 6 samples has no equal parts for dp=2,cp=2, and cp cuts no sample",
-            OfMesh(mesh, plain).sampler(8, global_batch=6, axes=("dp", "cp")),
+            lambda: OfMesh(mesh, plain).sampler(8, global_batch=6, axes=("dp", "cp")),
         )
 
 

@@ -14,6 +14,7 @@ from tessera._library import AXES
 from tessera.job import Decision, Record
 from tessera.torch.binding import Program
 from tessera.torch.groups import device_mesh
+from tessera.torch.intercept import watch_over
 from tessera.torch.job import TorchJob
 from tessera.torch.program import Build, Tensor, call, has_axis, local_of, parameters
 
@@ -40,6 +41,8 @@ class Alone(TorchJob):
                 tensor = Tensor(name, "param", parameter, aliases)
                 self._program.add_gradient(parameter, torch.zeros_like(local), tensor)
         self._program.number([gradient.name for gradient in self._program.gradients])
+        self._program.begin_watch(getattr(build, "keeps_modules", False))
+        watch_over(self)
 
     def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
         program = self._bound()
@@ -59,6 +62,7 @@ class Alone(TorchJob):
             self._apply(program, decision)
 
     def _finish(self) -> bool:
+        watch_over(None)
         dist.destroy_process_group()
         return False
 

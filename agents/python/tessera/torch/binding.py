@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import weakref
 from typing import Any
@@ -31,6 +32,7 @@ from tessera.torch.program import (
     parameters,
     state_of,
 )
+from tessera.torch.watch import Watch
 
 _AXES_OF_A_STAGE = ("dp", "ep", "cp", "tp")
 _TORCH = {name: dtype for dtype, name in DTYPES.items()}
@@ -96,15 +98,36 @@ class Gradient:
         self._owner = weakref.ref(owner)  # the module that has the parameter, as self._key
         self._key = tensor.name.rpartition(".")[2]
         self._address = memory_of(parameter).data_ptr()
+        # What backward() has made, with its version.
+        self._made: tuple[torch.Tensor, int] | None = None
         parameter.register_post_accumulate_grad_hook(self._keep)  # type: ignore[no-untyped-call]
 
     def _keep(self, parameter: torch.Tensor) -> None:
         """In backward(), so that no more than one gradient is in memory twice."""
         made = parameter.grad
-        if made is None or made is self.whole or self._is_partial(made):
+        if made is None:
             return
-        self._copy(made)
-        parameter.grad = self.whole
+        if made is not self.whole and not self._is_partial(made):
+            self._copy(made)
+            parameter.grad = made = self.whole
+        self._made = (made, made._version)
+
+    def note(self) -> None:
+        """After a part of torch that changes gradients between backward() and job.step(loss)."""
+        if (made := self.parameter.grad) is not None:
+            self._made = (made, made._version)
+
+    def _check_unchanged(self) -> None:
+        """Limits of a norm hold for the mean over all samples, which FSDP has made already."""
+        made, self._made = self._made, None
+        if self.averaged or made is None or made[0] is not self.parameter.grad:
+            return
+        if made[0]._version != made[1]:
+            raise TesseraError(
+                f"the gradient of '{self.name}' was changed between backward() and "
+                "job.step(loss), which averages it over the ranks: delete clip_grad_norm_, or what "
+                "else changes it there, and call job.step(loss, max_norm=…)"
+            )
 
     def _copy(self, made: torch.Tensor) -> None:
         local = local_of(made)
@@ -117,7 +140,9 @@ class Gradient:
         return made.placements != self.whole.placements
 
     def take(self) -> None:
-        """After backward(). Raises TesseraError if the program has another parameter now."""
+        """After backward(). Raises TesseraError if the program has another parameter now, or has
+        changed the gradient."""
+        self._check_unchanged()
         made = self.parameter.grad
         self.is_used = made is not None
         if made is None:
@@ -188,6 +213,60 @@ class Program:
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
         self.options = options_of(optimizer)
+        self.watch: Watch | None = None
+        self._is_updating = False
+
+    def begin_watch(self, keeps_modules: bool) -> None:
+        """From now on the program may change its state in update() only.
+
+        `keeps_modules`: `build` returns the same modules on each mesh.
+        """
+        if self.watch is None:
+            self._refuse_other_updates()
+            self._note_after_pipeline()
+        self.watch = Watch(self.model, self.optimizer, keeps_modules)
+
+    def note_values(self) -> None:
+        """After an update."""
+        if self.watch is not None:
+            self.watch.note_values()
+
+    def _refuse_other_updates(self) -> None:
+        own = weakref.ref(self)
+
+        def check(*_: Any) -> None:
+            program = own()
+            if program is not None and not program._is_updating:
+                raise TesseraError(
+                    "job.step(loss) makes the update, from the gradients of all ranks: delete "
+                    "optimizer.step(), or scaler.step(optimizer), from the loop"
+                )
+
+        self.optimizer.register_step_pre_hook(check)
+
+    def _note_after_pipeline(self) -> None:
+        """A schedule of torch divides the gradients by the number of micro batches."""
+        make = getattr(self.pipeline, "step", None)
+        if not callable(make):
+            return
+        own = weakref.ref(self)
+
+        @functools.wraps(make)
+        def step(*arguments: Any, **options: Any) -> Any:
+            out = make(*arguments, **options)
+            if (program := own()) is not None:
+                for gradient in program.gradients:
+                    gradient.note()
+            return out
+
+        self.pipeline.step = step
+
+    def update(self) -> None:
+        self._is_updating = True
+        try:
+            self.optimizer.step()
+        finally:
+            self._is_updating = False
 
     def add_gradient(
         self,
@@ -351,6 +430,7 @@ class Binding(Program):
                 continue
             new = now[tensor.name][0]
             new.requires_grad_(parameter.requires_grad)
+            _copy_hooks(parameter, new)
             replaced[id(parameter)] = new
             if not parameter.requires_grad:
                 continue
@@ -469,6 +549,14 @@ class Binding(Program):
                     f"the program has a tensor '{name}' more than when it was bound, which a rank "
                     "that joins would not have"
                 )
+
+
+def _copy_hooks(old: nn.Parameter, new: nn.Parameter) -> None:
+    """Of `build`. They come before those of Gradient."""
+    for hook in (old._backward_hooks or {}).values():
+        new.register_hook(hook)  # type: ignore[no-untyped-call]
+    for hook in (old._post_accumulate_grad_hooks or {}).values():
+        new.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
 
 
 def _fsdp_parameters(model: nn.Module) -> list[Any]:

@@ -27,7 +27,8 @@ from tessera.metrics import Metrics
 from tessera.torch.binding import Binding, Program, options_of
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.device import warm_up
-from tessera.torch.groups import Axis, Groups, alone, first_ranks, pretended
+from tessera.torch.groups import Groups, alone, first_ranks, pretended
+from tessera.torch.intercept import watch_over
 from tessera.torch.program import (
     Build,
     StateOfOptimizer,
@@ -38,10 +39,11 @@ from tessera.torch.program import (
     parameters,
     persistent_buffers,
 )
+from tessera.torch.sampler import Sampler
+
+__all__ = ["Attached", "Sampler", "TorchJob"]
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
-_SAMPLE_AXES = (("dp",), ("dp", "cp"))
-_WHOLE = Axis(1, 0, None)  # an axis of one rank
 
 
 def _find_room(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
@@ -55,55 +57,6 @@ def _find_room(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
         torch.empty(max(sizes), dtype=torch.uint8, device=device)
 
 
-class Sampler:
-    """Which samples of a data set this rank reads in the coming step.
-
-    Each is read once per pass, in an order drawn from (seed, pass), on any mesh and across its
-    changes. The position is computed from the step, so it is no state.
-    """
-
-    def __init__(
-        self,
-        job: TorchJob,
-        num_samples: int,
-        global_batch: int,
-        seed: int,
-        axes: tuple[str, ...],
-    ) -> None:
-        if axes not in _SAMPLE_AXES:
-            known = " or ".join(str(each) for each in _SAMPLE_AXES)
-            raise TesseraError(f"samples are dealt over the axes {known}, not {axes}")
-        self._job = job
-        job._sample_axes = axes
-        self.num_samples = num_samples
-        self.global_batch = global_batch
-        self.seed = seed
-
-    def __call__(self) -> list[int]:
-        """The numbers of the samples. Ranks that differ on other axes than `axes` get the same."""
-        job = self._job
-        position = (job.coming_step - 1) * self.global_batch
-        numbers, place = job._samples(self.seed, position, self.num_samples, self.global_batch)
-        job._share = len(numbers) / self.global_batch
-        program = job._bound()
-        dp, cp = program.axes["dp"], _WHOLE
-        if "cp" in job._sample_axes:
-            cp = program.axes["cp"]
-        is_averaged = bool(program.averaged & {*job._sample_axes})
-        if (is_averaged or cp.size > 1) and self.global_batch % (dp.size * cp.size) != 0:
-            sizes = ",".join(f"{axis}={program.axes[axis].size}" for axis in job._sample_axes)
-            reason = "FSDP weights all ranks equally" if is_averaged else "cp cuts no sample"
-            raise TesseraError(
-                f"a batch of {self.global_batch} samples has no equal parts for {sizes}, and "
-                f"{reason}"
-            )
-        count = len(numbers) // cp.size
-        numbers = numbers[cp.rank * count : (cp.rank + 1) * count]
-        begin = position + place + cp.rank * count
-        job._read = range(begin, begin + count)
-        return numbers
-
-
 class TorchJob:
     """One rank of a training job. attach() makes it."""
 
@@ -115,11 +68,12 @@ class TorchJob:
         self._program: Program | None = None
         self._pause = 0
         self._stepped = True
+        self._is_made = False  # the step of the loop that is in its body
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
         self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
-        self._sample_axes: tuple[str, ...] = ("dp",)  # along which ranks read other samples
+        self._sampler: Sampler | None = None
         self._device = torch.device("cpu")
         self._metrics = Metrics()
         self._began = time.monotonic()
@@ -160,7 +114,11 @@ class TorchJob:
         seed: int = 0,
         axes: tuple[str, ...] = ("dp",),
     ) -> Sampler:
-        """Deals the samples of a data set over the ranks along `axes`: ("dp",) or ("dp", "cp")."""
+        """Deals the samples of a data set over the ranks along `axes`: ("dp",) or ("dp", "cp").
+
+        A job has one sampler. It is called at the beginning of a step, and gives that step's
+        samples.
+        """
         return Sampler(self, num_samples, global_batch, seed, axes)
 
     def dropout(self, x: torch.Tensor, probability: float, site: int) -> torch.Tensor:
@@ -199,7 +157,8 @@ class TorchJob:
         Under Tessera a job that has made step `until` is paused, and its state stays. A rank whose
         GPU leaves the job ends here.
         """
-        self._bound()
+        if (watch := self._bound().watch) is not None:
+            watch.check_before_loop()
         self._begin()
         while True:
             if until is not None and self.coming_step > until:
@@ -211,6 +170,9 @@ class TorchJob:
             yield self.coming_step
             if not self._stepped:
                 raise TesseraError(f"step {self.coming_step} ended without job.step(loss)")
+            self._is_made = False
+            if (watch := self._bound().watch) is not None:
+                watch.check_after_step()
             self.coming_step += 1
             if self._pause:
                 self._boundary(self._pause)
@@ -229,6 +191,8 @@ class TorchJob:
             torch.cuda.current_stream(self._device).synchronize()
         busy = time.monotonic() - self._began
         program = self._bound()
+        if program.watch is not None:
+            program.watch.check_before_update()
         program.take_gradients()
         share = self._share if self._share is not None else 1 / program.axes["dp"].size
         self._reduce(program, share)
@@ -238,7 +202,7 @@ class TorchJob:
             copies //= program.axes["pp"].size  # the others have no loss
         value = _value_of(loss)
         counts = all(
-            of.rank == 0 for axis, of in program.axes.items() if axis not in self._sample_axes
+            of.rank == 0 for axis, of in program.axes.items() if axis not in self._sample_axes()
         )
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens if counts else 0)
         if norm2 != norm2 or norm2 == float("inf"):
@@ -251,8 +215,9 @@ class TorchJob:
         else:
             self._update(program, decision)
         program.clear_gradients()
+        program.note_values()
         self._share = None
-        self._stepped = True
+        self._stepped = self._is_made = True
         self._pause = decision.pause
         self.last = decision
         self._began = time.monotonic()
@@ -285,7 +250,7 @@ class TorchJob:
     def _seed_step(self) -> None:
         """Random numbers of torch belong to the step and the samples' coordinate, on any mesh."""
         at = 0
-        for axis in self._sample_axes:
+        for axis in self._sample_axes():
             of = self._bound().axes[axis]
             at = at * of.size + of.rank
         torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + at & (2**63 - 1))
@@ -304,6 +269,10 @@ class TorchJob:
                         f"{value}, which a rank that joins would not know; learning rates follow "
                         "job.schedule(factor)"
                     )
+
+    def _sample_axes(self) -> tuple[str, ...]:
+        """Along which ranks read other samples."""
+        return ("dp",) if self._sampler is None else self._sampler.axes
 
     def _bound(self) -> Program:
         if self._program is None:
@@ -371,7 +340,7 @@ class TorchJob:
     def _apply(self, program: Program, decision: Decision) -> None:
         if not decision.skip:
             program.clip_gradients(decision.clip)
-            program.optimizer.step()
+            program.update()
         program.keep_buffers()
         program.step_value.fill_(decision.step)
 
@@ -558,8 +527,10 @@ class Attached(TorchJob):
             self._unfinished = self._job.unfinished()
             self.coming_step = int(self._bound().step_value) + 1 + bool(self._unfinished)
             self._waits = True
+            self._begin_watch()
         else:
             self._wait(0, step=-1)  # an update that is left comes with the loop
+        watch_over(self)
 
     @contextlib.contextmanager
     def _on_the_host(self) -> Iterator[None]:
@@ -606,6 +577,7 @@ class Attached(TorchJob):
         self._set_rates(program)
         self._update(program, decision)
         program.clear_gradients()
+        program.note_values()
         self.coming_step += 1
         self._began = time.monotonic()
 
@@ -613,6 +585,8 @@ class Attached(TorchJob):
         """On a thread of the library, also for a coming view while this rank trains."""
         if self._refusal is not None:
             raise self._refusal
+        if self._sampler is not None:
+            self._sampler.check(view.sizes)
         # A rank that joins has looked whether the program can do this mesh. If none does, or to see
         # all stages:
         is_change = self._program is not None and view.rank == 0
@@ -675,10 +649,14 @@ class Attached(TorchJob):
             request = 0
         # What has moved may have used their place, also in a change that was rolled back.
         self._bound().clear_gradients()
+        self._begin_watch()
         self.coming_step = int(self._bound().step_value) + 1
         self._pause = 0
         self._unfinished = self._job.unfinished()
         self._began = time.monotonic()
+
+    def _begin_watch(self) -> None:
+        self._bound().begin_watch(getattr(self._build, "keeps_modules", False))
 
     def _end(self) -> None:
         if dist.is_initialized():

@@ -188,35 +188,95 @@ def check_memory(model: nn.Module) -> None:
                 )
 
 
+_NUM_TRIED = 26  # steps of an optimizer: some use a part of their state in every tenth only
+_bindable: set[tuple[type, str]] = set()  # optimizers, with the options of a group
+
+
 def check_optimizer(optimizer: torch.optim.Optimizer) -> None:
     """State in the arena begins with zeros. For most optimizers that is where their own begins.
 
-    Raises TesseraError for others.
+    Raises TesseraError for others, also if they make or count something that is not in the arena.
     """
-    name = type(optimizer).__name__
-    group = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
-    known = inspect.signature(type(optimizer)).parameters
+    for group in optimizer.param_groups:
+        options = {key: value for key, value in group.items() if key != "params"}
+        same = (type(optimizer), repr({**options, "lr": None}))
+        if same not in _bindable:
+            _check_options(optimizer, options)
+            _bindable.add(same)
+
+
+def _check_options(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> None:
+    """Compares an optimizer with one whose state is zeros, over some steps of one parameter."""
+    kind = type(optimizer)
+    name = kind.__name__
+    known = inspect.signature(kind).parameters
     options = {key: value for key, value in group.items() if key in known}
     with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-        one = nn.Parameter(torch.tensor([[0.5, -0.25], [1.0, 2.0]]))
-        begin = one.detach().clone()
+        begin = torch.tensor([[0.5, -0.25], [1.0, 2.0]])
         gradient = torch.tensor([[0.125, 0.5], [-0.25, 0.0625]])
+        ours, theirs = nn.Parameter(begin.clone()), nn.Parameter(begin.clone())
         try:
-            tried = type(optimizer)([one], **options)
-            one.grad = gradient.clone()
-            tried.step()
-            usual = one.detach().clone()
-            for value in tried.state[one].values():
+            usual, bound = kind([theirs], **options), kind([ours], **options)
+            ours.grad = gradient.clone()
+            bound.step()
+            for value in bound.state[ours].values():
                 if isinstance(value, torch.Tensor):
                     value.zero_()
             with torch.no_grad():
-                one.copy_(begin)
-            one.grad = gradient.clone()
-            tried.step()
+                ours.copy_(begin)
+            keys = set(bound.state[ours])
+            for step in range(1, _NUM_TRIED + 1):
+                for optimizer_of, one in ((usual, theirs), (bound, ours)):
+                    one.grad = gradient * (step % 5 - 1.5)
+                    torch.manual_seed(step)
+                    optimizer_of.step()
+                if step == 1:
+                    counts_of_usual = _numbers(usual)
+                if more := set(bound.state[ours]) - keys:
+                    raise TesseraError(
+                        f"{name} cannot be bound: it makes its state '{min(more)}' in step {step}, "
+                        "and a job has all state from the first step on"
+                    )
+                if key := _difference(usual.state[theirs], bound.state[ours]):
+                    raise TesseraError(
+                        f"{name} cannot be bound: its state does not begin with zeros ('{key}', "
+                        f"seen in step {step}): use an optimizer whose state does, without copies "
+                        "of the weights"
+                    )
+                if not _is_equal(theirs, ours):
+                    raise TesseraError(
+                        f"{name} cannot be bound: its state does not begin with zeros (seen in the "
+                        f"update of step {step}): use an optimizer whose state does"
+                    )
+        except TesseraError:
+            raise
         except Exception as error:
             raise TesseraError(f"{name} cannot be bound: {error}") from error
-    if not torch.equal(one.detach(), usual):
-        raise TesseraError(f"{name} cannot be bound: its state does not begin with zeros")
+    now = _numbers(usual)
+    for key, value in counts_of_usual.items():
+        if now.get(key) != value:
+            raise TesseraError(
+                f"{name} cannot be bound: it counts in its attribute '{key}', which is not in the "
+                "job: count in a tensor of its state"
+            )
+
+
+def _numbers(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    return {key: value for key, value in vars(optimizer).items() if type(value) in (int, float)}
+
+
+def _difference(usual: dict[str, Any], bound: dict[str, Any]) -> str | None:
+    """The key of the first tensor that differs."""
+    for key, value in usual.items():
+        if isinstance(value, torch.Tensor) and not _is_equal(value, bound.get(key)):
+            return str(key)
+    return None
+
+
+def _is_equal(one: torch.Tensor, other: Any) -> bool:
+    if not isinstance(other, torch.Tensor) or one.shape != other.shape:
+        return False
+    return torch.allclose(one.detach(), other.detach(), rtol=0, atol=0, equal_nan=True)
 
 
 def make_state(optimizer: torch.optim.Optimizer) -> None:

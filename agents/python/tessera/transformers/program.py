@@ -20,6 +20,7 @@ class Program:
     """
 
     uses_parameters_after_step = True  # the Trainer evaluates and saves there
+    keeps_modules = True  # so their modes and hooks stay, too
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, seed: int) -> None:
         self._model = model

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refuses parts of torch that a loop around job.step(loss) cannot have.
+
+They work without the job, so nothing else of it sees them. Each looks up the job when it is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torch.amp import GradScaler
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+from torch.utils.data.distributed import DistributedSampler
+
+from tessera._library import TesseraError
+
+if TYPE_CHECKING:
+    from tessera.torch.job import TorchJob
+
+_job: weakref.ref[TorchJob] | None = None  # the one that is bound
+_is_installed = False
+
+
+def watch_over(job: TorchJob | None) -> None:
+    """From now on these parts are refused in the loop of `job`; None: in no loop."""
+    global _is_installed, _job
+    _job = None if job is None else weakref.ref(job)
+    if job is None or _is_installed:
+        return
+    _is_installed = True
+    for kind in (GradScaler, ShardedGradScaler):
+        _before(kind, "scale", _refuse_scaler)
+    _before(DistributedSampler, "__iter__", _refuse_distributed_sampler)
+
+
+def _before(kind: Any, name: str, check: Callable[[TorchJob, Any], None]) -> None:
+    """Calls `check` with the job and the object before each call of a method."""
+    method = kind.__dict__[name]
+
+    @functools.wraps(method)
+    def checked(self: Any, *arguments: Any, **options: Any) -> Any:
+        job = None if _job is None else _job()
+        if job is not None:
+            check(job, self)
+        return method(self, *arguments, **options)
+
+    setattr(kind, name, checked)
+
+
+def _refuse_scaler(job: TorchJob, scaler: Any) -> None:
+    if scaler.is_enabled():
+        raise TesseraError(
+            f"job.step(loss) would take the gradients that {type(scaler).__name__} has scaled: "
+            "delete the scaler, and compute in torch.autocast(…, dtype=torch.bfloat16)"
+        )
+
+
+def _refuse_distributed_sampler(job: TorchJob, sampler: Any) -> None:
+    """It keeps the mesh that it was made on, and each process begins anew with it."""
+    name = type(sampler).__name__
+    if job._sampler is None:
+        raise TesseraError(
+            f"{name} begins anew in each rank that joins, and keeps the number of ranks: use "
+            "job.sampler(len(data), global_batch=…)"
+        )
+    dp = job.mesh["dp"]
+    if (sampler.num_replicas, sampler.rank) != (dp.size(), dp.get_local_rank()):
+        raise TesseraError(
+            f"{name} deals over {sampler.num_replicas} ranks as rank {sampler.rank}, and this rank "
+            f"is {dp.get_local_rank()} of dp={dp.size()}: make it anew before each pass, with "
+            "num_replicas=job.mesh['dp'].size() and rank=job.mesh['dp'].get_local_rank()"
+        )

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and loops that the tests share."""
+
+import os
+import unittest
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+import tessera.torch
+from tessera import TesseraError
+
+SIZES = {"pp": 1, "dp": 1, "ep": 1, "cp": 1, "tp": 1}
+
+
+class Net(nn.Module):
+    """With a buffer that forward() changes, one that it does not, and a dropout."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.1)
+        self.out = nn.Linear(4, 3)
+        self.scale = 2.0
+        self.register_buffer("average", torch.zeros(3))
+
+    def forward(self, x):
+        return self.out(self.drop(self.norm(x))) * self.scale
+
+
+def build(mesh):
+    torch.manual_seed(1)
+    model = Net()
+    return model, torch.optim.AdamW(model.parameters(), lr=0.01)
+
+
+class Loop(unittest.TestCase):
+    """A job without Tessera, whose loop is the same as in a job."""
+
+    def setUp(self):
+        for name in ("WORLD_SIZE", "TESSERA_RANK_SOCKET", "TESSERA_DESCRIBE"):
+            os.environ.pop(name, None)
+        self.addCleanup(lambda: dist.is_initialized() and dist.destroy_process_group())
+        self.job = tessera.torch.attach()
+
+    def bind(self, build=build):
+        self.job.bind(build)
+        return self.job
+
+    def run_steps(self, num=3, before=None, middle=None, after=None):
+        """Calls with the number of the step: at its beginning, after backward(), at its end."""
+        job = self.job
+        for at in job.steps():
+            if before:
+                before(at)
+            loss = job.model(torch.ones(2, 4) * at).square().mean()
+            loss.backward()
+            if middle:
+                middle(at)
+            job.step(loss)
+            if after:
+                after(at)
+            if at == num:
+                return
+
+    def refuses(self, *words):
+        """A context: what is in it raises a TesseraError of one sentence with these words."""
+        return _Refused(self, words)
+
+
+class _Refused:
+    def __init__(self, test, words):
+        self._test, self._words = test, words
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        self._test.assertIsNotNone(error, "it was accepted")
+        if not isinstance(error, TesseraError):
+            return False
+        for word in self._words:
+            self._test.assertIn(word, str(error))
+        self._test.assertNotIn("\n", str(error))
+        return True

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ordinary habits of PyTorch that a loop around job.step(loss) cannot have, and what it may do."""
+
+import threading
+import unittest
+
+import torch
+from programs import Loop, Net, build
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+
+class Updates(Loop):
+    def test_an_update_beside_job_step(self):
+        self.bind()
+        weight = self.job.model.out.weight.detach().clone()
+        with self.refuses("delete optimizer.step()"):
+            self.run_steps(middle=lambda at: self.job.optimizer.step())
+        self.assertTrue(torch.equal(self.job.model.out.weight.detach(), weight))
+
+    def test_an_update_of_a_scaler(self):
+        self.bind()
+        scaler = torch.amp.GradScaler("cpu", enabled=False)
+        with self.refuses("delete optimizer.step(), or scaler.step(optimizer)"):
+            self.run_steps(middle=lambda at: scaler.step(self.job.optimizer))
+
+    def test_a_scaler(self):
+        self.bind()
+        scaler = torch.amp.GradScaler("cpu")
+        with self.refuses("delete the scaler", "bfloat16"):
+            self.run_steps(before=lambda at: scaler.scale(torch.ones(())))
+
+    def test_a_scaler_that_is_off(self):
+        self.bind()
+        scaler = torch.amp.GradScaler("cpu", enabled=False)
+        self.run_steps(before=lambda at: scaler.scale(torch.ones(())))
+
+    def test_a_limit_before_job_step(self):
+        self.bind()
+        with self.refuses("delete clip_grad_norm_", "max_norm"):
+            self.run_steps(
+                middle=lambda at: nn.utils.clip_grad_norm_(self.job.model.parameters(), 1e-3)
+            )
+
+    def test_a_limit_of_values_of_one_parameter(self):
+        self.bind()
+        with self.refuses("gradient of 'out.bias'", "max_norm"):
+            self.run_steps(middle=lambda at: self.job.model.out.bias.grad.clamp_(-1, 1))
+
+    def test_gradients_that_add_up(self):
+        self.bind()
+        self.run_steps(middle=lambda at: self.job.model(torch.ones(2, 4)).sum().backward())
+
+    def test_gradients_that_are_dropped(self):
+        self.bind()
+        self.run_steps(middle=lambda at: self.job.optimizer.zero_grad())
+
+
+class Writes(Loop):
+    def test_parameters_after_a_step(self):
+        for name, write in {
+            "in place": lambda weight: weight.clamp_(-0.1, 0.1),
+            "data": lambda weight: weight.data.mul_(0.9),
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+
+                def after(at):
+                    with torch.no_grad():
+                        write(self.job.model.out.weight)
+
+                with self.refuses("the parameter 'out.weight'", "register_step_post_hook"):
+                    self.run_steps(after=after)
+                self.assertEqual(self.job.coming_step, 1)
+                self.doCleanups()
+
+    def test_values_that_are_loaded_after_bind(self):
+        self.bind()
+        self.job.model.load_state_dict(Net().state_dict())
+        with self.refuses("load values in build(mesh)"):
+            self.run_steps()
+
+    def test_parameters_in_the_update(self):
+        """What the sentence names."""
+
+        def limited(mesh):
+            model, optimizer = build(mesh)
+            limit = lambda *_: model.out.weight.detach().clamp_(-0.125, 0.125)
+            optimizer.register_step_post_hook(limit)
+            return model, optimizer
+
+        self.bind(limited)
+        self.run_steps()
+        self.assertLessEqual(float(self.job.model.out.weight.detach().abs().max()), 0.125)
+
+    def test_buffers_after_a_step(self):
+        def average(at):
+            self.job.model.average.mul_(0.9).add_(1)
+
+        def replace(at):
+            self.job.model.average = self.job.model.average + 1
+
+        def train_on_other_data(at):
+            self.job.model(torch.ones(2, 4) * 7)
+
+        for name, after in {
+            "average": average,
+            "data": lambda at: self.job.model.average.data.add_(1),
+            "another": replace,
+            "norm": train_on_other_data,
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+                with self.refuses("the buffer", "before job.step(loss)"):
+                    self.run_steps(after=after)
+                self.doCleanups()
+
+    def test_buffers_before_a_step(self):
+        self.bind()
+        self.run_steps(before=lambda at: self.job.model.average.mul_(0.9).add_(1))
+        self.assertGreater(float(self.job.model.average[0]), 2)
+
+    def test_an_evaluation(self):
+        self.bind()
+
+        def evaluate(at):
+            self.job.model.eval()
+            with torch.no_grad():
+                self.job.model(torch.ones(2, 4) * 7)
+            self.job.model.train()
+
+        self.run_steps(after=evaluate)
+
+
+class Settings(Loop):
+    def test_requires_grad(self):
+        for at_step, name in ((0, "out.weight"), (2, "norm.bias")):
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+
+                def freeze(at):
+                    if at == at_step:
+                        self.job.model.get_parameter(name).requires_grad_(False)
+
+                freeze(0)
+                with self.refuses(f"requires_grad of '{name}'", "in build(mesh)"):
+                    self.run_steps(before=freeze)
+                self.doCleanups()
+
+    def test_requires_grad_within_a_step(self):
+        """As in a loop of two players."""
+        self.bind()
+
+        def toggle(at):
+            self.job.model.out.bias.requires_grad_(False)
+            self.job.model.out.bias.requires_grad_(True)
+
+        self.run_steps(before=toggle)
+
+    def test_parameters_that_thaw(self):
+        def frozen(mesh):
+            model, optimizer = build(mesh)
+            model.out.weight.requires_grad_(False)
+            return model, optimizer
+
+        self.bind(frozen)
+        weight = self.job.model.out.weight
+        before = weight.detach().clone()
+        with self.refuses("requires_grad of 'out.weight' was changed to True"):
+            self.run_steps(before=lambda at: weight.requires_grad_(True))
+        self.assertTrue(torch.equal(weight.detach(), before))
+
+    def test_modes(self):
+        self.bind()
+        self.job.model.norm.eval()
+        with self.refuses("norm is in eval() and was in train()", "in build(mesh)"):
+            self.run_steps()
+
+    def test_modes_in_the_loop(self):
+        self.bind()
+        with self.refuses("drop is in eval()"):
+            self.run_steps(before=lambda at: self.job.model.drop.eval() if at == 2 else None)
+
+    def test_modes_of_build(self):
+        def made(mesh):
+            model, optimizer = build(mesh)
+            model.norm.eval()
+            return model, optimizer
+
+        self.bind(made)
+        self.run_steps()
+
+    def test_hooks(self):
+        hook = lambda *_: None
+        for name, add in {
+            "out": lambda model: model.out.register_forward_hook(hook),
+            "norm": lambda model: model.norm.register_forward_pre_hook(hook),
+            "the model": lambda model: model.register_full_backward_hook(hook),
+            "'out.bias'": lambda model: model.out.bias.register_hook(hook),
+            "the optimizer": lambda model: self.job.optimizer.register_step_post_hook(hook),
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+                with self.refuses(f"hooks of {name} ", "in build(mesh)"):
+                    self.run_steps(before=lambda at: add(self.job.model) if at == 2 else None)
+                self.assertEqual(self.job.coming_step, 2)
+                self.doCleanups()
+
+    def test_hooks_within_a_step(self):
+        self.bind()
+
+        def look(at):
+            handle = self.job.model.out.register_forward_hook(lambda *_: None)
+            self.job.model.eval()
+            self.job.model(torch.ones(1, 4))
+            self.job.model.train()
+            handle.remove()
+
+        self.run_steps(before=look)
+
+    def test_flags(self):
+        def drop_less(at):
+            if at == 2:
+                self.job.model.drop.p = 0.5
+
+        self.bind()
+        with self.refuses("'p' of drop was changed from 0.1 to 0.5", "in build(mesh)"):
+            self.run_steps(before=drop_less)
+
+    def test_flags_of_own_modules(self):
+        self.bind()
+        self.job.model.scale = 3.0
+        with self.refuses("'scale' of the model was changed from 2.0 to 3.0"):
+            self.run_steps()
+
+
+class Samples(Loop):
+    data = TensorDataset(torch.arange(32))
+
+    def test_a_distributed_sampler(self):
+        self.bind()
+        loader = DataLoader(self.data, batch_size=4, sampler=DistributedSampler(self.data))
+        with self.refuses("DistributedSampler", "use job.sampler("):
+            next(iter(loader))
+
+    def test_a_distributed_sampler_to_evaluate(self):
+        self.bind()
+        self.job.sampler(32, global_batch=4)
+        self.assertEqual(len(list(DistributedSampler(self.data))), 32)
+        with self.refuses("deals over 2 ranks as rank 1", "make it anew"):
+            list(DistributedSampler(self.data, num_replicas=2, rank=1))
+
+    def loader(self, **options):
+        batch = self.job.sampler(32, global_batch=4)
+
+        class Forever:
+            def __iter__(self):
+                while True:
+                    yield batch()
+
+        return DataLoader(self.data, batch_sampler=Forever(), **options)
+
+    def test_workers_that_read_ahead(self):
+        self.bind()
+        loader = self.loader(num_workers=2)
+        with self.refuses("workers of a DataLoader", "num_workers=0"):
+            next(iter(loader))
+
+    def test_a_loader_without_workers(self):
+        self.bind()
+        batches, read = iter(self.loader()), []
+        self.run_steps(before=lambda at: read.append(tuple(next(batches)[0].tolist())))
+        self.assertEqual(len(set(read)), 3)
+
+    def test_a_thread_that_reads_ahead(self):
+        self.bind()
+        batch, said = self.job.sampler(32, global_batch=4), []
+
+        def read():
+            try:
+                batch()
+            except Exception as error:
+                said.append(str(error))
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        self.assertEqual(len(said), 1)
+        self.assertIn("in the thread of the loop", said[0])
+
+    def test_a_loop_that_reads_ahead(self):
+        self.bind()
+        batch = self.job.sampler(32, global_batch=4)
+        with self.refuses("at the beginning of the next step"):
+            self.run_steps(after=lambda at: batch())
+
+    def test_inputs_and_targets(self):
+        """Two calls in one step give the same numbers."""
+        self.bind()
+        batch = self.job.sampler(32, global_batch=4)
+        self.run_steps(before=lambda at: self.assertEqual(batch(), batch()))
+
+    def test_a_second_sampler(self):
+        self.bind()
+        self.job.sampler(32, global_batch=4)
+        with self.refuses("job.sampler was called twice", "delete one call"):
+            self.job.sampler(16, global_batch=4)
+        self.job.sampler(32, global_batch=4)
+
+
+if __name__ == "__main__":
+    unittest.main()
