@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -30,11 +31,10 @@ void ReleaseDevice(const engine::Arena& arena, const KeptState& state) {
   arena.header().hold.compare_exchange_strong(held, 0);
 }
 
-/// The cells of a device that are being read.
+/// A device whose cells are being read.
 struct DeviceRead {
   ptc::DeviceId device;
   const MoveContext::Local* local = nullptr;
-  std::vector<ptc::DeviceCells::Entry> cells;
   std::atomic<std::size_t> left = 0;  // ranges
 };
 
@@ -56,6 +56,114 @@ Status EndRead(const DeviceRead& read, const KeptState& state) {
   if (is_unchanged) return OkStatus();
   return DataLoss(fmt::format("{} continued from step {} while its digests were taken",
                               ToString(read.device), step));
+}
+
+/// Reads cells of this node's devices into numbered slots.
+class CellReads {
+ public:
+  explicit CellReads(const KeptState& state) : state_(state), change_(*state.change) {}
+
+  /// Cells of the new layout. Those that have arrived have the digest of their arrival.
+  std::vector<std::size_t> AddNew(ptc::DeviceId device, const MoveContext::Local& local,
+                                  const ptc::DeviceCells& cells) {
+    DeviceRead& read = ReadOf(device, local);
+    std::vector<std::size_t> slots;
+    for (const auto& [tensor, box, group] : cells.Of(device)) {
+      const auto arrived = state_.arrived->find({device, tensor, *box});
+      if (arrived != state_.arrived->end()) {
+        slots.push_back(Slot(arrived->second));
+        continue;
+      }
+      slots.push_back(Read(read, NextPieces(change_, device), tensor, *box));
+      if (state_.is_ahead) stayed_.emplace(std::tuple(device, tensor, *box), slots.back());
+    }
+    if (read.left == 0) ReleaseDevice(*local.arena, state_);
+    return slots;
+  }
+
+  /// Cells of the old layout that other devices hold too. Those that stay are read once.
+  std::vector<std::size_t> AddReplicas(ptc::DeviceId device, const MoveContext::Local& local,
+                                       const ptc::DeviceCells& cells) {
+    DeviceRead& read = ReadOf(device, local);
+    const std::size_t unread = Slot(0);
+    std::vector<std::size_t> slots;
+    for (const auto& [tensor, box, group] : cells.Of(device)) {
+      if (cells.NumOwners(group) < 2) {
+        slots.push_back(unread);
+        continue;
+      }
+      const auto stayed = stayed_.find({device, tensor, *box});
+      slots.push_back(stayed != stayed_.end()
+                          ? stayed->second
+                          : Read(read, OldPieces(change_, device), tensor, *box));
+    }
+    return slots;
+  }
+
+  // Device after device, so that the first ranks continue early.
+  Status Run(const std::stop_token& stop) {
+    return ForEachInParallel(work_.size(), stop, [this](std::size_t at) -> Status {
+      const Work& work = work_[at];
+      TESSERA_TRY(const std::uint64_t digest,
+                  DigestOfCell(change_, work.pieces, work.tensor, work.range));
+      std::atomic_ref(slots_[work.slot]) += digest;
+      return --work.read->left == 0 ? EndRead(*work.read, state_) : OkStatus();
+    });
+  }
+
+  /// \pre Run has succeeded
+  std::vector<std::uint64_t> DigestsOf(const std::vector<std::size_t>& slots) const {
+    std::vector<std::uint64_t> out;
+    for (const std::size_t slot : slots) out.push_back(slots_[slot]);
+    return out;
+  }
+
+ private:
+  struct Work {
+    DeviceRead* read;
+    DevicePieces pieces;
+    int tensor;
+    ptc::Box range;
+    std::size_t slot;
+  };
+  DeviceRead& ReadOf(ptc::DeviceId device, const MoveContext::Local& local) {
+    DeviceRead& read = reads_[device];
+    read.device = device;
+    read.local = &local;
+    return read;
+  }
+  std::size_t Slot(std::uint64_t digest) {
+    slots_.push_back(digest);
+    return slots_.size() - 1;
+  }
+  std::size_t Read(DeviceRead& read, const DevicePieces& pieces, int tensor, const ptc::Box& box) {
+    const std::size_t slot = Slot(0);
+    for (ptc::Box& range : WorkOf(change_, tensor, box)) {
+      work_.push_back({&read, pieces, tensor, std::move(range), slot});
+      ++read.left;
+    }
+    return slot;
+  }
+
+  const KeptState& state_;
+  const MoveContext& change_;
+  std::map<ptc::DeviceId, DeviceRead> reads_;
+  std::vector<Work> work_;
+  std::vector<std::uint64_t> slots_;
+  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::size_t> stayed_;  // if is_ahead
+};
+
+/// The slots of the cells of a device.
+struct DeviceSlots {
+  ptc::DeviceId device;
+  std::vector<std::size_t> slots;
+};
+
+std::vector<DeviceDigests> DigestsOf(const CellReads& reads,
+                                     const std::vector<DeviceSlots>& devices) {
+  std::vector<DeviceDigests> out;
+  for (const auto& [device, slots] : devices) out.push_back({device, reads.DigestsOf(slots)});
+  return out;
 }
 
 }  // namespace
@@ -101,47 +209,25 @@ Result<KeptResult> KeptDigests::Run(const std::stop_token& stop) const {
   if (!state_.is_ahead) RunInBackground();
   const MoveContext& change = *state_.change;
   const ptc::DeviceCells cells(change.from, change.to, ptc::CellOwners::kNeeders);
-  std::vector<DeviceDigests> devices;
-  std::vector<std::unique_ptr<DeviceRead>> reads;
+  CellReads reads(state_);
+  std::vector<DeviceSlots> after, before;
   ForEachNewDevice(change, [&](ptc::DeviceId device, const MoveContext::Local& local) {
-    auto read = std::make_unique<DeviceRead>();
-    read->device = device;
-    read->local = &local;
-    read->cells = cells.Of(device);
-    devices.push_back({device, std::vector<std::uint64_t>(read->cells.size())});
-    reads.push_back(std::move(read));
+    after.push_back({device, reads.AddNew(device, local, cells)});
   });
-  // Device after device, so that the first ranks continue early.
-  struct Work {
-    std::size_t device, cell;
-    ptc::Box range;
-  };
-  std::vector<Work> work;  // of the cells that stayed
-  for (std::size_t d = 0; d < reads.size(); ++d) {
-    DeviceRead& read = *reads[d];
-    for (std::size_t i = 0; i < read.cells.size(); ++i) {
-      const auto& [tensor, box, group] = read.cells[i];
-      const auto arrived = state_.arrived->find({read.device, tensor, *box});
-      if (arrived != state_.arrived->end()) {
-        devices[d].digests[i] = arrived->second;
-      } else {
-        for (ptc::Box& range : WorkOf(change, tensor, *box)) {
-          work.push_back({d, i, std::move(range)});
-          ++read.left;
-        }
-      }
-    }
-    if (read.left == 0) ReleaseDevice(*read.local->arena, state_);
+  if (!state_.is_ahead) {
+    TESSERA_RETURN_IF_ERROR(reads.Run(stop));
+    return DescribeKept(cells, DigestsOf(reads, after));
   }
-  TESSERA_RETURN_IF_ERROR(ForEachInParallel(work.size(), stop, [&](std::size_t at) -> Status {
-    const auto& [d, i, range] = work[at];
-    DeviceRead& read = *reads[d];
-    TESSERA_TRY(const std::uint64_t digest,
-                DigestOfCell(change, NextPieces(change, read.device), read.cells[i].tensor, range));
-    std::atomic_ref(devices[d].digests[i]) += digest;
-    return --read.left == 0 ? EndRead(read, state_) : OkStatus();
-  }));
-  return DescribeKept(cells, std::move(devices));
+  const ptc::DeviceCells held(change.from, change.to, ptc::CellOwners::kHolders, change.lost);
+  for (const auto& [device, local] : change.local) {
+    if (!change.from.mesh().RankOf(device)) continue;
+    before.push_back({device, reads.AddReplicas(device, local, held)});
+  }
+  TESSERA_RETURN_IF_ERROR(reads.Run(stop));
+  KeptResult out = DescribeKept(cells, DigestsOf(reads, after));
+  out.before = DigestsOf(reads, before);
+  out.digests.before.groups = Summarize(held, out.before).groups;
+  return out;
 }
 
 }  // namespace tessera::agents

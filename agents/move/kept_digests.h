@@ -23,7 +23,8 @@ struct KeptState {
   std::shared_ptr<const CellArrivals> arrived;
   std::int64_t step = 0;  // after which the state is
   /// The digests are taken before the commit, while the ranks compute the gradients of the next
-  /// step: nothing is held, and they count if no update has begun at the end.
+  /// step: nothing is held, and they count if no update has begun at the end. Then replicas of the
+  /// old layout are read too, also those that the change drops.
   bool is_ahead = false;
 };
 
@@ -31,6 +32,8 @@ struct KeptResult {
   Status status = OkStatus();
   StateDigests digests;
   std::vector<DeviceDigests> devices;  // of the new layout, in the order of DeviceCells::Of
+  /// Of the old layout, if is_ahead. 0 for cells without a replica.
+  std::vector<DeviceDigests> before;
 };
 
 /// Sets the `hold` words of the node's devices in the new layout, so that no update after

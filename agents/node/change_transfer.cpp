@@ -140,6 +140,8 @@ void ChangeTransfer::CompareCopies(Done done) {
 
 void ChangeTransfer::ForgetCopies() {
   copied_.reset();
+  ahead_.reset();
+  taken_ahead_.reset();
   result_.reset();
   if (!move_) return;
   for (const auto& flow : move_->flows()) {
@@ -151,11 +153,27 @@ void ChangeTransfer::ForgetCopies() {
 // After the commit the update of the next step would wait for them.
 void ChangeTransfer::TakeAhead(std::int64_t step) {
   KeptState state{context_, result_->arrived, step, true};
-  ahead_ = world_.start_kept_digests(std::move(state),
-                                     [this, lives = std::weak_ptr(lives_)](KeptResult result) {
-                                       if (lives.expired() || !result.status) return;
-                                       taken_ahead_ = std::move(result);
-                                     });
+  ahead_ = world_.start_kept_digests(
+      std::move(state), [this, step, lives = std::weak_ptr(lives_)](KeptResult result) {
+        if (lives.expired() || copied_ != step) return;
+        ahead_.reset();
+        if (result.status) taken_ahead_ = std::move(result);
+        if (auto next = std::exchange(after_ahead_, nullptr)) next();
+      });
+}
+
+// The registrar compares replicas before it decides, so it gets them with the report.
+void ChangeTransfer::AfterAhead(const Status& status, const Done& done) {
+  if (!status) return done(status);
+  if (ahead_) {
+    after_ahead_ = [this, done] { AfterAhead(OkStatus(), done); };
+    return;
+  }
+  if (taken_ahead_) {
+    digests_.Keep(change_.prepare().transaction(), *context_, taken_ahead_->before,
+                  taken_ahead_->devices);
+  }
+  done(OkStatus());
 }
 
 std::optional<KeptResult> ChangeTransfer::TakenAhead(std::int64_t step) {
@@ -182,9 +200,9 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
   };
   if (copied_ == step && has_pending) {
     if (result_->digests.has_after) {
-      digests_.Keep(change_.prepare().transaction(), *context_, *result_);
+      digests_.Keep(change_.prepare().transaction(), *context_, result_->before, result_->after);
     }
-    with_gradients(OkStatus());
+    MoveGradients(pending, [this, done](const Status& status) { AfterAhead(status, done); });
     return OkStatus();
   }
   if (copied_) ForgetCopies();  // all of it moves again
@@ -245,7 +263,7 @@ void ChangeTransfer::MoveState(std::shared_ptr<const MoveContext> context, MoveM
         if (lives.expired()) return;
         const StateDigests& taken = result.digests;
         if (taken.has_before || taken.has_after) {
-          digests_.Keep(change_.prepare().transaction(), *context_, result);
+          digests_.Keep(change_.prepare().transaction(), *context_, result.before, result.after);
         }
         result_ = std::move(result);
         ReportNotes(*result_);
@@ -334,7 +352,7 @@ void ChangeTransfer::SendProgress(bool all) {
 void ChangeTransfer::Describe(wire::TxnReport* report) const {
   if (!result_) return;
   report->set_checksums_equal(result_->checksums_equal);
-  const StateDigests& taken = result_->digests;
+  const StateDigests& taken = taken_ahead_ ? taken_ahead_->digests : result_->digests;
   if (taken.has_before || taken.has_after) Encode(taken, report->mutable_digests());
 }
 

@@ -97,7 +97,8 @@ class ChangeTransfer {
   /// Reports the flows that have grown since the last report, or all of them. Does nothing without
   /// a transfer.
   void SendProgress(bool all);
-  /// Fills in what the transfer that has ended has compared, and the digests that it has taken.
+  /// Fills in what the transfer that has ended has compared, and the digests that it has taken, or
+  /// that were taken while the ranks computed.
   void Describe(wire::TxnReport* report) const;
   /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
   /// an earlier agent made it.
@@ -108,6 +109,8 @@ class ChangeTransfer {
 
  private:
   void TakeAhead(std::int64_t step);
+  /// Calls `done(status)` when the digests that TakeAhead has begun are known, or failed.
+  void AfterAhead(const Status& status, const Done& done);
   void MoveState(std::shared_ptr<const MoveContext> context, MoveMode mode, Done done);
   void CopyLeg(const engine::RunPrecopy& leg, const wire::StepDecision& followed, Done done);
   /// Makes the update to the tensors of the legs before.
@@ -141,6 +144,7 @@ class ChangeTransfer {
   std::string why_not_saved_;
   std::unique_ptr<KeptRun> ahead_;  // digests, while the ranks compute
   std::optional<KeptResult> taken_ahead_;
+  std::function<void()> after_ahead_;  // a transfer waits for them
   std::optional<std::int64_t>
       copied_;  // the step after which the state was copied before the pause
   std::vector<std::pair<std::int64_t, std::string>> reported_;  // by flow: bytes, reason

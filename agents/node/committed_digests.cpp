@@ -23,6 +23,7 @@ void CommittedDigests::Complete(KeptResult result) {
   report.set_transaction(last_->transaction);
   if (result.status) {
     Encode(result.digests, report.mutable_sides());
+    last_->before = std::move(result.before);
     last_->after = std::move(result.devices);
   } else {
     report.set_error(Utf8(result.status.error().ToString()));
@@ -49,10 +50,10 @@ void CommittedDigests::Adopt(std::int64_t transaction, const MoveContext& change
 }
 
 void CommittedDigests::Keep(std::int64_t transaction, const MoveContext& change,
-                            const MoveResult& result) {
+                            std::vector<DeviceDigests> before, std::vector<DeviceDigests> after) {
   Last& last = Begin(transaction, change);
-  last.before = result.before;
-  last.after = result.after;
+  last.before = std::move(before);
+  last.after = std::move(after);
 }
 
 void CommittedDigests::Report(const wire::StateDigests& report) const {

@@ -34,8 +34,10 @@ class CommittedDigests {
   void Take(std::int64_t transaction, KeptState state);
   /// The same with digests that were taken before the commit. Nothing is held.
   void Adopt(std::int64_t transaction, const MoveContext& change, KeptResult result);
-  /// Keeps the digests that a transfer has taken itself, to answer questions about them.
-  void Keep(std::int64_t transaction, const MoveContext& change, const MoveResult& result);
+  /// Keeps the digests of both sides that were taken before the commit, to answer questions about
+  /// them.
+  void Keep(std::int64_t transaction, const MoveContext& change, std::vector<DeviceDigests> before,
+            std::vector<DeviceDigests> after);
 
   /// Sends StateDigests again, or that there are none. Sends them later if they are being taken.
   void OnAsk(const wire::AskStateDigests& message);

@@ -124,13 +124,25 @@ std::string DifferenceFrom(const StoredState& stored, const ptc::Collection& col
   return {};
 }
 
+std::vector<const SideDigests*> ReadBefore(const Txn& txn) {
+  std::vector<const SideDigests*> out;
+  for (const auto& [node, digests] : txn.digests) {
+    if (digests.has_before) out.push_back(&digests.before);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<GroupDifference> DifferingBefore(const Txn& txn) {
+  return FindDifferences(ReadBefore(txn));
+}
 
 StateComparison CompareStates(Txn& txn) {
   const ptc::Collection& collection = txn.planned.to.collection();
-  std::vector<const SideDigests*> before, after;
+  const std::vector<const SideDigests*> before = ReadBefore(txn);
+  std::vector<const SideDigests*> after;
   for (const auto& [node, digests] : txn.digests) {
-    if (digests.has_before) before.push_back(&digests.before);
     if (digests.has_after) after.push_back(&digests.after);
   }
   StateComparison out;

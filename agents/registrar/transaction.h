@@ -155,5 +155,7 @@ struct StateComparison {
 /// Adds up the digests of all nodes, notes them in the record, and compares replicas and sides.
 /// \pre all nodes have reported
 StateComparison CompareStates(Txn& txn);
+/// Replicas of the old layout that differ, of the nodes that have read theirs so far.
+std::vector<GroupDifference> DifferingBefore(const Txn& txn);
 
 }  // namespace tessera::agents

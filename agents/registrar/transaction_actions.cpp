@@ -522,6 +522,12 @@ engine::DigestsCompared TransactionDesk::Compare() {
     if (!states.differing_before.empty()) return {false, DifferenceText(states.differing_before)};
     if (!states.differing_after.empty()) return {false, DifferenceText(states.differing_after)};
     if (!states.difference.empty()) return {false, states.difference};
+  } else {
+    // Nodes that copied while the ranks computed have read all replicas then.
+    StateComparison states;
+    states.differing_before = DifferingBefore(*txn_);
+    AskAbout(states);
+    if (!states.differing_before.empty()) return {false, DifferenceText(states.differing_before)};
   }
   // Recorded before the decision, so that a restarted registrar finds the bytes and the digests.
   publisher_.Record(txn_->entry);

@@ -231,6 +231,34 @@ class Nodes {
     for (const auto& [node, server] : servers_) bytes += server->bytes_sent();
     return bytes;
   }
+  /// Changes one bit of the first old piece of a device.
+  void Damage(DeviceId device) {
+    for (const PieceEntry& e : tables_.at(device).first.entries()) {
+      if (e.kind != PieceEntry::kState || e.box.num_elements() == 0) continue;
+      const auto& spec = from_.collection().tensors()[static_cast<std::size_t>(e.tensor)];
+      const engine::DeviceCell piece =
+          arenas_.at(device).CellAt(e.offset_bytes, e.box, e.box, ptc::SizeBytes(spec.dtype));
+      std::vector<std::byte> bytes(static_cast<std::size_t>(piece.size_bytes()));
+      if (!piece.Pack(0, bytes)) qFatal("a piece cannot be read");
+      bytes.front() ^= std::byte{1};
+      if (!piece.Unpack(0, bytes)) qFatal("a piece cannot be written");
+      return;
+    }
+    qFatal("no piece");
+  }
+  /// The digests of a node, taken before the commit.
+  KeptResult TakeAhead(std::int32_t node, const MoveResult& result) {
+    for (const auto& [device, local] : Context(node).local) {
+      engine::ArenaHeader& header = local.arena->header();
+      header.begin = header.end = static_cast<std::uint64_t>(kStep);
+      header.epoch = static_cast<std::uint64_t>(local.old_table.epoch());
+    }
+    std::promise<KeptResult> promise;
+    auto future = promise.get_future();
+    const KeptDigests run({ContextPtr(node), result.arrived, kStep, true},
+                          [&](KeptResult kept) { promise.set_value(std::move(kept)); });
+    return future.get();
+  }
   std::int64_t arrived() const { return arrived_; }
   bool complete() const { return complete_; }
   std::int64_t CountWrong(PieceEntry::Kind kind = PieceEntry::kState) {

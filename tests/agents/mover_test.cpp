@@ -391,22 +391,10 @@ class MoverTest : public QObject {
     const ptc::Layout after = On("dp=3,tp=2 on n0g0,n0g1,n1g0,n1g1,n1g2,n1g3", tensors);
     const ptc::Plan plan = *ptc::MakePlan(before, after, {});
     Nodes nodes(before, after, plan, engine::OldGradients::kKept);
-    const auto ahead = [&](std::int32_t node, const MoveResult& result) {
-      for (const auto& [device, local] : nodes.Context(node).local) {
-        engine::ArenaHeader& header = local.arena->header();
-        header.begin = header.end = static_cast<std::uint64_t>(kStep);
-        header.epoch = static_cast<std::uint64_t>(local.old_table.epoch());
-      }
-      std::promise<KeptResult> promise;
-      auto future = promise.get_future();
-      const KeptDigests run({nodes.ContextPtr(node), result.arrived, kStep, true},
-                            [&](KeptResult kept) { promise.set_value(std::move(kept)); });
-      return future.get();
-    };
     for (const std::int32_t node : {0, 1}) {
       const MoveResult result = nodes.Run(node);
       VERIFY_OK(result.status);
-      const KeptResult early = ahead(node, result);
+      const KeptResult early = nodes.TakeAhead(node, result);
       VERIFY_OK(early.status);
       const KeptResult late = nodes.Keep(node, result);
       VERIFY_OK(late.status);
@@ -423,6 +411,48 @@ class MoverTest : public QObject {
     auto future = promise.get_future();
     const KeptDigests run(state, [&](KeptResult kept) { promise.set_value(std::move(kept)); });
     VERIFY_ERROR(Result<int>(future.get().status.error()), ErrorCode::kDataLoss, "continued");
+  }
+
+  // The change drops the replicas of n1, which it neither moves nor keeps.
+  void replicasThatAreDroppedAreComparedAhead() {
+    std::mt19937_64 rng(test::Seed() + 10);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    const ptc::Layout after = On("dp=1,tp=2 on n0g0,n0g1", tensors);
+    const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    const DeviceId bad{1, 0};
+    for (const bool is_damaged : {false, true}) {
+      Nodes nodes(before, after, plan, engine::OldGradients::kKept);
+      if (is_damaged) nodes.Damage(bad);
+      std::vector<KeptResult> kept;
+      for (const std::int32_t node : {0, 1}) {
+        const MoveResult result = nodes.Run(node);
+        VERIFY_OK(result.status);
+        kept.push_back(nodes.TakeAhead(node, result));
+        VERIFY_OK(kept.back().status);
+        QCOMPARE(kept.back().before.size(), std::size_t{2});
+        QVERIFY(!kept.back().digests.before.groups.empty());
+      }
+      const auto differences = FindDifferences({&kept[0].digests.before, &kept[1].digests.before});
+      if (!is_damaged) {
+        QVERIFY(differences.empty());
+        continue;
+      }
+      QCOMPARE(differences.size(), std::size_t{1});
+      const std::vector<DeviceId>& named = differences.front().devices;
+      QVERIFY(named.size() > 1 && std::ranges::count(named, bad) == 1);
+      const ptc::DeviceCells cells(before, after, ptc::CellOwners::kHolders);
+      std::vector<DeviceDigests> rows;
+      for (const KeptResult& one : kept) {
+        for (const DeviceDigests& device : one.before) {
+          auto digests = OfGroup(cells, device, differences.front().group);
+          if (!digests.empty()) rows.push_back({device.device, std::move(digests)});
+        }
+      }
+      const std::string text =
+          DescribeDifference(before.collection(), cells, differences.front().group, rows);
+      QVERIFY2(text.find("n1g0 holds digest") != std::string::npos, text.c_str());
+    }
   }
 
   // What a node says of its host and its arenas is a claim: the path may lead to an arena of

@@ -72,11 +72,25 @@ class E2eWrongByteTest : public QObject {
              (qWarning("%s", qPrintable(Events())), "no such event"));
   }
 
+  // While the ranks compute, all replicas are read, also those that the change drops.
+  void anOverlappedChangeRollsBack() {
+    const auto before = Events().count(kNamed);
+    QVERIFY(FlipBit(2));  // a difference that updates do not round away
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->WaitStep(kJob, m_cluster->Step(kJob) + 2));
+    const Json there = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0", {"--overlap", "on"});
+    QVERIFY2(there["result"] == "rolled_back", there.dump().c_str());
+    QVERIFY2(there.dump().find("replicas differ: n0g0") != std::string::npos, there.dump().c_str());
+    QVERIFY(LocalCluster::WaitFor([&] { return Events().count(kNamed) > before; }, 20));
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{3});
+    QVERIFY(m_cluster->GoesOn(kJob, 2));
+  }
+
  private:
   QString Events() const { return m_cluster->Run({"events", "--limit", "50"}).output; }
 
-  /// Changes one bit of the first shard of the bad device.
-  bool FlipBit() {
+  /// Changes one bit of the first shard of the bad device, in its first bytes.
+  bool FlipBit(std::int64_t byte = 0) {
     auto arena = m_cluster->ArenaOf(kBadDevice);
     if (!arena) return false;
     const auto table = engine::PieceTable::ReadCurrent(*arena);
@@ -84,7 +98,7 @@ class E2eWrongByteTest : public QObject {
     const auto piece =
         std::ranges::find(table->entries(), engine::PieceEntry::kState, &engine::PieceEntry::kind);
     if (piece == table->entries().end()) return false;
-    *arena->AddressOf(piece->offset_bytes) ^= std::byte{1};
+    *arena->AddressOf(piece->offset_bytes + byte) ^= std::byte{1};
     return true;
   }
 
