@@ -76,7 +76,11 @@ void PlanDesk::OnPropose(const wire::ProposeRequest& request, const ReplyPtr& re
 }
 
 Status PlanDesk::CheckCanMove(const Job& job) {
-  if (job.state == engine::JobState::kFailed || job.state == engine::JobState::kSuspended) {
+  const bool is_suspended = job.state == engine::JobState::kSuspended;
+  // Its ranks fail on its mesh, and may run on another one.
+  const bool is_whole = !job.device_loss && !job.remains;
+  if (is_suspended && !job.restarts && is_whole) return OkStatus();
+  if (is_suspended || job.state == engine::JobState::kFailed) {
     return FailedPrecondition(
         fmt::format("job '{}' is {}: {}", job.name, ToString(job.state), job.reason));
   }
@@ -96,7 +100,8 @@ PlanBasis PlanDesk::BasisOf(const Job& job) const {
           .cluster = std::move(cluster),
           .has_snapshots = job.snapshots.is_on(),
           .alive = members_.Alive(),
-          .is_paused = job.state == engine::JobState::kPaused,
+          .is_paused =
+              job.state == engine::JobState::kPaused || job.state == engine::JobState::kSuspended,
           .on_gpus = on_gpus,
           .remains = job.remains};
 }

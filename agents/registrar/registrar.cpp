@@ -169,6 +169,9 @@ Decisions::World Registrar::WorldOfDecisions() {
 TransactionDesk::World Registrar::WorldOfTransactions() {
   TransactionDesk::World world;
   world.check_free = [this] { return CheckFree(); };
+  world.rests_at = [this](const Job& job) {
+    return job.restarts ? std::nullopt : restarter_.RestsAt(job);
+  };
   world.transfer_begins = [this](const std::string& job) { states_.views().OnTransfer(job); };
   world.recovered = [this](Job& job, const Txn& txn, bool committed, const std::string& reason) {
     losses_.OnRecovered(job, txn, committed, reason);

@@ -55,7 +55,7 @@ void TransactionDesk::OnApply(const std::string& request_id, const wire::ApplyRe
   const Result<Job*> found = jobs_.Need(request.plan().job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
-  if (const Status can = CheckCanApply(job); !can) return reply->Fail(can.error());
+  if (const Status can = CheckCanReconfigure(job); !can) return reply->Fail(can.error());
   uses_.plans.Compute(
       job, request.plan(), [this, request_id, request, reply](Result<Planned> planned) {
         const Status begun = planned ? BeginApply(request_id, request, std::move(*planned), reply)
@@ -69,12 +69,18 @@ Status TransactionDesk::CheckCanApply(const Job& job) const {
   return CheckPausedOrRunning(job);
 }
 
+// A program that fails on one mesh may run on another, and its state is whole.
+Status TransactionDesk::CheckCanReconfigure(const Job& job) const {
+  if (!around_.rests_at(job)) return CheckCanApply(job);
+  return around_.check_free();
+}
+
 // The cluster may have changed while the plan was made.
 Status TransactionDesk::BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
                                    Planned planned, const ReplyPtr& reply) {
   TESSERA_TRY(Job* const found, jobs_.Need(request.plan().job()));
   Job& job = *found;
-  TESSERA_RETURN_IF_ERROR(CheckCanApply(job));
+  TESSERA_RETURN_IF_ERROR(CheckCanReconfigure(job));
   const engine::PlanSummary& summary = planned.summary;
   const bool is_of_now =
       summary.epoch == job.epoch && summary.from_layout_hash == ptc::Hex16(job.layout.hash());
@@ -91,18 +97,24 @@ Status TransactionDesk::BeginApply(const std::string& request_id, const wire::Ap
     return InvalidArgument(
         "--verify full reads old and new state side by side, which --move-memory does not have");
   }
-  const bool paused = job.state == engine::JobState::kPaused;
+  const std::optional<std::int64_t> rests_at = around_.rests_at(job);
+  const bool paused = job.state == engine::JobState::kPaused || rests_at;
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
     return FailedPrecondition(fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}",
                                           request.at_step(), job.name, ToString(job.state),
                                           job.step));
   }
-  TESSERA_RETURN_IF_ERROR(Begin(job, std::move(planned),
-                                {.request_id = request_id,
-                                 .requester = reply->requester(),
-                                 .at_step = request.at_step(),
-                                 .unrecorded = request.unrecorded(),
-                                 .verify_full = request.verify_full()}));
+  TxnOrigin origin{.request_id = request_id,
+                   .requester = reply->requester(),
+                   .at_step = request.at_step(),
+                   .unrecorded = request.unrecorded(),
+                   .verify_full = request.verify_full()};
+  if (rests_at) {
+    job.step = std::max(job.step, *rests_at);
+    uses_.steps.RecordDecided(job, *rests_at);
+    origin.recovery = Recovery{{}, *rests_at, job.reason};
+  }
+  TESSERA_RETURN_IF_ERROR(Begin(job, std::move(planned), std::move(origin)));
   AddEvent(
       engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
       fmt::format("reconfigure {} {} → {}, {}{}", job.name,

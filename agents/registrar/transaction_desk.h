@@ -45,6 +45,9 @@ class TransactionDesk : public RegistrarPart {
   struct World {
     /// \error naming what must end before
     std::function<Status()> check_free;
+    /// The step of a suspended job whose ranks are not started again, if its devices hold one
+    /// state.
+    std::function<std::optional<std::int64_t>(const Job& job)> rests_at;
     /// The old state of the job may be overwritten from now on.
     std::function<void(const std::string& job)> transfer_begins;
     /// A transaction that continues a job without ranks is over; the job counts as running or
@@ -125,6 +128,8 @@ class TransactionDesk : public RegistrarPart {
   /// \return whether it did
   bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
   Status CheckCanApply(const Job& job) const;
+  /// As CheckCanApply, and also for a suspended job whose ranks are not started again.
+  Status CheckCanReconfigure(const Job& job) const;
   /// Begins the transaction if the plan still holds.
   Status BeginApply(const std::string& request_id, const wire::ApplyRequest& request,
                     Planned planned, const ReplyPtr& reply);

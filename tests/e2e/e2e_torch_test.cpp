@@ -548,6 +548,56 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_cluster->GoesOn("wrong", 5));
   }
 
+  // The program knows its batch, and the mesh that is to come.
+  void aBatchWithoutEqualPartsIsRefused() {
+    QVERIFY(m_jobs->Start("wrong", "fsdp.py", {"dp=2", "n0g0,n1g0"},
+                          {"--batch", "4", "--steps", "100000", "--delay", "0.05"}));
+    const Outcome refused =
+        m_cluster->Run({"apply", "wrong", "--mesh", "dp=3", "--devices", "n0g0,n1g0,n1g1", "--yes"},
+                       kTorchPatience);
+    QVERIFY2(
+        refused.code != 0 &&
+            QString(refused.Text()).contains("a batch of 4 samples has no equal parts for dp=3"),
+        refused.Text());
+    QCOMPARE(m_cluster->Job("wrong")["epoch"].get<std::int64_t>(), std::int64_t{1});
+    QVERIFY(m_cluster->GoesOn("wrong", 5));
+    QVERIFY(m_cluster->Apply("wrong", "dp=4", "n0g0,n1g0,n1g1,n0g1").is_object());
+  }
+
+  // Its ranks are started again in vain, and its state is whole.
+  void aProgramThatFailsOnItsMeshGoesBack() {
+    QVERIFY(
+        Write("import time, torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    torch.manual_seed(1)\n"
+              "    model = torch.nn.Linear(4, 4)\n"
+              "    return model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)\n"
+              "job.bind(build)\n"
+              "for step in job.steps():\n"
+              "    if job.mesh['dp'].size() == 3:\n"
+              "        raise ValueError('three is no power of two')\n"
+              "    loss = job.model(torch.ones(1, 4, device=job.device)).square().sum()\n"
+              "    loss.backward()\n"
+              "    job.step(loss)\n"
+              "    time.sleep(0.05)\n"));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep("wrong", 3));
+    m_cluster->Run({"apply", "wrong", "--mesh", "dp=3", "--devices", "n0g0,n1g0,n1g1", "--yes"},
+                   kTorchPatience);
+    QVERIFY(m_cluster->WaitJob(
+        "wrong",
+        [](const Json& now) {
+          return now["state"] == "suspended" &&
+                 now["reason"].dump().find("not started again") != std::string::npos;
+        },
+        kTorchPatience));
+    const Json back = m_cluster->Apply("wrong", "dp=2", "n0g0,n1g0");
+    QVERIFY2(back["result"] == "committed", back.dump().c_str());
+    QVERIFY(m_cluster->GoesOn("wrong", 5));
+  }
+
  private:
   bool Write(const QString& text) {
     QFile file(m_files.filePath("wrong.py"));
