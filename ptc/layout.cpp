@@ -12,6 +12,7 @@
 #include "ptc/buckets.h"
 #include "ptc/cut.h"
 #include "ptc/flat_range.h"
+#include "ptc/scales.h"
 
 namespace tessera::ptc {
 namespace {
@@ -65,6 +66,7 @@ Layout::Layout(DeviceMesh mesh, CollectionPtr tensors, StageRule rule,
       hash_(std::make_shared<Hash>()) {}
 
 Result<Layout> Layout::Make(DeviceMesh mesh, CollectionPtr tensors, StageRule stages) {
+  TESSERA_RETURN_IF_ERROR(CheckScales(mesh.shape(), *tensors));
   for (const TensorSpec& spec : tensors->tensors()) {
     if (IsPacked(spec.dtype)) {
       return Error{ErrorCode::kUnimplemented,

@@ -35,7 +35,7 @@ class Layout {
   /// \error kInvalidArgument if a Split::kEven does not divide the size:
   ///     `tensor 'h.0.w': dim 1 = 10 is not divisible by axis tp = 4`
   ///     (a segment is named as `segment 2 of dim 0 = 10`); if heads cannot be divided among the
-  ///     parts; and as StagesOfLayers. kUnimplemented for a dtype below one byte.
+  ///     parts; and as CheckScales and StagesOfLayers. kUnimplemented for a dtype below one byte.
   static Result<Layout> Make(DeviceMesh mesh, CollectionPtr tensors, StageRule stages = {});
 
   const DeviceMesh& mesh() const { return mesh_; }

@@ -46,14 +46,18 @@ struct FamilyRules {
 /// The types whose tensors have the names that the rule set matches.
 constexpr auto kFamilies = std::to_array<FamilyRules>({
     {"bert", "bert"},
+    {"bitnet", "llama"},
     {"deepseek_v2", "deepseek"},
     {"deepseek_v3", "deepseek"},
     {"gemma", "llama"},
+    {"gemma2", "llama"},
     {"gpt2", "gpt2"},
     {"llama", "llama"},
     {"mistral", "llama"},
     {"mixtral", "mixtral"},
+    {"olmo2", "llama"},
     {"qwen2", "llama"},
+    {"qwen3", "llama"},
     {"vit", "vit"},
 });
 

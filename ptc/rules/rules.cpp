@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "ptc/rules/rule_matcher.h"
 #include "ptc/rules/rules_files.h"
+#include "ptc/scales.h"
 
 namespace tessera::ptc {
 namespace {
@@ -45,6 +47,7 @@ class Applier {
         rules_name_(rules.name),
         listed_(std::move(listed)),
         cuts_(std::move(cuts.rules)),
+        matcher_(cuts_),
         zero_(zero),
         fits_(cuts_.size(), false) {
     report_.stages = std::move(cuts.stages);
@@ -95,14 +98,20 @@ class Applier {
 
   struct Chosen {
     const CutRule* rule;
-    NamePattern::Match match;
+    RuleMatcher::Fit fit;
   };
-  /// Returns the first rule that matches the name, and marks in fits_ all that do.
+  std::optional<Chosen> FirstRule(std::string_view name) const {
+    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+      if (const auto fit = matcher_.Match(r, name)) return Chosen{&cuts_[r], *fit};
+    }
+    return std::nullopt;
+  }
+  /// As FirstRule. Counts the tensor for that rule, and marks in fits_ all rules that match.
   std::optional<Chosen> Choose(std::string_view name) {
     std::optional<Chosen> chosen;
     for (std::size_t r = 0; r < cuts_.size(); ++r) {
       if (chosen && fits_[r]) continue;
-      const auto fit = cuts_[r].pattern.Fit(name);
+      const auto fit = matcher_.Match(r, name);
       if (!fit) continue;
       fits_[r] = true;
       if (chosen) continue;
@@ -110,6 +119,36 @@ class Applier {
       chosen = {&cuts_[r], *fit};
     }
     return chosen;
+  }
+
+  /// The weight that the tensor is a scale of, and the sizes of its blocks.
+  struct Scaled {
+    const ListedTensor* weight;
+    Shape blocks;
+  };
+  std::optional<Scaled> ScaledBy(const TensorSpec& spec) const {
+    for (const std::string& name : WeightsOfScale(spec.name)) {
+      const auto at = by_name_.find(name);
+      if (at == by_name_.end()) continue;
+      auto blocks = BlocksOfScale(at->second->spec.shape, spec.shape);
+      if (blocks) return Scaled{at->second, *std::move(blocks)};
+    }
+    return std::nullopt;
+  }
+
+  Error NoRule(const ListedTensor& tensor, std::string_view name) const {
+    std::string message = fmt::format("no rule of {} matches tensor '{}'", rules_name_, name);
+    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+      const auto layer = matcher_.TornLayer(r, name);
+      if (!layer) continue;
+      message += fmt::format(
+          ": it belongs to layer {}, and '{}' at line {} puts tensors on stage '{}' without naming "
+          "a "
+          "layer; add a rule with {{layer}}",
+          *layer, cuts_[r].match, cuts_[r].line, ToString(*cuts_[r].stage));
+      break;
+    }
+    return AtTensor(tensor, message);
   }
 
   /// Cuts and places the tensor by the first rule that matches.
@@ -123,18 +162,28 @@ class Applier {
     for (std::string_view name : names) {
       if (const auto rule = Choose(name)) rules.push_back(*rule);
     }
-    if (rules.empty()) {
-      return AtTensor(tensor,
-                      fmt::format("no rule of {} matches tensor '{}'", rules_name_, names.front()));
+    // A scale is cut like its weight unless it has a rule of its own.
+    const auto scaled = ScaledBy(tensor.spec);
+    std::optional<Chosen> of_weight;
+    if (scaled) of_weight = FirstRule(scaled->weight->spec.name);
+    if (rules.empty() && of_weight) {
+      rules.push_back(*of_weight);
+      ++report_.rules[static_cast<std::size_t>(of_weight->rule - cuts_.data())].tensors;
     }
+    if (rules.empty()) return NoRule(tensor, names.front());
     const Chosen& first = rules.front();
     const CutRule* chosen = first.rule;
-    const NamePattern::Match& match = first.match;
+    const NamePattern::Match& match = first.fit.match;
     entry.rule = static_cast<std::size_t>(chosen - cuts_.data());
     TensorSpec& spec = entry.spec;
     TESSERA_RETURN_IF_ERROR(Deal(tensor, *chosen, match.expert, spec));
     TESSERA_RETURN_IF_ERROR(SetStage(tensor, rules, spec));
+    const bool in_blocks = of_weight && of_weight->rule == chosen;
+    if (in_blocks && !spec.segments) spec.segments = scaled->weight->spec.segments;
     Status status = Apply(chosen->cut, spec);
+    if (status && in_blocks) {
+      status = CutByBlocks(scaled->weight->spec.shape, scaled->blocks, spec);
+    }
     if (!status) status = std::move(status).Context(fmt::format("tensor '{}'", spec.name));
     if (status) {
       Flatten(match, spec);
@@ -205,8 +254,9 @@ class Applier {
 
   Status SetStageBy(const ListedTensor& tensor, const Chosen& chosen, TensorSpec& spec) const {
     const CutRule& rule = *chosen.rule;
-    const std::optional<std::int64_t> matched = chosen.match.layer;
-    const std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;
+    const std::optional<std::int64_t> matched = chosen.fit.match.layer;
+    std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;
+    if (!layer && chosen.fit.layer_of_name < listed_.num_layers) layer = chosen.fit.layer_of_name;
     if (matched && *matched != *layer) {
       return AtRule(
           rule, fmt::format("'{}' matches layer {} in tensor '{}', but {}:{} gives layer {}",
@@ -241,6 +291,7 @@ class Applier {
   const std::string& rules_name_;
   const TensorsFile listed_;
   const std::vector<CutRule> cuts_;
+  const RuleMatcher matcher_;
   const bool zero_;
   std::map<std::string, const ListedTensor*, std::less<>> by_name_;  // the first of each name
   std::vector<bool> fits_;                                           // by rule: some tensor

@@ -40,6 +40,9 @@ Result<OptimizerState> ParseOptimizerState(std::string_view text);
 /// Reads both files and gives each tensor the first rule whose pattern matches its name.
 /// - The optimizer state of a parameter (NAME.master, NAME.exp_avg and NAME.exp_avg_sq with those
 ///   roles) is matched by the name of the parameter.
+/// - A rule that names no layer does not take tensors out of one (rule_matcher.h).
+/// - A block scale of a quantised weight that no rule matches, or the same rule as its weight, is
+///   cut like the weight, in blocks (ptc/scales.h).
 /// - A tied tensor gets the rule of its first name that has one. It is on the stages of all names.
 /// - With `zero`, tensors of the roles master, exp_avg and exp_avg_sq are also cut flat over dp,
 ///   unless their rule cuts them over dp already.

@@ -132,6 +132,55 @@ class RuleFilesTest : public QObject {
              std::vector<Segment>{{64, DimCut{{Axis::kTp}}}, {16, DimCut{{Axis::kTp}}}, {16}}));
   }
 
+  // A rule for the last stage takes no tensor out of a layer.
+  void layersAreNotTorn() {
+    const std::string tensors = R"({"layers": 2, "tensors": [
+      {"name": "model.layers.1.q_norm.weight", "dtype": "f32", "shape": [4]},
+      {"name": "model.layers.1.mlp.weight", "dtype": "f32", "shape": [4]},
+      {"name": "model.norm.weight", "dtype": "f32", "shape": [4]}]})";
+    const std::string layer = R"({"match": "**layers.{layer}.mlp.*", "cut": "replicate"},)";
+    const std::string last = R"({"match": "**norm.weight", "cut": "replicate", "stage": "last"})";
+    const auto apply = [&](const std::string& rules) {
+      return ApplyRules(Tensors(tensors), Rules("{\"rules\": [\n" + rules + "]}"), false);
+    };
+    const auto refused = apply(layer + last);
+    QVERIFY(!refused);
+    QCOMPARE(
+        QString::fromStdString(refused.error().ToString()),
+        "t.json:2: no rule of r.json matches tensor 'model.layers.1.q_norm.weight': it belongs "
+        "to layer 1, and '**norm.weight' at line 2 puts tensors on stage 'last' without naming "
+        "a layer; add a rule with {layer}");
+    // A later rule without a stage keeps the tensor with its layer.
+    const auto kept = apply(layer + last + R"(, {"match": "**", "cut": "replicate"})");
+    QVERIFY2(kept, kept ? "" : kept.error().ToString().c_str());
+    QVERIFY(Find(*kept, "model.layers.1.q_norm.weight").place == StagePlace::kLayer);
+    QCOMPARE(Find(*kept, "model.layers.1.q_norm.weight").layer, 1);
+    QVERIFY(Find(*kept, "model.norm.weight").place == StagePlace::kLast);
+    // A rule that names layers may put them elsewhere.
+    const auto moved =
+        apply(layer + R"({"match": "model.layers.*.q_norm.weight", "cut": "replicate",
+                                         "stage": "first"}, )" +
+              last);
+    QVERIFY2(moved, moved ? "" : moved.error().ToString().c_str());
+    QVERIFY(Find(*moved, "model.layers.1.q_norm.weight").place == StagePlace::kFirst);
+  }
+  // The word of layers is the one before {layer} in the file.
+  void otherWordsOfLayers() {
+    const std::string tensors = R"({"layers": 1, "tensors": [
+      {"name": "h.0.ln.weight", "dtype": "f32", "shape": [4]},
+      {"name": "path.0.ln.weight", "dtype": "f32", "shape": [4]},
+      {"name": "h.0.w", "dtype": "f32", "shape": [4]}]})";
+    const std::string rules = R"({"rules": [
+      {"match": "**ln.weight", "cut": "replicate", "stage": "last"},
+      {"match": "**h.{layer}.*", "cut": "replicate"},
+      {"match": "**h.{layer}.ln.*", "cut": "replicate"}]})";
+    const auto ruled =
+        ApplyRules(Tensors(tensors), Rules(Edited(rules, "h.{layer}.*\"", "h.{layer}.w\"")), false);
+    QVERIFY2(ruled, ruled ? "" : ruled.error().ToString().c_str());
+    QVERIFY(Find(*ruled, "h.0.ln.weight").place == StagePlace::kLayer);
+    QVERIFY(Find(*ruled, "path.0.ln.weight").place == StagePlace::kLast);
+  }
+
   void headsWords() {
     const auto ruled = ApplyRules(
         Tensors(kTensors),

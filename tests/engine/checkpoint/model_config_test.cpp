@@ -81,8 +81,9 @@ class ModelConfigTest : public QObject {
   // Sizes and rules come together: what a rule set reads is what its family's config.json states.
   void everyNamedRuleSetIsInTheCatalogue() {
     const auto sets = engine::RuleSetNames();
-    for (const char* type : {"bert", "deepseek_v2", "deepseek_v3", "gemma", "gpt2", "llama",
-                             "mistral", "mixtral", "qwen2", "vit"}) {
+    for (const char* type :
+         {"bert", "deepseek_v2", "deepseek_v3", "gemma", "gpt2", "llama", "mistral", "mixtral",
+          "olmo2", "qwen2", "qwen3", "bitnet", "gemma2", "vit"}) {
       QVERIFY2(std::ranges::count(sets, checkpoint::RuleSetOf(type)) == 1, type);
     }
     QVERIFY(checkpoint::RuleSetOf("").empty());
