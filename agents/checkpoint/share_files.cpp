@@ -33,11 +33,7 @@ std::vector<std::int64_t> BeginOf(const ptc::Box& box) {
 
 Result<std::string> ShareFile::Head(const std::vector<std::uint64_t>& digests) const {
   checkpoint::Header full = header;
-  checkpoint::Digests by_name;
-  for (std::size_t i = 0; i < full.tensors.size(); ++i) {
-    by_name.emplace(full.tensors[i].name, digests[i]);
-  }
-  full.metadata[std::string(checkpoint::kDigestKey)] = checkpoint::PrintDigests(by_name);
+  full.metadata[std::string(checkpoint::kDigestListKey)] = checkpoint::PrintDigestList(digests);
   full.metadata[std::string(checkpoint::kDigestAlgorithmKey)] = ptc::kDigestAlgorithm;
   return checkpoint::PrintHeader(full, kHeadAlignment);
 }

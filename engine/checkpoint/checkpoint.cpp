@@ -145,6 +145,24 @@ std::shared_ptr<const Checkpoint> Checkpoint::Choose(
   return std::shared_ptr<const Checkpoint>(new Checkpoint(std::move(contents)));
 }
 
+Result<std::shared_ptr<const Checkpoint>> Checkpoint::WithoutPrefix(std::string_view prefix) const {
+  Contents contents = contents_;
+  std::size_t found = 0;
+  for (StoredTensor& tensor : contents.tensors) {
+    if (!tensor.name.starts_with(prefix)) continue;
+    if (tensor.name.size() == prefix.size()) {
+      return InvalidArgument(
+          fmt::format("'{}': tensor '{}' has no name without the prefix", path(), tensor.name));
+    }
+    tensor.name.erase(0, prefix.size());
+    ++found;
+  }
+  if (found == 0) {
+    return InvalidArgument(fmt::format("'{}': no tensor's name begins with '{}'", path(), prefix));
+  }
+  return Make(std::move(contents));
+}
+
 Checkpoint::Checkpoint(Contents contents)
     : contents_(std::move(contents)), open_files_(contents_.files, contents_.open) {
   reach_.reserve(contents_.tensors.size());
@@ -159,6 +177,15 @@ Checkpoint::Checkpoint(Contents contents)
     }
     reach_.push_back(std::move(reach));
   }
+}
+
+std::vector<std::string> Checkpoint::UnreadFiles() const {
+  std::vector<std::string> lines;
+  for (const std::string& name : contents_.unread) {
+    lines.push_back(
+        fmt::format("'{}' is not read: {} does not name it", Printable(name), contents_.index));
+  }
+  return lines;
 }
 
 std::optional<int> Checkpoint::Find(std::string_view name) const {
@@ -184,7 +211,8 @@ Status Checkpoint::Read(int tensor, const Box& box, std::span<std::byte> out) co
     if (at->archive_bytes > 0) {
       TESSERA_TRY(found, contents_.locate(stored, *at));
       // Make has checked the strides of other boxes. Those of an archive are known only here.
-      if (found.strides.size() != to.size() || !IsAddressable(found, held, element_bytes)) {
+      const bool fits = found.strides.empty() || found.strides.size() == to.size();
+      if (!fits || !IsAddressable(found, held, element_bytes)) {
         return Internal(fmt::format("'{}': tensor '{}': box {} was located with strides [{}]",
                                     contents_.path, stored.name, ToString(at->box),
                                     fmt::join(found.strides, ",")));

@@ -64,6 +64,10 @@ struct Contents {
   std::vector<StoredTensor> tensors;  // in any order, and so are their boxes
   std::map<std::string, std::string> metadata = {};
   std::vector<std::string> opaque = {};
+  /// Files of the folder that look like parts of a checkpoint of this format, but that its index
+  /// does not name. Names without folders. They are not read.
+  std::vector<std::string> unread = {};
+  std::string index = {};  // the file that does not name them
   /// Present if a file states digests that cannot be compared: the name of their algorithm, or ""
   /// if it has none.
   std::optional<std::string> unknown_digests = {};
@@ -90,6 +94,10 @@ class Checkpoint {
   ///     pickle with a global outside the whitelist
   static Result<std::shared_ptr<const Checkpoint>> Open(const std::string& path);
 
+  /// Returns the same checkpoint without `prefix` at the beginning of names.
+  /// \error kInvalidArgument if no name begins with it, if a name is nothing else, or if two tensors
+  ///     would have the same name
+  Result<std::shared_ptr<const Checkpoint>> WithoutPrefix(std::string_view prefix) const;
   /// Returns the same checkpoint with only the tensors for which `keep` returns true.
   std::shared_ptr<const Checkpoint> Choose(
       const std::function<bool(const StoredTensor&)>& keep) const;
@@ -105,6 +113,9 @@ class Checkpoint {
   const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
   /// The names of entries that are not tensors (pickled Python objects). They are not read.
   const std::vector<std::string>& opaque() const { return contents_.opaque; }
+  /// A line for people about each file of the folder that is not read because the index does not
+  /// name it: a stray file, or a part that the index forgot.
+  std::vector<std::string> UnreadFiles() const;
   /// Empty, or a line for people: digests that the checkpoint states are not compared, and why.
   std::string UncomparedDigests() const;
   /// Returns the index of a tensor, or nullopt.

@@ -213,8 +213,7 @@ Status Copier::Finish() {
   for (std::size_t f = 0; f < paths_.size(); ++f) {
     const OutFile& file = plan_.arrangement.files[f];
     TESSERA_TRY(const std::string header,
-                checkpoint::PrintHeader(WithDigests(plan_.arrangement, file, sums_.of_pieces),
-                                        kHeaderAlignment));
+                checkpoint::PrintHeader(WithDigests(file, sums_.of_pieces), kHeaderAlignment));
     TESSERA_CHECK(std::ssize(header) == plan_.header_bytes[f]);
     TESSERA_TRY(const checkpoint::FilePtr out, files_.Get(static_cast<int>(f)));
     TESSERA_RETURN_IF_ERROR(out->WriteAt(0, std::as_bytes(std::span(header))));

@@ -1,28 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/reshard/metadata.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "ptc/digest.h"
 
 namespace tessera::reshard {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using checkpoint::Piece;
 
 /// Keys that describe the files of a checkpoint, not its tensors.
 bool IsOfFiles(const std::string& key) {
   return key == checkpoint::kShardingKey || key == checkpoint::kVersionKey ||
-         key == checkpoint::kDigestKey || key == checkpoint::kDigestAlgorithmKey || key == "format";
+         key == checkpoint::kDigestKey || key == checkpoint::kDigestListKey ||
+         key == checkpoint::kDigestAlgorithmKey || key == "format";
 }
 
-std::string Print(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+/// Collects text and passes it on in blocks.
+class BlockWriter {
+ public:
+  explicit BlockWriter(const TextSink& sink) : sink_(sink) {}
+  void Text(std::string_view text) { block_ += text; }
+  /// A JSON string. AssignOffsets has checked that names are UTF-8.
+  void Quoted(std::string_view text) { checkpoint::AppendJsonString(block_, text); }
+  /// Passes the block on if it has at least `least` bytes.
+  Status Flush(std::size_t least) {
+    if (block_.size() < least) return OkStatus();
+    const Status status = sink_(block_);
+    block_.clear();
+    return status;
+  }
+
+ private:
+  const TextSink& sink_;
+  std::string block_;
+};
 
 }  // namespace
 
@@ -48,19 +69,17 @@ void AddMetadata(const checkpoint::Checkpoint& source, checkpoint::Format format
       metadata[std::string(checkpoint::kShardingKey)] = checkpoint::PrintOffsets(offsets);
       metadata[std::string(checkpoint::kVersionKey)] = "1.0";
     }
-    file.header = WithDigests(arrangement, file, zeros);
+    file.header = WithDigests(file, zeros);
   }
 }
 
-checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& file,
+checkpoint::Header WithDigests(const OutFile& file,
                                const std::vector<std::uint64_t>& piece_digests) {
-  checkpoint::Digests digests;
-  for (const int p : file.pieces) {
-    const auto i = static_cast<std::size_t>(p);
-    digests.emplace(arrangement.pieces[i].tensor, piece_digests[i]);
-  }
+  // The pieces are in the order of the header's tensors.
+  std::vector<std::uint64_t> digests;
+  for (const int p : file.pieces) digests.push_back(piece_digests[static_cast<std::size_t>(p)]);
   checkpoint::Header header = file.header;
-  header.metadata[std::string(checkpoint::kDigestKey)] = checkpoint::PrintDigests(digests);
+  header.metadata[std::string(checkpoint::kDigestListKey)] = checkpoint::PrintDigestList(digests);
   header.metadata[std::string(checkpoint::kDigestAlgorithmKey)] = ptc::kDigestAlgorithm;
   return header;
 }
@@ -74,30 +93,41 @@ Result<std::uint64_t> CollectionDigest(const std::vector<OutTensor>& tensors,
   return ptc::CollectionDigest(*collection, digests);
 }
 
-std::string PrintManifest(const std::vector<OutTensor>& tensors,
-                          const std::vector<std::uint64_t>& digests, std::uint64_t digest) {
-  Json list = Json::object();
+Status PrintManifest(const std::vector<OutTensor>& tensors,
+                     const std::vector<std::uint64_t>& digests, std::uint64_t digest,
+                     const TextSink& sink) {
+  BlockWriter out(sink);
+  out.Text(
+      fmt::format("{{\n \"tessera_manifest\": 1,\n \"digest_algorithm\": \"{}\",\n "
+                  "\"digest\": \"{}\",\n \"tensors\": {{",
+                  ptc::kDigestAlgorithm, ptc::Hex16(digest)));
   for (std::size_t t = 0; t < tensors.size(); ++t) {
-    list[tensors[t].name] = {{"dtype", ToString(tensors[t].dtype)},
-                             {"shape", tensors[t].shape},
-                             {"digest", ptc::Hex16(digests[t])}};
+    out.Text(t == 0 ? "\n  " : ",\n  ");
+    out.Quoted(tensors[t].name);
+    out.Text(fmt::format(": {{\"dtype\": \"{}\", \"shape\": [{}], \"digest\": \"{}\"}}",
+                         ToString(tensors[t].dtype), fmt::join(tensors[t].shape, ", "),
+                         ptc::Hex16(digests[t])));
+    TESSERA_RETURN_IF_ERROR(out.Flush(kBlockBytes));
   }
-  return Print({{"tessera_manifest", 1},
-                {"digest_algorithm", ptc::kDigestAlgorithm},
-                {"digest", ptc::Hex16(digest)},
-                {"tensors", std::move(list)}});
+  out.Text("\n }\n}\n");
+  return out.Flush(0);
 }
 
-std::string PrintIndex(const Arrangement& arrangement) {
+Status PrintIndex(const Arrangement& arrangement, const TextSink& sink) {
   std::int64_t bytes = 0;
-  Json map = Json::object();
+  for (const Piece& piece : arrangement.pieces) bytes += Bytes(piece);
+  BlockWriter out(sink);
+  out.Text(
+      fmt::format("{{\n \"metadata\": {{\n  \"total_size\": {}\n }},\n \"weight_map\": {{", bytes));
   for (std::size_t p = 0; p < arrangement.pieces.size(); ++p) {
-    const Piece& piece = arrangement.pieces[p];
-    bytes += Bytes(piece);
-    map[piece.tensor] =
-        arrangement.files[static_cast<std::size_t>(arrangement.locations[p].file)].name;
+    out.Text(p == 0 ? "\n  " : ",\n  ");
+    out.Quoted(arrangement.pieces[p].tensor);
+    out.Text(": ");
+    out.Quoted(arrangement.files[static_cast<std::size_t>(arrangement.locations[p].file)].name);
+    TESSERA_RETURN_IF_ERROR(out.Flush(kBlockBytes));
   }
-  return Print({{"metadata", {{"total_size", bytes}}}, {"weight_map", std::move(map)}});
+  out.Text("\n }\n}\n");
+  return out.Flush(0);
 }
 
 }  // namespace tessera::reshard

@@ -6,6 +6,7 @@
 /// Hugging Face folder, and the manifest (FORMAT.md).
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ void AddMetadata(const checkpoint::Checkpoint& source, checkpoint::Format format
                  Arrangement& arrangement);
 /// Returns the header with the digests of the pieces. Its length does not change.
 /// \pre AddMetadata was called
-checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& file,
+checkpoint::Header WithDigests(const OutFile& file,
                                const std::vector<std::uint64_t>& piece_digests);
 
 /// The xxh3-64 of the digest lines (ptc/FORMAT.md).
@@ -32,10 +33,15 @@ checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& fi
 Result<std::uint64_t> CollectionDigest(const std::vector<OutTensor>& tensors,
                                        const std::vector<std::uint64_t>& digests);
 
+/// Receives a text in blocks, so that a text about a million tensors is never in memory as a whole.
+using TextSink = std::function<Status(std::string_view block)>;
 /// \param digests of each tensor
 /// \param digest of the collection
-std::string PrintManifest(const std::vector<OutTensor>& tensors,
-                          const std::vector<std::uint64_t>& digests, std::uint64_t digest);
-std::string PrintIndex(const Arrangement& arrangement);
+/// \pre the names of the tensors are UTF-8, which AssignOffsets checks
+/// \error those of `sink`
+Status PrintManifest(const std::vector<OutTensor>& tensors,
+                     const std::vector<std::uint64_t>& digests, std::uint64_t digest,
+                     const TextSink& sink);
+Status PrintIndex(const Arrangement& arrangement, const TextSink& sink);
 
 }  // namespace tessera::reshard

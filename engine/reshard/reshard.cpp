@@ -175,17 +175,24 @@ class Run {
   Status WriteTexts(const Copier& copier) const {
     const auto digests = TensorDigests(copier);
     TESSERA_TRY(const std::uint64_t digest, CollectionDigest(plan_.tensors, digests));
-    const auto write = [&](std::string_view name, const std::string& text) -> Status {
+    const auto write = [&](std::string_view name, const auto& print) -> Status {
       TESSERA_TRY(const checkpoint::FilePtr file,
                   checkpoint::File::Open(fmt::format("{}/{}", folder_.output(), name),
                                          checkpoint::File::Mode::kCreate));
-      TESSERA_RETURN_IF_ERROR(file->Resize(std::ssize(text)));
-      TESSERA_RETURN_IF_ERROR(file->WriteAt(0, std::as_bytes(std::span(text))));
+      std::int64_t end = 0;
+      TESSERA_RETURN_IF_ERROR(print([&](std::string_view block) {
+        end += std::ssize(block);
+        return file->WriteAt(end - std::ssize(block), std::as_bytes(std::span(block)));
+      }));
+      TESSERA_RETURN_IF_ERROR(file->Resize(end));
       return file->Sync();
     };
-    TESSERA_RETURN_IF_ERROR(write(kManifestName, PrintManifest(plan_.tensors, digests, digest)));
+    TESSERA_RETURN_IF_ERROR(write(kManifestName, [&](const TextSink& sink) {
+      return PrintManifest(plan_.tensors, digests, digest, sink);
+    }));
     if (options_.format == Format::kHuggingFace) {
-      TESSERA_RETURN_IF_ERROR(write(kIndexName, PrintIndex(plan_.arrangement)));
+      TESSERA_RETURN_IF_ERROR(write(
+          kIndexName, [&](const TextSink& sink) { return PrintIndex(plan_.arrangement, sink); }));
     }
     return checkpoint::SyncFolder(folder_.output());
   }

@@ -44,6 +44,17 @@ std::uint64_t HashOf(const ReshardPlan& plan) {
   return XXH3_64bits(text.data(), text.size());
 }
 
+/// Names the file whose header is too large, and the option that makes files with fewer tensors.
+Error WithRemedy(Error error, const OutFile& file, const Options& options) {
+  const std::string_view remedy =
+      options.format == Format::kShardedSafetensors ? "choose a mesh with more ranks"
+      : options.format == Format::kHuggingFace      ? "choose a larger --shards"
+                                                    : "use --format huggingface --shards N";
+  error.message = fmt::format("file '{}' of {} tensors: {}; {}", file.name,
+                              file.header.tensors.size(), error.message, remedy);
+  return error;
+}
+
 }  // namespace
 
 Result<std::int64_t> TileBytes(std::int64_t memory_bytes, int threads, std::int64_t most) {
@@ -121,7 +132,9 @@ Result<ReshardPlan> MakeReshardPlan(const checkpoint::Checkpoint& source,
                    .tile_bytes = tile_bytes,
                    .source_bytes = source_bytes};
   for (const OutFile& file : plan.arrangement.files) {
-    TESSERA_TRY(const std::string header, checkpoint::PrintHeader(file.header, kHeaderAlignment));
+    auto printed = checkpoint::PrintHeader(file.header, kHeaderAlignment);
+    if (!printed) return WithRemedy(printed.error(), file, options);
+    const std::string& header = *printed;
     plan.header_bytes.push_back(std::ssize(header));
     plan.output_bytes += std::ssize(header);
     if (!file.header.tensors.empty()) plan.output_bytes += file.header.tensors.back().end;

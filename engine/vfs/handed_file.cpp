@@ -86,15 +86,15 @@ Status CheckTensor(const FileTensor& tensor, const ptc::Shape& held, const ptc::
 /// `names` has the name of each piece. The pieces of one name follow each other.
 Status CheckDigests(const checkpoint::Header& header, const HandedFile& file, const JobInfo& job,
                     const std::vector<std::string>& names, const std::string& path) {
-  const std::string* const note = Note(header, checkpoint::kDigestKey);
   const std::string* const algorithm = Note(header, checkpoint::kDigestAlgorithmKey);
   const bool known = algorithm != nullptr && *algorithm == ptc::kDigestAlgorithm;
-  if (note == nullptr || !known) return OkStatus();
-  TESSERA_TRY(const checkpoint::Digests digests, checkpoint::ParseDigests(*note, path));
+  if (!known) return OkStatus();
+  TESSERA_TRY(const auto digests, checkpoint::DigestsIn(header, path));
+  if (!digests) return OkStatus();
   std::uint64_t digest = 0;
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {
-    const auto stated = digests.find(names[i]);
-    if (stated == digests.end()) continue;
+    const auto stated = digests->find(names[i]);
+    if (stated == digests->end()) continue;
     const auto& [tensor, piece] = file.pieces[i];
     const auto& spec = job.layout.collection().tensors()[static_cast<std::size_t>(tensor)];
     digest += ptc::DigestBox(spec.dtype, spec.shape, piece.memory, piece.data, piece.box);

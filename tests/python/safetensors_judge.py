@@ -141,7 +141,7 @@ def check(path, expected):
             sys.exit(f"{file}: {set(found) & set(tensors)} lie in another file as well")
         if metadata["tessera.digest"] != "linear32-1":
             sys.exit(f"{file}: digests of '{metadata['tessera.digest']}'")
-        if sorted(json.loads(metadata["tessera.digests"])) != sorted(tensors):
+        if len(metadata["tessera.digest_list"]) != 16 * len(tensors):
             sys.exit(f"{file}: digests are not those of its tensors")
         found.update(tensors)
     index = path / "model.safetensors.index.json"

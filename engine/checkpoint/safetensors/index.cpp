@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "engine/checkpoint/json_scanner.h"
-#include "engine/checkpoint/safetensors/header.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -47,7 +46,7 @@ Result<Index> ParseIndex(std::string_view json, const std::string& path) {
 }
 
 Result<Index> ReadIndex(const File& file) {
-  TESSERA_TRY(const std::string text, file.ReadAll(kMaxHeaderBytes));
+  TESSERA_TRY(const std::string text, file.ReadAll(kMaxIndexBytes));
   return ParseIndex(text, file.path());
 }
 

@@ -22,8 +22,11 @@ struct Index {
   std::map<std::string, Entry, std::less<>> tensors;
 };
 
+/// An index of ten million tensors. The limit bounds the memory that a file from outside can claim.
+inline constexpr std::int64_t kMaxIndexBytes = std::int64_t{2} << 30;
+
 /// \error kInvalidArgument naming file and byte for: no JSON object, no weight_map, a repeated key,
-///     a file name that leads out of the folder; an index of more than 100 MB
+///     a file name that leads out of the folder; an index of more than kMaxIndexBytes
 Result<Index> ReadIndex(const File& file);
 /// Parses the text of an index.
 /// \param path of the index, for errors

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <iterator>
 
 #include "engine/checkpoint/json_scanner.h"
 #include "ptc/box.h"
@@ -45,6 +46,16 @@ Result<std::vector<std::int64_t>> SavedOffsets(JsonScanner& scan) {
   return begin;
 }
 
+constexpr std::size_t kDigestDigits = 16;
+
+std::optional<std::uint64_t> DigestFrom(std::string_view text) {
+  std::uint64_t digest = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, digest, 16);
+  if (text.size() != kDigestDigits || error != std::errc() || stop != end) return std::nullopt;
+  return digest;
+}
+
 }  // namespace
 
 std::string PrintOffsets(const Offsets& offsets) {
@@ -73,24 +84,56 @@ std::string PrintDigests(const Digests& digests) {
                      [](std::uint64_t digest) { return fmt::format("\"{:016x}\"", digest); });
 }
 
+std::string PrintDigestList(const std::vector<std::uint64_t>& digests) {
+  std::string out;
+  out.reserve(kDigestDigits * digests.size());
+  for (const std::uint64_t digest : digests) {
+    fmt::format_to(std::back_inserter(out), "{:016x}", digest);
+  }
+  return out;
+}
+
 Result<Digests> ParseDigests(std::string_view json, const std::string& file) {
   JsonScanner scan(json, fmt::format("{}' in '{}", kDigestKey, file));
   Digests digests;
   TESSERA_RETURN_IF_ERROR(scan.Object([&](std::string name, std::size_t at) -> Status {
     const std::size_t value_at = scan.Position();
     TESSERA_TRY(const std::string text, scan.String());
-    std::uint64_t digest = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
-    if (text.size() != 16 || error != std::errc() || end != text.data() + text.size()) {
-      return scan.Wrong(value_at, "a digest of 16 hex digits expected");
-    }
-    if (!digests.emplace(std::move(name), digest).second) {
+    const auto digest = DigestFrom(text);
+    if (!digest) return scan.Wrong(value_at, "a digest of 16 hex digits expected");
+    if (!digests.emplace(std::move(name), *digest).second) {
       return scan.Wrong(at, "a tensor appears twice");
     }
     return OkStatus();
   }));
   TESSERA_RETURN_IF_ERROR(scan.End());
   return digests;
+}
+
+Result<std::optional<Digests>> DigestsIn(const Header& header, const std::string& file) {
+  const auto by_name = header.metadata.find(std::string(kDigestKey));
+  if (by_name != header.metadata.end()) {
+    TESSERA_TRY(Digests digests, ParseDigests(by_name->second, file));
+    return std::optional(std::move(digests));
+  }
+  const auto list = header.metadata.find(std::string(kDigestListKey));
+  if (list == header.metadata.end()) return std::optional<Digests>();
+  const std::string_view text = list->second;
+  if (text.size() != kDigestDigits * header.tensors.size()) {
+    return InvalidArgument(
+        fmt::format("'{}' in '{}' has {} characters for {} tensors, expected {} for each",
+                    kDigestListKey, file, text.size(), header.tensors.size(), kDigestDigits));
+  }
+  Digests digests;
+  for (std::size_t t = 0; t < header.tensors.size(); ++t) {
+    const auto digest = DigestFrom(text.substr(kDigestDigits * t, kDigestDigits));
+    if (!digest) {
+      return InvalidArgument(fmt::format("'{}' in '{}': tensor '{}' has no 16 hex digits",
+                                         kDigestListKey, file, header.tensors[t].name));
+    }
+    digests.emplace(header.tensors[t].name, *digest);
+  }
+  return std::optional(std::move(digests));
 }
 
 }  // namespace tessera::checkpoint

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/checkpoint/folder_names.h"
 #include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/index.h"
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using ptc::Box;
 
+constexpr std::string_view kFileSuffix = ".safetensors";
 constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
 
 /// Collects the tensors of several files.
@@ -36,7 +38,7 @@ class Assembly {
     const auto file = static_cast<int>(contents_.files.size());
     contents_.files.push_back(path);
     TESSERA_TRY(const auto offsets, Take<Offsets>(header, kShardingKey, path, ParseOffsets));
-    TESSERA_TRY(auto digests, Take<Digests>(header, kDigestKey, path, ParseDigests));
+    TESSERA_TRY(auto digests, TakeDigests(header, path));
     if (digests) {
       const std::string algorithm = header.metadata[std::string(kDigestAlgorithmKey)];
       if (algorithm != ptc::kDigestAlgorithm) {
@@ -72,6 +74,12 @@ class Assembly {
     return OkStatus();
   }
 
+  /// \param names of files in the folder that `index` does not name
+  void AddUnread(std::vector<std::string> names, const std::string& index) {
+    contents_.unread = std::move(names);
+    contents_.index = index;
+  }
+
   Result<std::shared_ptr<const Checkpoint>> Make() {
     for (auto& [name, tensor] : tensors_) contents_.tensors.push_back(std::move(tensor.stored));
     return Checkpoint::Make(std::move(contents_));
@@ -93,6 +101,14 @@ class Assembly {
     TESSERA_TRY(Value value, parse(at->second, path));
     header.metadata.erase(at);
     return std::optional<Value>(std::move(value));
+  }
+
+  /// Removes both keys of digests from __metadata__ and returns what they state.
+  static Result<std::optional<Digests>> TakeDigests(Header& header, const std::string& path) {
+    auto digests = DigestsIn(header, path);
+    header.metadata.erase(std::string(kDigestKey));
+    header.metadata.erase(std::string(kDigestListKey));
+    return digests;
   }
 
   Status AddBox(const FileTensor& tensor, const std::vector<std::int64_t>& begin, int file,
@@ -147,22 +163,6 @@ class Assembly {
 Result<Header> HeaderOf(const std::string& path, const FileOpener& open = OpenLocal) {
   TESSERA_TRY(const FilePtr file, open(path));
   return ReadHeader(*file);
-}
-
-/// The names of the folder's entries that end with `suffix`, ascending.
-Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::string_view suffix) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (name.ends_with(suffix) && !name.starts_with('.')) names.push_back(std::move(name));
-  }
-  if (error) {
-    return Unavailable(fmt::format("'{}' cannot be listed: {}", folder, error.message()));
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 /// Checks that the file has exactly the tensors that the index assigns to it.
@@ -241,9 +241,13 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::strin
     TESSERA_TRY(const FilePtr file, File::Open(folder + "/" + indices[0], File::Mode::kRead));
     TESSERA_TRY(const Index index, ReadIndex(*file));
     TESSERA_RETURN_IF_ERROR(AddIndexed(folder, index, assembly));
+    std::vector<std::string> read;
+    for (const auto& [tensor, entry] : index.tensors) read.push_back(entry.file);
+    TESSERA_TRY(auto others, OtherNamesEndingIn(folder, kFileSuffix, std::move(read)));
+    assembly.AddUnread(std::move(others), indices[0]);
     return assembly.Make();
   }
-  TESSERA_TRY(auto names, NamesEndingIn(folder, ".safetensors"));
+  TESSERA_TRY(auto names, NamesEndingIn(folder, kFileSuffix));
   if (names.empty()) {
     return NotFound(
         fmt::format("'{}' is not a checkpoint: it has no *.safetensors, .metadata or "

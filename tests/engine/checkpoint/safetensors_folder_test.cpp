@@ -80,6 +80,20 @@ class SafetensorsFolderTest : public QObject {
     QCOMPARE((*opened)->tensors().size(), std::size_t{2});
     QCOMPARE((*opened)->path(), Path().string());
     QVERIFY(!(*opened)->tensors()[0].digest.has_value());
+    QCOMPARE((*opened)->UnreadFiles(),
+             std::vector<std::string>{"'consolidated.safetensors' is not read: "
+                                      "x.safetensors.index.json does not name it"});
+  }
+
+  // An index of more than a million tensors is larger than a header may be.
+  void indicesMayBeLargerThanHeaders() {
+    MakeFile(Path("a.safetensors"), {{"a", DType::kF32, {2}}});
+    test::WriteText(Path("model.safetensors.index.json"),
+                    Json("{'weight_map':{'a':'a.safetensors'}") +
+                        std::string(static_cast<std::size_t>(kMaxHeaderBytes), ' ') + "}");
+    const auto opened = Checkpoint::Open(Path());
+    QVERIFY2(opened.has_value(), qPrintable(Error()));
+    QCOMPARE((*opened)->tensors().size(), std::size_t{1});
   }
 
   void wrongIndices_data() {

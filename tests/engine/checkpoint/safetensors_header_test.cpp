@@ -294,6 +294,20 @@ class SafetensorsHeaderTest : public QObject {
     const std::string printed_digests = Json("{'w':'0123456789abcdef','z':'0000000000000000'}");
     QCOMPARE(PrintDigests(digests), printed_digests);
     QVERIFY(*ParseDigests(printed_digests, "x") == digests);
+    // As a list, in the order of the header, without the names.
+    Header header{.tensors = {{"w", DType::kF32, {}, 0, 4}, {"z", DType::kF32, {}, 4, 8}}};
+    QVERIFY(*DigestsIn(header, "x") == std::nullopt);
+    header.metadata[std::string(kDigestListKey)] = PrintDigestList({0x0123456789abcdefULL, 0});
+    QCOMPARE(header.metadata.begin()->second, std::string("0123456789abcdef0000000000000000"));
+    QVERIFY(*DigestsIn(header, "x") == digests);
+    header.metadata[std::string(kDigestListKey)].back() = 'x';
+    QCOMPARE(DigestsIn(header, "x").error().message,
+             std::string("'tessera.digest_list' in 'x': tensor 'z' has no 16 hex digits"));
+    header.metadata[std::string(kDigestListKey)].pop_back();
+    QCOMPARE(
+        DigestsIn(header, "x").error().message,
+        std::string("'tessera.digest_list' in 'x' has 31 characters for 2 tensors, expected 16 "
+                    "for each"));
   }
 
   void wrongNotesAndIndices_data() {

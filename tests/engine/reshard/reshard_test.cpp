@@ -11,6 +11,8 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/reshard/digests.h"
+#include "engine/reshard/metadata.h"
+#include "engine/reshard/reshard_plan.h"
 #include "ptc/digest.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/engine/reshard/reshard_fixture.h"
@@ -35,6 +37,75 @@ class ReshardTest : public test::ReshardFixture {
                 {"embed", ptc::DType::kF32, {64, 33}},
                 {"step", ptc::DType::kI64, {}}};
     QVERIFY(test::WriteSafetensors(Path("src.safetensors"), kSeed, tensors_));
+  }
+
+  // Texts about tensors are passed on in blocks, and each is printed in one pass.
+  void textsAreStreamed() {
+    std::vector<OutTensor> tensors;
+    std::vector<std::uint64_t> digests;
+    Arrangement arrangement;
+    arrangement.files.push_back({"model.safetensors", {}});
+    for (int i = 0; i < 30'000; ++i) {
+      tensors.push_back({"layer.\"" + std::to_string(i), ptc::DType::kBF16, {3, i}});
+      digests.push_back(static_cast<std::uint64_t>(i));
+      arrangement.pieces.push_back({tensors.back().name, ptc::DType::kBF16, {3, i}});
+      arrangement.locations.push_back({0, 0});
+    }
+    std::string text;
+    std::size_t largest = 0;
+    int blocks = 0;
+    const TextSink sink = [&](std::string_view block) {
+      text += block;
+      largest = std::max(largest, block.size());
+      ++blocks;
+      return OkStatus();
+    };
+    QVERIFY(PrintManifest(tensors, digests, 7, sink));
+    QVERIFY(blocks > 1 && largest < (std::size_t{2} << 20));
+    const auto manifest = nlohmann::json::parse(text);
+    QCOMPARE(manifest["tessera_manifest"].get<int>(), 1);
+    QCOMPARE(manifest["digest"].get<std::string>(), ptc::Hex16(7));
+    QCOMPARE(manifest["tensors"].size(), tensors.size());
+    const auto& last = manifest["tensors"]["layer.\"29999"];
+    QCOMPARE(last["shape"].dump(), std::string("[3,29999]"));
+    QCOMPARE(last["dtype"].get<std::string>(), std::string("bf16"));
+    QCOMPARE(last["digest"].get<std::string>(), ptc::Hex16(29'999));
+    text.clear();
+    QVERIFY(PrintIndex(arrangement, sink));
+    const auto index = nlohmann::json::parse(text);
+    QCOMPARE(index["weight_map"].size(), tensors.size());
+    QCOMPARE(index["weight_map"]["layer.\"0"].get<std::string>(), std::string("model.safetensors"));
+  }
+
+  // A name of 60 bytes times 1.1 million is the difference between a header that fits and one that
+  // does not.
+  void aHeaderHasEachNameOnce() {
+    const auto report = Run("once.safetensors", {});
+    QVERIFY2(report, report ? "" : report.error().ToString().c_str());
+    const std::string file = test::Slurp(Path("once.safetensors"));
+    const std::string header = file.substr(8, file.find('\0', 8) - 8);
+    QVERIFY(header.find("tessera.digest_list") != std::string::npos);
+    for (const char* name : {"embed", "step"}) {
+      const std::size_t first = header.find(name);
+      QVERIFY(first != std::string::npos);
+      QVERIFY(header.find(name, first + 1) == std::string::npos);
+    }
+  }
+
+  void aHeaderThatIsTooLargeNamesFileAndRemedy() {
+    checkpoint::Contents contents{Format::kTorchDcp, Path("src"), {}, {}};
+    for (int i = 0; i < 11; ++i) {
+      contents.tensors.push_back(
+          {std::string(10'000'000, 'n') + std::to_string(10 + i), ptc::DType::kU8, {0}, {}});
+    }
+    const auto source = Checkpoint::Make(std::move(contents));
+    QVERIFY(source.has_value());
+    const auto plan = MakeReshardPlan(**source, Path("one.safetensors"), {});
+    QVERIFY(!plan);
+    const QString said = QString::fromStdString(plan.error().message);
+    QVERIFY2(said.startsWith("file 'one.safetensors' of 11 tensors: the header would have 1"),
+             qPrintable(said));
+    QVERIFY2(said.endsWith("use --format huggingface --shards N"), qPrintable(said));
   }
 
   void everyWayAndBack() {
