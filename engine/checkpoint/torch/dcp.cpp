@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/checkpoint/folder_names.h"
 #include "engine/checkpoint/torch/byte_source.h"
 #include "engine/checkpoint/torch/chunk_locator.h"
 #include "engine/checkpoint/torch/dcp_metadata.h"
@@ -55,6 +56,8 @@ Result<Contents> ReadDcpFolder(const std::string& path) {
   Contents contents{Format::kTorchDcp, folder.string(), std::move(files.paths), {}};
   contents.metadata = std::move(metadata.values);
   contents.opaque = std::move(metadata.opaque);
+  TESSERA_TRY(contents.unread, OtherNamesEndingIn(folder.string(), ".distcp", metadata.files));
+  contents.index = ".metadata";
   for (DcpTensor& tensor : metadata.tensors) {
     StoredTensor stored{std::move(tensor.name), tensor.dtype, std::move(tensor.shape), {}};
     for (const DcpChunk& chunk : tensor.chunks) {

@@ -12,6 +12,7 @@
 
 #include "engine/checkpoint/torch/torch_file.h"
 #include "ptc/base/utf8.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -135,6 +136,10 @@ Result<ptc::DType> ReadDType(Value properties) {
       if (state->is(Kind::kTuple) && state->size() > 0) dtype = (*state)[0];
     }
   }
+  if (dtype && dtype->is(Kind::kGlobal) && dtype->global().id == Global::kUnknown) {
+    return dtype->At(fmt::format("tessera has no dtype {}.{}", Escaped(dtype->global().module),
+                                 Escaped(dtype->global().name)));
+  }
   if (!dtype || !dtype->is(Kind::kGlobal) || dtype->global().id != Global::kDType) {
     return properties.At("the tensor's properties have no dtype");
   }
@@ -149,8 +154,11 @@ Result<std::optional<DcpChunk>> ReadChunk(Value chunk, const DcpTensor& tensor,
                                           const std::vector<Stored>& all) {
   TESSERA_TRY(const Value begin_value, Field(chunk, "offsets"));
   TESSERA_TRY(const Value size_value, Field(chunk, "sizes"));
-  TESSERA_TRY(const ptc::Shape begin, ReadIntegers(begin_value, "the offset of a chunk"));
-  TESSERA_TRY(const ptc::Shape size, ReadIntegers(size_value, "the size of a chunk"));
+  TESSERA_TRY(const ptc::Shape key_begin, ReadIntegers(begin_value, "the offset of a chunk"));
+  TESSERA_TRY(ptc::Shape size, ReadIntegers(size_value, "the size of a chunk"));
+  ptc::Shape begin = key_begin;
+  const bool counted = CountElements(tensor.dtype, begin) && CountElements(tensor.dtype, size);
+  if (!counted) return chunk.At("the offset or the size of a chunk is beyond int64");
   if (begin.size() != tensor.shape.size() || size.size() != tensor.shape.size()) {
     return chunk.At(fmt::format("a chunk has {} offsets and {} sizes in the shape {}", begin.size(),
                                 size.size(), ptc::ToString(tensor.shape)));
@@ -167,7 +175,7 @@ Result<std::optional<DcpChunk>> ReadChunk(Value chunk, const DcpTensor& tensor,
   const auto box = ptc::Box::Make(dims);
   if (!box) return chunk.At(box.error().ToString());
   const std::string_view name = tensor.name;
-  const auto key = std::tie(name, begin);
+  const auto key = std::tie(name, key_begin);
   const auto found = std::ranges::lower_bound(all, key, {}, &Stored::Key);
   if (found == all.end() || found->Key() != key) {
     return chunk.At(fmt::format("chunk {} is in no file", ptc::ToString(*box)));
@@ -176,9 +184,8 @@ Result<std::optional<DcpChunk>> ReadChunk(Value chunk, const DcpTensor& tensor,
     return found->transforms->At(
         "the chunk was compressed or encrypted when it was stored, which tessera does not undo");
   }
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(box->num_elements(), ptc::SizeBytes(tensor.dtype), &bytes) ||
-      bytes > found->length) {
+  const auto bytes = ptc::ByteCount(tensor.dtype, size);
+  if (!bytes || *bytes > found->length) {
     return chunk.At(fmt::format("chunk {} of {} does not fit into the {} bytes it has in '{}'",
                                 ptc::ToString(*box), ptc::ToString(tensor.dtype), found->length,
                                 found->path));
@@ -195,6 +202,9 @@ Result<DcpTensor> ReadTensor(std::string_view name, Value storage, const std::ve
   DcpTensor tensor{std::string(name)};
   TESSERA_TRY(tensor.dtype, ReadDType(properties));
   TESSERA_TRY(tensor.shape, ReadIntegers(size, "the shape of the tensor"));
+  if (const Status counted = CountElements(tensor.dtype, tensor.shape); !counted) {
+    return size.At(counted.error().message);
+  }
   if (!chunks.is(Kind::kList)) return chunks.At("the chunks of the tensor are not a list");
   if (chunks.size() > budget) return chunks.At("there are more chunks than are stored");
   budget -= chunks.size();
@@ -242,6 +252,13 @@ Result<DcpMetadata> ReadDcpMetadata(const Pickle& pickle) {
     }
     if (entries[i + 1].IsObject(Global::kBytesStorage)) {
       metadata.opaque.emplace_back(name.text());
+      continue;
+    }
+    const Value entry = entries[i + 1];
+    if (entry.is(Kind::kObject) && entry[0].global().id == Global::kUnknown) {
+      metadata.opaque.push_back(fmt::format("{} ({}.{})", name.text(),
+                                            Escaped(entry[0].global().module),
+                                            Escaped(entry[0].global().name)));
       continue;
     }
     if (!entries[i + 1].IsObject(Global::kTensorStorage)) {

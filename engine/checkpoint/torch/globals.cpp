@@ -13,7 +13,8 @@ using ptc::DType;
 constexpr std::string_view kDcp = "torch.distributed.checkpoint.metadata";
 constexpr std::string_view kMegatronEnums = "megatron.core.transformer.enums";
 
-constexpr auto kWhitelist = std::to_array<KnownGlobal>({
+constexpr auto kKnown = std::to_array<KnownGlobal>({
+    {"torch._utils", "_rebuild_tensor", Global::kRebuildTensor},
     {"torch._utils", "_rebuild_tensor_v2", Global::kRebuildTensor},
     {"torch._utils", "_rebuild_tensor_v3", Global::kRebuildTensorV3},
     {"torch._utils", "_rebuild_parameter", Global::kRebuildParameter},
@@ -56,6 +57,7 @@ constexpr auto kWhitelist = std::to_array<KnownGlobal>({
     {"torch", "float8_e4m3fnuz", Global::kDType, DType::kF8E4M3Fnuz},
     {"torch", "float8_e5m2fnuz", Global::kDType, DType::kF8E5M2Fnuz},
     {"torch", "float8_e8m0fnu", Global::kDType, DType::kF8E8M0},
+    {"torch", "float4_e2m1fn_x2", Global::kDType, DType::kF4},  // two elements in each of torch's
 
     {kDcp, "Metadata", Global::kMetadata},
     {kDcp, "TensorStorageMetadata", Global::kTensorStorage},
@@ -84,7 +86,11 @@ constexpr auto kWhitelist = std::to_array<KnownGlobal>({
     {kMegatronEnums, "AttnMaskType", Global::kEnum},
     {"argparse", "Namespace", Global::kNamespace},
     {"collections", "OrderedDict", Global::kOrderedDict},
+    {"collections", "defaultdict", Global::kDefaultDict},
+    {"collections", "Counter", Global::kCounter},
     {"builtins", "set"},
+    {"builtins", "complex"},
+    {"builtins", "bytearray"},
     {"builtins", "getattr", Global::kAttribute},
     {"_codecs", "encode"},  // how protocol 2 spells bytes
 });
@@ -92,13 +98,16 @@ constexpr auto kWhitelist = std::to_array<KnownGlobal>({
 }  // namespace
 
 std::optional<std::size_t> FindGlobal(std::string_view module, std::string_view name) {
-  const auto* const found = std::ranges::find_if(kWhitelist, [&](const KnownGlobal& known) {
+  if (module == "__builtin__") module = "builtins";  // how protocol 2 spells it
+  const auto* const found = std::ranges::find_if(kKnown, [&](const KnownGlobal& known) {
     return known.name == name && known.module == module;
   });
-  if (found == kWhitelist.end()) return std::nullopt;
-  return static_cast<std::size_t>(std::distance(kWhitelist.begin(), found));
+  if (found == kKnown.end()) return std::nullopt;
+  return static_cast<std::size_t>(std::distance(kKnown.begin(), found));
 }
 
-const KnownGlobal& GlobalAt(std::size_t index) { return kWhitelist[index]; }
+std::size_t NumKnownGlobals() { return kKnown.size(); }
+
+const KnownGlobal& GlobalAt(std::size_t index) { return kKnown[index]; }
 
 }  // namespace tessera::checkpoint

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The Python classes and functions that a pickle in a checkpoint may name. None of them is called:
-/// each only determines the meaning of its arguments. A pickle that names any other global is
-/// refused.
+/// The Python classes and functions in a pickle whose meaning is known. None of them is called:
+/// each only determines the meaning of its arguments. An object of any other class is kept as its
+/// name.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +25,8 @@ enum class Global : std::uint8_t {
   kUntypedStorage,    // bytes
   kDType,
   kOrderedDict,
+  kDefaultDict,  // (factory)
+  kCounter,      // (dict)
   // torch.distributed.checkpoint
   kMetadata,
   kTensorStorage,
@@ -41,6 +43,7 @@ enum class Global : std::uint8_t {
   kEnum,       // argument: its value
   kAttribute,  // arguments: an enum and the name of its value, as Python 3.11.0 to 3.11.3 write it
   kOther,
+  kUnknown,  // not in the list
 };
 
 struct KnownGlobal {
@@ -50,8 +53,9 @@ struct KnownGlobal {
   std::optional<ptc::DType> dtype = {};  // kStorage, kDType; empty: not supported
 };
 
-/// Returns the index in the whitelist, or nullopt.
+/// Returns the index in the list of known globals, or nullopt.
 std::optional<std::size_t> FindGlobal(std::string_view module, std::string_view name);
+std::size_t NumKnownGlobals();
 /// \pre FindGlobal returned `index`
 const KnownGlobal& GlobalAt(std::size_t index);
 

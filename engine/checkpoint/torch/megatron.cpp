@@ -77,10 +77,20 @@ Result<std::string> ReadJsonObject(const fs::path& path) {
   return text;
 }
 
-Result<std::string> CommonState(const fs::path& path) {
+/// Adds the common state as JSON, and the names of the classes in it that are not known.
+Status AddCommonState(const fs::path& path, Contents& contents) {
   TESSERA_TRY(ByteSourcePtr source, ByteSource::OpenFile(path.string()));
   TESSERA_TRY(const TorchFile common, TorchFile::Open(ByteWindow(std::move(source))));
-  return ToJson(common.root());
+  for (const std::string& type : common.UnknownGlobals()) {
+    contents.opaque.push_back(fmt::format("common.pt ({})", type));
+  }
+  auto json = ToJson(common.root());
+  if (json) {
+    contents.metadata["common"] = *std::move(json);
+  } else {
+    contents.opaque.emplace_back("common.pt");  // too large to show
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -98,7 +108,7 @@ Result<Contents> ReadMegatronFolder(const std::string& path) {
     contents.metadata["iteration"] = digit == std::string::npos ? "0" : name.substr(digit);
   }
   if (Exists(folder / "common.pt")) {
-    TESSERA_TRY(contents.metadata["common"], CommonState(folder / "common.pt"));
+    TESSERA_RETURN_IF_ERROR(AddCommonState(folder / "common.pt", contents));
   }
   if (const fs::path integrity = folder / "integrity.json"; Exists(integrity)) {
     TESSERA_TRY(contents.metadata["integrity"], ReadJsonObject(integrity));

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/checkpoint/torch/pickle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "engine/checkpoint/torch/byte_source.h"
 #include "ptc/base/check.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::checkpoint {
 
@@ -29,7 +33,9 @@ std::string_view Pickle::Value::text() const {
 
 const KnownGlobal& Pickle::Value::global() const {
   TESSERA_DCHECK(is(Kind::kGlobal));
-  return GlobalAt(static_cast<std::size_t>(pickle_->nodes_[id_].payload));
+  const auto index = static_cast<std::size_t>(pickle_->nodes_[id_].payload);
+  if (index < NumKnownGlobals()) return GlobalAt(index);
+  return pickle_->unknown_[index - NumKnownGlobals()];
 }
 
 std::size_t Pickle::Value::size() const {
@@ -79,6 +85,14 @@ std::optional<Pickle::Value> Pickle::Value::state() const {
   TESSERA_DCHECK(is(Kind::kObject));
   if (size() < 3) return std::nullopt;
   return (*this)[2];
+}
+
+std::vector<std::string> Pickle::UnknownGlobals() const {
+  std::set<std::string> names;
+  for (const KnownGlobal& global : unknown_) {
+    names.insert(fmt::format("{}.{}", Escaped(global.module), Escaped(global.name)));
+  }
+  return {names.begin(), names.end()};
 }
 
 Error Pickle::Value::At(std::string_view message) const {

@@ -3,7 +3,7 @@
 
 /// \file
 /// Reads Python pickles of protocols 2 to 5 as data. Nothing is imported, called or constructed. A
-/// call is kept as the name of the callable, which must be in a whitelist, and its arguments.
+/// call is kept as the name of the callable and its arguments.
 
 #include <cstdint>
 #include <memory>
@@ -36,7 +36,7 @@ class Pickle {
     kList,
     kSet,
     kDict,        // items: key, value, key, value, … as set; of equal keys the last one counts
-    kGlobal,      // an entry of the whitelist
+    kGlobal,      // a class or a function, by its name
     kObject,      // items: the global, a tuple of arguments, and the state if one was set
     kPersistent,  // items: the id of an object outside the pickle
   };
@@ -85,15 +85,20 @@ class Pickle {
   /// \param name of the file, for errors
   /// \param begin offset of the bytes in the file, for errors
   /// \error kInvalidArgument "FILE: byte N: …" for truncated bytes, an opcode of another
-  ///     protocol or one that executes, operands of the wrong kind, a global outside the whitelist
+  ///     protocol or one that executes, operands of the wrong kind, a global whose name is longer
+  ///     than kMaxGlobalName, more than kMaxUnknown globals that are not known
   static Result<std::shared_ptr<const Pickle>> Read(std::string name, std::int64_t begin,
                                                     std::string bytes);
 
   static constexpr std::int64_t kMaxBytes = std::int64_t{1} << 29;
   static constexpr std::size_t kMaxFields = 64;
   static constexpr std::size_t kMaxValues = std::size_t{1} << 25;
+  static constexpr std::size_t kMaxUnknown = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxGlobalName = 512;
 
   Value root() const { return {this, root_}; }
+  /// The globals that are not known, as the pickle names them, printable; ascending and distinct.
+  std::vector<std::string> UnknownGlobals() const;
 
  private:
   friend class PickleReader;
@@ -114,6 +119,7 @@ class Pickle {
   std::string bytes_;
   std::vector<Node> nodes_;
   std::vector<std::vector<std::uint32_t>> lists_;
+  std::vector<KnownGlobal> unknown_;  // their names are in bytes_; numbered after the known ones
   std::uint32_t root_ = 0;
 };
 using PicklePtr = std::shared_ptr<const Pickle>;

@@ -159,7 +159,9 @@ Status PickleReader::StepObject(unsigned char opcode) {
     case 0x92: {  // NEWOBJ_EX: class, arguments, keyword arguments
       TESSERA_TRY(const auto call, PopMany(3));
       const Pickle::Node& keywords = Look(call[2]);
-      if (keywords.kind != Kind::kDict || keywords.extra != Pickle::kNoItems) {
+      const Pickle::Node& what = Look(call[0]);
+      const bool is_known = what.kind == Kind::kGlobal && what.payload < NumKnownGlobals();
+      if (is_known && (keywords.kind != Kind::kDict || keywords.extra != Pickle::kNoItems)) {
         return At("an object is made from keyword arguments");
       }
       return Call(call[0], call[1]);

@@ -78,13 +78,23 @@ Status PickleReader::PushLong(std::uint64_t size) {
   return Push(Kind::kInteger, value);
 }
 
-Status PickleReader::PushGlobal(std::string_view module, std::string_view name) {
-  const auto known = FindGlobal(module, name);
-  if (!known) {
-    return At(fmt::format("global '{}.{}' is not one a checkpoint needs", Escaped(module),
-                          Escaped(name)));
+Result<std::uint64_t> PickleReader::AddUnknown(std::string_view module, std::string_view name) {
+  if (module.size() > Pickle::kMaxGlobalName || name.size() > Pickle::kMaxGlobalName) {
+    return At(fmt::format("the name of a global has {} bytes, the limit is {}",
+                          std::max(module.size(), name.size()), Pickle::kMaxGlobalName));
   }
-  return Push(Kind::kGlobal, *known);
+  if (pickle_.unknown_.size() >= Pickle::kMaxUnknown) {
+    return At(
+        fmt::format("more than {} globals that a checkpoint does not need", Pickle::kMaxUnknown));
+  }
+  pickle_.unknown_.push_back({module, name, Global::kUnknown});
+  return NumKnownGlobals() + pickle_.unknown_.size() - 1;
+}
+
+Status PickleReader::PushGlobal(std::string_view module, std::string_view name) {
+  if (const auto known = FindGlobal(module, name)) return Push(Kind::kGlobal, *known);
+  TESSERA_TRY(const std::uint64_t number, AddUnknown(module, name));
+  return Push(Kind::kGlobal, number);
 }
 
 Result<std::uint32_t> PickleReader::Pop() {
@@ -111,6 +121,8 @@ Result<std::vector<std::uint32_t>> PickleReader::PopToMark() {
 }
 
 Status PickleReader::AddTo(Kind kind, const std::vector<std::uint32_t>& items) {
+  // Items of a subclass of list, set or dict, which is opaque.
+  if (Poppable() > 0 && Look(stack_.back()).kind == Kind::kObject) return OkStatus();
   if (Poppable() == 0 || Look(stack_.back()).kind != kind) {
     return At("items are added to a value that is not of their kind of container");
   }
@@ -143,15 +155,46 @@ Status PickleReader::Get(std::uint64_t index) {
   return Push(memo_[static_cast<std::size_t>(index)]);
 }
 
+std::optional<std::uint32_t> PickleReader::Only(std::uint32_t arguments, Kind kind) const {
+  const auto items = ItemsOf(arguments);
+  if (items.size() != 1 || Look(items[0]).kind != kind) return std::nullopt;
+  return items[0];
+}
+
+Result<std::vector<std::uint32_t>> PickleReader::ItemsOfPairs(std::uint32_t arguments) const {
+  std::vector<std::uint32_t> items;
+  if (ItemsOf(arguments).empty()) return items;
+  const auto list = Only(arguments, Kind::kList);
+  if (!list) return At("a dict is made from other arguments than a list of pairs");
+  for (const std::uint32_t id : ItemsOf(*list)) {
+    const Kind kind = Look(id).kind;
+    const bool is_pair = (kind == Kind::kList || kind == Kind::kTuple) && ItemsOf(id).size() == 2;
+    if (!is_pair) return At("a dict is made from other arguments than a list of pairs");
+    items.insert(items.end(), ItemsOf(id).begin(), ItemsOf(id).end());
+  }
+  return items;
+}
+
 Status PickleReader::Call(std::uint32_t callable, std::uint32_t arguments) {
   const Pickle::Node& what = Look(callable);
+  if (what.kind == Kind::kObject) {
+    // A method of an object. What it returns is opaque.
+    TESSERA_TRY(const std::uint64_t number, AddUnknown("object", "method"));
+    TESSERA_RETURN_IF_ERROR(Push(Kind::kGlobal, number));
+    TESSERA_TRY(const std::uint32_t unknown, Pop());
+    return Call(unknown, arguments);
+  }
   if (what.kind != Kind::kGlobal) return At("the callable is not a global");
   if (Look(arguments).kind != Kind::kTuple) return At("the arguments of a call are not a tuple");
-  if (GlobalAt(static_cast<std::size_t>(what.payload)).id == Global::kOrderedDict) {
-    if (Look(arguments).extra != Pickle::kNoItems) {
-      return At("an OrderedDict is made from arguments");
-    }
-    return PushItems(Kind::kDict, {});
+  const auto number = static_cast<std::size_t>(what.payload);
+  const Global id = number < NumKnownGlobals() ? GlobalAt(number).id : Global::kUnknown;
+  if (id == Global::kOrderedDict) {
+    TESSERA_TRY(auto items, ItemsOfPairs(arguments));
+    return PushItems(Kind::kDict, std::move(items));
+  }
+  if (id == Global::kDefaultDict) return PushItems(Kind::kDict, {});
+  if (id == Global::kCounter) {
+    if (const auto dict = Only(arguments, Kind::kDict)) return Push(*dict);
   }
   return PushItems(Kind::kObject, {callable, arguments});
 }

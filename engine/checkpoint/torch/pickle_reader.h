@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -64,10 +66,21 @@ class PickleReader {
   Status AddTo(Pickle::Kind kind, const std::vector<std::uint32_t>& items);
   Status Put(std::uint64_t index);
   Status Get(std::uint64_t index);
+  /// Adds a global that is not known. Returns its number.
+  Result<std::uint64_t> AddUnknown(std::string_view module, std::string_view name);
+  /// The items of a dict that is made from a list of pairs, as Python 2 writes an OrderedDict.
+  Result<std::vector<std::uint32_t>> ItemsOfPairs(std::uint32_t arguments) const;
+  /// The only argument, if it has that kind.
+  std::optional<std::uint32_t> Only(std::uint32_t arguments, Pickle::Kind kind) const;
   Status Call(std::uint32_t callable, std::uint32_t arguments);
   Status Build(std::uint32_t state);
 
   const Pickle::Node& Look(std::uint32_t id) const { return pickle_.nodes_[id]; }
+  std::span<const std::uint32_t> ItemsOf(std::uint32_t id) const {
+    const Pickle::Node& node = Look(id);
+    if (node.extra == Pickle::kNoItems) return {};
+    return pickle_.lists_[node.extra];
+  }
   std::string_view TextOf(const Pickle::Node& node) const {
     return bytes_.substr(node.payload, node.extra);
   }

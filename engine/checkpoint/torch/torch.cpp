@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "engine/checkpoint/torch/byte_source.h"
 #include "engine/checkpoint/torch/dcp.h"
+#include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/torch_save.h"
 
 namespace tessera::checkpoint {
@@ -54,9 +56,10 @@ bool IsTorch(const std::string& path) {
   if (IsFolder(path)) return ReaderOfFolder(path) != nullptr;
   constexpr std::string_view kZip = "PK\x03\x04";
   auto source = ByteSource::OpenFile(path);
-  if (!source || (*source)->size() < static_cast<std::int64_t>(kZip.size())) return false;
-  const auto begin = ByteWindow(*source).Read(0, static_cast<std::int64_t>(kZip.size()), "zip");
-  return begin && *begin == kZip;
+  if (!source) return false;
+  const auto begin = ByteWindow(*source).Read(0, std::min((*source)->size(), kOldTorchSaveBytes),
+                                              "the first bytes");
+  return begin && (begin->starts_with(kZip) || IsOldTorchSave(*begin));
 }
 
 Result<std::shared_ptr<const Checkpoint>> OpenTorch(const std::string& path) {

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "ptc/base/utf8.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -60,6 +62,15 @@ std::optional<std::int64_t> EndOf(std::int64_t offset, const ptc::Shape& shape,
   return end;
 }
 
+bool IsRowMajor(const ptc::Shape& shape, const std::vector<std::int64_t>& strides) {
+  std::int64_t step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] != 1 && strides[d] != step) return false;
+    step *= shape[d];
+  }
+  return true;
+}
+
 /// Removes the wrappers of parameters and of tensors with attributes, at most four of them.
 Value Unwrap(Value value, Value& function, Value& arguments) {
   constexpr int kMaxWrappers = 4;
@@ -104,7 +115,30 @@ Result<ptc::Shape> ReadIntegers(Value value, std::string_view what) {
   return numbers;
 }
 
+bool IsOldTorchSave(std::string_view begin) {
+  // A pickle of torch.serialization.MAGIC_NUMBER.
+  constexpr std::string_view kMagic = "\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.";
+  return begin.starts_with('\x80') && begin.size() > 2 && begin.substr(2).starts_with(kMagic);
+}
+
+Status CountElements(ptc::DType dtype, ptc::Shape& shape) {
+  if (!ptc::IsPacked(dtype)) return OkStatus();
+  if (shape.empty() || __builtin_mul_overflow(shape.back(), 2, &shape.back())) {
+    return InvalidArgument(
+        fmt::format("a tensor of {} has no last dim of pairs", ptc::ToString(dtype)));
+  }
+  return OkStatus();
+}
+
 Result<TorchFile> TorchFile::Open(ByteWindow window) {
+  TESSERA_TRY(const std::string begin,
+              window.Read(0, std::min(window.size(), kOldTorchSaveBytes), "the first bytes"));
+  if (IsOldTorchSave(begin)) {
+    return window.At(
+        0,
+        "this is a file of torch.save from before PyTorch 1.6, not a zip archive; load "
+        "it with torch.load and save it again with torch.save");
+  }
   TESSERA_TRY(ZipArchive archive, ZipArchive::Open(std::move(window)));
   std::string prefix;
   const ZipEntry* object = nullptr;
@@ -132,6 +166,14 @@ Result<TorchFile> TorchFile::Open(ByteWindow window) {
   TESSERA_TRY(PicklePtr pickle,
               Pickle::Read(whole.name(), whole.begin() + offset, std::move(bytes)));
   return TorchFile(std::move(archive), std::move(prefix), std::move(pickle));
+}
+
+bool TorchFile::IsTensor(Value value) {
+  Value function = value;
+  Value arguments = value;
+  if (!Unwrap(value, function, arguments).is(Kind::kObject)) return false;
+  const Global id = function.global().id;
+  return id == Global::kRebuildTensor || id == Global::kRebuildTensorV3;
 }
 
 Result<std::optional<SavedTensor>> TorchFile::FindTensor(Value value) const {
@@ -184,6 +226,15 @@ Result<std::optional<SavedTensor>> TorchFile::FindTensor(Value value) const {
   }
   TESSERA_TRY(const std::int64_t payload, archive_.PayloadOffset(*entry));
   tensor.offset = archive_.window().begin() + payload + (*end == 0 ? 0 : first * size);
+  if (ptc::IsPacked(*dtype)) {
+    if (!IsRowMajor(tensor.shape, tensor.strides)) {
+      return value.At(fmt::format("a tensor of {} is not contiguous", ptc::ToString(*dtype)));
+    }
+    tensor.strides.clear();
+    if (const Status status = CountElements(*dtype, tensor.shape); !status) {
+      return value.At(status.error().message);
+    }
+  }
   return std::optional(std::move(tensor));
 }
 

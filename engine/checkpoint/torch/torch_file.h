@@ -22,7 +22,8 @@ namespace tessera::checkpoint {
 struct SavedTensor {
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape = {};
-  std::vector<std::int64_t> strides = {};  // in elements, not negative; rows may overlap
+  /// In elements, not negative; rows may overlap. Empty: row-major, for elements below one byte.
+  std::vector<std::int64_t> strides = {};
   std::int64_t offset = 0;                 // bytes from the start of the file, not of the window
 };
 
@@ -36,6 +37,10 @@ class TorchFile {
 
   /// The saved object. The TorchFile must outlive it.
   Pickle::Value root() const { return pickle_->root(); }
+  /// Whether the value is a tensor. FindTensor may still fail.
+  static bool IsTensor(Pickle::Value value);
+  /// Pickle::UnknownGlobals of the object.
+  std::vector<std::string> UnknownGlobals() const { return pickle_->UnknownGlobals(); }
   /// Returns the location of the elements of a tensor, or nullopt for another value.
   /// \error "FILE: byte N: …" for an unknown dtype, a storage that is missing or whose size is not
   ///     that of its elements, and for elements outside the storage
@@ -48,6 +53,14 @@ class TorchFile {
   std::string prefix_;  // "archive/"
   PicklePtr pickle_;
 };
+
+/// Whether the bytes begin a file of torch.save from before PyTorch 1.6.
+bool IsOldTorchSave(std::string_view begin);
+inline constexpr std::int64_t kOldTorchSaveBytes = 15;  // that IsOldTorchSave needs
+
+/// torch counts elements of f4 in pairs. Doubles the last dim, so that it counts elements.
+/// \error kInvalidArgument if there is no dim, or beyond int64
+Status CountElements(ptc::DType dtype, ptc::Shape& shape);
 
 /// Reads the integers of a tuple, a list or a torch.Size.
 /// \param what names them in errors

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/checkpoint/folder_names.h"
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
+constexpr std::string_view kModel = "pytorch_model.bin";
 constexpr std::size_t kMaxPathName = 4096;
 constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
 
@@ -35,6 +37,8 @@ class StateWalk {
  private:
   Status AddItems(Value value, const std::string& name, int depth);
   Status AddTensor(Value value, const std::string& name, const SavedTensor& saved);
+  /// Names an object of a class that is not known.
+  Status AddUnknown(Value value, const std::string& name);
   /// Whether a value contains a tensor.
   Result<bool> HasTensor(Value value, int depth);
   Status Visit(Value value, int depth);
@@ -67,10 +71,7 @@ Status StateWalk::CountText(Value value, std::size_t size) {
 
 Result<bool> StateWalk::HasTensor(Value value, int depth) {
   TESSERA_RETURN_IF_ERROR(Visit(value, depth));
-  if (!IsNested(value)) {
-    TESSERA_TRY(const auto saved, file_.FindTensor(value));
-    return saved.has_value();
-  }
+  if (!IsNested(value)) return TorchFile::IsTensor(value);
   const std::size_t step = value.is(Kind::kDict) ? 2 : 1;
   for (std::size_t i = step - 1; i < value.size(); i += step) {
     TESSERA_TRY(const bool found, HasTensor(value[i], depth + 1));
@@ -119,15 +120,37 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
 
 Status StateWalk::Add(Value value, const std::string& name, int depth) {
   TESSERA_RETURN_IF_ERROR(Visit(value, depth));
-  TESSERA_TRY(const auto saved, file_.FindTensor(value));
-  if (saved) return AddTensor(value, name.empty() ? "tensor" : name, *saved);
+  auto saved = file_.FindTensor(value);
+  const std::string shown = name.empty() ? "tensor" : name;
+  if (!saved) return std::move(saved).Context(fmt::format("tensor '{}'", Escaped(shown))).error();
+  if (*saved) return AddTensor(value, shown, **saved);
+  if (value.is(Kind::kObject) && value[0].global().id == Global::kUnknown) {
+    return AddUnknown(value, name);
+  }
   if (IsNested(value)) {
     TESSERA_TRY(const bool goes_on, HasTensor(value, depth));
     if (goes_on || name.empty()) return AddItems(value, name, depth);
   }
-  TESSERA_TRY(std::string json, ToJson(value));
-  TESSERA_RETURN_IF_ERROR(CountText(value, name.size() + json.size()));
-  contents_.metadata[name.empty() ? "object" : name] = std::move(json);
+  auto json = ToJson(value);
+  const std::string key = name.empty() ? "object" : name;
+  TESSERA_RETURN_IF_ERROR(CountText(value, key.size() + (json ? json->size() : 0)));
+  if (json) {
+    contents_.metadata[key] = *std::move(json);
+  } else {
+    contents_.opaque.push_back(key);  // too large to show
+  }
+  return OkStatus();
+}
+
+Status StateWalk::AddUnknown(Value value, const std::string& name) {
+  const KnownGlobal& what = value[0].global();
+  const std::string type = fmt::format("{}.{}", Escaped(what.module), Escaped(what.name));
+  if (name.empty()) {
+    return value.At(fmt::format(
+        "the file holds an object of {}, not a dict of tensors; save its state_dict()", type));
+  }
+  TESSERA_RETURN_IF_ERROR(CountText(value, name.size() + type.size()));
+  contents_.opaque.push_back(fmt::format("{} ({})", name, type));
   return OkStatus();
 }
 
@@ -161,6 +184,15 @@ Status AddIndexedFiles(const fs::path& folder, const Index& index, Contents& con
   return OkStatus();
 }
 
+/// Finds the parts of a model that the folder has, but that were not read.
+Status FindUnread(const fs::path& folder, const std::string& index, Contents& contents) {
+  std::vector<std::string> read = {"training_args.bin"};  // of a trainer; no tensors
+  for (const std::string& path : contents.files) read.push_back(fs::path(path).filename().string());
+  TESSERA_TRY(contents.unread, OtherNamesEndingIn(folder.string(), ".bin", std::move(read)));
+  contents.index = index;
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<Contents> ReadTorchSaveFile(const std::string& path) {
@@ -176,12 +208,14 @@ Result<Contents> ReadTorchSaveFolder(const std::string& path) {
   const fs::path index_path = folder / "pytorch_model.bin.index.json";
   std::error_code error;
   if (!fs::exists(index_path, error)) {
-    TESSERA_RETURN_IF_ERROR(AddFile(folder / "pytorch_model.bin", contents));
+    TESSERA_RETURN_IF_ERROR(AddFile(folder / kModel, contents));
+    TESSERA_RETURN_IF_ERROR(FindUnread(folder, std::string(kModel), contents));
     return contents;
   }
   TESSERA_TRY(const FilePtr file, File::Open(index_path.string(), File::Mode::kRead));
   TESSERA_TRY(const Index index, ReadIndex(*file));
   TESSERA_RETURN_IF_ERROR(AddIndexedFiles(folder, index, contents));
+  TESSERA_RETURN_IF_ERROR(FindUnread(folder, index_path.filename().string(), contents));
   return contents;
 }
 

@@ -70,6 +70,9 @@ Result<Json> JsonWalk::ConvertObject(Value value, int depth) {
   if (what.id == Global::kEnum && arguments.size() == 1) return Convert(arguments[0], depth + 1);
   if (what.id == Global::kAttribute && arguments.size() == 2)
     return Convert(arguments[1], depth + 1);
+  if (what.id == Global::kUnknown) {
+    return Json{{"object", fmt::format("{}.{}", what.module, what.name)}};
+  }
   TESSERA_TRY(Json list, ConvertItems(arguments, 0, depth + 1));
   if (what.id == Global::kPath) {
     std::string path;

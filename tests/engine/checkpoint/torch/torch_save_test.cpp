@@ -95,7 +95,13 @@ class TorchSaveTest : public QObject {
     };
     const std::string tensor = test::TensorCall(Vector(3), "0");
     row("a module", p::Call(p::Global("torch.nn.modules.linear", "Linear"), {}),
-        "global 'torch.nn.modules.linear.Linear' is not one a checkpoint needs");
+        "the file holds an object of torch.nn.modules.linear.Linear, not a dict of tensors");
+    row("a complex tensor",
+        p::Dict({{p::Text("ok"), tensor},
+                 {p::Text("m"),
+                  p::Dict({{p::Text("c"),
+                            test::TensorCall({"ComplexDoubleStorage", "", 3, {3}, {1}}, "0")}})}}),
+        "tensor 'm.c': ");
     row("two paths of one name",
         p::Dict({{p::Text("a.b"), tensor}, {p::Text("a"), p::Dict({{p::Text("b"), tensor}})}}),
         "tensor 'a.b'");
@@ -116,6 +122,60 @@ class TorchSaveTest : public QObject {
     QVERIFY(Said(opened).find('\n') == std::string::npos);
   }
 
+  void whatIsNoTensorIsNamed() {
+    const std::string unknown = p::Call(p::Global("my.code", "Config"), {p::Text("x")});
+    std::string many = "(";
+    for (int i = 0; i < 200'000; ++i) many += "N";
+    const fs::path path = dir() / "mixed.pt";
+    test::WriteFile(
+        path, test::TorchSave(p::Dict({{p::Text("w"), test::TensorCall(Vector(3), "0")},
+                                       {p::Text("cfg"), unknown},
+                                       {p::Text("history"), many + "l"},
+                                       {p::Text("groups"), p::Dict({{p::Text("lr"), unknown}})}}),
+                              {Vector(3).bytes}));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    QCOMPARE(Names(**opened), std::vector<std::string>{"w"});
+    QCOMPARE((*opened)->opaque(), (std::vector<std::string>{"cfg (my.code.Config)", "history"}));
+    QCOMPARE((*opened)->metadata().at("groups"),
+             std::string(R"({"lr":{"object":"my.code.Config"}})"));
+  }
+
+  void fourBitsCountInPairs() {
+    const auto call = [](std::vector<std::int64_t> strides) {
+      const std::string storage =
+          p::Tuple({p::Text("storage"), p::Global("torch.storage", "UntypedStorage"), p::Text("0"),
+                    p::Text("cpu"), p::Int(6)}) +
+          "Q";
+      return p::Call(p::Global("torch._utils", "_rebuild_tensor_v3"),
+                     {storage, p::Int(0), p::Ints({2, 3}), p::Ints(std::move(strides)), "\x89", "}",
+                      p::Global("torch", "float4_e2m1fn_x2")});
+    };
+    const fs::path path = dir() / "f4.pt";
+    test::WriteFile(path, test::TorchSave(p::Dict({{p::Text("q"), call({3, 1})}}), {"abcdef"}));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    const checkpoint::StoredTensor& tensor = (*opened)->tensors()[0];
+    QVERIFY(tensor.dtype == ptc::DType::kF4);
+    QVERIFY((tensor.shape == ptc::Shape{2, 6}));
+    std::string bytes(6, '\0');
+    QVERIFY((*opened)->Read(0, *ptc::Box::Whole({2, 3}), std::as_writable_bytes(std::span(bytes))));
+    QCOMPARE(bytes, std::string("abcdef"));
+    test::WriteFile(path, test::TorchSave(p::Dict({{p::Text("q"), call({1, 2})}}), {"abcdef"}));
+    QVERIFY(Said(Checkpoint::Open(path.string())).find("tensor 'q': ") != std::string::npos);
+    QVERIFY(Said(Checkpoint::Open(path.string())).find("is not contiguous") != std::string::npos);
+  }
+
+  void filesFromBeforeZipAreNamed() {
+    const fs::path path = dir() / "old.pt";
+    test::WriteFile(path,
+                    std::string("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.") +
+                        std::string(100, 'x'));
+    QVERIFY2(Said(Checkpoint::Open(path.string()))
+                     .find("a file of torch.save from before PyTorch 1.6") != std::string::npos,
+             Said(Checkpoint::Open(path.string())).c_str());
+  }
+
   void aFolderWithAnIndex() {
     const fs::path folder = dir() / "model";
     fs::create_directory(folder);
@@ -133,6 +193,14 @@ class TorchSaveTest : public QObject {
     QVERIFY2(opened, Said(opened).c_str());
     QCOMPARE(Names(**opened), (std::vector<std::string>{"a", "b"}));
     QCOMPARE((*opened)->files().size(), std::size_t{2});
+    QVERIFY((*opened)->UnreadFiles().empty());
+    test::WriteFile(folder / "training_args.bin", "");
+    write("mtp.bin", "c");
+    const Opened more = Checkpoint::Open(folder.string());
+    QVERIFY2(more, Said(more).c_str());
+    QCOMPARE((*more)->UnreadFiles(),
+             std::vector<std::string>{
+                 "'mtp.bin' is not read: pytorch_model.bin.index.json does not name it"});
 
     test::WriteFile(index, R"({"weight_map":{"c":"pytorch_model-00001-of-00002.bin"}})");
     QVERIFY(Said(Checkpoint::Open(folder.string())).find("tensor 'c' is not in 'pytorch_model-0") !=
