@@ -13,6 +13,9 @@
 #include "app/commands/offline_layouts.h"
 #include "app/commands/placement.h"
 #include "engine/checkpoint/model_config.h"
+#include "engine/checkpoint/name_prefix.h"
+#include "ptc/base/counted.h"
+#include "ptc/rules/rule_matcher.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::app {
@@ -21,6 +24,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using checkpoint::Checkpoint;
 using checkpoint::StoredTensor;
+
+using Config = std::optional<checkpoint::ModelConfig>;
 
 /// Numbers that rules use, by name.
 using Numbers = std::map<std::string, std::int64_t>;
@@ -70,18 +75,28 @@ ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
   return {fmt::format("tensors of {}", source.path()), text + "\n]}\n"};
 }
 
-/// The highest layer that a rule finds in a name, plus one.
+/// The highest layer that the names state, by the rules, plus one.
 std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) {
+  const ptc::RuleMatcher matcher(rules.rules);
   std::int64_t layers = 0;
   for (const StoredTensor& tensor : source.tensors()) {
-    for (const ptc::CutRule& rule : rules.rules) {
-      const auto match = rule.pattern.Fit(tensor.name);
-      if (!match) continue;
-      if (match->layer) layers = std::max(layers, *match->layer + 1);
+    for (std::size_t r = 0; r < rules.rules.size(); ++r) {
+      const auto fit = matcher.Match(r, tensor.name);
+      if (!fit) continue;
+      if (fit->layer()) layers = std::max(layers, *fit->layer() + 1);
       break;
     }
   }
   return layers;
+}
+
+/// Warns if config.json states another number of layers, because a layer more or less is usually a
+/// file too many or too few.
+std::string layersNote(std::int64_t layers, const Config& config) {
+  if (!config) return {};
+  const auto stated = config->values.find("layers");
+  if (stated == config->values.end() || stated->second == layers) return {};
+  return fmt::format("{} here, config.json says {}", Counted(layers, "layer"), stated->second);
 }
 
 /// Names the option for a number that the rules use and nothing provides.
@@ -93,6 +108,44 @@ Error withOption(Error error) {
   const std::size_t begin = at + kMissing.size();
   const std::string name = error.message.substr(begin, error.message.find('\'', begin) - begin);
   error.message += fmt::format("; give it as --values {}=NUMBER", name);
+  return error;
+}
+
+/// Applies the rules to --tensors, or to the tensors of the checkpoint.
+Result<ptc::RuledTensors> ruledTensors(const Checkpoint& source, const ptc::NamedText& rules,
+                                       const Numbers& numbers, const Config& config,
+                                       const Arguments& arguments) {
+  std::string note;
+  ptc::NamedText tensors;
+  if (const auto path = arguments.value("tensors")) {
+    TESSERA_TRY(tensors, readTextFile(*path));
+  } else {
+    TESSERA_TRY(const ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
+    const auto read = ptc::ReadRules(rules, listed.values);
+    if (!read) return withOption(read.error());
+    const std::int64_t layers = numLayersOf(source, *read);
+    note = layersNote(layers, config);
+    tensors = listTensors(source, numbers, layers);
+  }
+  auto ruled = ptc::ApplyRules(tensors, rules, readZero(arguments));
+  if (ruled) return ruled;
+  Error error = withOption(ruled.error());
+  if (!note.empty()) error.message += "; " + note;
+  return error;
+}
+
+/// Names the prefix of all names without which the rules match.
+Error withPrefix(Error error, const Checkpoint& source, const ptc::NamedText& rules,
+                 const Numbers& numbers, const Config& config, const Arguments& arguments) {
+  if (arguments.has("tensors")) return error;
+  for (const std::string& prefix : checkpoint::CommonPrefixes(source)) {
+    const auto without = source.WithoutPrefix(prefix);
+    if (!without || !ruledTensors(**without, rules, numbers, config, arguments)) continue;
+    error.message += fmt::format(
+        "; all names begin with '{}' and match without it: --strip-prefix {} removes it", prefix,
+        prefix);
+    break;
+  }
   return error;
 }
 
@@ -132,7 +185,7 @@ std::vector<OptionSpec> layoutOptions() {
           stagesOption()};
 }
 
-Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& arguments) {
+Result<CheckpointLayout> layoutOf(const Checkpoint& source, const Arguments& arguments) {
   auto shape = ptc::ParseMeshShape(arguments.valueOr("mesh", ""));
   if (!shape) return std::move(shape).Context("--mesh").error();
   std::vector<ptc::DeviceId> devices;
@@ -148,24 +201,18 @@ Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& argument
   Numbers numbers = config ? config->values : Numbers();
   for (const std::string& text : arguments.values("values"))
     TESSERA_RETURN_IF_ERROR(readNumbers(text, numbers));
-  ptc::NamedText tensors;
-  if (const auto path = arguments.value("tensors")) {
-    TESSERA_TRY(tensors, readTextFile(*path));
-  } else {
-    TESSERA_TRY(const ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
-    const auto read = ptc::ReadRules(rules, listed.values);
-    if (!read) return withOption(read.error());
-    tensors = listTensors(source, numbers, numLayersOf(source, *read));
-  }
-  auto ruled = ptc::ApplyRules(tensors, rules, readZero(arguments));
-  if (!ruled) return withOption(ruled.error());
+  auto ruled = ruledTensors(source, rules, numbers, config, arguments);
+  if (!ruled) return withPrefix(ruled.error(), source, rules, numbers, config, arguments);
   TESSERA_TRY(ruled->tensors, withWholeBytes(std::move(ruled->tensors)));
   if (const auto text = arguments.value("stages")) {
     auto parsed = ptc::ParseStageRule(*text);
     if (!parsed) return std::move(parsed).Context("--stages").error();
     ruled->stages = *parsed;
   }
-  return ptc::Layout::Make(std::move(mesh), std::move(ruled->tensors), std::move(ruled->stages));
+  const std::int64_t layers = ruled->tensors->num_layers();
+  TESSERA_TRY(auto layout, ptc::Layout::Make(std::move(mesh), std::move(ruled->tensors),
+                                             std::move(ruled->stages)));
+  return CheckpointLayout{std::move(layout), layersNote(layers, config)};
 }
 
 }  // namespace tessera::app

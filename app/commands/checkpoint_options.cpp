@@ -2,9 +2,11 @@
 #include "app/commands/checkpoint_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/commands/interrupt.h"
 #include "app/commands/units.h"
@@ -24,6 +26,32 @@ OptionSpec threadsOption() {
           .value = "N",
           .help = "threads that read and write, at most 64",
           .fallback = "2"};
+}
+
+OptionSpec strictOption() {
+  return {.name = "strict",
+          .value = "",
+          .help = "fail if the folder has a file that its index does not name"};
+}
+
+OptionSpec stripPrefixOption(std::string help) {
+  return {.name = "strip-prefix", .value = "PREFIX", .help = std::move(help)};
+}
+
+void warn(const std::string& line) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", line);
+}
+
+Result<std::shared_ptr<const checkpoint::Checkpoint>> openCheckpoint(const Invocation& call,
+                                                                     const std::string& path) {
+  TESSERA_TRY(auto opened, checkpoint::Checkpoint::Open(path));
+  const std::vector<std::string> unread = opened->UnreadFiles();
+  if (!unread.empty() && call.arguments.has("strict"))
+    return FailedPrecondition(
+        fmt::format("{}; without --strict they are passed over", fmt::join(unread, "; ")));
+  for (const std::string& line : unread) warn(line);
+  return opened;
 }
 
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments) {

@@ -5,6 +5,7 @@
 /// Shared by commands that read checkpoints from disk: `--memory`, `--threads`, progress.
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "app/commands/command.h"
@@ -17,6 +18,18 @@ OptionSpec memoryOption();
 OptionSpec threadsOption();
 /// \error kInvalidArgument naming option and text
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments);
+
+/// `--strict`: files that an index does not name are an error.
+OptionSpec strictOption();
+/// `--strip-prefix`
+OptionSpec stripPrefixOption(std::string help);
+/// Opens a checkpoint. Prints a warning on stderr for each file that its index does not name, also
+/// with --quiet.
+/// \error as Checkpoint::Open; kFailedPrecondition naming the files if --strict is given
+Result<std::shared_ptr<const checkpoint::Checkpoint>> openCheckpoint(const Invocation& call,
+                                                                     const std::string& path);
+/// Prints a line on stderr, also with --quiet.
+void warn(const std::string& line);
 
 /// Progress of reading or writing: a bar on a terminal, elsewhere a line for each tenth.
 class ByteProgress {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/checkpoint_options.h"
@@ -15,6 +16,7 @@
 #include "app/commands/json.h"
 #include "app/commands/terminal.h"
 #include "app/commands/units.h"
+#include "engine/checkpoint/name_prefix.h"
 #include "engine/reshard/tiles.h"
 
 namespace tessera::app {
@@ -90,6 +92,31 @@ void printDifference(const TensorDifference& difference) {
   }
 }
 
+/// The checkpoint to compare, without --strip-prefix in its names.
+Result<std::shared_ptr<const checkpoint::Checkpoint>> openSide(const Invocation& call,
+                                                               std::size_t word) {
+  TESSERA_TRY(auto opened, openCheckpoint(call, call.arguments.word(word)));
+  const std::string prefix = call.arguments.valueOr("strip-prefix", "");
+  const bool has = std::ranges::any_of(
+      opened->tensors(), [&](const auto& tensor) { return tensor.name.starts_with(prefix); });
+  if (prefix.empty() || !has) return opened;
+  return opened->WithoutPrefix(prefix);
+}
+
+/// "26 of 26 names are equal without the prefix '_orig_mod.' of A: --strip-prefix _orig_mod. …";
+/// empty if the names do not differ by a prefix.
+std::string prefixNote(const checkpoint::Checkpoint& a, const checkpoint::Checkpoint& b) {
+  const auto difference = checkpoint::FindPrefixDifference(a, b);
+  if (!difference) return {};
+  const auto& [ofA, ofB, equal] = *difference;
+  const std::string names =
+      fmt::format("{} of {} names", equal, std::max(a.tensors().size(), b.tensors().size()));
+  if (!ofA.empty() && !ofB.empty())
+    return fmt::format("{} are equal without the prefix '{}' of A and '{}' of B", names, ofA, ofB);
+  return fmt::format("{} are equal without the prefix '{}' of {}: --strip-prefix {} removes it",
+                     names, ofA + ofB, ofB.empty() ? "A" : "B", ofA + ofB);
+}
+
 /// Exit codes, as of cmp(1) and diff(1).
 enum CompareCode : int { kEqual = 0, kDifferent = 1, kNotCompared = 2 };
 
@@ -101,9 +128,9 @@ int couldNotCompare(const Error& error) {
 int runCompare(const Invocation& call) {
   TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
   TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 20, 1, 1'000'000));
-  const auto a = checkpoint::Checkpoint::Open(call.arguments.word(0));
+  const auto a = openSide(call, 0);
   if (!a) return couldNotCompare(a.error());
-  const auto b = checkpoint::Checkpoint::Open(call.arguments.word(1));
+  const auto b = openSide(call, 1);
   if (!b) return couldNotCompare(b.error());
 
   countInterrupts();
@@ -116,21 +143,25 @@ int runCompare(const Invocation& call) {
   if (!found) return couldNotCompare(found.error());
   const auto& differences = found->differences;
   const bool equal = differences.empty();
+  const std::string prefix = equal ? std::string() : prefixNote(**a, **b);
   const auto shown = std::min(differences.size(), static_cast<std::size_t>(limit));
   if (call.json) {
     Json list = Json::array();
     for (std::size_t i = 0; i < shown; ++i) list.push_back(differenceToJson(differences[i]));
-    printLine({{"equal", equal},
-               {"tensors", found->num_tensors},
-               {"bytes", found->bytes},
-               {"different", differences.size()},
-               {"differences", std::move(list)}});
+    Json out = {{"equal", equal},
+                {"tensors", found->num_tensors},
+                {"bytes", found->bytes},
+                {"different", differences.size()},
+                {"differences", std::move(list)}};
+    if (!prefix.empty()) out["prefix"] = prefix;
+    printLine(out);
   } else if (equal) {
     fmt::print("equal: {} tensors, {}\n", found->num_tensors, formatBytes(found->bytes));
   } else {
     for (std::size_t i = 0; i < shown; ++i) printDifference(differences[i]);
     if (shown < differences.size())
       fmt::print("and {} more, see --limit\n", differences.size() - shown);
+    if (!prefix.empty()) fmt::print("{}\n", prefix);
     fmt::print("different: {} of {} tensors\n", differences.size(), found->num_tensors);
   }
   return equal ? kEqual : kDifferent;
@@ -144,8 +175,10 @@ Command compareCommand() {
        .summary = "Compare the tensors of two checkpoints, whatever their layouts",
        .words = {{"A", "file or folder of any format that `inspect` reads"},
                  {"B", "the other checkpoint"}},
-       .options = {limitOption("name at most N tensors that differ", "20"), memoryOption(),
-                   threadsOption(), quietOption()},
+       .options = {limitOption("name at most N tensors that differ", "20"),
+                   stripPrefixOption(
+                       "compare as if no name began with PREFIX, such as \"_orig_mod.\""),
+                   strictOption(), memoryOption(), threadsOption(), quietOption()},
        .notes = {"Bits are compared: a NaN equals the same NaN, and 0 differs from -0. Needs no "
                  "cluster.",
                  "The exit code is 0 if the checkpoints are equal, 1 if they differ, and 2 if "

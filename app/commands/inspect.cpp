@@ -91,6 +91,7 @@ Json listingToJson(const Listing& listing, bool pieces) {
       {"files", checkpoint.files().size()}, {"bytes", bytes},
       {"metadata", checkpoint.metadata()},  {"opaque", checkpoint.opaque()},
       {"tensors", std::move(tensors)}};
+  if (!checkpoint.UnreadFiles().empty()) out["unread_files"] = checkpoint.UnreadFiles();
   if (listing.digest) out["digest"] = ptc::Hex16(*listing.digest);
   if (listing.digests) out["digest_algorithm"] = ptc::kDigestAlgorithm;
   if (const std::string line = checkpoint.UncomparedDigests(); !line.empty())
@@ -203,7 +204,7 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
 
 int runInspect(const Invocation& call) {
   TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
-  TESSERA_OR_FAILED(auto opened, Checkpoint::Open(call.arguments.word(0)));
+  TESSERA_OR_FAILED(auto opened, openCheckpoint(call, call.arguments.word(0)));
   Listing listing{opened, 0, std::nullopt, std::nullopt, std::nullopt};
   if (const auto glob = call.arguments.value("tensor")) {
     TESSERA_OR_FAILED(auto chosen, chooseTensors(*opened, *glob));
@@ -249,6 +250,7 @@ Command inspectCommand() {
                     .help = "as --digests, and check every checksum in the checkpoint: "
                             "Tessera's digests, the CRC-32 of torch.save's entries, the SHA-256 "
                             "of Megatron's integrity.json"},
+                   strictOption(),
                    memoryOption(),
                    threadsOption()},
        .notes = {"Without --digests and --verify only the tables are read. Code in a checkpoint "

@@ -21,6 +21,7 @@
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
 #include "app/commands/units.h"
+#include "engine/checkpoint/name_prefix.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::app {
@@ -95,8 +96,8 @@ Result<reshard::Options> readReshardOptions(const Arguments& arguments) {
     return InvalidArgument("--resume and --restart are opposites: give one of them");
   options.verify = arguments.has("verify");
   options.spelling["--format"] = checkpoint::ToString(options.format);
-  for (const char* option :
-       {"mesh", "rules", "values", "tensors", "stages", "shard-size", "shards", "dtype"})
+  for (const char* option : {"mesh", "rules", "values", "tensors", "stages", "shard-size", "shards",
+                             "dtype", "strip-prefix"})
     if (arguments.has(option))
       options.spelling[fmt::format("--{}", option)] =
           fmt::format("{}", fmt::join(arguments.values(option), " "));
@@ -104,15 +105,39 @@ Result<reshard::Options> readReshardOptions(const Arguments& arguments) {
   return options;
 }
 
+/// "2 entries are not tensors and are left out: lr, step".
+std::string leftOut(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 50;
+  const std::size_t shown = std::min(names.size(), kMost);
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+  std::string line =
+      fmt::format("{} left out: {}",
+                  names.size() == 1 ? "1 entry is not a tensor and"
+                                    : fmt::format("{} entries are not tensors and", names.size()),
+                  fmt::join(names.begin(), end, ", "));
+  if (shown < names.size())
+    line += fmt::format(" and {} more, which `inspect --json` lists", names.size() - shown);
+  return line;
+}
+
 int runReshard(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   TESSERA_OR_USAGE(auto options, readReshardOptions(arguments));
-  TESSERA_OR_FAILED(const auto source, checkpoint::Checkpoint::Open(arguments.word(0)));
+  TESSERA_OR_FAILED(auto source, openCheckpoint(call, arguments.word(0)));
+  if (const auto prefix = arguments.value("strip-prefix")) {
+    TESSERA_OR_FAILED(source, source->WithoutPrefix(*prefix));
+  } else if (const std::string wrapper = checkpoint::WrapperPrefix(*source); !wrapper.empty()) {
+    warn(
+        fmt::format("all names begin with '{}', which PyTorch adds for a wrapper: --strip-prefix "
+                    "{} removes it",
+                    wrapper, wrapper));
+  }
   if (arguments.has("mesh")) {
     auto layout = layoutOf(*source, arguments);
     if (!layout)
       return arguments.has("rules") ? failed(layout.error()) : wrongUsage(layout.error());
-    options.layout = std::move(*layout);
+    options.layout = std::move(layout->layout);
+    if (!layout->note.empty()) warn(layout->note);
   }
 
   countInterrupts();
@@ -122,9 +147,7 @@ int runReshard(const Invocation& call) {
                         ByteProgress::Elsewhere::kLines);
   options.watch = progress.watch();
   options.note = [&](const std::string& line) { progress.note(line); };
-  if (const auto left = source->opaque().size(); left > 0)
-    progress.note(
-        fmt::format("{} entries are not tensors and are left out; `inspect` lists them", left));
+  if (!source->opaque().empty()) warn(leftOut(source->opaque()));
   if (const std::string line = source->UncomparedDigests(); !line.empty()) progress.note(line);
   const auto begin = std::chrono::steady_clock::now();
   const auto report = reshard::Reshard(*source, arguments.word(1), options);
@@ -178,6 +201,8 @@ Command reshardCommand() {
            .help = "round floating-point tensors (that match GLOB) to f64, f32, f16, bf16, f8e4m3 "
                    "or f8e5m2",
            .repeats = true},
+           stripPrefixOption("remove PREFIX, such as \"module.\", from names that begin with it"),
+           strictOption(),
            memoryOption(),
            threadsOption(),
            forceOption("replace DST, at the end and in one step"),

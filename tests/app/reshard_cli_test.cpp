@@ -100,6 +100,92 @@ class ReshardCliTest : public QObject {
     QCOMPARE(same["files"].dump(), report["files"].dump());
   }
 
+  void anotherNumberOfLayersIsSaid() {
+    Write("config.json", R"({"model_type": "other", "num_hidden_layers": 1})");
+    const QStringList words = {"reshard", Path("src.safetensors"), Path("cut"), "--mesh", "pp=2",
+                               "--rules", Path("rules.json")};
+    const Outcome more = Run(words + QStringList{"--quiet"});
+    QCOMPARE(more.code, 0);
+    QCOMPARE(more.errors, QStringLiteral("2 layers here, config.json says 1\n"));
+    Write("config.json", R"({"model_type": "other", "num_hidden_layers": 2})");
+    QCOMPARE(Run(words + QStringList{"--quiet", "--force"}).errors, QString());
+  }
+
+  void filesThatTheIndexDoesNotNameAreSaid() {
+    QVERIFY(QDir(folder_->path()).mkdir("hf"));
+    QVERIFY(test::WriteSafetensors(Path("hf/a.safetensors").toStdString(), 3, tensors_));
+    QVERIFY(test::WriteSafetensors(Path("hf/forgotten.safetensors").toStdString(), 4,
+                                   {{"mtp.w", ptc::DType::kF32, {4}}}));
+    Write("hf/model.safetensors.index.json",
+          R"({"weight_map": {"h.0.w": "a.safetensors", "h.1.w": "a.safetensors"}})");
+    const QString line =
+        "'forgotten.safetensors' is not read: model.safetensors.index.json does not name it\n";
+    const QList<QStringList> commands = {{"inspect", Path("hf")},
+                                         {"compare", Path("hf"), Path("src.safetensors")},
+                                         {"reshard", Path("hf"), Path("out")}};
+    for (const QStringList& words : commands) {
+      const Outcome said = Run(words);
+      QVERIFY2(said.code == 0, qPrintable(said.errors));
+      QCOMPARE(said.errors, line);
+      const Outcome strict = Run(words + QStringList{"--strict"});
+      QVERIFY(strict.code != 0);
+      QVERIFY2(strict.errors.contains(line.chopped(1)), qPrintable(strict.errors));
+    }
+    const Json json = Ask({"inspect", Path("hf")});
+    QCOMPARE(json["unread_files"].size(), std::size_t{1});
+    QCOMPARE(Run({"inspect", Path("src.safetensors"), "--strict"}).code, 0);
+  }
+
+  void prefixesAreNoticed() {
+    std::vector<reshard::OutTensor> wrapped = tensors_;
+    for (auto& tensor : wrapped) tensor.name = "module._orig_mod." + tensor.name;
+    // The same bytes under other names.
+    QVERIFY(test::WriteSafetensors(Path("plain.safetensors").toStdString(), 3, tensors_));
+    const std::string bytes = test::Slurp(Path("plain.safetensors").toStdString());
+    const std::string header =
+        R"({"module._orig_mod.h.0.w":{"dtype":"F32","shape":[8,6],"data_offsets":[0,192]},)"
+        R"("module._orig_mod.h.1.w":{"dtype":"F32","shape":[8,6],"data_offsets":[192,384]}})";
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(header.size());
+    WriteBytes("wrapped.safetensors", length + header + bytes.substr(bytes.size() - 384));
+    const QString a = Path("wrapped.safetensors"), b = Path("plain.safetensors");
+    const Outcome different = Run({"compare", a, b});
+    QCOMPARE(different.code, 1);
+    QVERIFY2(different.output.contains("2 of 2 names are equal without the prefix "
+                                       "'module._orig_mod.' of A: --strip-prefix module._orig_mod. "
+                                       "removes it\n"),
+             qPrintable(different.output));
+    QVERIFY(Run({"compare", b, a}).output.contains("of B: --strip-prefix module._orig_mod."));
+    QCOMPARE(Run({"compare", a, b, "--strip-prefix", "module._orig_mod."}).code, 0);
+    QCOMPARE(Run({"compare", a, a}).code, 0);
+
+    const QStringList words = {"reshard", a,         Path("cut"),       "--mesh",
+                               "tp=2",    "--rules", Path("rules.json")};
+    const Outcome refused = Run(words);
+    QCOMPARE(refused.code, 1);
+    QVERIFY2(refused.errors.contains("all names begin with 'module._orig_mod.' and match without "
+                                     "it: --strip-prefix module._orig_mod. removes it"),
+             qPrintable(refused.errors));
+    const Outcome done = Run(words + QStringList{"--strip-prefix", "module._orig_mod.", "--quiet"});
+    QVERIFY2(done.code == 0, qPrintable(done.errors));
+    QCOMPARE(done.errors, QString());
+    QCOMPARE(Run({"compare", Path("cut"), b}).code, 0);
+    // Without rules the names are kept, and the prefix is said.
+    const Outcome kept = Run({"reshard", a, Path("kept.safetensors"), "--quiet"});
+    QCOMPARE(kept.code, 0);
+    QVERIFY2(kept.errors.startsWith("all names begin with 'module._orig_mod.'"),
+             qPrintable(kept.errors));
+    QVERIFY(Run({"reshard", a, Path("no"), "--strip-prefix", "x."})
+                .errors.contains("no tensor's name begins with 'x.'"));
+  }
+
+  void entriesThatAreLeftOutAreNamed() {
+    test::WriteDcp(Path("dcp").toStdString(), {{}, {{"lr", "pickled"}, {"step", "pickled"}}});
+    const Outcome outcome = Run({"reshard", Path("dcp"), Path("out.safetensors"), "--quiet"});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.errors));
+    QCOMPARE(outcome.errors, QStringLiteral("2 entries are not tensors and left out: lr, step\n"));
+  }
+
   void compareExitsAsCmp() {
     const QString a = Path("a.safetensors"), b = Path("b.safetensors");
     QVERIFY(test::WriteSafetensors(a.toStdString(), 1, {{"w", ptc::DType::kF32, {4}}}));
@@ -246,7 +332,7 @@ class ReshardCliTest : public QObject {
         test::TorchSave(
             test::pickle::Call(test::pickle::Global("os", "system"), {test::pickle::Text("true")}),
             {}),
-        "global 'os.system'");
+        "an object of os.system, not a dict of tensors");
   }
   void badSourceIsOneLine() {
     QFETCH(QByteArray, bytes);
