@@ -27,10 +27,10 @@ void Adoption::Flip(std::int64_t step) {
 bool Adoption::List(std::int64_t epoch) {
   const wire::Prepare& p = change_.prepare();
   const HeldJobs::Job* old = jobs_.Find(p.job());
-  HeldJobs::Job job{.name = p.job(),
-                    .row = {p.settings(), change_.to(), epoch, p.timeline(), p.origin(),
-                            p.micro_batch()},
-                    .resumed_through = old ? old->resumed_through : 0};
+  HeldJobs::Job job{
+      .name = p.job(),
+      .row = {p.settings(), change_.to(), epoch, p.timeline(), p.origin(), p.micro_batch()},
+      .resumed_through = old ? old->resumed_through : 0};
   const bool is_journaled = jobs_.Journal(job).has_value();
   jobs_.Put(std::move(job));
   return is_journaled;

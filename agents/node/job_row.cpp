@@ -10,12 +10,9 @@ namespace tessera::agents {
 namespace {
 
 nlohmann::json RowToJson(const JobRow& row) {
-  return {{"settings", row.settings},
-          {"layout", ptc::ToJson(row.layout)},
-          {"epoch", row.epoch},
-          {"timeline", row.timeline},
-          {"origin", row.origin},
-          {"micro_batch", row.micro_batch}};
+  return {{"settings", row.settings}, {"layout", ptc::ToJson(row.layout)},
+          {"epoch", row.epoch},       {"timeline", row.timeline},
+          {"origin", row.origin},     {"micro_batch", row.micro_batch}};
 }
 
 std::string JsonLine(const nlohmann::json& json) {
@@ -31,7 +28,7 @@ Result<JobRow> JobRowOf(const std::string& key, const nlohmann::json& json) {
   auto layout = ptc::ParseLayout(json.at("layout").get<std::string>());
   if (!layout) return DamagedRow(key, layout.error().ToString());
   return JobRow{json.at("settings").get<std::string>(), std::move(*layout),
-                json.at("epoch").get<std::int64_t>(), json.at("timeline").get<std::int64_t>(),
+                json.at("epoch").get<std::int64_t>(),   json.at("timeline").get<std::int64_t>(),
                 json.value("origin", std::uint64_t{0}), json.value("micro_batch", std::int64_t{0})};
 }
 

@@ -10,8 +10,9 @@ constexpr const char* kKey = "kept-rows";
 
 Status KeptRows::Recover() {
   TESSERA_TRY(const auto text, journal_.Get(kKey));
-  if (text && !all_.ParseFromString(*text)) return DataLoss("journal row 'kept-rows' is damaged");
-  return OkStatus();
+  if (!text || all_.ParseFromString(*text)) return OkStatus();
+  all_.Clear();
+  return DataLoss("journal row 'kept-rows' is damaged");
 }
 
 Result<bool> KeptRows::Keep(const wire::KeptRow& row) {

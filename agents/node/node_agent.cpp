@@ -267,7 +267,8 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
     for (const ptc::DeviceId device : devices_.Of(message.job())) {
       epoch = std::max(epoch, devices_.Find(device)->table->epoch());
     }
-    const bool is_other = message.origin() != 0 && held->row.origin != 0 && held->row.origin != message.origin();
+    const bool is_other =
+        message.origin() != 0 && held->row.origin != 0 && held->row.origin != message.origin();
     const bool is_newer = message.below_epoch() != 0 && epoch >= message.below_epoch();
     if (is_other || is_newer) return;
   }

@@ -124,10 +124,11 @@ Status NodeServer::Open() {
   auto journal = engine::Journal::Open(config_.directory + "/journal.db");
   if (!journal && journal.error().code == ErrorCode::kDataLoss) {
     // It has the promises of this node, so a new one in its place could break them.
-    return DataLoss(fmt::format(
-        "{}; put a copy of the file back; or end this node, remove the file and start the node again: "
-        "its part of the jobs then comes from replicas, snapshots or checkpoints",
-        journal.error().message));
+    return DataLoss(
+        fmt::format("{}; put a copy of the file back; or end this node, remove the file and start "
+                    "the node again: "
+                    "its part of the jobs then comes from replicas, snapshots or checkpoints",
+                    journal.error().message));
   }
   if (!journal) return journal.error();
   journal_ = std::move(*journal);

@@ -136,10 +136,10 @@ Status PreparedChange::Allocate(DeviceStore& devices, bool is_listed, PlanMemo& 
     const bool is_its = device.table && device.table->job() == p.job();
     const bool is_of_use = is_source || !(IsLost(id) || remains_);
     if (is_its && !remains_ && device.table->epoch() > first_epoch()) {
-      return FailedPrecondition(
-          fmt::format("device {} holds epoch {} of '{}', but the change begins at epoch {}: the job "
-                      "table of the registrar is older than this state",
-                      ToString(id), device.table->epoch(), p.job(), first_epoch()));
+      return FailedPrecondition(fmt::format(
+          "device {} holds epoch {} of '{}', but the change begins at epoch {}: the job "
+          "table of the registrar is older than this state",
+          ToString(id), device.table->epoch(), p.job(), first_epoch()));
     }
     if (is_its && (!is_of_use || device.table->epoch() < first_epoch())) devices.Free(device);
     if (!is_source && !to_->mesh().RankOf(id)) continue;

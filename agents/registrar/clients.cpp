@@ -96,14 +96,13 @@ ReplyPtr Clients::Admit(const std::string& identity, const KeyOwner& owner,
     refused.Fail(may.error());
     return nullptr;
   }
-  const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
-                      request.has_cancel() || request.has_fail_device() ||
-                      request.has_kill_node() || request.has_simulate() || request.has_shutdown() ||
-                      request.has_rebuild() ||
-                      request.has_digest() || request.has_save_checkpoint() ||
-                      request.has_delete_checkpoint() || request.has_load_checkpoint() ||
-                      request.has_probe() || request.has_decision() || request.has_hand_in() ||
-                      (request.has_topology() && request.topology().measure());
+  const bool is_act =
+      request.has_start_job() || request.has_job() || request.has_apply() || request.has_cancel() ||
+      request.has_fail_device() || request.has_kill_node() || request.has_simulate() ||
+      request.has_shutdown() || request.has_rebuild() || request.has_digest() ||
+      request.has_save_checkpoint() || request.has_delete_checkpoint() ||
+      request.has_load_checkpoint() || request.has_probe() || request.has_decision() ||
+      request.has_hand_in() || (request.has_topology() && request.topology().measure());
   Kept* const kept = is_act && !request.id().empty() ? &kept_[owner.name] : nullptr;
   if (kept) {
     if (const auto known = kept->replies.find(request.id()); known != kept->replies.end()) {

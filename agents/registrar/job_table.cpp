@@ -67,13 +67,12 @@ Result<Job*> JobTable::Add(Job job) {
 Result<Job*> JobTable::Restore(const std::string& name, JobTableRow row) {
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
   if (const Job* const old = Find(name)) {
-    const bool is_other =
-        old->start != 0 && row.job.origin != 0 && old->start != row.job.origin;
+    const bool is_other = old->start != 0 && row.job.origin != 0 && old->start != row.job.origin;
     if (is_other) {
-      return AlreadyExists(
-          fmt::format("job '{}' exists, and what its nodes hold is of another job: stop the job, and "
-                      "rebuild again",
-                      name));
+      return AlreadyExists(fmt::format(
+          "job '{}' exists, and what its nodes hold is of another job: stop the job, and "
+          "rebuild again",
+          name));
     }
     row.on_failure = old->on_failure;
     row.snapshots = old->snapshots;

@@ -75,7 +75,8 @@ Status MirroredJournal::NoteNode(std::int32_t node) {
 Status MirroredJournal::Outrun() {
   if (!is_behind()) return OkStatus();
   constexpr std::int64_t kStartMask = (std::int64_t{1} << (kGenerationBit - kStartBit)) - 1;
-  const std::int64_t start = ((behind_ >> kStartBit) & kStartMask) + 1;
+  const std::int64_t latest = std::max(behind_, revision_);
+  const std::int64_t start = ((latest >> kStartBit) & kStartMask) + 1;
   TESSERA_RETURN_IF_ERROR(journal_.Put(kStarts, std::to_string(start)));
   TESSERA_RETURN_IF_ERROR(journal_.Erase(kBehind));
   revision_ = (generation_ << kGenerationBit) + (start << kStartBit);

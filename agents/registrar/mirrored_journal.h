@@ -44,8 +44,8 @@ class MirroredJournal : public engine::DurableStore {
   /// Reads what an earlier process has journaled. Revisions of this one are later.
   /// \error those of the journal
   Status Recover();
-  /// `kept_revision`: of the node's copy. A later one than this journal has ever had shows that this
-  /// journal was lost or replaced by an old copy. Then the nodes get nothing, because the next
+  /// `kept_revision`: of the node's copy. A later one than this journal has ever had shows that
+  /// this journal was lost or replaced by an old copy. Then the nodes get nothing, because the next
   /// registrar may need what they have, until the table is rebuilt. That holds across restarts.
   /// \error of the journal
   Status OnRegister(std::int32_t node, const std::string& identity, std::int64_t kept_revision);

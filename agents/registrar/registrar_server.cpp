@@ -347,10 +347,11 @@ void RegistrarServer::NoteKept(std::int32_t node, const std::string& identity,
   if (was_behind || !mirrored_->is_behind() || !registrar_) return;
   registrar_->AddEvent(
       engine::Severity::kError, "registrar",
-      fmt::format("n{} keeps a later copy of the job table than registrar.db has ever had: the file "
-                  "was lost or replaced by an old copy. Copies of nodes are not overwritten until "
-                  "`tesseractl registrar rebuild`",
-                  node));
+      fmt::format(
+          "n{} keeps a later copy of the job table than registrar.db has ever had: the file "
+          "was lost or replaced by an old copy. Copies of nodes are not overwritten until "
+          "`tesseractl registrar rebuild`",
+          node));
 }
 
 void RegistrarServer::NoteJournaled(const Status& status) {

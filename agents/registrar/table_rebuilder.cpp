@@ -42,10 +42,10 @@ Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int
     const Membership::Node* const node = members.Find(number);
     if (node && node->state == engine::NodeState::kDead) continue;
     if (!node || node->state != engine::NodeState::kAlive) {
-      return FailedPrecondition(fmt::format(
-          "n{} holds a part of job '{}' and is not there: start it, or give it up with "
-          "`tesseractl node give-up n{}`, and rebuild again",
-          number, job, number));
+      return FailedPrecondition(
+          fmt::format("n{} holds a part of job '{}' and is not there: start it, or give it up with "
+                      "`tesseractl node give-up n{}`, and rebuild again",
+                      number, job, number));
     }
     if (node->transaction != 0 && !outlives_journal) {
       return FailedPrecondition(fmt::format(
@@ -143,9 +143,10 @@ void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
 Status TableRebuilder::Restore(const std::string& name, JobTableRow row) {
   TESSERA_RETURN_IF_ERROR(around_.check_idle());
   TESSERA_TRY(Job* const job, jobs_.Restore(name, std::move(row)));
-  AddEvent(engine::Severity::kWarning, name,
-           fmt::format("its row in the job table was rebuilt from its nodes: epoch {}, after step {}",
-                       job->epoch, job->step));
+  AddEvent(
+      engine::Severity::kWarning, name,
+      fmt::format("its row in the job table was rebuilt from its nodes: epoch {}, after step {}",
+                  job->epoch, job->step));
   around_.restored(*job);
   return OkStatus();
 }

@@ -146,7 +146,8 @@ bool Takeover::Suffices() const {
   if (named > 0 && has_named) return true;
   const auto all = std::ranges::count_if(nodes_, counts);
   return 2 * std::ranges::count_if(
-                 nodes_, [&](std::int32_t node) { return counts(node) && has_copy(node); }) > all;
+                 nodes_, [&](std::int32_t node) { return counts(node) && has_copy(node); }) >
+         all;
 }
 
 void Takeover::Tick() {

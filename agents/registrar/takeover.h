@@ -21,12 +21,12 @@
 
 namespace tessera::agents {
 
-/// Takes the copy of the latest revision. Ends as soon as all nodes of its jobs have reported, or when
-/// no node has come for `node_lost_seconds` and the copies suffice: this node must have reported, and
-/// either the nodes of the jobs in the latest copy or a majority of all nodes must have a copy. The
-/// node of the earlier registrar is off, so it does not count. Nodes that are missing then count as
-/// lost, like any silent node. No transaction is decided by that: the register holds the outcome of
-/// the transaction in progress.
+/// Takes the copy of the latest revision. Ends as soon as all nodes of its jobs have reported, or
+/// when no node has come for `node_lost_seconds` and the copies suffice: this node must have
+/// reported, and either the nodes of the jobs in the latest copy or a majority of all nodes must
+/// have a copy. The node of the earlier registrar is off, so it does not count. Nodes that are
+/// missing then count as lost, like any silent node. No transaction is decided by that: the
+/// register holds the outcome of the transaction in progress.
 /// \threadsafety The thread of the timers.
 class Takeover {
  public:

@@ -191,8 +191,8 @@ Status TransactionDesk::Recover() {
     return OkStatus();
   }
   auto parsed = ParseTxnRow(*text);
-  // Its participants ask the register. If the change was committed, they hold a later epoch than the
-  // row of the job, which then waits for a rebuild.
+  // Its participants ask the register. If the change was committed, they hold a later epoch than
+  // the row of the job, which then waits for a rebuild.
   if (!parsed) return SetAside(kTxnKey, *text, parsed.error());
   TxnRow& row = *parsed;
   Job* job = jobs_.Find(row.job);
@@ -224,9 +224,10 @@ Status TransactionDesk::Recover() {
         noted_row && (noted_row->id != row.id ||
                       (noted_row->round >= 1 && noted_row->round <= setup.rounds + 1));
     if (!is_possible) {
-      const Error why = noted_row ? DataLoss(fmt::format("journal row 'txn-round' has round {} of {}",
-                                                         noted_row->round, setup.rounds))
-                                  : noted_row.error();
+      const Error why = noted_row
+                            ? DataLoss(fmt::format("journal row 'txn-round' has round {} of {}",
+                                                   noted_row->round, setup.rounds))
+                            : noted_row.error();
       TESSERA_RETURN_IF_ERROR(SetAside(kRoundKey, *round_text, why));
       return SetAside(kTxnKey, *text, why);
     }

@@ -7,7 +7,8 @@
 
 namespace tessera::agents {
 namespace {
-constexpr const char* kRemedy = "`tesseractl registrar rebuild` restores the job table from the nodes";
+constexpr const char* kRemedy =
+    "`tesseractl registrar rebuild` restores the job table from the nodes";
 }  // namespace
 
 std::set<std::string> UnknownJobs::Note(std::int32_t node, const ByJob& held) {

@@ -15,8 +15,8 @@
 
 namespace tessera::agents {
 
-/// A node may hold the only copy of such a job: the registrar's journal was lost, or an earlier copy
-/// of it was put back. Nothing is freed or started in its place until the table is rebuilt.
+/// A node may hold the only copy of such a job: the registrar's journal was lost, or an earlier
+/// copy of it was put back. Nothing is freed or started in its place until the table is rebuilt.
 class UnknownJobs {
  public:
   struct Held {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `registrar show`: the node that coordinates the cluster, and where transactions are decided.
-/// `registrar move`: another node takes the role over. `registrar rebuild`: the job table is restored
-/// from the nodes.
+/// `registrar move`: another node takes the role over. `registrar rebuild`: the job table is
+/// restored from the nodes.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -218,8 +218,9 @@ int runRegistrarRebuild(const Invocation& call) {
   const wire::RebuildReply& rebuilt = reply.rebuild();
   const bool all = rebuilt.left().empty();
   if (call.json) {
-    printLine({{"jobs", Json(std::vector<std::string>(rebuilt.jobs().begin(), rebuilt.jobs().end()))},
-               {"left", Json(std::vector<std::string>(rebuilt.left().begin(), rebuilt.left().end()))}});
+    printLine(
+        {{"jobs", Json(std::vector<std::string>(rebuilt.jobs().begin(), rebuilt.jobs().end()))},
+         {"left", Json(std::vector<std::string>(rebuilt.left().begin(), rebuilt.left().end()))}});
     return all ? kDone : kFailed;
   }
   for (const std::string& job : rebuilt.jobs()) fmt::print("{}: restored from its nodes\n", job);

@@ -32,7 +32,8 @@ Status Migrate(Database& database, std::string_view schema, bool keep_backup = t
 /// \error kDataLoss naming the path and the first damage
 Status CheckWhole(Database& database);
 
-/// Renames a database file, with the files that SQLite keeps next to it, to PATH.bad, PATH.bad.2, ….
+/// Renames a database file, with the files that SQLite keeps next to it, to PATH.bad, PATH.bad.2,
+/// ….
 /// \return the new name
 /// \error kUnavailable
 Result<std::string> MoveAside(const std::string& path);

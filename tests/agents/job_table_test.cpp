@@ -157,8 +157,9 @@ class JobTableTest : public QObject {
     QCOMPARE(office.around.num_events(), 1);  // the same is reported once
     // A new job of this name on other GPUs does not make it stale.
     Job other = NewJob(9);
-    other.layout = *ptc::Layout::Make(
-        *ptc::DeviceMesh::Make(ptc::MeshShape{}, {ptc::DeviceId{2, 0}}), NewJob().layout.collection_ptr());
+    other.layout =
+        *ptc::Layout::Make(*ptc::DeviceMesh::Make(ptc::MeshShape{}, {ptc::DeviceId{2, 0}}),
+                           NewJob().layout.collection_ptr());
     QVERIFY(office.jobs.Add(std::move(other)));
     QVERIFY(ClaimOf(office, node) == JobTable::Claim::kUnknown);
     // The node was given up.

@@ -41,11 +41,12 @@ JobRow RowOn(const std::vector<std::int32_t>& nodes, std::int64_t epoch, bool ze
 /// A registrar, and nodes that answer it.
 struct Office {
   explicit Office(sim::MemoryStore& disk)
-      : around(disk, [this](const std::string&, const wire::Reply& out) { reply = out; },
-               [this](const std::string& identity, const wire::ToNode& message) {
-                 asked.emplace_back(std::stoi(identity), message);
-                 return OkStatus();
-               }) {}
+      : around(
+            disk, [this](const std::string&, const wire::Reply& out) { reply = out; },
+            [this](const std::string& identity, const wire::ToNode& message) {
+              asked.emplace_back(std::stoi(identity), message);
+              return OkStatus();
+            }) {}
 
   /// n holds a rank of `nano` at this epoch, by its own row.
   void Add(std::int32_t node, const JobRow& row, bool has_rank = true) {

@@ -252,8 +252,7 @@ class TakeoverTest : public QObject {
     QVERIFY(third.Put("job/a", "2"));
     QVERIFY(third.Outrun());
     QCOMPARE(sent, 1);
-    QCOMPARE(first.At("one"),
-             (std::map<std::string, std::string>{{"job/a", "2"}, {"job/b", "9"}}));
+    QCOMPARE(first.At("one"), (std::map<std::string, std::string>{{"job/a", "2"}, {"job/b", "9"}}));
     QVERIFY(node.kept.all().revision() > kept);
     QCOMPARE(node.kept.all().nodes_size(), 1);
   }

@@ -44,8 +44,8 @@ class E2eRegistrarLossTest : public QObject {
   }
   void aLostTableComesBackFromTheNodes() {
     QFETCH(const bool, damaged);
-    const Outcome started = m_cluster->StartJob(kJob, QStringLiteral("dp=2"),
-                                                QStringLiteral("n0g0,n1g0"));
+    const Outcome started =
+        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
     QVERIFY2(started.code == 0, started.Text());
     // Its table is of a later epoch than that of any new job.
     const Json moved = m_cluster->Apply(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g1,n1g0"));
@@ -56,7 +56,8 @@ class E2eRegistrarLossTest : public QObject {
 
     // The registrar says what it does not know, and refuses to use it.
     const char* const says = "n0, n1 hold job 'nano' (epoch 2) that this registrar does not know";
-    QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
+    QVERIFY(
+        m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
     refuses({"job", "start", "gpt-nano", "--name", kJob, "--mesh", "dp=1", "--devices", "n0g0"});
     refuses({"job", "start", "gpt-nano", "--name", "other", "--mesh", "dp=1", "--devices", "n0g1"});
     refuses({"job", "stop", kJob, "--yes"});
@@ -68,7 +69,8 @@ class E2eRegistrarLossTest : public QObject {
     // A restart of the registrar changes nothing about that.
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
-    QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
+    QVERIFY(
+        m_cluster->WaitJob(kJob, [&](const Json& job) { return ReasonOf(job).starts_with(says); }));
     QVERIFY(holdsState("n0g1") && holdsState("n1g0"));
 
     const Outcome rebuilt = m_cluster->Run({"--json", "registrar", "rebuild"});
