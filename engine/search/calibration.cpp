@@ -52,8 +52,15 @@ void ForEachNumber(C& c, const Visit& visit) {
 }  // namespace
 
 LinkCost CollectiveCost::Of(std::int64_t ranks) const {
+  constexpr std::int64_t kMeasured = 8;
   if (ranks <= 1) return {};
-  const double doublings = std::log2(static_cast<double>(ranks));
+  const auto n = static_cast<double>(ranks);
+  if (ranks > kMeasured) {
+    // A pass of a ring has n - 1 rounds, each of which sends an n-th of the bytes.
+    const double rounds = (n - 1) / (kMeasured - 1);
+    return {eight.seconds * rounds, eight.seconds_per_byte * rounds * kMeasured / n};
+  }
+  const double doublings = std::log2(n);
   const LinkCost cost =
       doublings <= 2 ? Between(two, four, doublings - 1) : Between(four, eight, doublings - 2);
   return {std::max(0.0, cost.seconds), std::max(0.0, cost.seconds_per_byte)};

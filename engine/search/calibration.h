@@ -24,7 +24,8 @@ struct LinkCost {
 };
 
 /// The cost of a collective by the number of ranks: measured with 2, 4 and 8 ranks on one machine,
-/// interpolated and extrapolated linearly over log2(ranks).
+/// interpolated linearly over log2(ranks). Above 8 ranks it is a ring (Patarasu and Yuan 2009): the
+/// latency grows with n - 1, and the time per byte with (n - 1) / n, so it stays nearly constant.
 struct CollectiveCost {
   LinkCost two, four, eight;
   /// One rank costs nothing.

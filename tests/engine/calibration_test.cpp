@@ -75,17 +75,33 @@ class CalibrationTest : public QObject {
     }
   }
 
-  void collectivesLieOnLinesOverTheDoublings() {
+  void collectivesOfFewRanksLieOnLines() {
     const engine::CollectiveCost cost{{1, 10}, {3, 20}, {4, 40}};
     QCOMPARE(cost.Of(1).At(1000), 0.0);
     QCOMPARE(cost.Of(2).At(2), 21.0);
     QCOMPARE(cost.Of(4).At(2), 43.0);
     QCOMPARE(cost.Of(8).At(2), 84.0);
-    QCOMPARE(cost.Of(16).At(2), 5.0 + 2 * 60.0);
     QVERIFY(cost.Of(3).seconds > 1 && cost.Of(3).seconds < 3);
     // A line that falls never goes below nothing.
     const engine::CollectiveCost falling{{1, 1}, {0.5, 0.5}, {0, 0}};
     QCOMPARE(falling.Of(64).At(1), 0.0);
+  }
+
+  // A ring of n ranks makes n - 1 rounds per pass, each with an n-th of the bytes.
+  void aboveEightRanksItIsARing() {
+    constexpr double kLatency = 1e-5, kBandwidth = 5e10;
+    const auto ring = [](double n, double passes) {
+      return engine::LinkCost{passes * (n - 1) * kLatency, passes * (n - 1) / n / kBandwidth};
+    };
+    for (const double passes : {1.0, 2.0}) {
+      const engine::CollectiveCost cost{ring(2, passes), ring(4, passes), ring(8, passes)};
+      for (const std::int64_t ranks : {8, 9, 16, 512, 4096}) {
+        const engine::LinkCost expected = ring(static_cast<double>(ranks), passes);
+        const engine::LinkCost found = cost.Of(ranks);
+        QVERIFY(std::abs(found.seconds / expected.seconds - 1) < 1e-9);
+        QVERIFY(std::abs(found.seconds_per_byte / expected.seconds_per_byte - 1) < 1e-9);
+      }
+    }
   }
 
   void costsAreFoundAgain() {
