@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "agents/registrar/job.h"
 #include "agents/registrar/snapshot_forecast.h"
@@ -29,8 +30,8 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kMostMoveMemory = std::int64_t{1} << 50;
 
 /// A plan is valid for one epoch and one set of options, so its hash covers these too.
-std::string HashOf(const ptc::Outline& plan, std::int64_t epoch, const engine::StepOptions& options,
-                   std::int64_t move_memory) {
+std::string HashOf(const ptc::PlanFigures& plan, std::int64_t epoch,
+                   const engine::StepOptions& options, std::int64_t move_memory) {
   std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
   if (move_memory > 0) text += fmt::format(" {}", move_memory);
@@ -125,11 +126,8 @@ Status PlanAtOnce(const PlanBasis& basis, const ptc::Layout& to, const ptc::Outl
   return OkStatus();
 }
 
-/// The moves of a plan: of one outline, or of one for each part of what rounds have left.
-struct Moves {
-  ptc::Outline outline;  // with `mixed`: its figures
-  std::optional<ptc::MixedPlan> mixed = {};
-};
+/// The moves of a plan: one outline, or one for each part of what rounds have left.
+using Moves = std::variant<ptc::Outline, ptc::MixedPlan>;
 
 Result<Moves> PlanMoves(const PlanBasis& basis, const ptc::Layout& to, ptc::Relaying relaying,
                         const std::vector<ptc::DeviceId>& lost) {
@@ -137,13 +135,11 @@ Result<Moves> PlanMoves(const PlanBasis& basis, const ptc::Layout& to, ptc::Rela
   if (!basis.remains) {
     TESSERA_TRY(ptc::Outline outline, ptc::MakeOutline(*basis.job.layout, to, topology,
                                                        {.lost = lost, .relaying = relaying}));
-    return Moves{std::move(outline)};
+    return outline;
   }
   TESSERA_TRY(ptc::MixedPlan mixed,
               ptc::MakeMixedPlan(basis.remains->where, to, topology, {.lost = lost}));
-  ptc::Outline figures = ptc::FiguresOf(mixed);
-  figures.from_hash = basis.job.layout->hash();
-  return Moves{std::move(figures), std::move(mixed)};
+  return mixed;
 }
 
 /// Plans rounds that need at most `limit` of a device beside its state, and fills in the peaks.
@@ -155,14 +151,15 @@ Result<std::vector<engine::Round>> PlanInRounds(const PlanBasis& basis, const pt
                                                 std::int64_t limit, engine::PlanSummary& summary) {
   const engine::SearchInput& job = basis.job;
   engine::RoundBasis begin{{}, &to, &job.capacities, job.layout->hash(), lost};
-  if (!basis.remains) {
-    begin.parts.push_back({&*job.layout, moves.outline.kinds.get()});
+  if (const auto* const outline = std::get_if<ptc::Outline>(&moves)) {
+    begin.parts.push_back({&*job.layout, outline->kinds.get()});
   } else {
+    const auto& outlines = std::get<ptc::MixedPlan>(moves).outlines;
     begin.hash = basis.remains->table_hash;
     begin.has_gradients = basis.remains->has_gradients();
-    for (std::size_t p = 0; p < moves.mixed->outlines.size(); ++p) {
+    for (std::size_t p = 0; p < outlines.size(); ++p) {
       const ptc::LayoutPart& part = basis.remains->where.parts()[p];
-      begin.parts.push_back({&part.layout, moves.mixed->outlines[p].kinds.get(), &part.lost});
+      begin.parts.push_back({&part.layout, outlines[p].kinds.get(), &part.lost});
     }
   }
   if (limit < 0) limit = engine::FindMoveMemory(begin);
@@ -200,28 +197,33 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
   const auto relaying = request.no_relay() ? ptc::Relaying::kNever : ptc::Relaying::kIfFaster;
-  TESSERA_TRY(Moves moves, PlanMoves(basis, to, relaying, lost));
-  ptc::Outline& plan = moves.outline;
+  TESSERA_TRY(const Moves moves, PlanMoves(basis, to, relaying, lost));
+  const auto* const whole = std::get_if<ptc::Outline>(&moves);
+  ptc::PlanFigures figures =
+      std::visit([](const auto& plan) { return ptc::FiguresOf(plan); }, moves);
+  figures.from_hash = from.hash();
   if (to == from && target.options == job.options && lost.empty() && !basis.remains) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.job,
                                           ToString(from.mesh()),
                                           options.empty() ? "" : ", " + options));
   }
-  engine::PlanSummary summary = moves.mixed ? engine::SummarizePlan(from, to, *moves.mixed)
-                                            : engine::SummarizePlan(from, to, plan, topology, lost);
+  engine::PlanSummary summary =
+      whole ? engine::SummarizePlan(from, to, *whole, topology, lost)
+            : engine::SummarizePlan(from, to, std::get<ptc::MixedPlan>(moves));
   std::vector<engine::Round> rounds;
   std::vector<std::vector<int>> legs;
   if (in_rounds) {
     const std::int64_t limit = request.move_memory() != 0 ? request.move_memory() : -1;
     TESSERA_TRY(rounds, PlanInRounds(basis, to, moves, lost, limit, summary));
+    summary.pause_estimate += engine::SecondsOfRounds(std::ssize(rounds));
     summary.overlap.why = "It moves in rounds.";
   } else {
-    engine::MemoryNeeds needs(plan.kinds);
-    TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, plan, lost, needs, summary));
+    engine::MemoryNeeds needs(whole->kinds);
+    TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, *whole, lost, needs, summary));
     const engine::OverlapInput overlap{.job = &job,
                                        .to = &to,
-                                       .plan = &plan,
+                                       .plan = whole,
                                        .needs = &needs,
                                        .to_options = target.options,
                                        .is_paused = basis.is_paused,
@@ -245,7 +247,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   summary.epoch = basis.epoch;
   summary.from_options = job.options;
   summary.to_options = target.options;
-  summary.hash = HashOf(plan, basis.epoch, target.options, summary.in_rounds.move_memory);
+  summary.hash = HashOf(figures, basis.epoch, target.options, summary.in_rounds.move_memory);
   summary.idle = std::move(target.idle);
   summary.why = std::move(target.why);
   summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
@@ -256,8 +258,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   if (basis.has_snapshots) {
     summary.snapshots = ForecastSnapshots(to, GuestOf(NodesOf(*mesh), basis.alive)).memory;
   }
-  return Planned{std::move(to),     std::move(plan), std::move(summary), basis.cluster,
-                 std::move(rounds), basis.remains,   std::move(legs)};
+  return Planned{std::move(to),     figures,       std::move(summary), basis.cluster,
+                 std::move(rounds), basis.remains, std::move(legs)};
 }
 
 Result<Planned> PlanHandIn(const PlanBasis& basis) {
@@ -286,7 +288,7 @@ Result<Planned> PlanHandIn(const PlanBasis& basis) {
   summary.from_options = summary.to_options = job.options;
   summary.storage = summary.volume_bound = plan.bytes.storage;
   summary.global_batch = job.settings.global_batch;
-  return Planned{layout, std::move(plan), std::move(summary), basis.cluster};
+  return Planned{layout, ptc::FiguresOf(plan), std::move(summary), basis.cluster};
 }
 
 }  // namespace tessera::agents

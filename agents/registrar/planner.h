@@ -33,7 +33,7 @@ struct PlanBasis {
 
 struct Planned {
   ptc::Layout to;
-  ptc::Outline plan;
+  ptc::PlanFigures plan;
   engine::PlanSummary summary;
   std::string cluster = {};                // JSON of the topology that the plan was made with
   std::vector<engine::Round> rounds = {};  // in which the state moves after the decision

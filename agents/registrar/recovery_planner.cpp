@@ -113,7 +113,7 @@ WayOut FindWayOut(const LossFacts& facts) {
   std::sort(own.begin(), own.end());
   std::sort(next.begin(), next.end());
   out.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
-  if (status.loss == engine::LossCase::kReplicasLive && !planned->plan.storage.empty()) {
+  if (status.loss == engine::LossCase::kReplicasLive && planned->plan.bytes.storage > 0) {
     status.devices.clear();
     status.why_not = "parts of its state have no live copy";
     return out;

@@ -52,7 +52,7 @@ std::string ToText(const NetworkFaults& faults) {
   add(faults.switched, "frame", "taken from another holder");
   add(faults.malformed, "malformed message", "dropped");
   add(faults.not_admitted, "request", "not admitted");
-  add(faults.connections_closed, "connection", "too many closed");
+  add(faults.connections_closed, "connection", "closed because too many were open");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

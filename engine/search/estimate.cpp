@@ -30,21 +30,8 @@ class DeviceLoads {
   std::vector<std::int64_t> out_, in_;
 };
 
-}  // namespace
-
-PauseCosts CostsOn(const ptc::Topology& topology) {
-  PauseCosts costs;
-  const double copies = topology.host_bytes_per_second;
-  costs.digest_bytes_per_second = std::max(costs.digest_bytes_per_second, copies);
-  costs.repack_bytes_per_second = std::max(costs.repack_bytes_per_second, copies / 2);
-  return costs;
-}
-
-double EstimatePause(const ptc::Outline& plan) {
-  return EstimatePause(plan, CostsOn(plan.topology));
-}
-
-double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
+/// The seconds of EstimatePause without the fixed ones.
+double MoveSeconds(const ptc::Outline& plan, const PauseCosts& costs) {
   const ptc::Topology& topology = plan.topology;
   std::vector<std::int32_t> host_of;
   for (const ptc::DeviceId device : plan.devices) host_of.push_back(topology.HostOf(device));
@@ -76,8 +63,36 @@ double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
   std::int64_t repacked = 0;
   for (const std::int64_t bytes : plan.repacked) repacked = std::max(repacked, bytes);
   const auto most_repacked = static_cast<double>(repacked);
-  return costs.fixed_seconds + transfer + most_repacked / costs.repack_bytes_per_second +
+  return transfer + most_repacked / costs.repack_bytes_per_second +
          std::max(inside.most(), most_repacked) / costs.digest_bytes_per_second;
+}
+
+}  // namespace
+
+PauseCosts CostsOn(const ptc::Topology& topology) {
+  PauseCosts costs;
+  const double copies = topology.host_bytes_per_second;
+  costs.digest_bytes_per_second = std::max(costs.digest_bytes_per_second, copies);
+  costs.repack_bytes_per_second = std::max(costs.repack_bytes_per_second, copies / 2);
+  return costs;
+}
+
+double EstimatePause(const ptc::Outline& plan) {
+  return EstimatePause(plan, CostsOn(plan.topology));
+}
+
+double EstimatePause(const std::vector<ptc::Outline>& parts) {
+  double seconds = PauseCosts().fixed_seconds;
+  for (const ptc::Outline& part : parts) seconds += MoveSeconds(part, CostsOn(part.topology));
+  return seconds;
+}
+
+double SecondsOfRounds(std::int64_t rounds) {
+  return PauseCosts().round_seconds * static_cast<double>(rounds);
+}
+
+double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs) {
+  return costs.fixed_seconds + MoveSeconds(plan, costs);
 }
 
 }  // namespace tessera::engine

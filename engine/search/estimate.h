@@ -6,6 +6,7 @@
 /// confirmed.
 
 #include <cstdint>
+#include <vector>
 
 #include "ptc/plan/outline.h"
 
@@ -22,6 +23,9 @@ struct PauseCosts {
   double repack_bytes_per_second = 5e9;
   /// What the digests of source and destination add to a copy within a host.
   double digest_bytes_per_second = 10e9;
+  /// What each round of a move in rounds adds: a table, and messages to all nodes and back, before
+  /// the next one begins.
+  double round_seconds = 0.01;
 };
 
 /// Where copies inside a host are faster than those of a core, GPUs make them: they digest as fast
@@ -42,5 +46,9 @@ PauseCosts CostsOn(const ptc::Topology& topology);
 double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs);
 /// With CostsOn the plan's topology.
 double EstimatePause(const ptc::Outline& plan);
+/// Of a plan in parts, which move one after another: the fixed costs come once.
+double EstimatePause(const std::vector<ptc::Outline>& parts);
+/// What `rounds` rounds add to the pause of a move at once.
+double SecondsOfRounds(std::int64_t rounds);
 
 }  // namespace tessera::engine

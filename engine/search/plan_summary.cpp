@@ -9,7 +9,7 @@ namespace tessera::engine {
 namespace {
 
 PlanSummary SummarizeSides(const ptc::Layout& from, const ptc::Layout& to,
-                           const ptc::Outline& plan) {
+                           const ptc::PlanFigures& plan) {
   PlanSummary summary;
   summary.from_layout_hash = ptc::Hex16(from.hash());
   summary.from_mesh = from.mesh().shape();
@@ -28,7 +28,7 @@ PlanSummary SummarizeSides(const ptc::Layout& from, const ptc::Layout& to,
 }
 
 /// Adds the port that finishes last, and the flows.
-void AddTransfer(const ptc::Outline& plan, const std::vector<ptc::DeviceFlow>& flows,
+void AddTransfer(const ptc::PlanFigures& plan, const std::vector<ptc::DeviceFlow>& flows,
                  PlanSummary& summary) {
   summary.certificate.port = plan.busiest_port.name;
   summary.certificate.port_bytes = plan.busiest_port.bytes;
@@ -42,22 +42,23 @@ void AddTransfer(const ptc::Outline& plan, const std::vector<ptc::DeviceFlow>& f
 
 PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const ptc::Outline& plan,
                           const ptc::Topology& topology, const std::vector<ptc::DeviceId>& lost) {
-  PlanSummary summary = SummarizeSides(from, to, plan);
+  const ptc::PlanFigures figures = ptc::FiguresOf(plan);
+  PlanSummary summary = SummarizeSides(from, to, figures);
   summary.relayed = !plan.relays.empty();
   const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = Summarize(certificate, topology);
   summary.pause_estimate = EstimatePause(plan);
-  AddTransfer(plan, ptc::DeviceFlows(plan), summary);
+  AddTransfer(figures, ptc::DeviceFlows(plan), summary);
   return summary;
 }
 
 PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to,
                           const ptc::MixedPlan& plan) {
-  const ptc::Outline figures = ptc::FiguresOf(plan);
+  const ptc::PlanFigures figures = ptc::FiguresOf(plan);
   PlanSummary summary = SummarizeSides(from, to, figures);
   summary.volume_bound = figures.bytes.moved();
-  for (const ptc::Outline& part : plan.outlines) summary.pause_estimate += EstimatePause(part);
+  summary.pause_estimate = EstimatePause(plan.outlines);
   AddTransfer(figures, ptc::DeviceFlows(plan), summary);
   return summary;
 }

@@ -45,14 +45,11 @@ DeviceMoves MovesOf(const MixedPlan& plan, const MixedLayout& from, const Layout
   return all;
 }
 
-Outline FiguresOf(const MixedPlan& plan) {
-  Outline out;
-  for (const Outline& part : plan.outlines) {
+PlanFigures FiguresOf(const MixedPlan& plan) {
+  PlanFigures out;
+  for (const Outline& outline : plan.outlines) {
+    const PlanFigures part = FiguresOf(outline);
     out.to_hash = part.to_hash;
-    out.topology = part.topology;
-    out.devices.insert(out.devices.end(), part.devices.begin(), part.devices.end());
-    out.storage.insert(out.storage.end(), part.storage.begin(), part.storage.end());
-    out.lost.insert(out.lost.end(), part.lost.begin(), part.lost.end());
     out.lost_tensors += part.lost_tensors;
     out.lost_bytes += part.lost_bytes;
     out.bytes.kept += part.bytes.kept;
@@ -67,10 +64,6 @@ Outline FiguresOf(const MixedPlan& plan) {
       out.transfer_seconds = part.transfer_seconds;
       out.busiest_port = part.busiest_port;
     }
-  }
-  for (std::vector<DeviceId>* const devices : {&out.devices, &out.lost}) {
-    std::sort(devices->begin(), devices->end());
-    devices->erase(std::unique(devices->begin(), devices->end()), devices->end());
   }
   out.hash = plan.hash;
   return out;

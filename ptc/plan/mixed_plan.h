@@ -30,10 +30,9 @@ Result<MixedPlan> MakeMixedPlan(const MixedLayout& from, const Layout& to, const
 DeviceMoves MovesOf(const MixedPlan& plan, const MixedLayout& from, const Layout& to,
                     std::span<const DeviceId> devices);
 
-/// The figures of the parts as one outline: bytes, lost bytes, storage and devices are those of all
-/// parts, time and busiest port those of the part that takes longest. It has no flows and no kinds,
-/// so it cannot be expanded. Its hash is that of the plan.
-Outline FiguresOf(const MixedPlan& plan);
+/// Sums the parts. Time and busiest port are those of the part that takes longest, the hash is that
+/// of the plan. from_hash is 0, because the parts come from several layouts.
+PlanFigures FiguresOf(const MixedPlan& plan);
 
 /// As the function of that name for an outline.
 std::vector<DeviceFlow> DeviceFlows(const MixedPlan& plan);

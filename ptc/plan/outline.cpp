@@ -346,6 +346,20 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   return outline;
 }
 
+PlanFigures FiguresOf(const Outline& outline) {
+  return {.from_hash = outline.from_hash,
+          .to_hash = outline.to_hash,
+          .hash = outline.hash,
+          .bytes = outline.bytes,
+          .lost_tensors = outline.lost_tensors,
+          .lost_bytes = outline.lost_bytes,
+          .network_direct = outline.network_direct,
+          .single_source_pieces = outline.single_source_pieces,
+          .single_source_bytes = outline.single_source_bytes,
+          .busiest_port = outline.busiest_port,
+          .transfer_seconds = outline.transfer_seconds};
+}
+
 std::vector<DeviceFlow> DeviceFlows(const Outline& outline) {
   struct Sent {
     int source = 0, device = 0;

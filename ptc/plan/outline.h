@@ -166,6 +166,23 @@ struct Outline {
   std::shared_ptr<const Kinds> kinds;  // used by MovesOf
 };
 
+/// The sums of a plan, however many outlines it has. Each is that of the member of Outline with its
+/// name.
+struct PlanFigures {
+  std::uint64_t from_hash = 0;
+  std::uint64_t to_hash = 0;
+  std::uint64_t hash = 0;
+  PlanBytes bytes;
+  std::int64_t lost_tensors = 0;
+  std::int64_t lost_bytes = 0;
+  std::int64_t network_direct = 0;
+  std::int64_t single_source_pieces = 0;
+  std::int64_t single_source_bytes = 0;
+  BusiestPort busiest_port;
+  double transfer_seconds = 0;
+};
+PlanFigures FiguresOf(const Outline& outline);
+
 /// A pure function of its inputs: every agent computes the same outline, and only its hash is
 /// exchanged. The layouts may differ in mesh, devices, stages and cuts (for example if ZeRO is
 /// switched on), but not in the tensors. The cost is nearly linear in devices and in tensors;

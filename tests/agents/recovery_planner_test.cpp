@@ -5,6 +5,7 @@
 
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
+#include "engine/search/estimate.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -55,7 +56,7 @@ class RecoveryPlannerTest : public QObject {
     QCOMPARE(out.status.reason, std::string("n1 was lost"));
     QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
     QVERIFY(!out.by_itself);  // it is another mesh
-    QVERIFY(out.plan && out.plan->plan.storage.empty());
+    QVERIFY(out.plan && out.plan->plan.bytes.storage == 0);
     QCOMPARE(out.plan->summary.epoch, std::int64_t{3});
   }
 
@@ -90,6 +91,8 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(out.plan->from == facts.basis.remains);
     QVERIFY(!out.plan->rounds.empty());
     QCOMPARE(out.plan->summary.in_rounds.rounds, std::ssize(out.plan->rounds));
+    QVERIFY(out.plan->summary.pause_estimate >
+            engine::SecondsOfRounds(std::ssize(out.plan->rounds)));
     QCOMPARE(out.plan->summary.moved(), out.plan->plan.bytes.moved());
 
     // What the rounds have moved has its only live copy on the node that was lost.

@@ -158,11 +158,11 @@ void Measure(const char* from_shape, const char* to_shape, bool zero) {
   }
   std::sort(times.begin(), times.end());
   fmt::print(
-      "{} -> {}{}: plan {}, {} flows, {} relays, {:.2f} TB moved\n"
+      "{} -> {}{}: plan {}, {} pairs of devices, {:.2f} TB moved\n"
       "  registrar {:.0f} ms (least {:.0f})\n",
       from_shape, to_shape, zero ? " zero" : "", ptc::Hex16(planned->plan.hash),
-      planned->plan.flows.size(), planned->plan.relays.size(),
-      static_cast<double>(planned->plan.bytes.moved()) / 1e12, times[kRuns / 2], times.front());
+      planned->summary.flows.size(), static_cast<double>(planned->plan.bytes.moved()) / 1e12,
+      times[kRuns / 2], times.front());
   std::fflush(stdout);
 
   const std::string from_text = ptc::ToJson(*basis.job.layout);

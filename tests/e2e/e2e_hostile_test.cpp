@@ -274,7 +274,10 @@ class E2eHostileTest : public QObject {
     QVERIFY2(LocalCluster::WaitFor([&] { return num_open() < 500; }),
              qPrintable(QString::number(num_open())));
     QVERIFY(LocalCluster::WaitFor(
-        [&] { return m_cluster->Run({"status"}).output.contains("connections too many closed"); },
+        [&] {
+          return m_cluster->Run({"status"})
+              .output.contains("connections closed because too many were open");
+        },
         20));
     // A pause, a digest and a snapshot are journaled.
     const Outcome digest = m_cluster->Run({"digest", kJob}, 30);

@@ -52,7 +52,7 @@ class ClusterSnapshotTest : public QObject {
              std::string("4 frames taken from another holder, 2 malformed messages dropped, "
                          "1 request not admitted"));
     QCOMPARE(ToText(engine::NetworkFaults{.connections_closed = 3}),
-             std::string("3 connections too many closed"));
+             std::string("3 connections closed because too many were open"));
   }
   void textsAreTheClosedSetsOfTheInterface() {
     QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==

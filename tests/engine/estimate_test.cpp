@@ -77,6 +77,21 @@ class EstimateTest : public QObject {
     const PauseCosts costs{0, 1e30, 1e30};
     QVERIFY(Near(Estimate("dp=1 on n0g0", "dp=2 on n0g0,n1g0", topology, costs), kBytes / 1e6));
   }
+  // The parts of a plan move one after another, and the job stops once.
+  void partsShareTheFixedCosts() {
+    const ptc::Layout a = LayoutOn("dp=1 on n0g0"), b = LayoutOn("dp=2 on n0g0,n1g0");
+    const ptc::Outline plan = *ptc::MakeOutline(a, b, {});
+    const double fixed = PauseCosts().fixed_seconds;
+    const double move = EstimatePause(plan) - fixed;
+    QVERIFY(move > 0);
+    QVERIFY(Near(EstimatePause(std::vector{plan, plan, plan}), fixed + 3 * move));
+    QVERIFY(Near(EstimatePause(std::vector<ptc::Outline>{}), fixed));
+  }
+  void roundsAddToThePause() {
+    QCOMPARE(engine::SecondsOfRounds(0), 0.0);
+    QVERIFY(engine::SecondsOfRounds(1) > 0);
+    QVERIFY(Near(engine::SecondsOfRounds(40), 40 * engine::SecondsOfRounds(1)));
+  }
 };
 TESSERA_TEST_APPLESS(EstimateTest)
 #include "estimate_test.moc"

@@ -148,7 +148,7 @@ class MixedPlanTest : public QObject {
       }
       std::int64_t moved = 0;
       for (const DeviceFlow& flow : DeviceFlows(*plan)) moved += flow.bytes;
-      const Outline figures = FiguresOf(*plan);
+      const PlanFigures figures = FiguresOf(*plan);
       QCOMPARE(figures.bytes.host + figures.bytes.network, moved);
       QCOMPARE(figures.lost_bytes > 0, !moves.reads.empty() && figures.bytes.storage > 0);
     }
@@ -167,6 +167,7 @@ class MixedPlanTest : public QObject {
       QCOMPARE(mixed->outlines.size(), std::size_t{1});
       QCOMPARE(mixed->outlines.front().hash, outline->hash);
       QVERIFY(FiguresOf(*mixed).bytes == outline->bytes);
+      QVERIFY(FiguresOf(*mixed).busiest_port == FiguresOf(*outline).busiest_port);
     }
   }
 
