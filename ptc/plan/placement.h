@@ -45,6 +45,25 @@ Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
                                 const StageRule& stages = {},
                                 const std::vector<DeviceId>& lost = {});
 
+/// Returns the placement of FindPlacement, then those that keep replicas apart where it does not:
+/// one that keeps them in different racks, and one that keeps them on different nodes, each with
+/// the most bytes in place among the divisions of DivideReplicas. The first one that costs no more
+/// than the caller accepts is the one to use; their bound_bytes are those of the first.
+/// \error as FindPlacement
+Result<std::vector<Placement>> FindPlacements(const Layout& from, const MeshShape& shape,
+                                              const CollectionPtr& collection,
+                                              const std::vector<DeviceId>& devices,
+                                              const Topology& topology,
+                                              const StageRule& stages = {},
+                                              const std::vector<DeviceId>& lost = {});
+
+/// Returns the same for a job without state: first the ranks in order on the first devices.
+/// \param devices ascending
+/// \error as DeviceMesh::Make
+Result<std::vector<DeviceMesh>> NewPlacements(const MeshShape& shape,
+                                              const std::vector<DeviceId>& devices,
+                                              const Topology& topology);
+
 /// The mesh of FindPlacement.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const CollectionPtr& collection, const std::vector<DeviceId>& devices,
