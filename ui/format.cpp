@@ -169,6 +169,12 @@ QString gpus(std::int64_t number) {
   return number == 1 ? FormatWords::tr("1 GPU") : FormatWords::tr("%1 GPUs").arg(count(number));
 }
 
+QString survival(const engine::Survival& survival) {
+  return survival.of_any_node() ? FormatWords::tr("survived")
+                                : FormatWords::tr("%1 would lose %2", "n1 would lose 18 MiB")
+                                      .arg(node(survival.node), bytes(survival.bytes));
+}
+
 QString nodes(std::int64_t number) {
   return number == 1 ? FormatWords::tr("1 node") : FormatWords::tr("%1 nodes").arg(count(number));
 }

@@ -63,6 +63,8 @@ QString shape(const ptc::MeshShape& shape);
 QString device(ptc::DeviceId device);
 /// "n1".
 QString node(std::int32_t node);
+/// "survived", "n1 would lose 18 MiB".
+QString survival(const engine::Survival& survival);
 /// An em dash: the text of an unknown value, which is never shown as 0.
 QString unknown();
 /// Returns the text, or unknown().

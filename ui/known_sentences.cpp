@@ -551,6 +551,11 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "%1 is estimated %2 faster than now and moves %3"),
       QT_TRANSLATE_NOOP("Sentences", "%1 is estimated as fast as now and moves nothing"),
       QT_TRANSLATE_NOOP("Sentences", "%1 is estimated as fast as now and moves %2"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 is estimated %2 slower than now and moves nothing"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 is estimated %2 slower than now and moves %3"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 keeps tp and pp, and moves nothing"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 keeps tp and pp, and moves %2"),
+      QT_TRANSLATE_NOOP("Sentences", "tp and pp stay"),
       QT_TRANSLATE_NOOP("Sentences",
                         "%1 is estimated %2 slower than now, but the fastest that uses these "
                         "devices and moves nothing"),

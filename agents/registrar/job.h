@@ -23,10 +23,12 @@
 #include "agents/registrar/start_watch.h"
 #include "engine/cluster/holding.h"
 #include "engine/cluster/snapshot.h"
+#include "engine/cluster/survival.h"
 #include "engine/history/history.h"
 #include "engine/model/gpt.h"
 #include "engine/recovery/consistent_cut.h"
 #include "engine/recovery/stragglers.h"
+#include "engine/search/exposure.h"
 #include "ptc/layout.h"
 
 namespace tessera::agents {
@@ -128,11 +130,18 @@ struct Job {
   const std::vector<engine::Holding>& Holdings() const {
     if (holdings_layout != layout.hash()) {
       holdings = engine::HoldingsOf(layout);
+      survival = engine::SurvivalOf(layout);
       holdings_layout = layout.hash();
     }
     return holdings;
   }
+  /// What the layout loses with a node; computed once per layout.
+  const engine::Survival& Survival() const {
+    static_cast<void>(Holdings());
+    return survival;
+  }
   mutable std::vector<engine::Holding> holdings;
+  mutable engine::Survival survival;
   mutable std::optional<std::uint64_t> holdings_layout;
 };
 

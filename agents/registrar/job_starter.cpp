@@ -15,6 +15,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/model/large_models.h"
 #include "engine/search/fit.h"
+#include "engine/search/place_job.h"
 #include "ptc/base/counted.h"
 #include "ptc/rules/rules_files.h"
 
@@ -213,8 +214,11 @@ void JobStarter::Choose(const wire::StartJobRequest& request,
       world_,
       [input = std::move(*input)]() -> Result<Choice> {
         TESSERA_TRY(engine::Choice choice, engine::ChooseMesh(input.search, input.options));
+        TESSERA_TRY(const ptc::RuledTensors tensors,
+                    engine::TensorsOf(input.search.settings, choice.options.zero));
         TESSERA_TRY(ptc::DeviceMesh mesh,
-                    ptc::DeviceMesh::Make(choice.mesh, std::move(choice.used)));
+                    engine::PlaceJob(input.search, choice.mesh, choice.options, tensors,
+                                     std::move(choice.used)));
         return Choice{std::move(mesh), choice.options, std::move(choice.why)};
       },
       std::move(then));
@@ -260,7 +264,11 @@ Result<JobStarter::Choice> JobStarter::Given(const wire::StartJobRequest& reques
       return ResourceExhausted(fmt::format("mesh {} has {} ranks, {} devices are idle",
                                            ToString(shape), shape.num_ranks(), devices.size()));
     }
-    devices.resize(static_cast<std::size_t>(shape.num_ranks()));
+    TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, options.zero));
+    const auto search = uses_.plans.SearchInputOf(NameOf(request), settings, {});
+    TESSERA_TRY(ptc::DeviceMesh mesh,
+                engine::PlaceJob(search, shape, options, tensors, std::move(devices)));
+    return Choice{std::move(mesh), options, {}};
   }
   TESSERA_TRY(ptc::DeviceMesh mesh, ptc::DeviceMesh::Make(shape, std::move(devices)));
   return Choice{std::move(mesh), options, {}};

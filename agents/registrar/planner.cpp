@@ -15,8 +15,10 @@
 #include "engine/copy/checksum.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
+#include "engine/search/exposure.h"
 #include "engine/search/fit.h"
 #include "engine/search/overlap.h"
+#include "engine/search/place_job.h"
 #include "engine/search/plan_summary.h"
 #include "engine/search/rounds.h"
 #include "engine/store/memory_needs.h"
@@ -87,6 +89,9 @@ Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequ
   input.devices = std::move(devices);
   input.lost = lost;
   input.in_rounds = in_rounds;
+  input.aim = !lost.empty()       ? engine::Aim::kKeepReplicas
+              : request.use_all() ? engine::Aim::kUseAll
+                                  : engine::Aim::kSmallestChange;
   auto choice = engine::ChooseMesh(input, as_now);
   if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
   if (!choice) return choice.error();
@@ -190,10 +195,10 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   if (request.pin()) {
     TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.shape, target.devices));
   } else {
-    std::sort(target.devices.begin(), target.devices.end());
-    TESSERA_TRY(const auto stages, engine::StagesOn(tensors.stages, target.shape));
-    TESSERA_TRY(mesh, ptc::Place(from, target.shape, tensors.tensors, target.devices, topology,
-                                 stages, lost));
+    engine::SearchInput placed = job;
+    placed.lost = lost;
+    TESSERA_TRY(mesh,
+                engine::PlaceJob(placed, target.shape, target.options, tensors, target.devices));
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
   const auto relaying = request.no_relay() ? ptc::Relaying::kNever : ptc::Relaying::kIfFaster;
@@ -251,6 +256,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   summary.idle = std::move(target.idle);
   summary.why = std::move(target.why);
   summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
+  summary.survival = engine::SurvivalOf(to);
   engine::SearchInput input = job;
   input.devices = mesh->devices();
   summary.from_step_seconds = engine::EstimateStepSeconds(input, from.mesh(), job.options);

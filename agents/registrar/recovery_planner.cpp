@@ -18,13 +18,15 @@ namespace {
 
 constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
 
-// The same mesh if there are enough devices, else the best one for those that are left.
-Result<Planned> PlanOnRemaining(const LossFacts& facts, const std::vector<ptc::DeviceId>& lost) {
+// The same mesh if there are enough devices, else the best one for those that are left. `spare` are
+// taken in this order.
+Result<Planned> PlanWith(const LossFacts& facts, const std::vector<ptc::DeviceId>& spare,
+                         const std::vector<ptc::DeviceId>& lost) {
   const ptc::Layout& layout = *facts.basis.job.layout;
   const auto wanted = static_cast<std::size_t>(layout.mesh().num_ranks());
   std::vector<ptc::DeviceId> devices = facts.remaining.own;
-  for (const ptc::DeviceId spare : facts.remaining.spare) {
-    if (devices.size() < wanted) devices.push_back(spare);
+  for (const ptc::DeviceId device : spare) {
+    if (devices.size() < wanted) devices.push_back(device);
   }
   if (devices.empty()) return ResourceExhausted("no device is left");
   wire::PlanRequest request;
@@ -33,6 +35,28 @@ Result<Planned> PlanOnRemaining(const LossFacts& facts, const std::vector<ptc::D
     Encode(facts.basis.job.options, request.mutable_options());
   }
   return PlanChange(facts.basis, request, std::move(devices), lost);
+}
+
+/// Whether `other` survives the loss of a node that `planned` does not survive, at about the speed.
+bool SurvivesMore(const Planned& other, const Planned& planned) {
+  const engine::PlanSummary& a = planned.summary;
+  const engine::PlanSummary& b = other.summary;
+  return b.survival && b.survival->of_any_node() && a.survival && !a.survival->of_any_node() &&
+         b.to_step_seconds.value_or(0) <= a.to_step_seconds.value_or(0) * (1 + engine::kEqualSpeed);
+}
+
+Result<Planned> PlanOnRemaining(const LossFacts& facts, const std::vector<ptc::DeviceId>& lost) {
+  auto planned = PlanWith(facts, facts.remaining.spare, lost);
+  // Spare devices on the nodes that the job still has are near its state, those on others survive
+  // the loss of these nodes.
+  std::vector<ptc::DeviceId> elsewhere = facts.remaining.spare;
+  std::stable_partition(elsewhere.begin(), elsewhere.end(), [&](ptc::DeviceId device) {
+    return std::ranges::find(facts.remaining.own, device.node, &ptc::DeviceId::node) ==
+           facts.remaining.own.end();
+  });
+  if (!planned || elsewhere == facts.remaining.spare) return planned;
+  auto other = PlanWith(facts, elsewhere, lost);
+  return other && SurvivesMore(*other, *planned) ? std::move(other) : std::move(planned);
 }
 
 /// What the devices that are left hold is of another step, so it counts as lost too.

@@ -47,7 +47,9 @@ struct WayOut {
   std::optional<Planned> plan;    // present if status.can_continue()
 };
 
-/// Prefers live copies to the snapshot, that to a checkpoint, the same mesh to another, and own devices to spare ones.
+/// Prefers live copies to the snapshot, that to a checkpoint, the same mesh to another, and own
+/// devices to spare ones. Another mesh keeps replicas if one fits. Spare devices are on nodes that
+/// the job does not have if only then it survives the loss of a node, at about the same speed.
 /// Any thread.
 WayOut FindWayOut(const LossFacts& facts);
 

@@ -190,6 +190,7 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
   row.state_bytes = job.layout.collection().total_bytes();
   row.max_steps = job.settings.max_steps;
   row.options = job.options;
+  row.survival = job.Survival();
   row.step_seconds = MedianStepSeconds(job);
   if (job.settings.program) row.command = job.settings.program->command;
   row.data = job.data;

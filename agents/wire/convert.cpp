@@ -123,6 +123,14 @@ void FromWire(const auto& in, T& value) {
     TESSERA_TRY(v.field, Get(m.field())); \
   }                                       \
   static_assert(true)
+/// A message that may be absent, in a std::optional.
+#define TESSERA_OPTIONAL_MESSAGE(field)              \
+  if constexpr (kEncodes<decltype(m)>) {             \
+    if (v.field) Put(*v.field, m.mutable_##field()); \
+  } else if (m.has_##field()) {                      \
+    TESSERA_TRY(v.field, Get(m.field()));            \
+  }                                                  \
+  static_assert(true)
 /// A repeated message.
 #define TESSERA_LIST(field)                                      \
   if constexpr (kEncodes<decltype(m)>) {                         \
@@ -143,6 +151,17 @@ struct Fields<wire::Device> {
   static Status Copy(auto& v, auto& m) {
     TESSERA_FIELD(NotNegative, node);
     TESSERA_FIELD(NotNegative, index);
+    return OkStatus();
+  }
+};
+
+template <>
+struct Fields<wire::SurvivalInfo> {
+  using Value = engine::Survival;
+  static constexpr std::string_view kName = "survival";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, node);
+    TESSERA_FIELD(NotNegative, bytes);
     return OkStatus();
   }
 };
@@ -464,11 +483,8 @@ struct Fields<wire::JobInfo> {
     TESSERA_MESSAGE(snapshots);
     TESSERA_MESSAGE(checkpoints);
     TESSERA_RETURN_IF_ERROR(CopyMetrics(v.metrics, m));
-    if constexpr (kEncodes<decltype(m)>) {
-      if (v.decision) Put(*v.decision, m.mutable_decision());
-    } else if (m.has_decision()) {
-      TESSERA_TRY(v.decision, Get(m.decision()));
-    }
+    TESSERA_OPTIONAL_MESSAGE(decision);
+    TESSERA_OPTIONAL_MESSAGE(survival);
     return OkStatus();
   }
 };
@@ -717,6 +733,7 @@ struct Fields<wire::PlanInfo> {
     TESSERA_OPTIONAL(Amount, from_step_seconds);
     TESSERA_OPTIONAL(Amount, to_step_seconds);
     TESSERA_MESSAGE(snapshots);
+    TESSERA_OPTIONAL_MESSAGE(survival);
     TESSERA_MESSAGE(overlap);
     TESSERA_MESSAGE(in_rounds);
     return OkStatus();
@@ -782,6 +799,7 @@ struct Fields<wire::CandidateInfo> {
     TESSERA_FIELD(NotNegative, capacity);
     TESSERA_FIELD(Any, current);
     TESSERA_FIELD(Any, recommended);
+    TESSERA_OPTIONAL_MESSAGE(survival);
     return OkStatus();
   }
 };
@@ -816,6 +834,7 @@ struct Fields<wire::CheckInfo> {
 #undef TESSERA_FIELD
 #undef TESSERA_OPTIONAL
 #undef TESSERA_MESSAGE
+#undef TESSERA_OPTIONAL_MESSAGE
 #undef TESSERA_LIST
 
 }  // namespace

@@ -119,6 +119,15 @@ Json memoryOf(const engine::SnapshotMemory& memory) {
           {"peak_node", fmt::format("n{}", memory.peak_node)}};
 }
 
+/// Whether the job keeps all state without any one node; otherwise the worst one, and its bytes.
+Json survivalOf(const std::optional<engine::Survival>& survival) {
+  if (!survival) return nullptr;
+  return {{"any_node", survival->of_any_node()},
+          {"worst_node",
+           survival->of_any_node() ? Json(nullptr) : Json(fmt::format("n{}", survival->node))},
+          {"lost_bytes", survival->bytes}};
+}
+
 Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
   return {{"every", engine::ToString(snapshots.every)},
           {"step", snapshots.step ? Json(*snapshots.step) : Json(nullptr)},
@@ -175,6 +184,7 @@ Json toJson(const engine::JobStatus& job) {
           {"zero", job.options.zero},
           {"micro_batch", job.options.micro_batch},
           {"step_seconds", orNull(job.step_seconds)},
+          {"survives", survivalOf(job.survival)},
           {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
           {"data", dataOf(job.data)},
           {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
@@ -320,6 +330,7 @@ Json toJson(const engine::PlanSummary& plan) {
       {"idle", toJson(plan.idle)},
       {"peak_bytes", std::move(peaks)},
       {"snapshots", memoryOf(plan.snapshots)},
+      {"survives", survivalOf(plan.survival)},
       {"single_source", plan.single_source},
       {"single_source_bytes", plan.certificate.single_source_bytes},
       {"pause_estimate_seconds", plan.pause_estimate},
@@ -361,6 +372,7 @@ Json toJson(const engine::Proposal& proposal) {
     json["fits"] = candidate.fits();
     json["current"] = candidate.current;
     json["recommended"] = candidate.recommended;
+    json["survives"] = survivalOf(candidate.survival);
     candidates.push_back(std::move(json));
   }
   return {{"job", proposal.job},

@@ -177,6 +177,11 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
   }
   TESSERA_RETURN_IF_ERROR(checkEnough("to", after, after.devices.size()));
 
+  if (const auto text = arguments.value("stages");
+      text && before.shape[ptc::Axis::kPp] == 1 && after.shape[ptc::Axis::kPp] == 1)
+    return InvalidArgument(fmt::format(
+        "--stages {} assigns layers to pipeline stages, but --from and --to both have pp = 1",
+        *text));
   TESSERA_TRY(ptc::RuledTensors ruled, ruledTensors(arguments, source));
   TESSERA_TRY(auto fromMesh, ptc::DeviceMesh::Make(before.shape, std::move(before.devices)));
   TESSERA_TRY(auto from, engine::MakeLayout(ruled, std::move(fromMesh)));

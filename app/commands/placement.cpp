@@ -47,12 +47,16 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
     return InvalidArgument("nothing to change: give --devices, --mesh, --zero or --micro-batch");
   if (placement.devices.empty() && arguments.has("pin"))
     return InvalidArgument("--pin needs --devices, whose order it fixes");
+  if (arguments.has("use-all") && (placement.devices.empty() || placement.mesh))
+    return InvalidArgument(
+        "--use-all chooses the mesh of --devices: give --devices, and no --mesh");
   wire::PlanRequest request;
   request.set_job(arguments.word(0));
   for (const ptc::DeviceId device : placement.devices)
     agents::Encode(device, request.add_devices());
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
   request.set_pin(arguments.has("pin"));
+  request.set_use_all(arguments.has("use-all"));
   request.set_no_relay(!readRelay(arguments));
   const std::string overlap = arguments.valueOr("overlap", "auto");
   request.set_overlap(overlap == "on"    ? wire::PlanRequest::ON
@@ -193,6 +197,7 @@ std::string describePlan(const engine::PlanSummary& plan) {
                                                         plan.to_options, plan.to_step_seconds));
   if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
   if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
+  if (plan.survival) text += fmt::format("  {}\n", describeSurvival(*plan.survival));
   const std::string without =
       plan.relayed ? fmt::format("(relayed; {} without)", formatBytes(plan.network_direct)) : "";
   text += formatTable({{"  stays in place", formatBytes(plan.kept)},
@@ -258,6 +263,12 @@ OptionSpec pinOption() {
           .value = "",
           .help = "use --devices in this order as ranks 0, 1, ...; otherwise their order is free"};
 }
+OptionSpec useAllOption() {
+  return {
+      .name = "use-all",
+      .value = "",
+      .help = "take the fastest mesh that uses the most of --devices, even if tp and pp change"};
+}
 OptionSpec relayOption() {
   return {.name = "relay",
           .value = "",
@@ -290,10 +301,11 @@ OptionSpec moveMemoryOption() {
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
   std::vector<OptionSpec> options = {
       devicesOption("the job's GPUs, and idle ones if --mesh needs more"),
-      meshOption("the fastest, see `propose`"),
+      meshOption("tp and pp as now, dp as large as the GPUs allow; see `propose`"),
       zeroOption("as now"),
       microBatchOption("as now"),
       pinOption(),
+      useAllOption(),
       relayOption(),
       overlapOption(),
       moveMemoryOption()};

@@ -48,6 +48,7 @@ std::string describePlan(const engine::PlanSummary& plan);
 OptionSpec devicesOption(std::string fallback);
 OptionSpec meshOption(std::string fallback);
 OptionSpec pinOption();
+OptionSpec useAllOption();
 OptionSpec relayOption();
 OptionSpec zeroOption(std::string fallback);
 OptionSpec microBatchOption(std::string fallback);

@@ -156,7 +156,7 @@ bool isOfflinePlan(const Arguments& arguments) {
 }
 
 int planOffline(const Invocation& call) {
-  for (const char* option : {"mesh", "micro-batch", "candidates"})
+  for (const char* option : {"mesh", "micro-batch", "candidates", "use-all", "overlap"})
     if (call.arguments.has(option))
       return wrongUsage(InvalidArgument(fmt::format(
           "--{} is for a running job: without one --from and --to give the meshes", option)));

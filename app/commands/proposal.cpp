@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -70,9 +71,43 @@ std::string optionsOf(const engine::Candidate& candidate) {
 
 std::string formatStep(double seconds) { return seconds > 0 ? formatSeconds(seconds) : "-"; }
 
+std::string describeSurvival(const engine::Survival& survival) {
+  return "survives the loss of any one node: " +
+         (survival.of_any_node()
+              ? "yes"
+              : fmt::format("no (n{} would lose {})", survival.node, formatBytes(survival.bytes)));
+}
+
+namespace {
+
+/// What a configuration is best in among those that fit: "fastest, moves least".
+std::string advantagesOf(const engine::Candidate& candidate, const engine::Proposal& proposal) {
+  if (!candidate.fits()) return "";
+  bool isFastest = candidate.step_seconds > 0;
+  bool movesLeast = !candidate.current;
+  for (const engine::Candidate& other : proposal.candidates) {
+    if (!other.fits()) continue;
+    isFastest = isFastest && candidate.step_seconds <= other.step_seconds;
+    movesLeast = movesLeast && (other.current || candidate.moved_bytes <= other.moved_bytes);
+  }
+  std::string text;
+  for (const auto& [is, name] :
+       {std::pair(isFastest, "fastest"), std::pair(movesLeast, "moves least"),
+        std::pair(candidate.idle.empty(), "uses all")})
+    if (is) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+std::string survivesText(const engine::Candidate& candidate) {
+  if (!candidate.survival) return "-";
+  return candidate.survival->of_any_node() ? "yes" : "no";
+}
+
+}  // namespace
+
 std::string describeProposal(const engine::Proposal& proposal, std::optional<double> tokens) {
-  std::vector<std::vector<std::string>> rows = {
-      {"", "mesh", "options", "step", "tokens/s", "moves", "pause", "peak", "of", "idle"}};
+  std::vector<std::vector<std::string>> rows = {{"", "mesh", "options", "step", "tokens/s", "moves",
+                                                 "pause", "peak", "of", "idle", "node loss", ""}};
   for (const engine::Candidate& c : proposal.candidates) {
     const std::string rate =
         tokens && c.step_seconds > 0 ? fmt::format("{:.0f}", *tokens / c.step_seconds) : "-";
@@ -82,11 +117,14 @@ std::string describeProposal(const engine::Proposal& proposal, std::optional<dou
                     configurationOf(c), optionsOf(c), formatStep(c.step_seconds), rate,
                     c.fits() ? formatBytes(c.moved_bytes) : "does not fit",
                     c.fits() ? formatStep(c.pause_seconds) : "-", formatBytes(c.peak_bytes),
-                    formatBytes(c.capacity), c.idle.empty() ? "-" : std::to_string(c.idle.size())});
+                    formatBytes(c.capacity), c.idle.empty() ? "-" : std::to_string(c.idle.size()),
+                    survivesText(c), advantagesOf(c, proposal)});
   }
   std::string text = formatTable(rows, {3, 4, 5, 6, 7, 8, 9});
-  text += "* recommended  = running now\n";
+  text += "* recommended  = running now  node loss: whether it survives the loss of any one node\n";
   if (!proposal.why.empty()) text += proposal.why + "\n";
+  for (const engine::Candidate& c : proposal.candidates)
+    if (c.recommended && c.survival) text += describeSurvival(*c.survival) + "\n";
   text += proposal.calibrated
               ? fmt::format("estimates from constants measured on this cluster at {}\n",
                             formatClock(*proposal.calibrated))

@@ -26,6 +26,9 @@ Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const
 /// Tokens per step of a built-in model; nullopt for a program of the user.
 std::optional<double> tokensOfStep(const engine::JobStatus& job);
 
+/// "survives the loss of any one node: no (n1 would lose 18 MiB)".
+std::string describeSurvival(const engine::Survival& survival);
+
 /// A table, the reason for the recommendation, and the source of the constants.
 std::string describeProposal(const engine::Proposal& proposal, std::optional<double> tokens);
 

@@ -59,7 +59,8 @@ Command proposeCommand() {
        .words = {{"JOB", "name of the job"}},
        .options = {devicesOption("the job's GPUs and all idle ones"),
                    limitOption("list at most N configurations", "8")},
-       .notes = {"A configuration that uses all GPUs comes before one that leaves some idle. "
+       .notes = {"The recommended one keeps tp and pp and changes dp; GPUs that it cannot use stay "
+                 "idle. After it come those that use all GPUs. "
                  "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
        .examples = {"tesseractl propose gpt-mini",
                     "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},

@@ -15,6 +15,7 @@
 #include "app/commands/json.h"
 #include "app/commands/past.h"
 #include "app/commands/phase_text.h"
+#include "app/commands/proposal.h"
 #include "app/commands/session.h"
 #include "app/commands/terminal.h"
 #include "app/commands/units.h"
@@ -125,6 +126,8 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
     if (!job.command.empty())
       text += fmt::format("{}: {}runs `{}`\n", job.name, job.model.empty() ? "" : job.model + ", ",
                           job.command);
+  for (const engine::JobStatus& job : snapshot.jobs)
+    if (job.survival) text += fmt::format("{}: {}\n", job.name, describeSurvival(*job.survival));
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.at_change.empty())
       text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);

@@ -19,6 +19,7 @@
 #include "engine/cluster/metrics.h"
 #include "engine/cluster/snapshot_status.h"
 #include "engine/cluster/step_options.h"
+#include "engine/cluster/survival.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
 
@@ -139,7 +140,8 @@ struct JobStatus {
   std::optional<DecisionStatus> decision = {};  // while the job lacks devices
   SnapshotStatus snapshots = {};
   CheckpointStatus checkpoints = {};
-  Metrics metrics = {};  // the last value of each
+  Metrics metrics = {};                   // the last value of each
+  std::optional<Survival> survival = {};  // of its layout; nullopt: not known
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -323,7 +325,8 @@ struct PlanSummary {
   std::string why;  // one sentence on the choice of the mesh; empty if it was given
   StepOptions from_options = {}, to_options = {};
   std::optional<double> from_step_seconds = {}, to_step_seconds = {};  // estimates
-  SnapshotMemory snapshots = {};  // of the new layout, if the job has snapshots
+  SnapshotMemory snapshots = {};          // of the new layout, if the job has snapshots
+  std::optional<Survival> survival = {};  // of the new layout; nullopt: not known
   std::int64_t moved() const { return host + network + snapshot + storage; }
   friend bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };
@@ -365,10 +368,11 @@ struct Candidate {
   double step_seconds = 0;                  // estimate
   double pause_seconds = 0;                 // estimate of the move
   std::int64_t moved_bytes = 0;
-  std::int64_t peak_bytes = 0;  // of the device nearest to its capacity, during the move
-  std::int64_t capacity = 0;    // of that device
-  bool current = false;         // the job runs it now
-  bool recommended = false;     // at most one of a proposal
+  std::int64_t peak_bytes = 0;            // of the device nearest to its capacity, during the move
+  std::int64_t capacity = 0;              // of that device
+  bool current = false;                   // the job runs it now
+  bool recommended = false;               // at most one of a proposal
+  std::optional<Survival> survival = {};  // nullopt: not known
   friend bool operator==(const Candidate&, const Candidate&) = default;
   bool fits() const { return peak_bytes <= capacity; }
 };

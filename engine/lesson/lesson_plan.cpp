@@ -11,6 +11,7 @@
 #include "engine/lesson/lesson_stage.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
+#include "engine/search/place_job.h"
 #include "engine/search/plan_summary.h"
 #include "engine/search/propose.h"
 #include "engine/store/memory_needs.h"
@@ -228,10 +229,8 @@ Result<std::shared_ptr<const LessonPlanned>> PlanLessonChange(const LessonState&
   if (change.pin) {
     TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.mesh, target.devices));
   } else {
-    std::ranges::sort(target.devices);
-    TESSERA_TRY(const auto stages, StagesOn(tensors.stages, target.mesh));
-    TESSERA_TRY(mesh, ptc::Place(state.layout, target.mesh, tensors.tensors, target.devices,
-                                 world.topology, stages, state.lost));
+    TESSERA_TRY(mesh, PlaceJob(InputOf(state, target.devices), target.mesh, target.options, tensors,
+                               target.devices));
   }
   TESSERA_TRY(auto to, MakeLayout(tensors, *std::move(mesh)));
   const bool holds_lost = std::ranges::any_of(state.lost, [&](ptc::DeviceId device) {

@@ -9,7 +9,6 @@
 
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
-#include "engine/store/allocate.h"
 #include "engine/store/memory_needs.h"
 #include "ptc/base/counted.h"
 
@@ -30,20 +29,20 @@ std::int64_t CopyBytes(const ptc::Collection& tensors) {
   return bytes;
 }
 
-/// Returns the bytes of the fullest rank. Parts shrink with the coordinate (ptc::Split::kCeil, flat
-/// shards), so the fullest rank of each stage is its first.
 /// \error of the layout
 Result<std::int64_t> FullestRank(const ptc::MeshShape& mesh, const ptc::RuledTensors& job) {
   std::vector<ptc::DeviceId> devices;
   for (std::int32_t i = 0; i < mesh.num_ranks(); ++i) devices.push_back({0, i});
   TESSERA_TRY(auto placed, ptc::DeviceMesh::Make(mesh, std::move(devices)));
   TESSERA_TRY(const auto layout, MakeLayout(job, std::move(placed)));
-  std::int64_t most = 0;
-  const auto stride = static_cast<int>(mesh.num_ranks() / mesh[Axis::kPp]);
-  for (int rank = 0; rank < layout.mesh().num_ranks(); rank += stride) {
-    most = std::max(most, BytesNeeded(layout, rank));
-  }
-  return most;
+  return MemoryNeeds(layout, layout).MostOfLayout();
+}
+
+/// The devices up to which a set that fits is looked for: several times what one copy needs.
+std::int64_t WorthTrying(std::int64_t copy_bytes, std::int64_t capacity) {
+  constexpr std::int64_t kLeast = 64, kMost = 4096, kTimes = 4;
+  if (capacity <= 0) return kLeast;
+  return std::clamp(kTimes * (copy_bytes / capacity + 1), kLeast, kMost);
 }
 
 std::string NameOf(const JobSettings& settings) {
@@ -59,6 +58,7 @@ std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacit
     ptc::RuledTensors job;
     std::int64_t copy_bytes;
   };
+  if (capacity <= 0) return std::nullopt;
   std::vector<Variant> variants;
   for (const bool zero : {false, true}) {
     if (auto job = TensorsOf(settings, zero)) {
@@ -98,15 +98,15 @@ Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
     smallest = rank == 0 ? capacity : std::min(smallest, capacity);
   }
   if (fits) return OkStatus();
-  constexpr std::int64_t kMostDevices = 64;
-  const auto fit = SmallestFit(settings, smallest, kMostDevices);
+  const std::int64_t most_devices = WorthTrying(CopyBytes(*job.tensors), smallest);
+  const auto fit = SmallestFit(settings, smallest, most_devices);
   return ResourceExhausted(fmt::format(
       "{} needs {} per device with {}; devices have {}: {}", NameOf(settings), BytesText(needed),
       ShortText(mesh.shape(), {.zero = options.zero}), BytesText(smallest),
       fit ? fmt::format("the smallest set that fits has {} as {}",
                         Counted(fit->mesh.num_ranks(), "device"),
                         ShortText(fit->mesh, fit->options))
-          : fmt::format("no set of up to {} devices fits", kMostDevices)));
+          : fmt::format("no set of up to {} devices fits", most_devices)));
 }
 
 std::string BytesText(std::int64_t bytes) {

@@ -32,8 +32,8 @@ std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacit
 
 /// Checks that every device of `mesh` can hold its part of a job that starts.
 /// \error kResourceExhausted `model gpt2 needs 1.9 GiB per device with dp=1; devices have 512 MiB:
-///     the smallest set that fits has 5 devices as pp=5`, or that none of up to 64 fits;
-///     kInvalidArgument of the layout
+///     the smallest set that fits has 5 devices as pp=5`, or that none of up to 64
+///     devices fits, or of four times as many as one copy needs; kInvalidArgument of the layout
 Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                  const StepOptions& options, const Capacities& capacities);
 

@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
+#include "engine/search/exposure.h"
+#include "engine/search/place_job.h"
 #include "engine/search/why.h"
 #include "engine/store/memory_needs.h"
 
@@ -24,7 +29,21 @@ struct Draft {
   ptc::MeshShape mesh;
   StepOptions options;
   double step_seconds = 0;
-  bool uses_most = false;  // of the devices
+  std::int64_t least_bytes = 0;  // that its fullest rank needs at least
+  bool may_fit = false;          // by least_bytes
+  bool uses_most = false;        // of the devices, among those that may fit
+};
+
+/// A configuration with all that it is compared by.
+struct Found {
+  Candidate candidate;
+  int survives = 0;    // Exposure::level
+  bool keeps = false;  // all degrees but dp, and the options
+};
+
+/// The bytes of state and gradients, and those among them that ZeRO does not divide.
+struct StateBytes {
+  std::int64_t all = 0, not_sharded = 0;
 };
 
 class Search {
@@ -32,6 +51,8 @@ class Search {
   Search(const SearchInput& input, std::optional<StepOptions> pinned)
       : input_(input), pinned_(std::move(pinned)), devices_(input.devices) {
     std::sort(devices_.begin(), devices_.end());
+    for (const ptc::DeviceId device : devices_) capacities_.push_back(CapacityOf(device));
+    std::sort(capacities_.begin(), capacities_.end());
     if (input_.layout && !input_.settings.program) {
       const double now = EstimateStep(input_.settings, input_.layout->mesh(), input_.options,
                                       input_.machines, input_.calibration)
@@ -47,18 +68,27 @@ class Search {
     if (devices_.empty()) return InvalidArgument("no device given: a mesh needs at least 1");
     std::vector<Draft> drafts = Drafts();
     if (drafts.empty()) return *refused_;
-    std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
+    std::stable_sort(drafts.begin(), drafts.end(), [this](const Draft& a, const Draft& b) {
       // Own programs have no step times: data parallelism first.
-      return std::make_tuple(!a.uses_most, a.step_seconds, -a.mesh[Axis::kDp]) <
-             std::make_tuple(!b.uses_most, b.step_seconds, -b.mesh[Axis::kDp]);
+      const auto key = [this](const Draft& d) {
+        return std::make_tuple(!IsKept(d), !d.may_fit, !WantsReplicas(d), !d.uses_most,
+                               d.step_seconds, -d.mesh[Axis::kDp]);
+      };
+      return key(a) < key(b);
     });
     // The recommendation does not depend on how many are listed.
-    std::vector<Candidate> candidates = Plan(drafts, std::max(limit, kMaxProposed));
-    Recommend(candidates);
+    std::vector<Found> found = Plan(drafts, std::max(limit, kMaxProposed));
+    Recommend(found);
+    std::vector<Candidate> candidates;
+    bool keeps = false;
+    for (Found& one : found) {
+      keeps = keeps || (one.keeps && one.candidate.recommended);
+      candidates.push_back(std::move(one.candidate));
+    }
     const auto chosen = std::find_if(candidates.begin(), candidates.end(),
                                      [](const Candidate& c) { return c.recommended; });
-    if (chosen == candidates.end()) return NothingFits(drafts.front());
-    Proposal proposal{.job = input_.job, .why = WhyText(candidates, now_)};
+    if (chosen == candidates.end()) return NothingFits(drafts);
+    Proposal proposal{.job = input_.job, .why = WhyText(candidates, now_, keeps)};
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return Key(a) < Key(b); });
     Shorten(candidates, limit);
@@ -101,6 +131,56 @@ class Search {
     return input_.layout && mesh == input_.layout->mesh().shape() && options == input_.options;
   }
 
+  /// The running job's shape with another degree of dp.
+  ptc::MeshShape WithReplicas(std::int64_t replicas) const {
+    ptc::MeshShape shape = input_.layout->mesh().shape();
+    shape[Axis::kDp] = replicas;
+    return shape;
+  }
+
+  /// Whether it is the configuration that changes least.
+  bool IsKept(const Draft& draft) const {
+    return kept_ && draft.mesh == kept_->first && draft.options == kept_->second;
+  }
+
+  /// Whether it has replicas where the job that lost some of its own still wants them.
+  bool WantsReplicas(const Draft& draft) const {
+    return input_.aim == Aim::kKeepReplicas && draft.mesh[Axis::kDp] > 1;
+  }
+
+  /// The least that the fullest rank can need: the bytes of all ranks together, divided evenly.
+  Result<std::int64_t> LeastBytes(const ptc::MeshShape& mesh, bool zero) {
+    auto& state = state_[zero ? 1 : 0];
+    if (!state) {
+      TESSERA_TRY(const auto tensors, Tensors(zero));
+      state.emplace();
+      for (const ptc::TensorSpec& spec : tensors.tensors->tensors()) {
+        std::int64_t elements = 1;
+        for (const std::int64_t size : spec.shape) elements *= size;
+        const std::int64_t bytes = elements * ptc::SizeBytes(spec.dtype);
+        const bool is_param = spec.role == ptc::TensorRole::kParam;
+        state->all += bytes + (is_param ? 4 * elements : 0);
+        state->not_sharded += is_param ? bytes + 4 * elements : 0;
+      }
+    }
+    const std::int64_t of_replica = mesh.num_ranks() / mesh[Axis::kDp];
+    // ZeRO divides the optimizer state over the replicas, too; rules of a user may divide all.
+    const bool divides = zero || input_.settings.program;
+    const std::int64_t not_sharded = input_.settings.program ? 0 : state->not_sharded;
+    return std::max(not_sharded / of_replica,
+                    state->all / (divides ? mesh.num_ranks() : of_replica));
+  }
+
+  /// What a rank needs while the job runs; rounds need some room for what is on its way.
+  std::int64_t Needed(std::int64_t bytes) const {
+    return input_.in_rounds ? bytes + bytes / 32 : bytes;
+  }
+
+  /// The number of devices with room for `needed` bytes.
+  std::int64_t NumRoomy(std::int64_t needed) const {
+    return capacities_.end() - std::lower_bound(capacities_.begin(), capacities_.end(), needed);
+  }
+
   /// Whether the job can stay on the devices that it has.
   bool HoldsCurrent() const {
     const auto& held = input_.layout->mesh().devices();
@@ -110,17 +190,31 @@ class Search {
   }
 
   /// Returns the devices of the first estimate of a mesh of `ranks`: those of the job, then the
-  /// lowest.
-  std::vector<ptc::DeviceId> FirstDevices(std::int64_t ranks) const {
+  /// lowest; before all others those with room for `needed` bytes.
+  std::vector<ptc::DeviceId> FirstDevices(std::int64_t ranks, std::int64_t needed = 0) const {
     std::vector<ptc::DeviceId> order = devices_;
     if (input_.layout) {
       std::stable_partition(order.begin(), order.end(), [&](ptc::DeviceId device) {
         return input_.layout->mesh().RankOf(device).has_value();
       });
     }
+    if (NumRoomy(needed) < std::ssize(order)) {
+      std::stable_partition(order.begin(), order.end(),
+                            [&](ptc::DeviceId device) { return CapacityOf(device) >= needed; });
+    }
     order.resize(static_cast<std::size_t>(ranks));
     std::sort(order.begin(), order.end());
     return order;
+  }
+
+  /// The devices on which a mesh may be placed: those with room for its fullest rank, if they
+  /// suffice.
+  std::vector<ptc::DeviceId> Placeable(std::int64_t ranks, std::int64_t needed) const {
+    if (NumRoomy(needed) < ranks) return devices_;
+    std::vector<ptc::DeviceId> roomy;
+    std::copy_if(devices_.begin(), devices_.end(), std::back_inserter(roomy),
+                 [&](ptc::DeviceId device) { return CapacityOf(device) >= needed; });
+    return roomy;
   }
 
   std::vector<bool> ZeroOf(const ptc::MeshShape& mesh) const {
@@ -156,8 +250,33 @@ class Search {
       refused_ = can.error();
       return false;
     }
-    drafts->push_back({mesh.shape(), options, seconds, false});
+    const auto least = LeastBytes(mesh.shape(), options.zero);
+    const std::int64_t bytes = least ? *least : 0;
+    const bool may_fit = NumRoomy(Needed(bytes)) >= mesh.num_ranks();
+    drafts->push_back({mesh.shape(), options, seconds, bytes, may_fit, false});
     return true;
+  }
+
+  /// Adds the configuration that changes least: as many replicas as fit on the devices, and as now
+  /// in everything else. A micro-batch that is larger than the new share is left to the trainer.
+  void AddKept(std::vector<Draft>* drafts) {
+    if (!input_.layout) return;
+    const std::int64_t of_replica = WithReplicas(1).num_ranks();
+    const StepOptions options = pinned_.value_or(input_.options);
+    for (std::int64_t dp = std::ssize(devices_) / of_replica; dp >= 1; --dp) {
+      const ptc::MeshShape shape = WithReplicas(dp);
+      const auto mesh = ptc::DeviceMesh::Make(shape, FirstDevices(shape.num_ranks()));
+      if (!mesh) continue;
+      for (StepOptions like : {options, StepOptions{.zero = options.zero}}) {
+        if (pinned_ && like != options) continue;
+        if (!CheckMesh(input_.settings, shape, like)) continue;
+        kept_.emplace(shape, like);
+        const bool known = std::any_of(drafts->begin(), drafts->end(),
+                                       [&](const Draft& draft) { return IsKept(draft); });
+        if (known || AddDraft(*mesh, like, Seconds(*mesh, like), drafts)) return;
+        kept_.reset();
+      }
+    }
   }
 
   /// How many numbers of ranks below the largest possible one are looked at. Few of them are
@@ -172,11 +291,13 @@ class Search {
     ptc::MeshShape like;
     if (input_.layout && input_.settings.program) like = input_.layout->mesh().shape();
     refused_ = InvalidArgument(fmt::format("no mesh of up to {} devices can run", devices_.size()));
-    std::int64_t most = 0;
+    std::int64_t most = 0;  // ranks of a mesh that may fit
+    std::int64_t top = 0;   // the same, or of one that can run, if fewer ranks cannot fit either
+    const bool are_alike = capacities_.front() == capacities_.back();
     bool has_current = false;
     const std::int64_t fewer = NumFewer(std::ssize(devices_));
     for (std::int64_t ranks = std::ssize(devices_); ranks >= 1; --ranks) {
-      if (most > 0 && ranks < most - fewer) break;
+      if (top > 0 && ranks < top - fewer) break;
       const std::vector<ptc::DeviceId> devices = FirstDevices(ranks);
       for (const ptc::MeshShape& shape : MeshesOf(input_.settings, ranks, like)) {
         const auto mesh = ptc::DeviceMesh::Make(shape, devices);
@@ -191,22 +312,24 @@ class Search {
           }
           if (!AddDraft(*mesh, options, seconds, &drafts)) continue;
           has_current = has_current || IsCurrent(shape, options);
-          most = std::max(most, ranks);
+          if (drafts.back().may_fit) most = std::max(most, ranks);
+          if (drafts.back().may_fit || are_alike) top = std::max(top, ranks);
         }
       }
     }
     if (input_.layout && !has_current && !pinned_ && HoldsCurrent()) {
       AddDraft(input_.layout->mesh(), input_.options, now_.value_or(0), &drafts);
     }
+    AddKept(&drafts);
     for (Draft& draft : drafts) draft.uses_most = draft.mesh.num_ranks() == most;
     return drafts;
   }
 
-  /// Places and plans the first drafts: most of them those that use the most devices, a few others,
-  /// and the current configuration.
-  std::vector<Candidate> Plan(const std::vector<Draft>& drafts, std::int64_t limit) {
+  /// Places and plans the first drafts: the current configuration, the one that changes least, most
+  /// of the others those that use the most devices, a few others. If none of them fits, then those
+  /// that need the least memory.
+  std::vector<Found> Plan(const std::vector<Draft>& drafts, std::int64_t limit) {
     constexpr std::int64_t kIdleShare = 4;  // one in four may leave devices idle
-    std::vector<Candidate> fitting, unfit;
     std::vector<const Draft*> order, later;
     std::int64_t idle_left = std::max<std::int64_t>(1, limit / kIdleShare);
     std::int64_t most_left = std::max<std::int64_t>(1, limit - idle_left);
@@ -214,7 +337,9 @@ class Search {
       std::int64_t& left = draft.uses_most ? most_left : idle_left;
       if (IsCurrent(draft.mesh, draft.options)) {
         order.insert(order.begin(), &draft);
-      } else if (left > 0) {
+      } else if (IsKept(draft)) {
+        order.push_back(&draft);
+      } else if (left > 0 && draft.may_fit) {
         order.push_back(&draft);
         --left;
       } else {
@@ -222,17 +347,40 @@ class Search {
       }
     }
     order.insert(order.end(), later.begin(), later.end());
-    std::int64_t tries = 2 * limit;
-    for (const Draft* draft : order) {
-      if (std::ssize(fitting) == limit || tries-- == 0) break;
-      const auto candidate = Complete(*draft);
-      if (!candidate) continue;
-      (candidate->fits() ? fitting : unfit).push_back(*candidate);
+    std::vector<Found> fitting, unfit;
+    const std::size_t looked_at = PlanSome(order, limit, fitting, unfit);
+    if (fitting.empty()) {
+      std::vector<const Draft*> rest(order.begin() + static_cast<std::ptrdiff_t>(looked_at),
+                                     order.end());
+      std::stable_sort(rest.begin(), rest.end(), [](const Draft* a, const Draft* b) {
+        return a->least_bytes < b->least_bytes;
+      });
+      PlanSome(rest, limit, fitting, unfit);
     }
     const auto room = static_cast<std::size_t>(limit - std::ssize(fitting));
     unfit.resize(std::min(unfit.size(), room));
-    fitting.insert(fitting.end(), unfit.begin(), unfit.end());
+    std::move(unfit.begin(), unfit.end(), std::back_inserter(fitting));
     return fitting;
+  }
+
+  /// Completes drafts until `limit` fit or too many are planned. One that has no room for its state
+  /// is cheap to look at, so many of these are.
+  /// \return how many it has looked at
+  std::size_t PlanSome(const std::vector<const Draft*>& order, std::int64_t limit,
+                       std::vector<Found>& fitting, std::vector<Found>& unfit) {
+    constexpr std::int64_t kPlans = 2, kLooks = 16;  // times `limit`
+    std::int64_t plans = kPlans * limit;
+    std::int64_t looks = kLooks * limit;
+    std::size_t next = 0;
+    for (; next < order.size(); ++next) {
+      if (std::ssize(fitting) == limit || plans == 0 || looks-- == 0) break;
+      if (!order[next]->may_fit && std::ssize(unfit) >= limit) continue;
+      auto found = Complete(*order[next]);
+      if (!found) continue;
+      if (found->candidate.fits() || found->candidate.moved_bytes > 0) --plans;
+      (found->candidate.fits() ? fitting : unfit).push_back(std::move(*found));
+    }
+    return next;
   }
 
   std::int64_t CapacityOf(ptc::DeviceId device) const {
@@ -264,86 +412,118 @@ class Search {
     }
   }
 
-  Result<Candidate> Complete(const Draft& draft) {
+  Result<Found> Complete(const Draft& draft) {
     TESSERA_TRY(const auto tensors, Tensors(draft.options.zero));
-    Candidate candidate{.mesh = draft.mesh, .options = draft.options};
+    Found found{.candidate = {.mesh = draft.mesh, .options = draft.options},
+                .keeps = IsKept(draft)};
+    Candidate& candidate = found.candidate;
     candidate.current =
         input_.lost.empty() && IsCurrent(draft.mesh, draft.options) && HoldsCurrent();
+    const std::int64_t ranks = draft.mesh.num_ranks();
     std::optional<ptc::DeviceMesh> mesh;
     if (candidate.current) {
       mesh = input_.layout->mesh();
-    } else if (input_.layout) {
-      TESSERA_TRY(auto stages, StagesOn(tensors.stages, draft.mesh));
-      TESSERA_TRY(mesh, ptc::Place(*input_.layout, draft.mesh, tensors.tensors, devices_,
-                                   input_.machines.topology, stages, input_.lost));
     } else {
-      TESSERA_TRY(mesh, ptc::DeviceMesh::Make(draft.mesh, FirstDevices(draft.mesh.num_ranks())));
+      TESSERA_TRY(mesh, ptc::DeviceMesh::Make(draft.mesh, FirstDevices(ranks, draft.least_bytes)));
+    }
+    TESSERA_TRY(std::optional<ptc::Layout> to, MakeLayout(tensors, *mesh));
+    // What ranks need does not depend on where they are.
+    const auto kinds = std::make_shared<const ptc::Kinds>(ptc::MakeKinds(*to, *to));
+    const MemoryNeeds start(kinds);
+    const std::int64_t fullest = Needed(start.MostOfLayout());
+    if (!candidate.current && NumRoomy(fullest) > 0) {
+      TESSERA_TRY(mesh,
+                  PlaceJob(input_, draft.mesh, draft.options, tensors, Placeable(ranks, fullest)));
+      TESSERA_TRY(to, MakeLayout(tensors, *mesh));
     }
     candidate.devices = mesh->devices();
     std::sort(candidate.devices.begin(), candidate.devices.end());
     std::set_difference(devices_.begin(), devices_.end(), candidate.devices.begin(),
                         candidate.devices.end(), std::back_inserter(candidate.idle));
     candidate.step_seconds = Seconds(*mesh, draft.options);
-    TESSERA_TRY(const auto to, MakeLayout(tensors, *mesh));
-    MemoryNeeds start(to, to);
     for (int rank = 0; rank < mesh->num_ranks(); ++rank) {
-      // Rounds need some room for the shards that are on their way.
-      const std::int64_t needed = start.OfLayout(rank);
-      Note(mesh->devices()[static_cast<std::size_t>(rank)],
-           input_.in_rounds ? needed + needed / 32 : needed, &candidate);
+      Note(mesh->devices()[static_cast<std::size_t>(rank)], Needed(start.OfLayout(rank)),
+           &candidate);
     }
-    if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
+    if (!candidate.fits()) return found;
+    const Exposure exposure = ExposureOf(*kinds, *mesh, input_.machines.topology);
+    found.survives = exposure.level();
+    candidate.survival = exposure.node;
+    if (!input_.layout || candidate.current) return found;
     TESSERA_TRY(const auto plan,
-                ptc::MakeOutline(*input_.layout, to, input_.machines.topology,
+                ptc::MakeOutline(*input_.layout, *to, input_.machines.topology,
                                  {.lost = input_.lost, .relaying = ptc::Relaying::kIfFaster}));
     if (!input_.in_rounds) NoteBothSides(plan, *mesh, &candidate);
     candidate.moved_bytes = plan.bytes.moved();
     candidate.pause_seconds = EstimatePause(plan);
-    return candidate;
+    return found;
   }
 
-  /// Returns the fastest candidate among those that fit and leave the fewest devices idle; of
-  /// equally fast ones, the one that moves the fewest bytes.
-  void Recommend(std::vector<Candidate>& candidates) const {
-    std::size_t idle = devices_.size();
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const Candidate& c : candidates) {
-      if (c.fits()) idle = std::min(idle, c.idle.size());
+  /// Recommends one of those that fit, by the aim.
+  void Recommend(std::vector<Found>& all) const {
+    std::vector<Found*> fit;
+    for (Found& found : all) {
+      if (found.candidate.fits()) fit.push_back(&found);
     }
-    for (const Candidate& c : candidates) {
-      if (c.fits() && c.idle.size() == idle) fastest = std::min(fastest, c.step_seconds);
+    const auto keep_only = [&fit](const auto& is_kept) {
+      if (std::any_of(fit.begin(), fit.end(), is_kept)) std::erase_if(fit, std::not_fn(is_kept));
+    };
+    const bool had_replicas = input_.layout && input_.layout->mesh().shape()[Axis::kDp] > 1;
+    if (had_replicas && input_.aim == Aim::kKeepReplicas) {
+      int most = 0;
+      for (const Found* found : fit) most = std::max(most, found->survives);
+      keep_only([most](const Found* found) { return found->survives == most; });
+    }
+    if (input_.aim != Aim::kUseAll) keep_only([](const Found* found) { return found->keeps; });
+    if (Candidate* const best = BestOf(fit)) best->recommended = true;
+  }
+
+  /// Returns the fastest candidate among those that leave the fewest devices idle; of equally fast
+  /// ones, the one that moves the fewest bytes.
+  static Candidate* BestOf(const std::vector<Found*>& fit) {
+    std::size_t idle = std::numeric_limits<std::size_t>::max();
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Found* f : fit) idle = std::min(idle, f->candidate.idle.size());
+    for (const Found* f : fit) {
+      if (f->candidate.idle.size() == idle) fastest = std::min(fastest, f->candidate.step_seconds);
     }
     Candidate* best = nullptr;
-    for (Candidate& c : candidates) {
-      if (!c.fits() || c.idle.size() != idle || c.step_seconds > fastest * (1 + kEqualSpeed)) {
-        continue;
-      }
+    for (Found* found : fit) {
+      Candidate& c = found->candidate;
+      if (c.idle.size() != idle || c.step_seconds > fastest * (1 + kEqualSpeed)) continue;
       const auto key = [](const Candidate& x) {
         return std::make_tuple(x.moved_bytes, !x.current, x.step_seconds, -x.mesh[Axis::kDp]);
       };
       if (!best || key(c) < key(*best)) best = &c;
     }
-    if (best) best->recommended = true;
+    return best;
   }
 
-  Error NothingFits(const Draft& draft) const {
-    auto mesh = ptc::DeviceMesh::Make(draft.mesh, FirstDevices(draft.mesh.num_ranks()));
+  /// The error of the configuration that needs the least memory.
+  Error NothingFits(const std::vector<Draft>& drafts) const {
+    const auto leanest = std::min_element(
+        drafts.begin(), drafts.end(),
+        [](const Draft& a, const Draft& b) { return a.least_bytes < b.least_bytes; });
+    auto mesh = ptc::DeviceMesh::Make(
+        leanest->mesh, FirstDevices(leanest->mesh.num_ranks(), leanest->least_bytes));
     if (!mesh) return mesh.error();
-    const Status fits = CheckFits(input_.settings, *mesh, draft.options, input_.capacities);
+    const Status fits = CheckFits(input_.settings, *mesh, leanest->options, input_.capacities);
     if (!fits) return fits.error();
-    return ResourceExhausted(
-        fmt::format("job '{}' fits these devices, but no move to them fits while the old state is "
-                    "still held",
-                    input_.job));
+    return ResourceExhausted(fmt::format(
+        "job '{}' fits these devices, but no move to them fits{}", input_.job,
+        input_.in_rounds ? "" : " while the old state is still held: add --move-memory auto"));
   }
 
   const SearchInput& input_;
   const std::optional<StepOptions> pinned_;
-  std::vector<ptc::DeviceId> devices_;  // ascending
+  std::vector<ptc::DeviceId> devices_;    // ascending
+  std::vector<std::int64_t> capacities_;  // of the devices, ascending
   double anchor_ = 1;
   std::optional<double> now_;  // estimated step time of the current mesh; 0: unknown
   std::optional<Error> refused_;
-  std::array<std::optional<ptc::RuledTensors>, 2> tensors_;
+  std::optional<std::pair<ptc::MeshShape, StepOptions>> kept_;  // the smallest change
+  std::array<std::optional<ptc::RuledTensors>, 2> tensors_;     // without and with ZeRO
+  std::array<std::optional<StateBytes>, 2> state_;
 };
 
 }  // namespace

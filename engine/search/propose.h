@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// Which configuration a job should run on a set of devices: enumerates what it can run, estimates
-/// step time, memory and move of each, and takes the fastest; at equal speed the one that moves
-/// less.
+/// Chooses the configuration of a job on a set of devices: enumerates what it can run, and
+/// estimates step time, memory and move of each.
 ///
-/// Named devices are meant to be used: a mesh that leaves some of them idle is recommended only if
-/// no mesh uses more. Own programs have no cost model. Their meshes are ordered by the bytes that
-/// move, data parallelism first, and step times are unknown (0).
+/// A running job gets the smallest change: it keeps all degrees but dp, which becomes as large as
+/// the devices allow; the rest of them stay idle. A job that starts, and a job that cannot keep its
+/// degrees, gets the fastest configuration of those that leave the fewest devices idle; at equal
+/// speed the one that moves less. Own programs have no cost model. Their meshes are ordered by the
+/// bytes that move, data parallelism first, and step times are unknown (0).
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,13 @@
 
 namespace tessera::engine {
 
+/// What is recommended to a running job. The default comes first.
+enum class Aim : std::uint8_t {
+  kSmallestChange,
+  kUseAll,        // the fastest that leaves the fewest devices idle
+  kKeepReplicas,  // after a loss: what survives most next time, then the smallest change
+};
+
 /// A job and the devices that it may use.
 struct SearchInput {
   std::string job;
@@ -38,18 +46,19 @@ struct SearchInput {
   std::optional<double> step_seconds = {};  // measured with `layout`: anchors all estimates
   Machines machines = {};
   Calibration calibration = {};
+  Aim aim = Aim::kSmallestChange;  // without a layout: always as kUseAll
 };
 
 /// Two estimates that differ by less count as equal.
 inline constexpr double kEqualSpeed = 0.03;
 inline constexpr std::int64_t kMaxProposed = 8;
 
-/// Returns the best `limit` configurations, always including the current one if the devices allow
-/// it. Micro-batch and ZeRO vary; of equally fast micro-batches the trainer's own choice (0) is
-/// listed.
+/// Returns the best `limit` configurations: the recommended one first, then those that use all
+/// devices, the fastest first. Always includes the current one if the devices allow it. Micro-batch
+/// and ZeRO vary; of equally fast micro-batches the trainer's own choice (0) is listed.
 /// \error kInvalidArgument for an empty device list, or, if no mesh can run, the error of the
 ///     smallest one
-/// \error kResourceExhausted if no mesh fits: as CheckFits
+/// \error kResourceExhausted if no mesh fits: as CheckFits of the one that needs least
 Result<Proposal> Propose(const SearchInput& input, std::int64_t limit = kMaxProposed);
 
 /// The configuration of a job for which the user named devices but no mesh.

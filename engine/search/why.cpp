@@ -24,7 +24,7 @@ std::string MovesText(std::int64_t bytes) {
   return bytes == 0 ? "moves nothing" : "moves " + BytesText(bytes);
 }
 
-/// "1.6 times as fast as now", "7 % faster than now", "as fast as now".
+/// "estimated 1.6 times as fast as now", "estimated 7 % faster than now".
 std::string AgainstNow(double now, double then) {
   const double ratio = now / then;
   if (ratio >= 1.5) return fmt::format("estimated {:.1f} times as fast as now", ratio);
@@ -32,38 +32,43 @@ std::string AgainstNow(double now, double then) {
     return fmt::format("estimated {:.0f} % faster than now", 100 * (ratio - 1));
   }
   if (ratio >= 1 - kEqualSpeed) return "estimated as fast as now";
-  return fmt::format("estimated {:.0f} % slower than now, but the fastest that uses these devices",
-                     100 * (1 / ratio - 1));
+  return fmt::format("estimated {:.0f} % slower than now", 100 * (1 / ratio - 1));
 }
 
-/// Returns the advantage and the disadvantage of the best other configuration; empty if there is
-/// none.
-std::string RivalText(const Candidate& chosen, const std::vector<Candidate>& candidates) {
+bool IsSlower(double now, double then) { return now / then < 1 - kEqualSpeed; }
+
+/// The fastest other configuration that fits, or nullptr.
+const Candidate* RivalOf(const std::vector<Candidate>& candidates) {
   const Candidate* rival = nullptr;
   for (const Candidate& other : candidates) {
     if (other.recommended || !other.fits()) continue;
     if (!rival || other.step_seconds < rival->step_seconds) rival = &other;
   }
-  if (!rival) return "";
-  const double gain = chosen.step_seconds / rival->step_seconds - 1;
+  return rival;
+}
+
+/// Returns the advantage and the disadvantage of the best other configuration.
+std::string RivalText(const Candidate& chosen, const Candidate& rival) {
+  const double gain = chosen.step_seconds / rival.step_seconds - 1;
   const double percent = 100 * std::abs(gain);
   if (gain <= 0) {
     return percent < 0.5
-               ? fmt::format("{} is as fast and {}", Label(*rival), MovesText(rival->moved_bytes))
-               : fmt::format("next is {}, {:.0f} % slower", Label(*rival), percent);
+               ? fmt::format("{} is as fast and {}", Label(rival), MovesText(rival.moved_bytes))
+               : fmt::format("next is {}, {:.0f} % slower", Label(rival), percent);
   }
   const std::string speed = percent < 0.5 ? "as fast" : fmt::format("{:.0f} % faster", percent);
-  const std::size_t more_idle =
-      rival->idle.size() - std::min(rival->idle.size(), chosen.idle.size());
   const std::string but =
-      more_idle > 0 ? fmt::format("leaves {} idle", Counted(std::ssize(rival->idle), "device"))
-                    : MovesText(rival->moved_bytes);
-  return fmt::format("{} would be {} but {}", Label(*rival), speed, but);
+      rival.idle.size() > chosen.idle.size()
+          ? fmt::format("leaves {} idle", Counted(std::ssize(rival.idle), "device"))
+          : MovesText(rival.moved_bytes);
+  return fmt::format("{} would be {} but {}", Label(rival), speed, but);
 }
 
 }  // namespace
 
 std::string IdleText(const std::vector<ptc::DeviceId>& idle) {
+  constexpr std::size_t kMostNames = 8;
+  if (idle.size() > kMostNames) return fmt::format("{} devices stay idle", idle.size());
   std::string names;
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (i > 0) names += i + 1 == idle.size() ? " and " : ", ";
@@ -72,32 +77,39 @@ std::string IdleText(const std::vector<ptc::DeviceId>& idle) {
   return names + (idle.size() == 1 ? " stays idle" : " stay idle");
 }
 
-std::string WhyText(const std::vector<Candidate>& candidates, std::optional<double> now) {
+std::string WhyText(const std::vector<Candidate>& candidates, std::optional<double> now,
+                    bool keeps) {
   const auto chosen = std::find_if(candidates.begin(), candidates.end(),
                                    [](const Candidate& c) { return c.recommended; });
   if (chosen == candidates.end()) return "";
   const bool known = chosen->step_seconds > 0;
+  const Candidate* const rival = RivalOf(candidates);
   std::string text = Label(*chosen);
   if (chosen->current) {
-    text += known ? " stays: no other configuration is estimated to be clearly faster"
-                  : " stays: nothing moves";
+    // One that leaves more devices idle is no better use of them, even if it is faster.
+    const bool is_beaten = std::any_of(candidates.begin(), candidates.end(), [&](const auto& c) {
+      return c.fits() && c.idle.size() <= chosen->idle.size() &&
+             IsSlower(c.step_seconds, chosen->step_seconds);
+    });
+    text += known && !is_beaten ? " stays: no other configuration is estimated to be clearly faster"
+                                : " stays: nothing moves";
   } else if (!known) {
-    text += now ? fmt::format(" {}, no other configuration of these devices moves less",
-                              MovesText(chosen->moved_bytes))
-                : " has the most data-parallel ranks that the layout permits";
+    text += keeps ? " keeps tp and pp, and " + MovesText(chosen->moved_bytes)
+            : now ? fmt::format(" {}, no other configuration of these devices moves less",
+                                MovesText(chosen->moved_bytes))
+                  : " has the most data-parallel ranks that the layout permits";
     text += "; the speed of a user's program is not known";
   } else if (now) {
-    text += fmt::format(" is {} and {}", AgainstNow(*now, chosen->step_seconds),
+    const bool is_forced = !keeps && IsSlower(*now, chosen->step_seconds);
+    text += fmt::format(" is {}{} and {}", AgainstNow(*now, chosen->step_seconds),
+                        is_forced ? ", but the fastest that uses these devices" : "",
                         MovesText(chosen->moved_bytes));
   } else {
     text +=
         fmt::format(" is estimated the fastest, {} per step", SecondsText(chosen->step_seconds));
   }
-  if (known) {
-    if (const std::string rival = RivalText(*chosen, candidates); !rival.empty()) {
-      text += "; " + rival;
-    }
-  }
+  if (known && keeps && !chosen->current) text += "; tp and pp stay";
+  if (known && rival) text += "; " + RivalText(*chosen, *rival);
   if (!chosen->idle.empty()) text += "; " + IdleText(chosen->idle);
   return text + '.';
 }

@@ -109,6 +109,19 @@ std::int64_t MemoryNeeds::OfLayout(int to_rank) const {
   return kControlPage + sums.rounded + sums.table;
 }
 
+std::int64_t MemoryNeeds::MostOfLayout() const {
+  const std::vector<int> groups = kinds_->to.Groups();
+  std::vector<bool> is_known(groups.size());
+  std::int64_t most = 0;
+  for (int rank = 0; rank < std::ssize(groups); ++rank) {
+    const std::size_t group = At(groups[At(rank)]);
+    if (is_known[group]) continue;
+    is_known[group] = true;
+    most = std::max(most, OfLayout(rank));
+  }
+  return most;
+}
+
 std::int64_t MemoryNeeds::DuringMove(std::optional<int> from_rank, std::optional<int> to_rank,
                                      OldGradients gradients) {
   const Sums old = from_rank ? Of(Side::kFrom, *from_rank) : Sums{};

@@ -28,6 +28,8 @@ class MemoryNeeds {
 
   /// BytesNeeded of a rank of the new layout.
   std::int64_t OfLayout(int to_rank) const;
+  /// The most that OfLayout returns for any rank.
+  std::int64_t MostOfLayout() const;
   /// The capacity of an arena with which a device can take part in the move: control page,
   /// both tables, old state, and the larger of old gradients and of new state that is not kept with
   /// new gradients. With OldGradients::kKept their sum, less the gradients that stay with their

@@ -2046,6 +2046,26 @@
         <source>free disk space, or end the program that holds the file</source>
         <translation>Platz auf der Festplatte schaffen, oder das Programm beenden, das die Datei sperrt</translation>
     </message>
+    <message>
+        <source>%1 is estimated %2 slower than now and moves nothing</source>
+        <translation>%1 ist geschätzt %2 langsamer als jetzt und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 is estimated %2 slower than now and moves %3</source>
+        <translation>%1 ist geschätzt %2 langsamer als jetzt und bewegt %3</translation>
+    </message>
+    <message>
+        <source>tp and pp stay</source>
+        <translation>tp und pp bleiben</translation>
+    </message>
+    <message>
+        <source>%1 keeps tp and pp, and moves nothing</source>
+        <translation>%1 behält tp und pp und bewegt nichts</translation>
+    </message>
+    <message>
+        <source>%1 keeps tp and pp, and moves %2</source>
+        <translation>%1 behält tp und pp und bewegt %2</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -2500,6 +2520,10 @@
     <message>
         <source>%1 unused</source>
         <translation>%1 ungenutzt</translation>
+    </message>
+    <message>
+        <source>loss of any node: %1</source>
+        <translation>Verlust eines Knotens: %1</translation>
     </message>
 </context>
 <context>
@@ -6148,6 +6172,14 @@
         <source>kind</source>
         <translation>Art</translation>
     </message>
+    <message>
+        <source>loss of any node</source>
+        <translation>Verlust eines Knotens</translation>
+    </message>
+    <message>
+        <source>State of which no other node holds a copy</source>
+        <translation>Zustand, von dem kein anderer Knoten eine Kopie hält</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::JobPlots</name>
@@ -9172,6 +9204,14 @@ Bytes %2 bis %3, %4
         <source>In rounds, where memory is short: each frees what the one before has moved, and there is no rollback from the first on</source>
         <translation>In Runden, wo der Speicher knapp ist: Jede gibt frei, was die vorige bewegt hat, und ab der ersten gibt es kein Zurück</translation>
     </message>
+    <message>
+        <source>loss of any node</source>
+        <translation>Verlust eines Knotens</translation>
+    </message>
+    <message>
+        <source>State of which no other node holds a copy</source>
+        <translation>Zustand, von dem kein anderer Knoten eine Kopie hält</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::PlotBand</name>
@@ -11780,6 +11820,15 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>copying while training</source>
         <translation>kopiert beim Training</translation>
+    </message>
+    <message>
+        <source>survived</source>
+        <translation>überstanden</translation>
+    </message>
+    <message>
+        <source>%1 would lose %2</source>
+        <comment>n1 would lose 18 MiB</comment>
+        <translation>%1 verlöre %2</translation>
     </message>
 </context>
 </TS>

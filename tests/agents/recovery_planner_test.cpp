@@ -60,12 +60,36 @@ class RecoveryPlannerTest : public QObject {
     QCOMPARE(out.plan->summary.epoch, std::int64_t{3});
   }
 
+  // Half of the GPUs are left. The same tp and pp would leave one copy of the state; another mesh
+  // of as many GPUs keeps two.
+  void replicasAreKeptWhereTheyFit() {
+    const WayOut out = FindWayOut(Facts("dp=2,tp=2,pp=2 on n0g0,n0g1,n1g0,n1g1,n0g2,n0g3,n1g2,n1g3",
+                                        "n1g0,n1g1,n1g2,n1g3", "n0g0,n0g1,n0g2,n0g3", ""));
+    QVERIFY2(out.status.can_continue(), out.status.why_not.c_str());
+    QVERIFY(out.status.mesh[ptc::Axis::kDp] > 1);
+    QVERIFY(out.plan->summary.survival && out.plan->summary.survival->bytes > 0);  // one node
+  }
+
   void aSpareDeviceIsTakenBeforeItShrinks() {
     const WayOut out = FindWayOut(
         Facts("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", "n1g0,n1g1", "n0g0,n0g1", "n2g0,n2g1,n3g0"));
     QVERIFY(out.status.mesh == *ptc::ParseMeshShape("dp=2,tp=2"));
     QVERIFY(out.status.devices == Devices("n0g0,n0g1,n2g0,n2g1"));
     QVERIFY(out.status.moved_bytes > 0);
+  }
+
+  // Next to the replica that is left, the next loss of a node would take both.
+  void aSpareDeviceOnAnotherNodeKeepsReplicasApart() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "n0g1,n2g0");
+    facts.basis.job.machines.machine_of_node = {{0, 0}, {1, 0}, {2, 0}};  // not slower
+    facts.basis.job.machines.topology.host_of_node = {{0, 0}, {1, 0}, {2, 0}};
+    const WayOut out = FindWayOut(facts);
+    QVERIFY(out.status.devices == Devices("n0g0,n2g0"));
+    QVERIFY(out.plan->summary.survival && out.plan->summary.survival->of_any_node());
+    facts.remaining.spare = Devices("n0g1");
+    const WayOut near = FindWayOut(facts);
+    QVERIFY(near.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(near.plan->summary.survival && !near.plan->summary.survival->of_any_node());
   }
 
   // A torn device is filled from its replica: the layout stays what the user chose.

@@ -125,6 +125,7 @@ class Any {
         job.data.seed = Count();
       }
       job.metrics = Metrics();
+      if (Flip()) job.survival = engine::Survival{Device().node, Count()};
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();
@@ -180,6 +181,7 @@ class Any {
     plan.to_options = Options();
     if (Flip()) plan.from_step_seconds = Seconds();
     if (Flip()) plan.to_step_seconds = Seconds();
+    if (Flip()) plan.survival = engine::Survival{Device().node, Count()};
     return plan;
   }
   engine::HistoryEntry History() {
@@ -214,6 +216,7 @@ class Any {
       candidate.capacity = Count();
       candidate.current = Flip();
       candidate.recommended = Flip();
+      if (Flip()) candidate.survival = engine::Survival{Device().node, Count()};
       proposal.candidates.push_back(candidate);
     }
     proposal.why = Text();

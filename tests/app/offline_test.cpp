@@ -293,6 +293,11 @@ class OfflineTest : public QObject {
         gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--lose", "n9"}, 2, "--lose 'n9'");
     row("job and model", gpt2 + QStringList{"job", "--from", "tp=2", "--to", "tp=1"}, 2, "'job'");
     row("mesh of a job", gpt2 + QStringList{"--mesh", "tp=2"}, 2, "--mesh is for a running job");
+    row("all GPUs of a job", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--use-all"}, 2,
+        "--use-all is for a running job");
+    row("stages of no pipeline",
+        gpt2 + QStringList{"--from", "tp=2", "--to", "tp=4", "--stages", "0,0,1,1"}, 2,
+        "--from and --to both have pp = 1");
     row("model of no job", {"plan", "job", "--from", "tp=2"}, 2, "--from needs --model");
     row("no such relay", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--relay", "maybe"},
         2, "--relay 'maybe' is not one of auto, on, off");

@@ -11,8 +11,8 @@
 #include "engine/lesson/lesson_translation.h"
 #include "engine/lesson/lessons.h"
 #include "engine/model/job_layout.h"
+#include "engine/search/place_job.h"
 #include "ptc/certificate/certificate.h"
-#include "ptc/plan/placement.h"
 #include "tests/folders.h"
 #include "tests/support/test_main.h"
 
@@ -88,8 +88,12 @@ class LessonStageTest : public QObject {
     ptc::Topology topology;
     topology.network_bytes_per_second = 1e9;
     topology.host_bytes_per_second = 6e9;
-    const auto to = *engine::MakeLayout(
-        tensors, *ptc::Place(from, shape, tensors.tensors, devices, topology, tensors.stages));
+    engine::SearchInput input;
+    input.settings = start.world->settings;
+    input.layout = from;
+    input.machines.topology = topology;
+    const auto to =
+        *engine::MakeLayout(tensors, *engine::PlaceJob(input, shape, {}, tensors, devices));
     const auto outline =
         *ptc::MakeOutline(from, to, topology, {.relaying = ptc::Relaying::kIfFaster});
     const auto bounds = ptc::Certify(from, to, topology, {}, outline.port_prices);

@@ -145,6 +145,11 @@ class SentencesTest : public QObject {
         "n1g2 and n1g3 stay idle.",
         "dp=4,tp=2 ist geschätzt 7 % schneller als jetzt und bewegt 18,7 MiB; als Nächstes dp=8, "
         "3 % langsamer; n1g2 und n1g3 bleiben frei.");
+    row("dp=3,tp=2 is estimated 25 % slower than now and moves 18.7 MiB; tp and pp stay; dp=7 "
+        "would "
+        "be 5 % faster but moves 40.1 MiB; n1g2 stays idle.",
+        "dp=3,tp=2 ist geschätzt 25 % langsamer als jetzt und bewegt 18,7 MiB; tp und pp bleiben; "
+        "dp=7 wäre 5 % schneller, bewegt aber 40,1 MiB; n1g2 bleibt frei.");
     row("replicas_live: no step lost: n2g1 failed",
         "Replikate leben: kein Schritt verloren: n2g1 ist ausgefallen");
     row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");

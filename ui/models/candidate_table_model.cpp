@@ -106,6 +106,9 @@ QString CandidateTableModel::describe(int row) const {
   if (!candidate.idle.empty()) {
     parts << tr("%1 unused").arg(format::gpus(static_cast<std::int64_t>(candidate.idle.size())));
   }
+  if (candidate.survival) {
+    parts << tr("loss of any node: %1").arg(format::survival(*candidate.survival));
+  }
   return parts.join(QStringLiteral(" · "));
 }
 

@@ -390,6 +390,11 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
                   job.state_bytes > 0 ? format::bytes(job.state_bytes) : format::unknown(),
                   {},
                   tr("one full replica")});
+  if (job.survival) {
+    rows.push_back({tr("loss of any node"), format::survival(*job.survival),
+                    job.survival->of_any_node() ? QString() : QStringLiteral("warn"),
+                    tr("State of which no other node holds a copy")});
+  }
   if (!m_past) {
     rows.push_back(snapshotRow(job.snapshots));
     rows.push_back(checkpointRow(job.checkpoints));

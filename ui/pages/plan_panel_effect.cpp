@@ -118,6 +118,11 @@ void PlanPanel::refreshPlan() {
   rows.push_back({tr("held only once"), tr("%1 in %2 shards")
                                             .arg(format::bytes(certificate.single_source_bytes),
                                                  format::count(summary->single_source))});
+  if (const auto& survival = summary->survival) {
+    rows.push_back({tr("loss of any node"), format::survival(*survival),
+                    survival->of_any_node() ? QString() : QStringLiteral("warn"),
+                    tr("State of which no other node holds a copy")});
+  }
   if (summary->in_rounds.rounds > 0) rows.push_back(roundsRow(*summary));
   rows.push_back(rollbackRow(*summary, QStringLiteral("warn")));
   if (!summary->idle.empty()) {
