@@ -246,7 +246,7 @@ Status TransactionDesk::Recover() {
   summary.to_devices = row.to.mesh().devices();
   summary.from_options = entry.from_options;
   summary.to_options = row.options;
-  ptc::Outline plan;
+  ptc::PlanFigures plan;
   plan.to_hash = row.to.hash();
   txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)}, timers_.now());
   txn_->id = row.id;
