@@ -91,10 +91,10 @@ Result<std::string> NumericEndpoint(const std::string& endpoint) {
   }
   TESSERA_TRY(const Addresses addresses, Resolve(place.host, ""));
   const addrinfo* chosen = addresses.get();
-  for (const addrinfo* each = chosen; each != nullptr; each = each->ai_next) {
-    if (each->ai_family != AF_INET) continue;
-    chosen = each;
-    break;
+  while (chosen != nullptr && chosen->ai_family != AF_INET) chosen = chosen->ai_next;
+  if (chosen == nullptr) {
+    return Unavailable(
+        fmt::format("'{}' has no IPv4 address: write its IPv6 address in brackets", place.host));
   }
   const auto text = NumericText(chosen->ai_addr, chosen->ai_addrlen);
   if (!text) return Unavailable(fmt::format("'{}' has no numeric address", place.host));

@@ -14,10 +14,11 @@ namespace tessera::agents {
 /// \error kInvalidArgument for another form; kUnavailable without a route
 Result<std::string> LocalAddressTowards(const std::string& endpoint);
 
-/// Returns `endpoint` ("tcp://host:port") with a numeric address in place of a host name: its first
-/// IPv4 address, or its first IPv6 address if it has no other. Leaves numeric addresses, `*` and
-/// names of network interfaces unchanged. May wait for a name server.
-/// \error kInvalidArgument for another form; kUnavailable naming the host
+/// Returns `endpoint` ("tcp://host:port") with the first IPv4 address of a host name in its place.
+/// Leaves numeric addresses, `*` and names of network interfaces unchanged. May wait for a name
+/// server.
+/// \error kInvalidArgument for another form; kUnavailable naming the host, also if it has no IPv4
+///     address
 Result<std::string> NumericEndpoint(const std::string& endpoint);
 
 }  // namespace tessera::agents

@@ -325,6 +325,9 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& ope
   job.last_step = timers_.now();
   // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
+  if (const auto over = jobs_.EndedOf(name); !over.empty()) {
+    job.start = std::max(job.start, *over.rbegin() + 1);  // whatever the clock says
+  }
   uses_.steps.ForgetRow(name);  // of an earlier job with this name
   TESSERA_TRY(Job* const added, jobs_.Add(std::move(job)));
   const std::string options = ToString(added->options);

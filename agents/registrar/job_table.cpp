@@ -206,7 +206,9 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         job.snapshots,
                         job.remains,
                         job.given_up};
-  others.push_back({KeyOf(job.name), ToText(row)});
+  // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
+  // has its outcome in the row of the job.
+  others.insert(others.begin(), {KeyOf(job.name), ToText(row)});
   Status put = journal_.Write(others);
   publisher_.NoteJournaled(put);
   EraseLeftMarks();

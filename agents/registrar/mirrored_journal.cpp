@@ -66,7 +66,20 @@ Status MirroredJournal::OnRegister(std::int32_t node, const std::string& identit
 }
 
 Status MirroredJournal::NoteNode(std::int32_t node) {
-  if (!nodes_.insert(node).second) return OkStatus();
+  return nodes_.insert(node).second ? WriteNodes() : OkStatus();
+}
+
+Status MirroredJournal::Forget(std::int32_t node) {
+  routes_.erase(node);
+  if (nodes_.erase(node) == 0) return OkStatus();
+  TESSERA_RETURN_IF_ERROR(WriteNodes());
+  if (is_behind()) return OkStatus();
+  ++revision_;
+  for (const auto& [other, identity] : routes_) SendAll(identity);
+  return OkStatus();
+}
+
+Status MirroredJournal::WriteNodes() {
   std::string text;
   for (const std::int32_t known : nodes_) text += std::to_string(known) + ' ';
   return journal_.Put(kNodes, text);

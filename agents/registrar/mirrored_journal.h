@@ -49,6 +49,10 @@ class MirroredJournal : public engine::DurableStore {
   /// registrar may need what they have, until the table is rebuilt. That holds across restarts.
   /// \error of the journal
   Status OnRegister(std::int32_t node, const std::string& identity, std::int64_t kept_revision);
+  /// A takeover does not wait for the copy of this node any more. If it registers again it counts
+  /// again.
+  /// \error of the journal
+  Status Forget(std::int32_t node);
   /// Whether nodes have later copies.
   bool is_behind() const { return behind_ > 0; }
   /// The table was rebuilt from what nodes hold: their copies are replaced from now on.
@@ -73,6 +77,7 @@ class MirroredJournal : public engine::DurableStore {
   void Mirror(const engine::RowChange& change);
   void SendAll(const std::string& identity) const;
   Status NoteNode(std::int32_t node);
+  Status WriteNodes();
 
   engine::DurableStore& journal_;
   const std::int64_t generation_;

@@ -93,7 +93,10 @@ Result<Target> ChooseTarget(const engine::SearchInput& job, const wire::PlanRequ
               : request.use_all() ? engine::Aim::kUseAll
                                   : engine::Aim::kSmallestChange;
   auto choice = engine::ChooseMesh(input, as_now);
-  if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
+  if (may_relax) {  // also if more devices can be used then
+    auto other = engine::ChooseMesh(input, relaxed);
+    if (other && (!choice || other->idle.size() < choice->idle.size())) choice = std::move(other);
+  }
   if (!choice) return choice.error();
   return Target{choice->mesh, choice->options, std::move(choice->used), std::move(choice->idle),
                 std::move(choice->why)};

@@ -269,7 +269,10 @@ const Membership::Node* Registrar::FindLostNode(const Job& job, Clock::time_poin
 
 void Registrar::OnNodeSilent(const Node& node) {
   const std::string text = members_.SilentText(node);
-  if (node.state == engine::NodeState::kDead) jobs_.ForgetHeld(node.number);
+  if (node.state == engine::NodeState::kDead) {
+    jobs_.ForgetHeld(node.number);
+    if (world_.node_given_up) world_.node_given_up(node.number);
+  }
   AddNodeEvent(engine::Severity::kError, node,
                node.killed ? "dead: it was killed or given up"
                            : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));

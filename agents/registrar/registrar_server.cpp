@@ -189,6 +189,10 @@ Registrar::World RegistrarServer::MakeWorld() {
           [this] {
             if (mirrored_) NoteJournaled(mirrored_->Outrun());
           },
+      .node_given_up =
+          [this](std::int32_t node) {
+            if (mirrored_) NoteJournaled(mirrored_->Forget(node));
+          },
       .simulation = simulated_ ? simulated_->facts() : nullptr,
   };
 }

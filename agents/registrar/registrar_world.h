@@ -45,6 +45,8 @@ struct RegistrarWorld {
       send_shared = {};
   /// Rows of the job table were rebuilt from what nodes hold. May be empty.
   std::function<void()> table_rebuilt = {};
+  /// The node was killed or given up: a takeover does not wait for its copy. May be empty.
+  std::function<void(std::int32_t node)> node_given_up = {};
   /// Present: the nodes are simulated.
   std::shared_ptr<const SimulationFacts> simulation = {};
   std::size_t longest_value = 4096;  // in messages to nodes, bytes; longer ones become documents

@@ -78,7 +78,10 @@ void Restarter::RestartJobs() {
       if (job.restarts) uses_.losses.Consider(job);
       continue;
     }
-    if (!job.restarts) continue;
+    if (!job.restarts) {
+      job.device_loss.reset();
+      continue;
+    }
     if (const Status started = Restart(job, cut); !started) {
       AddEvent(engine::Severity::kError, name, "not started again: " + started.error().ToString());
     }

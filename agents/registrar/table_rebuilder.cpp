@@ -116,6 +116,10 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
     }
   }
   std::reverse(run->rows.begin(), run->rows.end());
+  // Numbers that nodes have seen are not used again: they would take a message for an old one.
+  if (const Status skipped = uses_.numbers.SkipTo(run->last_number); !skipped) {
+    run->left.push_back(skipped.error().message);
+  }
   RestoreNext(run);
 }
 
@@ -125,8 +129,7 @@ void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
   run->rows.pop_back();
   uses_.decisions.FindFree(next->first, [this, run, next](const Result<std::int64_t>& slot) {
     auto& [name, row] = *next;
-    // Numbers that nodes have seen are not used again: they would take a message for an old one.
-    Status done = slot ? uses_.numbers.SkipTo(run->last_number) : Status(slot.error());
+    Status done = slot ? OkStatus() : Status(slot.error());
     if (done) {
       row.slot = *slot;
       done = Restore(name, std::move(row));
@@ -156,7 +159,10 @@ void TableRebuilder::Finish(const Run& run) {
   for (const std::string& name : run.restored) out.mutable_rebuild()->add_jobs(name);
   for (const std::string& why : run.left) out.mutable_rebuild()->add_left(why);
   out.mutable_rebuild();
-  if (run.left.empty()) jobs_.ForgetUnreadable();
+  if (run.left.empty()) {
+    jobs_.ForgetUnreadable();
+    if (around_.completed) around_.completed();
+  }
   AddEvent(run.left.empty() ? engine::Severity::kInfo : engine::Severity::kWarning, "registrar",
            fmt::format("the job table was rebuilt: {} restored{}{}",
                        run.restored.empty() ? "no job" : NamesOf(run.restored),

@@ -40,6 +40,8 @@ class TableRebuilder : public RegistrarPart {
     std::function<Status()> check_idle;
     /// The job has a row again; its step is that of its devices.
     std::function<void(Job& job)> restored;
+    /// Nothing is left that a rebuild could restore.
+    std::function<void()> completed = {};
   };
   TableRebuilder(const Common& common, JobTable& jobs, const Uses& uses, World world)
       : RegistrarPart(common), jobs_(jobs), uses_(uses), around_(std::move(world)) {}

@@ -138,6 +138,7 @@ std::string Takeover::Text() const {
 
 bool Takeover::Suffices() const {
   if (!reported_.contains(config_.node) || copies_.empty()) return false;
+  if (nodes_.empty()) return true;  // copies of an earlier version do not name the nodes
   const auto counts = [this](std::int32_t node) { return node != off_; };
   const auto has_copy = [this](std::int32_t node) { return copies_.contains(node); };
   const auto named = std::ranges::count_if(awaited_, counts);

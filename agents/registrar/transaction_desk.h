@@ -199,7 +199,7 @@ class TransactionDesk : public RegistrarPart {
   /// record of transaction `running`.
   void CloseRecords(std::int64_t running);
   /// Notes in the record what the register holds about its transaction, as soon as that answers.
-  void CloseRecord(const engine::HistoryEntry& entry);
+  void CloseRecord(const engine::HistoryEntry& entry, bool is_of_before);
 
   const Uses uses_;
   JobTable& jobs_;

@@ -314,16 +314,20 @@ bool TransactionDesk::HadParticipant(std::int64_t transaction, const std::string
 void TransactionDesk::CloseRecords(std::int64_t running) {
   const auto entries = world_.history.Transactions({.open = true});
   if (!entries) return;  // its error shows with the next write
+  const auto upcoming = uses_.numbers.Upcoming();
   for (const engine::HistoryEntry& entry : *entries) {
-    if (entry.id != running) CloseRecord(entry);
+    if (entry.id == running) continue;
+    CloseRecord(entry, upcoming && entry.id >= *upcoming);
   }
 }
 
-void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry) {
+// A number that this journal has not given is of the cluster that had this name before.
+void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry, bool is_of_before) {
   uses_.decisions.FindOutcome(
-      entry.job, entry.id, [this, entry](const Result<std::optional<engine::Decision>>& held) {
+      entry.job, entry.id, [this, entry, is_of_before](const Result<std::optional<engine::Decision>>& held) {
         if (!held) {
-          timers_.After(kReadAgain, [this, entry] { CloseRecord(entry); });
+          timers_.After(kReadAgain,
+                        [this, entry, is_of_before] { CloseRecord(entry, is_of_before); });
           return;
         }
         engine::HistoryEntry closed = entry;
@@ -333,6 +337,10 @@ void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry) {
         closed.result = gave_up ? "failed" : committed ? "committed" : "rolled_back";
         closed.reason = *held ? "the registrar's agent ended before it recorded the outcome"
                               : "the registrar's agent ended before the transaction began";
+        if (!*held && is_of_before) {
+          closed.result = "failed";
+          closed.reason = "the cluster was stopped before the change ended";
+        }
         if (committed) {
           closed.epoch = (*held)->epoch;
           closed.step = (*held)->step;

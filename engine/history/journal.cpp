@@ -33,9 +33,12 @@ struct Journal::Impl {
 
 // Rows have the settings of jobs, whose URLs may have passwords in them.
 Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  // A failure shows below, with a better text.
-  if (file.ok()) static_cast<void>(::fchmod(file.get(), 0600));
+  {
+    // Closed before SQLite locks the file: closing any descriptor of it drops the locks of the
+    // process. A failure shows below, with a better text.
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (file.ok()) static_cast<void>(::fchmod(file.get(), 0600));
+  }
   TESSERA_TRY(auto database, Database::Open(path, Database::Durability::kFull));
   TESSERA_RETURN_IF_ERROR(Migrate(*database, kJournalSchema));
   Database& db = *database;

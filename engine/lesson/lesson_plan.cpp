@@ -112,8 +112,9 @@ Result<LessonTarget> TargetOf(const LessonState& state, const LessonChange& chan
     }
     auto choice = ChooseMesh(InputOf(state, devices), target.options);
     // A micro-batch that is larger than the new share is left to the trainer.
-    if (!choice && !change.micro_batch) {
-      choice = ChooseMesh(InputOf(state, devices), StepOptions{target.options.zero, 0});
+    if (!change.micro_batch) {
+      auto other = ChooseMesh(InputOf(state, devices), StepOptions{target.options.zero, 0});
+      if (other && (!choice || other->idle.size() < choice->idle.size())) choice = std::move(other);
     }
     if (!choice) return choice.error();
     target.mesh = choice->mesh;

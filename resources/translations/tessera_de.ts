@@ -4,6 +4,10 @@
 <context>
     <name>Checks</name>
     <message>
+        <source>refused keys</source>
+        <translation>abgelehnte Schlüssel</translation>
+    </message>
+    <message>
         <source>agent</source>
         <translation>Agent</translation>
     </message>
@@ -86,6 +90,30 @@
 </context>
 <context>
     <name>Sentences</name>
+    <message>
+        <source>n%1 keeps a later copy of the job table than registrar.db has ever had: the file was lost or replaced by an old copy. Copies of nodes are not overwritten until `tesseractl registrar rebuild`</source>
+        <translation>n%1 hat eine neuere Kopie der Job-Tabelle, als registrar.db je hatte: die Datei ging verloren oder wurde durch eine alte Kopie ersetzt. Die Kopien der Knoten werden bis zu `tesseractl registrar rebuild` nicht überschrieben</translation>
+    </message>
+    <message>
+        <source>the job table was rebuilt: %1 restored%2</source>
+        <translation>die Job-Tabelle wurde wiederhergestellt: %1%2</translation>
+    </message>
+    <message>
+        <source>its row in the job table was rebuilt from its nodes: epoch %1, after step %2</source>
+        <translation>seine Zeile in der Job-Tabelle wurde aus seinen Knoten wiederhergestellt: Epoche %1, nach Schritt %2</translation>
+    </message>
+    <message>
+        <source>%1 completes no handshake: is it the registrar, and is its public key the &apos;%2&apos; of this node&apos;s configuration?</source>
+        <translation>%1 schließt keinen Handshake ab: ist es der Registrar, und ist sein öffentlicher Schlüssel das &apos;%2&apos; in der Konfiguration dieses Knotens?</translation>
+    </message>
+    <message>
+        <source>the registrar at %1 refuses this node&apos;s key &apos;%2&apos;: copy the .pub file of n%3, with the line &apos;role node %4&apos;, into the folder of allowed keys on the registrar&apos;s node</source>
+        <translation>der Registrar unter %1 lehnt den Schlüssel &apos;%2&apos; dieses Knotens ab: die .pub-Datei von n%3 mit der Zeile &apos;role node %4&apos; in den Ordner der zugelassenen Schlüssel auf dem Knoten des Registrars kopieren</translation>
+    </message>
+    <message>
+        <source>if it is a node or user of yours, copy its .pub file to %1 on this node, with the line &apos;role node N&apos; for a node</source>
+        <translation>gehört er zu einem eigenen Knoten oder Nutzer, seine .pub-Datei nach %1 auf diesem Knoten kopieren, bei einem Knoten mit der Zeile &apos;role node N&apos;</translation>
+    </message>
     <message>
         <source>joined with %1</source>
         <translation>ist mit %1 beigetreten</translation>
@@ -213,6 +241,10 @@
     <message>
         <source>the registrar&apos;s agent ended before the transaction began</source>
         <translation>der Agent des Registrars endete, bevor die Transaktion begann</translation>
+    </message>
+    <message>
+        <source>the cluster was stopped before the change ended</source>
+        <translation>der Cluster wurde beendet, bevor die Änderung zu Ende war</translation>
     </message>
     <message>
         <source>refuses %1: not in its folder of allowed keys</source>

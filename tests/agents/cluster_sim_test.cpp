@@ -56,7 +56,7 @@ class ClusterSimTest : public QObject {
   void everySeedHolds() {
     QFETCH(quint64, first);
     QFETCH(qint64, seeds);
-    const SoakSum soaked = Soak({.first = first, .seeds = seeds},
+    const SoakSum soaked = Soak({.first = first, .seeds = static_cast<std::uint64_t>(seeds)},
                                 [](std::uint64_t seed, const ClusterResult& result) {
                                   qWarning("seed %llu: %s", static_cast<unsigned long long>(seed),
                                            result.violation.c_str());

@@ -16,6 +16,7 @@
 #include "tests/bench/held_job.h"
 #include "tests/e2e/losses.h"
 #include "tests/e2e/machine_cluster.h"
+#include "tests/folders.h"
 #include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"

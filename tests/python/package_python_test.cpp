@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
+#include "tests/folders.h"
 #include "tests/python/python.h"
 #include "tests/support/test_main.h"
 

@@ -156,7 +156,7 @@ class Launcher:
         facts = os.statvfs(self._folder)
         own = sum(os.path.getsize(p) for p in (self._state, self._saved) if os.path.exists(p))
         room = facts.f_bavail * facts.f_frsize + own
-        if room < self._parts.num_bytes:
+        if facts.f_blocks > 0 and room < self._parts.num_bytes:  # 0: it does not say
             raise TesseraError(
                 f"'{self._folder}' has room for {room} bytes, and the state of rank "
                 f"{self._job.view.rank} needs {self._parts.num_bytes}: free space there, or choose "

@@ -207,8 +207,9 @@ def _is_simple(value: Any) -> bool:
 
 def _compare(name: str, noted: dict[str, Any], now: dict[str, Any]) -> None:
     for key, value in noted.items():
-        if now.get(key) != value:
+        new = now.get(key)
+        if new != value and not (new != new and value != value):  # NaN differs from itself
             raise TesseraError(
-                f"'{key}' of {name} was changed from {value} to {now.get(key)} after "
+                f"'{key}' of {name} was changed from {value} to {new} after "
                 f"job.bind(build), which {_IN_BUILD}"
             )
