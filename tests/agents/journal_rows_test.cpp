@@ -20,7 +20,7 @@ ptc::Layout LayoutOfRow() {
 }
 
 JobTableRow TableRow() {
-  return {{R"({"model":"gpt-nano"})", LayoutOfRow(), 3, 1},
+  return {{R"({"model":"gpt-nano"})", LayoutOfRow(), 3, 1, 9, 4},
           {true, 4},
           7,
           engine::JobState::kPaused,
@@ -45,6 +45,7 @@ class JournalRowsTest : public QObject {
     QCOMPARE(read->job.layout.hash(), row.job.layout.hash());
     QCOMPARE(read->job.epoch, row.job.epoch);
     QCOMPARE(read->job.timeline, row.job.timeline);
+    QCOMPARE(read->job.origin, row.job.origin);
     QVERIFY(read->options == row.options);
     QCOMPARE(read->slot, row.slot);
     QVERIFY(read->state == row.state);

@@ -50,9 +50,9 @@ class PathLookupTest : public QObject {
     VERIFY_ERROR(ResolvePathWithin("/hangs", kLong, hangs), ErrorCode::kUnavailable, "'/hangs'");
     QCOMPARE(asked.load(), 1);
     VERIFY_OK(ResolvePathWithin("/", kLong));
-    answers.release(2);
+    answers.release(1000);  // for any number of tries
     QTRY_VERIFY(ResolvePathWithin("/hangs", kLong, hangs).has_value());
-    QCOMPARE(asked.load(), 2);
+    QVERIFY(asked.load() >= 2);
   }
 
   void theThreadsAreLimited() {
@@ -68,7 +68,7 @@ class PathLookupTest : public QObject {
       ++hanging;
     } while (hanging < 1000 && last.error().message.find("other paths") == std::string::npos);
     QVERIFY(hanging < 1000);
-    answers.release(hanging);
+    answers.release(1000);
     QTRY_VERIFY(ResolvePathWithin("/", kLong).has_value());
     // All of them end before the semaphore does.
     for (int i = 0; i + 1 < hanging; ++i) {

@@ -54,8 +54,8 @@ MUTANTS = [
     ("what could be done before rounds were given up is done after them", [
         (LOSSES, "      job.device_loss.reset();  // its state lies elsewhere now\n", "")]),
     ("a node in doubt gets abort without a look at the register", [
-        (DECISIONS, "        if (*held || is_open) return then(*held);",
-         "        if (is_open) return then(*held);\n        if (*held) return then(engine::AbortOf(transaction));")]),
+        (DECISIONS, "                   if (*held) return then(**held);",
+         "                   if (*held) return then(engine::AbortOf(asked.transaction));")]),
     ("a promise that the journal refuses is made", [
         (PART, "  events_.push_front(engine::JournalFailed{state, std::move(put)});\n  return false;",
          "  return true;"),
@@ -110,7 +110,7 @@ MUTANTS = [
     ("a restarted agent forgets the transaction", [
         (DESK, "  if (!kept) return OkStatus();\n", "  if (kept) return TransactionPart::Clear(*world_.machine.journal);\n  if (!kept) return OkStatus();\n")]),
     ("a restarted registrar forgets the transaction", [
-        (OUTCOME, "  if (!text) return OkStatus();", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) return OkStatus();")]),
+        (OUTCOME, "  if (!text) {\n    CloseRecords(0);", "  if (text) return journal_.Erase(kTxnKey);\n  if (!text) {\n    CloseRecords(0);")]),
     ("a transaction is forgotten before the row of its job is written", [
         (ADOPTION, "  if (stays && !is_job_journaled_) is_job_journaled_ = jobs_.Journal(*job).has_value();\n  return !stays || is_job_journaled_;",
          "  return stays || !stays;"),

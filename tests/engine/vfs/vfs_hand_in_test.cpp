@@ -428,7 +428,7 @@ class VfsHandInTest : public QObject {
     // The remedy: other state begins with the file that the error names.
     for (std::size_t i = 0; i < 4; ++i) {
       std::string bytes = files[i].second;
-      if (i == 0) bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);  // of 'b', which all of them have
       VERIFY_OK(world.Write(files[i].first, bytes));
     }
     QCOMPARE(world.sink->taken().size(), 2U);
