@@ -80,6 +80,7 @@ class E2eGuideTest : public QObject {
       const Outcome outcome = reader.run(command);
       QVERIFY2(outcome.code == 0, (command.toUtf8() + ": " + outcome.Text()).constData());
       if (command.contains(QStringLiteral("node kill"))) waitUntilLost(reader);
+      if (command.contains(QStringLiteral("node start"))) waitUntilItTrains(reader);
     }
   }
 
@@ -146,6 +147,15 @@ class E2eGuideTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(
         reader.run(QStringLiteral("tesseractl status --json")).output.contains("n1 was lost"),
         60000);
+  }
+  // Replicas are on both nodes, so the job continues when its node is back.
+  static void waitUntilItTrains(const Reader& reader) {
+    const auto trains = [&] {
+      const Json status = reader.run(QStringLiteral("tesseractl status --json")).LastJson();
+      return status.is_object() && status["transaction"].is_null() &&
+             status["jobs"][0]["state"] == "running";
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(trains(), 90000);
   }
 };
 

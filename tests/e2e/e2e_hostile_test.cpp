@@ -317,7 +317,10 @@ class E2eHostileTest : public QObject {
   }
   void CheckUnharmed() {
     const Json status = m_cluster->Status();
-    QCOMPARE(status["jobs"].size(), std::size_t{1});
+    // A key of a node may claim to hold jobs; they are shown, and nothing runs.
+    for (const Json& job : status["jobs"]) {
+      QVERIFY2(job["name"] == kJob.toStdString() || job["state"] != "running", job.dump().c_str());
+    }
     QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("running"));
     QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), m_epoch);
     QVERIFY(m_cluster->Ask({"history"})["transactions"].empty());

@@ -90,9 +90,32 @@ class E2eKillTest : public QObject {
     row(kRegistrar, "registrar.resuming", true);
     row(kParticipant, "participant.committed.journaled", true);
     row(kRegistrar, "registrar.outcome", true);
-    // The transaction never begins. The client repeats its request, which begins another one.
-    row(kRegistrar, "registrar.recorded", true);
   }
+
+  // A transaction that is recorded and never begins. The client repeats its request, which begins
+  // another one, or is refused while n1 has not registered again.
+  void dyingBeforeAChangeBegins() {
+    const QString point = QStringLiteral("registrar.recorded");
+    const auto agent = m_cluster->Agent(kRegistrar);
+    QVERIFY(agent.has_value());
+    QVERIFY(m_faults.KillAt(kRegistrar, point));
+    const Outcome outcome = m_cluster->Run(
+        {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"}, 120);
+    QVERIFY2(!m_faults.IsPending(kRegistrar, point), outcome.Text());
+    QVERIFY(rejoined(kRegistrar, *agent));
+    for (const Json& entry : m_cluster->Ask({"history"})["transactions"]) {
+      QVERIFY2(!entry["result"].get<std::string>().empty(), entry.dump().c_str());
+    }
+    if (outcome.code == 0) {
+      const Json back = m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2));
+      QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+    } else {
+      QVERIFY2(outcome.errors.contains("does not exist"), outcome.Text());
+    }
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{2});
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   void dyingAtAFaultPoint() {
     QFETCH(int, node);
     QFETCH(QString, point);

@@ -55,6 +55,7 @@ class E2eMachinesTest : public QObject {
       QSKIP(problem.constData());
     }
     QVERIFY2(cluster->up().code == 0, cluster->up().Text());
+    QVERIFY(cluster->Configure({{"jobs", {{"exec", true}}}}));
   }
 
   // So that no configuration is overwritten.

@@ -47,7 +47,7 @@ class E2eMoveMemoryTest : public QObject {
     QVERIFY2(plain.Text().contains("it fits with --move-memory "), plain.Text());
     const Outcome small = m_cluster->Run({"plan", kJob, "--mesh", kStages, "--move-memory", "64K"});
     QCOMPARE(small.code, 1);
-    QVERIFY2(small.Text().contains("--move-memory allows 0.1 MiB"), small.Text());
+    QVERIFY2(small.Text().contains("--move-memory allows 65536 bytes"), small.Text());
     const Outcome unnamed =
         m_cluster->Run({"apply", kJob, "--mesh", kStages, "--move-memory", kMemory, "--yes"});
     QCOMPARE(unnamed.code, 2);

@@ -128,7 +128,9 @@ class E2eTorchTest : public QObject {
     QVERIFY(still.at(TorchSteps()).loss < still.at(1).loss);
     QVERIFY(m_cluster->Run({"job", "stop", "still", "--yes"}).code == 0);
 
-    QVERIFY(m_jobs->Start("moved", script, first, more + QStringList{"--delay", "0.5"}));
+    // Each change waits for ranks that import torch; the steps must not end before the last one.
+    const QString delay = then.size() > 3 ? QStringLiteral("1") : QStringLiteral("0.5");
+    QVERIFY(m_jobs->Start("moved", script, first, more + QStringList{"--delay", delay}));
     std::int64_t epoch = 1;
     int num_overlapped = 0;
     const bool evaluates = script == "trainer.py";  // after a step, which is whole then

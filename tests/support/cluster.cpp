@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "ptc/mesh.h"
-#include "tests/support/connections.h"
 #include "tests/support/digests.h"
 
 namespace tessera::test {
@@ -139,16 +138,6 @@ Outcome Cluster::StartJob(const QString& job, const QString& mesh, const QString
                          QStringLiteral("--devices"), devices} +
                  more,
              160);
-}
-
-bool Cluster::WaitDisconnected(int node) const {
-  QFile file(ConfigOf(0));
-  const auto server = Agent(0), client = Agent(node);
-  if (!file.open(QIODevice::ReadOnly) || !server || !client) return false;
-  const Json config = Json::parse(file.readAll().toStdString());
-  const std::string endpoint = config["registrar_endpoint"];
-  const auto connections = [&] { return NumConnections(server->pid, endpoint, client->pid); };
-  return connections() > 0 && WaitFor([&] { return connections() == 0; });
 }
 
 QString Cluster::WrongDigestsOf(const Json& change) const {

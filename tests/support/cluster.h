@@ -102,10 +102,6 @@ class Cluster {
 
   /// The current agent of the node.
   std::optional<app::ProcessId> Agent(int node) const;
-  /// Waits until the registrar, on node 0, has no connection with the agent of a node, which it
-  /// closes once that agent has said nothing for some time.
-  /// \return whether there was one, which then ended in time
-  bool WaitDisconnected(int node) const;
   /// The processes of `program`, a path, below the node's keeper.
   std::vector<std::int64_t> Children(int node, const std::string& program) const;
   /// The memory of a device such as n0g2, through the keeper's descriptor; nullopt if there is
