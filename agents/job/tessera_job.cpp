@@ -104,7 +104,7 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
-  tessera::agents::Clock::duration stood{};  // of the time since, before updates
+  tessera::agents::Clock::duration stood{};  // time spent waiting before updates since then
   std::int64_t decided = 0;            // its step
   double busy = 0;                     // seconds, for the next report of a decision
   tessera::engine::Metrics metrics;    // likewise

@@ -32,7 +32,7 @@ struct KeptResult {
   Status status = OkStatus();
   StateDigests digests;
   std::vector<DeviceDigests> devices;  // of the new layout, in the order of DeviceCells::Of
-  /// Of the old layout, if is_ahead. 0 for cells without a replica.
+  /// Digests of the old layout, if is_ahead. 0 for cells without a replica.
   std::vector<DeviceDigests> before;
 };
 

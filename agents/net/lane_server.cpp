@@ -16,7 +16,7 @@ namespace tessera::agents {
 namespace {
 // A destination has at most a few windows of requests under way. A request of 3 KiB may name so
 // many cells that it takes 170 KiB here, so both are counted.
-constexpr std::size_t kMostRequests = 256;  // that wait, of a peer
+constexpr std::size_t kMostRequests = 256;  // waiting requests per peer
 constexpr std::size_t kMostWaitingSegments = 16 * kMaxSegments;
 }  // namespace
 

@@ -53,7 +53,7 @@ Result<HostPort> Split(const std::string& endpoint) {
   return out;
 }
 
-/// In brackets if it is of IPv6.
+/// Puts IPv6 addresses in brackets.
 std::optional<std::string> NumericText(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> text{};
   if (::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {

@@ -34,7 +34,7 @@ class NodeQueries {
   static constexpr int kMostLooks = 64;
 
  private:
-  /// What viewers may request, and as often as they like.
+  /// Answers requests of viewers, which may come in any number.
   void Look(const wire::NodeQuery& query, Reply reply);
 
   Loop& loop_;

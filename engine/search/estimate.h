@@ -24,7 +24,7 @@ struct PauseCosts {
   /// What the digests of source and destination add to a copy within a host.
   double digest_bytes_per_second = 10e9;
   /// What each round of a move in rounds adds: a table, and messages to all nodes and back, before
-  /// the next one begins.
+  /// the next one begins. An assumption: no bench has measured it.
   double round_seconds = 0.01;
 };
 
