@@ -272,14 +272,22 @@ void MeshView::invalidate() {
   viewport()->update();
 }
 
+// At a fractional scale the edges of cells and strips lie inside pixels, so what is painted beside
+// what is kept would not fit it, and what is lost would add up with each step of a scroll bar.
+bool MeshView::keepsCells() const {
+  const qreal ratio = m_cells.devicePixelRatio();
+  return !m_cells.isNull() && ratio == std::round(ratio);
+}
+
 void MeshView::patch(const MeshScene& before) {
-  if (m_cells.isNull() || m_cellsDirty.contains(viewport()->rect())) return;
+  if (!keepsCells()) return invalidate();
+  if (m_cellsDirty.contains(viewport()->rect())) return;
   QElapsedTimer timer;
   timer.start();
   const QRect visible(offset(), viewport()->size());
   const ScenePainter drawing = painter();
   QPainter into(&m_cells);
-  toLayer(&into);
+  into.translate(-offset());
   QRegion changed;
   bool poolDiffers = false;
   for (const auto& box : m_layout.boxes()) {
@@ -334,30 +342,21 @@ void MeshView::routeOwn() {
                    : routeFlowsOf(devices, m_scene, m_layout, m_paths);
 }
 
-// Content moves by whole pixels of the layers only. At a fractional scale its edges would otherwise
-// lie in other parts of the pixels after each step of a scroll bar, and what is moved would not fit
-// what is painted anew.
-void MeshView::toLayer(QPainter* into) const {
-  into->translate(-pixelOffset());
-  into->scale(m_ratio, m_ratio);
-}
-
 void MeshView::renderCells() {
   const qreal ratio = devicePixelRatioF();
   const QSize pixels = (QSizeF(viewport()->size()) * ratio).toSize();
-  if (m_cells.size() != pixels || m_ratio != ratio) {
-    m_ratio = ratio;
+  if (m_cells.size() != pixels || m_cells.devicePixelRatio() != ratio) {
     m_cells = QImage(pixels, QImage::Format_RGB32);
+    m_cells.setDevicePixelRatio(ratio);
     m_cells.fill(
         Theme::current().canvas);  // at a fractional scale the last pixel is only partly covered
     m_cellsDirty = viewport()->rect();
   }
-  m_cellsOffset = pixelOffset();
   if (m_cellsDirty.isEmpty()) return;
   QElapsedTimer timer;
   timer.start();
   QPainter into(&m_cells);
-  toLayer(&into);
+  into.translate(-offset());
   const QRegion content = m_cellsDirty.translated(offset());
   into.setClipRegion(content);
   painter().paintAll(into, content.boundingRect());
@@ -381,10 +380,11 @@ void MeshView::renderFlows() {
   timer.start();
   if (m_flows.size() != m_cells.size()) {
     m_flows = QImage(m_cells.size(), QImage::Format_ARGB32_Premultiplied);
+    m_flows.setDevicePixelRatio(m_cells.devicePixelRatio());
   }
   m_flows.fill(Qt::transparent);
   QPainter into(&m_flows);
-  toLayer(&into);
+  into.translate(-offset());
   painter().paintFlows(into, m_paths);
   m_flowsDirty = false;
   m_timing.flows = milliseconds(timer);
@@ -398,20 +398,20 @@ void MeshView::paintEvent(QPaintEvent* event) {
   timer.start();
   QPainter p(viewport());
   const QRect area = event->rect();
-  // Pixel by pixel. Qt clips it to what is to be painted.
-  const QRectF whole(QPointF(0, 0), QSizeF(m_cells.size()) / m_ratio);
-  p.drawImage(whole, m_cells, m_cells.rect());
+  // Whole layers, which Qt clips to what is to be painted: at a fractional scale the edges of that
+  // lie inside pixels.
+  p.drawImage(QPoint(0, 0), m_cells);
   if (!m_flows.isNull()) {
     // All lines, or pale behind those of the devices that the user looks at.
     if (!m_ownPaths.empty()) p.setOpacity(kBehindOpacity);
-    p.drawImage(whole, m_flows, m_flows.rect());
+    p.drawImage(QPoint(0, 0), m_flows);
     p.setOpacity(1);
   }
 
   p.setRenderHint(QPainter::Antialiasing);
   const ScenePainter drawing = painter();
   p.save();
-  p.translate(-QPointF(pixelOffset()) / m_ratio);
+  p.translate(-offset());
   const QRect visible = area.translated(offset()).adjusted(-4, -4, 4, 4);
   if (!m_ownPaths.empty()) drawing.paintFlows(p, m_ownPaths);
   if (animating()) {
@@ -467,24 +467,17 @@ void MeshView::resizeEvent(QResizeEvent*) { relayout(); }
 
 void MeshView::scrollContentsBy(int dx, int dy) {
   const QRect whole = viewport()->rect();
-  if (m_cells.isNull() || std::abs(dx) >= whole.width() || std::abs(dy) >= whole.height()) {
+  if (!keepsCells() || std::abs(dx) >= whole.width() || std::abs(dy) >= whole.height()) {
     invalidate();
     return;
   }
-  // Move the part that stays visible; paint the newly visible strips, and at a fractional scale the
-  // pixels of which they cover only a part.
-  const bool isFractional = m_ratio != std::round(m_ratio);
+  // Move the part that stays visible; paint the newly visible strips.
   QImage moved(m_cells.size(), m_cells.format());
-  if (isFractional) moved.fill(Theme::current().canvas);
-  QPainter(&moved).drawImage(m_cellsOffset - pixelOffset(), m_cells);
+  moved.setDevicePixelRatio(m_cells.devicePixelRatio());
+  QPainter(&moved).drawImage(QPoint(dx, dy), m_cells);
   m_cells = std::move(moved);
-  m_cellsOffset = pixelOffset();
   m_cellsDirty.translate(dx, dy);
   m_cellsDirty |= QRegion(whole) - whole.translated(dx, dy);
-  if (isFractional) {
-    const QRegion inside = m_cellsDirty;
-    for (const QRect& rect : inside) m_cellsDirty |= rect.adjusted(-1, -1, 1, 1);
-  }
   m_cellsDirty &= whole;
   m_flowsDirty = true;
   viewport()->update();

@@ -169,14 +169,12 @@ class MeshView : public QAbstractScrollArea {
 
   void relayout();
   void invalidate();
+  /// Whether a part of layer A may be painted, or moved, beside the rest.
+  bool keepsCells() const;
   void patch(const MeshScene& before);
   void setHovered(std::optional<ptc::DeviceId> device);
   void reroute();
   void routeOwn();
-  /// The offset in pixels of the layers, of which the layers show whole ones.
-  QPoint pixelOffset() const { return (QPointF(offset()) * m_ratio).toPoint(); }
-  /// Lets `into`, which paints on a layer, paint content at its place there.
-  void toLayer(QPainter* into) const;
   void renderCells();
   void renderFlows();
   void updateTimers();
@@ -225,10 +223,8 @@ class MeshView : public QAbstractScrollArea {
   std::set<ptc::DeviceId> m_bandBase;
   std::optional<Drag> m_drag;
 
-  qreal m_ratio = 1;     // pixels of the layers per logical pixel
   QImage m_cells;        // layer A, opaque, the visible part
   QRegion m_cellsDirty;  // of m_cells, in viewport coordinates
-  QPoint m_cellsOffset;  // pixelOffset() of its content
   QImage m_flows;        // layer B
   bool m_flowsDirty = true;
 
