@@ -36,7 +36,7 @@ class RankLinks {
     std::function<void(const RankId&, std::int64_t step, std::uint64_t request,
                        const std::string& reason)>
         paused;
-    /// Every step, in order. A new agent gets the last 256 again.
+    /// Every step, in order. A new agent gets the last 4,096 again.
     std::function<void(const RankId&, const RankDecision&)> decided;
     /// The views of the rank are those of `epoch`; it waits for SendGo.
     std::function<void(const RankId&, std::int64_t epoch)> adopted;

@@ -47,9 +47,10 @@ class RankSession {
   /// Never blocks. Keeps at most kMaxDecided unread reports; older ones are dropped and counted in
   /// the next report that is sent.
   void ReportDecided(const RankDecision& decision);
-  static constexpr std::size_t kMaxDecided = 1024;
-  /// The number of last reports that are sent again to a new agent.
-  static constexpr std::size_t kMaxRepeated = 256;
+  static constexpr std::size_t kMaxDecided = 4096;
+  /// The number of last reports that are sent again to a new agent: 41 s of steps of 10 ms, about
+  /// 400 KB. Steps that leave here before an agent returns are missing in the history.
+  static constexpr std::size_t kMaxRepeated = kMaxDecided;
   /// Forgets the reports for new agents.
   void ForgetDecided();
 

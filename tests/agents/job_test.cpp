@@ -364,17 +364,17 @@ class JobTest : public QObject {
     }
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.size() > 3, kLimit);
     if (phase == "training") {
-      const std::int64_t before = node.agent.Of(Node::Id(1)).decided.back().step;
       const auto& header = node.devices[1].header();
       node.agent.Stop();
       const std::uint64_t stopped = header.end.load();
-      QTRY_VERIFY_WITH_TIMEOUT(header.end.load() > stopped + 50, kLimit);  // trains on alone
+      QTRY_VERIFY_WITH_TIMEOUT(header.end.load() > stopped + 300, kLimit);  // trains on alone
       QVERIFY(node.agent.Restart(milliseconds(0)));
-      QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.size() > 55, kLimit);
+      QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.size() > 300, kLimit);
       const Heard heard = node.agent.Of(Node::Id(1));
       QCOMPARE(heard.pid, node.processes[1]);
-      QVERIFY(heard.decided.front().step <= before + 1);  // nothing is missing in between
-      QVERIFY(!Steps(heard.decided).empty());             // including those made without an agent
+      // Those made without an agent, and those that the last one may not have passed on.
+      QCOMPARE(heard.decided.front().step, std::int64_t{1});
+      QVERIFY(!Steps(heard.decided).empty());
       QCOMPARE(heard.decided.back().dropped, 0);
     }
     for (int r = 0; r < 2; ++r) {
