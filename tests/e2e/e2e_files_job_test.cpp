@@ -196,8 +196,11 @@ class E2eFilesJobTest : public QObject {
     QCOMPARE(static_cast<std::int64_t>(arena->header().end.load()), step);
     QVERIFY(m_cluster->Run({"job", "resume", "own"}).code == 0);
     QVERIFY(m_cluster->GoesOn("own", 9));  // with two saves
-    const auto programs = ProgramsOf(job.script);
-    QCOMPARE(programs.size(), std::size_t{3});
+    std::vector<std::int64_t> programs;
+    QVERIFY(LocalCluster::WaitFor([&] {  // each save ends them and starts them again
+      programs = ProgramsOf(job.script);
+      return programs.size() == 3;
+    }));
     QVERIFY(SendSignal(programs.front(), SIGKILL));
     QVERIFY(m_cluster->GoesOn("own", 9));
     QCOMPARE(m_cluster->Job("own")["epoch"].get<std::int64_t>(), std::int64_t{2});

@@ -151,6 +151,8 @@ class E2ePanelStartTest : public QObject {
         m_cluster->WaitStep(QStringLiteral("gpt-nano"), static_cast<int>(list.front().step) + 2));
   }
 
+  // Beside the job that goes on from the checkpoint. Both take all the time that there is.
+
   void aProgramOfTheUserTrainsBesideIt() {
     OpenDialog f(*m_cluster);
     f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
@@ -165,6 +167,9 @@ class E2ePanelStartTest : public QObject {
     QVERIFY(job.command.ends_with(" 200000"));
     QCOMPARE(job.devices.size(), std::size_t{2});
     QVERIFY(m_cluster->WaitStep(QStringLiteral("own"), 5));
+    for (const char* done : {"own", "gpt-nano"}) {
+      QVERIFY(m_cluster->Run({"job", "stop", done, "--yes"}).code == 0);
+    }
   }
 
   // A shell script, whose state is files that it loads and saves.
@@ -211,6 +216,7 @@ class E2ePanelStartTest : public QObject {
     QVERIFY(!f.dialog->describeButton()->isVisible());
     QVERIFY2(f.start("plain"), f.why());
     QVERIFY(m_cluster->WaitStep(QStringLiteral("plain"), 2));
+    QVERIFY(m_cluster->Run({"job", "stop", "plain", "--yes"}).code == 0);
   }
 
   void aLargeModelStartsOnASimulatedCluster() {
