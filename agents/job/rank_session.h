@@ -47,10 +47,11 @@ class RankSession {
   /// Never blocks. Keeps at most kMaxDecided unread reports; older ones are dropped and counted in
   /// the next report that is sent.
   void ReportDecided(const RankDecision& decision);
-  static constexpr std::size_t kMaxDecided = 4096;
+  static constexpr std::size_t kMaxDecided = 5120;
   /// The number of last reports that are sent again to a new agent: 41 s of steps of 10 ms, about
   /// 400 KB. Steps that leave here before an agent returns are missing in the history.
-  static constexpr std::size_t kMaxRepeated = kMaxDecided;
+  static constexpr std::size_t kMaxRepeated = 4096;
+  static_assert(kMaxRepeated < kMaxDecided, "what is repeated leaves room for further steps");
   /// Forgets the reports for new agents.
   void ForgetDecided();
 
