@@ -109,6 +109,11 @@ show_steps() {
   [ ! -t 1 ] || printf '\r\033[K'
 }
 
+# run_ctest FOLDER [OPTIONS]: runs the tests of a build. They state their load in thirds of a core.
+run_ctest() {
+  ctest --test-dir "$1" --output-on-failure --no-tests=error -j $((3 * $(nproc))) "${@:2}"
+}
+
 # Configures and builds a preset with all cores: the targets named, or all. Shows progress; prints the
 # errors and the name of the whole log if it fails. TESSERA_CMAKE has further options of cmake, for example
 # -DTESSERA_CCACHE=OFF.
