@@ -110,8 +110,8 @@ class E2eKillTest : public QObject {
       const Json back = m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2));
       QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
     } else {
-      const QString text = QString::fromUtf8(outcome.Text());
-      QVERIFY2(text.contains("does not exist") || text.contains("not attached"), outcome.Text());
+      QVERIFY2(outcome.errors.contains("does not exist") || outcome.errors.contains("not attached"),
+               outcome.Text());
     }
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{2});
     QVERIFY(m_cluster->GoesOn(kJob));

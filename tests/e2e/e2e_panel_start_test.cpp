@@ -151,8 +151,6 @@ class E2ePanelStartTest : public QObject {
         m_cluster->WaitStep(QStringLiteral("gpt-nano"), static_cast<int>(list.front().step) + 2));
   }
 
-  // Beside the job that goes on from the checkpoint. Both take all the time that there is.
-
   void aProgramOfTheUserTrainsBesideIt() {
     OpenDialog f(*m_cluster);
     f.dialog->programs()->segment(ui::StartQuestions::Own)->click();
@@ -167,7 +165,7 @@ class E2ePanelStartTest : public QObject {
     QVERIFY(job.command.ends_with(" 200000"));
     QCOMPARE(job.devices.size(), std::size_t{2});
     QVERIFY(m_cluster->WaitStep(QStringLiteral("own"), 5));
-    for (const char* done : {"own", "gpt-nano"}) {
+    for (const char* done : {"own", "gpt-nano"}) {  // their steps have no pause: they fill all cores
       QVERIFY(m_cluster->Run({"job", "stop", done, "--yes"}).code == 0);
     }
   }

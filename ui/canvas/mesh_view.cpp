@@ -272,8 +272,8 @@ void MeshView::invalidate() {
   viewport()->update();
 }
 
-// At a fractional scale the edges of cells and strips lie inside pixels, so what is painted beside
-// what is kept would not fit it, and what is lost would add up with each step of a scroll bar.
+// At a fractional scale the edges of cells and strips lie inside pixels. A strip painted beside kept
+// pixels would leave a seam, and each step of a scroll bar would add to the error.
 bool MeshView::keepsCells() const {
   const qreal ratio = m_cells.devicePixelRatio();
   return !m_cells.isNull() && ratio == std::round(ratio);

@@ -169,7 +169,7 @@ class MeshView : public QAbstractScrollArea {
 
   void relayout();
   void invalidate();
-  /// Whether a part of layer A may be painted, or moved, beside the rest.
+  /// Whether layer A may be moved, or painted in part, without painting the rest anew.
   bool keepsCells() const;
   void patch(const MeshScene& before);
   void setHovered(std::optional<ptc::DeviceId> device);
