@@ -26,6 +26,7 @@ namespace {
 constexpr int kUsualActs = 600, kAllActs = 10'000;
 constexpr int kUndoEvery = 100, kRepairEvery = 60, kWeatherPercent = 4;
 constexpr int kWarmUp = 300;  // acts until memory is compared
+constexpr int kActsForMutation = 300;
 constexpr std::int64_t kMostGrowth = std::int64_t{100} << 20;
 constexpr int kMostReported = 12;
 constexpr std::size_t kLastActs = 12;
@@ -93,8 +94,13 @@ class E2eRandomPanelTest : public QObject {
     std::deque<QString> last;
     std::int64_t memory = 0;
     const int acts = numActs();
+    // What reaches the cluster depends on when it answers; some seeds need more acts than usual.
+    const auto goesOn = [&](int done) {
+      if (watch.wrong().size() >= kMostReported) return false;
+      return done < acts || (commands.mutations < acts / kActsForMutation && done < 4 * acts);
+    };
     int done = 0;
-    for (; done < acts && watch.wrong().size() < kMostReported; ++done) {
+    for (; goesOn(done); ++done) {
       const qsizetype known = watch.wrong().size();
       test::Heartbeat heartbeat;
       const bool outside = random() % 100 < kWeatherPercent;
@@ -120,7 +126,7 @@ class E2eRandomPanelTest : public QObject {
                 commands.mutations, weather.jobsStarted(), static_cast<long long>(growth >> 20));
     QVERIFY2(watch.wrong().isEmpty(), qPrintable(watch.wrong().join(u'\n')));
     QVERIFY2(growth < kMostGrowth, qPrintable(QString::number(growth)));
-    QVERIFY(commands.mutations > acts / 500);  // the acts have reached the cluster
+    QVERIFY(commands.mutations >= acts / kActsForMutation);
     endsWell(cluster);
   }
 
