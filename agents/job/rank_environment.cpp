@@ -11,17 +11,15 @@ namespace tessera::agents {
 namespace {
 
 /// Whether a variable is one of those that the agent sets for each rank. They never come from the
-/// agent's own environment. TESSERA_HOME is the same for all processes, as are the settings of an
-/// emulated CUDA driver.
+/// agent's own environment. What is the same for all processes of a cluster comes from there.
 bool IsOfTheRank(std::string_view entry) {
   constexpr std::array<std::string_view, 6> kTorchrun = {
       "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT="};
-  if (entry.starts_with("TESSERA_HOME=") || entry.starts_with("TESSERA_CUDA_EMULATION=")) {
-    return false;
-  }
-  return entry.starts_with("TESSERA_") ||
-         std::any_of(kTorchrun.begin(), kTorchrun.end(),
-                     [&](std::string_view name) { return entry.starts_with(name); });
+  constexpr std::array<std::string_view, 3> kOfAll = {
+      "TESSERA_HOME=", "TESSERA_STEP_TIME=", "TESSERA_CUDA_EMULATION="};
+  const auto begins = [&](std::string_view name) { return entry.starts_with(name); };
+  if (std::ranges::any_of(kOfAll, begins)) return false;
+  return entry.starts_with("TESSERA_") || std::ranges::any_of(kTorchrun, begins);
 }
 
 }  // namespace

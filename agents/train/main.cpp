@@ -82,6 +82,10 @@ learning rate {} after {} steps of warm-up, then half a cosine down to {} at ste
 
 Settings, with their values for gpt-mini:
 {}
+
+Environment:
+  TESSERA_STEP_TIME=S   each step of a rank takes S seconds at least (a rank that waits leaves its
+                        core to others); that of `tesseractl up` reaches its ranks
 )",
       defaults.seed, defaults.global_batch, models, defaults.beta1, defaults.beta2,
       defaults.weight_decay, defaults.max_norm, defaults.learning_rate, defaults.warmup_steps,

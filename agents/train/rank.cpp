@@ -17,6 +17,7 @@
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
 #include "agents/train/model/initialise.h"
+#include "agents/train/step_time.h"
 #include "agents/train/termination.h"
 #include "agents/train/trainer.h"
 
@@ -80,6 +81,7 @@ class Rank {
  private:
   /// Attaches and opens the data.
   Status Prepare() {
+    TESSERA_TRY(least_step_time_, LeastStepTime());
     if (tessera_attach(&job_) != 0) return JobError("cannot attach");
     TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
     DataAccess access = AccessOf(settings);
@@ -258,6 +260,7 @@ class Rank {
     TESSERA_TRY(const tessera_record record, trainer_->ComputeGradients());
     const std::chrono::duration<double> gradients = std::chrono::steady_clock::now() - began;
     tessera_busy(job_, (gradients - trainer_->groups().waits->Take()).count());
+    std::this_thread::sleep_until(began + least_step_time_);
     tessera_decision decision{};
     if (tessera_decide(job_, step, &record, trainer_->settings().max_norm, &Rank::Gather, this,
                        &decision) != 0) {
@@ -284,6 +287,7 @@ class Rank {
   tessera_job* job_ = nullptr;
   std::uint64_t fingerprint_ = 0;
   std::optional<Trainer> trainer_;
+  StepTime least_step_time_{};
   std::optional<Error> gather_error_;
   std::atomic<bool> trains_ = false;  // the trainer has been bound
 

@@ -122,17 +122,19 @@ class JobValuesTest : public QObject {
                                   "MASTER_ADDR=10.0.0.1", "MASTER_PORT=29400"}));
     view.rank = -1;
     QVERIFY(TorchrunEnvironment(view, "10.0.0.1", 29400).empty());
-    RankEnvironmentSpec spec{.base = {"RANK=7", "MASTER_PORT=1", "RANKING=1"},
-                             .socket = "/s",
-                             .id = Node::Id(0),
-                             .settings = "{}",
-                             .settings_file = {},
-                             .initialise = false,
-                             .view = ViewOf(0, 1, 1),
-                             .view_file = {},
-                             .layout_file = "/l"};
+    RankEnvironmentSpec spec{
+        .base = {"RANK=7", "MASTER_PORT=1", "RANKING=1", "TESSERA_STEP_TIME=2", "TESSERA_VIEW=3"},
+        .socket = "/s",
+        .id = Node::Id(0),
+        .settings = "{}",
+        .settings_file = {},
+        .initialise = false,
+        .view = ViewOf(0, 1, 1),
+        .view_file = {},
+        .layout_file = "/l"};
     const auto environment = RankEnvironment(spec);
     QCOMPARE(environment[0], std::string("RANKING=1"));
+    QCOMPARE(environment[1], std::string("TESSERA_STEP_TIME=2"));
     QCOMPARE(std::count(environment.begin(), environment.end(), "RANK=7"), 0);
     QCOMPARE(std::count(environment.begin(), environment.end(), "MASTER_PORT=1"), 0);
     spec.view_file = "/v";

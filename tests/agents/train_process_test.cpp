@@ -21,6 +21,7 @@
 #include "agents/train/arguments.h"
 #include "agents/train/blas_environment.h"
 #include "agents/train/solo.h"
+#include "agents/train/step_time.h"
 #include "agents/train/termination.h"
 #include "engine/model/gpt.h"
 #include "tests/folders.h"
@@ -127,6 +128,23 @@ class TrainProcessTest : public QObject {
         &said);
     QCOMPARE(said, QByteArray("u"));
     QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  }
+
+  void stepsTakeATimeAtLeast() {
+    qunsetenv("TESSERA_STEP_TIME");
+    auto least = LeastStepTime();
+    QVERIFY(least && least->count() == 0.0);
+    qputenv("TESSERA_STEP_TIME", "0.25");
+    least = LeastStepTime();
+    QVERIFY(least && least->count() == 0.25);
+    for (const char* wrong : {"", "fast", "-1", "0.1s", "nan", "3601"}) {
+      qputenv("TESSERA_STEP_TIME", wrong);
+      const auto refused = LeastStepTime();
+      QVERIFY2(!refused, wrong);
+      QCOMPARE(refused.error().message, std::string("TESSERA_STEP_TIME=") + wrong +
+                                            " is not a number of seconds from 0 to 3600");
+    }
+    qunsetenv("TESSERA_STEP_TIME");
   }
 
   void sigtermEndsAWaitAtOnce() {

@@ -22,7 +22,7 @@ struct Length {
 /// Of a run on one mesh.
 Length OneMesh() { return IsSmall() ? Length{40, 64} : Length{}; }
 /// Of a run with changes. The steps before the first change take longer than its preparation.
-Length FiveChanges() { return IsSmall() ? Length{300, 64} : Length{}; }
+Length FiveChanges() { return IsSmall() ? Length{300, 16} : Length{}; }
 }  // namespace
 
 class E2eLossesTest : public QObject {
@@ -30,7 +30,8 @@ class E2eLossesTest : public QObject {
 
  private slots:
   void initTestCase() {
-    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
+    m_cluster =
+        std::make_unique<LocalCluster>(LocalCluster::Options{.link = {}, .step_time = "0.1"});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
   void cleanupTestCase() { m_cluster.reset(); }
@@ -63,7 +64,7 @@ class E2eLossesTest : public QObject {
   }
   void reconfiguredFiveTimes() {
     const Length length = FiveChanges();
-    const std::int64_t first = length.steps * 2 / 5;
+    const std::int64_t first = length.steps / 4;
     compare(train(length, "dp=2,tp=2", 4, "off",
                   {{first, "dp=4,tp=2", 8, "off"},
                    {first + 3, "dp=1,tp=2,pp=2", 4, "on"},

@@ -15,8 +15,8 @@ using namespace tessera::test;
 
 namespace {
 
-constexpr std::int64_t kSteps = 150;
-constexpr std::int64_t kChange = 130;  // far enough for ranks to start before it
+constexpr std::int64_t kSteps = 100;
+constexpr std::int64_t kChange = 80;  // far enough for ranks to start before it
 
 }  // namespace
 
@@ -25,7 +25,8 @@ class E2eOverlapTest : public QObject {
 
  private slots:
   void initTestCase() {
-    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
+    m_cluster =
+        std::make_unique<LocalCluster>(LocalCluster::Options{.link = {}, .step_time = "0.1"});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
   void cleanupTestCase() { m_cluster.reset(); }
@@ -58,7 +59,7 @@ class E2eOverlapTest : public QObject {
       const Outcome start =
           m_cluster->Run({"job", "start", "gpt-nano", "--name", job, "--mesh", from, "--devices",
                           FirstDevices(before), "--steps", QString::number(kSteps),
-                          "--global-batch", "64", "--zero", zero},
+                          "--global-batch", "16", "--zero", zero},
                          160);
       QVERIFY2(start.code == 0, start.Text());
       const Json moved =

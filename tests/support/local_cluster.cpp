@@ -48,7 +48,8 @@ bool OnRealGpus() { return qgetenv("TESSERA_TEST_GPUS") == "real"; }
 
 LocalCluster::LocalCluster(const Options& options)
     : Cluster(QStringLiteral("/tmp/tsr.XXXXXX")),
-      has_disk_(!options.disk.isEmpty() && Mount(home(), options.disk)) {
+      has_disk_(!options.disk.isEmpty() && Mount(home(), options.disk)),
+      step_time_(options.step_time) {
   QStringList words = {QStringLiteral("up"), QStringLiteral("--cluster"), kName};
   if (!options.simulate.isEmpty())
     words << QStringLiteral("--simulate") << options.simulate;

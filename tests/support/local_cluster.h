@@ -32,6 +32,8 @@ class LocalCluster final : public Cluster {
     /// Words of TESSERA_CUDA_EMULATION besides devices and memory. Not null: devices are those of
     /// the emulated CUDA driver, as with TESSERA_TEST_GPUS=cuda.
     QString cuda = {};
+    /// Seconds that a step of the built-in job takes at least: its ranks leave the cores to others.
+    QString step_time = QStringLiteral("0.03");
     QString disk = {};  // "16m": home() is a file system of this size; empty: a usual folder
   };
 
@@ -43,7 +45,9 @@ class LocalCluster final : public Cluster {
   /// Whether home() is a file system of its own. It is not where nothing can be mounted.
   bool has_disk() const { return has_disk_; }
   /// The environment with this TESSERA_HOME, for programs that a test starts itself.
-  QStringList Environment() const { return EnvironmentWithHome(home()); }
+  QStringList Environment() const {
+    return EnvironmentWithHome(home()) << QStringLiteral("TESSERA_STEP_TIME=") + step_time_;
+  }
   std::unique_ptr<QProcess> Start(const QStringList& words) const override;
   /// Status() reads the profile again: the registrar has moved.
   void Reconnect() const;
@@ -59,6 +63,7 @@ class LocalCluster final : public Cluster {
   void ReadKeepers() const;
 
   const bool has_disk_;
+  const QString step_time_;
 
   mutable std::vector<app::ProcessId> keepers_;            // by node
   mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
