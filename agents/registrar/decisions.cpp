@@ -31,7 +31,7 @@ void Decisions::FindFree(const std::string& job, std::function<void(Result<std::
 // A participant reads the decision, or gives up and writes `abort`. Other nodes can do neither:
 // what they name is not trusted.
 void Decisions::OnDecide(std::int32_t node, const wire::Decide& m) {
-  if (!IsJobName(m.job()) || !IsExplained(m.job())) return;
+  if (!IsJobName(m.job()) || !IsExplained(node, m.job())) return;
   if (m.slot() < 1 || m.slot() > kLastSlot) return;
   const std::optional<std::int64_t> running = around_.running(m.job(), m.slot());
   if (!running) {
@@ -101,12 +101,12 @@ void Decisions::ReadOrAbort(const Asked& asked, Settled then) {
                  });
 }
 
-bool Decisions::IsExplained(const std::string& job) const {
-  return !around_.is_explained || around_.is_explained(job);
+bool Decisions::IsExplained(std::int32_t node, const std::string& job) const {
+  return !around_.is_explained || around_.is_explained(node, job);
 }
 
 void Decisions::SendPastOutcome(std::int32_t node, const wire::Register& m) {
-  if (!IsJobName(m.transaction_job()) || !IsExplained(m.transaction_job())) return;
+  if (!IsJobName(m.transaction_job()) || !IsExplained(node, m.transaction_job())) return;
   Settle({node, m.transaction_job(), m.transaction_slot(), m.transaction()},
          [this, node, job = m.transaction_job(), transaction = m.transaction()](
              const engine::Decision& held) { SendOutcome(node, job, transaction, held); });

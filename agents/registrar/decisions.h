@@ -21,9 +21,10 @@ class Decisions : public RegistrarPart {
   struct World {
     /// The slot of the job's next transaction. nullopt: there is no job with this name.
     std::function<std::optional<std::int64_t>(const std::string& job)> next_slot;
-    /// Whether the job table says what became of a job of this name. Else the slots of its changes
-    /// may have been lost with the table, and an empty slot decides nothing. Absent: always.
-    std::function<bool(const std::string& job)> is_explained = {};
+    /// Whether the job table explains what the node says about a job of this name. Else the slots
+    /// of its changes may have been lost with the table, or are those of another job, and an empty
+    /// slot decides nothing. Absent: always.
+    std::function<bool(std::int32_t node, const std::string& job)> is_explained = {};
     /// The transaction that runs and that this slot decides; nullopt if none does.
     std::function<std::optional<std::int64_t>(const std::string& job, std::int64_t slot)> running;
     /// Whether the node takes part in the transaction that runs.
@@ -61,7 +62,7 @@ class Decisions : public RegistrarPart {
  private:
   using Held = std::optional<engine::Decision>;
 
-  bool IsExplained(const std::string& job) const;
+  bool IsExplained(std::int32_t node, const std::string& job) const;
   /// FindOutcome in `slot` and the slots before it.
   void FindOutcomeFrom(std::int64_t slot, const std::string& job, std::int64_t transaction,
                        std::function<void(Result<Held>)> then);

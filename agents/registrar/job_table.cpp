@@ -35,6 +35,16 @@ std::set<std::uint64_t> ParseOrigins(const std::string& text) {
   return origins;
 }
 
+std::uint64_t OriginOn(const Membership::Node& node, const std::string& job) {
+  const auto reported = node.origins.find(job);
+  return reported == node.origins.end() ? 0 : reported->second;
+}
+// If a node of the job itself holds another one, the row is that of an earlier job.
+bool IsOther(const UnknownJobs::Held& held, std::int32_t node, const Job& job) {
+  const bool differs = held.origin != 0 && job.start != 0 && held.origin != job.start;
+  return differs && !HasNode(job, node);
+}
+
 }  // namespace
 
 Job* JobTable::Find(const std::string& name) {
@@ -140,8 +150,7 @@ bool JobTable::HasEnded(const std::string& name, std::uint64_t origin) const {
 JobTable::Claim JobTable::ClaimOf(const Membership::Node& node,
                                   const wire::NodeDevice& device) const {
   const std::string& name = device.job();
-  const auto reported = node.origins.find(name);
-  const std::uint64_t origin = reported == node.origins.end() ? 0 : reported->second;
+  const std::uint64_t origin = OriginOn(node, name);
   if (HasEnded(name, origin)) return Claim::kStale;
   const Job* const job = Find(name);
   if (!job) return Claim::kUnknown;
@@ -161,20 +170,35 @@ void JobTable::NoteHeld(const Membership::Node& node) {
     if (!IsJobName(device.job()) || ClaimOf(node, device) != Claim::kUnknown) continue;
     UnknownJobs::Held& row = held[device.job()];
     row.epoch = std::max(row.epoch, device.epoch());
+    row.origin = OriginOn(node, device.job());
     row.devices.push_back({node.number, device.index()});
   }
   for (const std::string& name : unknown_.Note(node.number, held)) {
     members_.MarkChanged(node.number);
     MarkDirty();
-    if (const Status explained = CheckExplained(name); !explained) {
+    Status explained = CheckExplained(name);
+    if (explained) explained = CheckNode(node.number, name);
+    if (!explained) {
       AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
                explained.error().message);
     }
   }
 }
 
+bool JobTable::IsInDoubt(const std::string& name) const {
+  const Job* const job = Find(name);
+  return std::ranges::any_of(unknown_.HoldersOf(name), [job](const auto& holder) {
+    return !job || !IsOther(holder.second, holder.first, *job);
+  });
+}
+
 bool JobTable::IsExplained(const std::string& name) const {
   return !unknown_.Contains(name) && (jobs_.contains(name) || ended_.contains(name));
+}
+
+bool JobTable::IsExplainedOn(std::int32_t node, const std::string& name) const {
+  const bool is_known = jobs_.contains(name) || ended_.contains(name);
+  return is_known && !IsInDoubt(name) && !unknown_.HoldersOf(name).contains(node);
 }
 
 Status JobTable::CheckExplained(const std::string& name) const {
@@ -185,8 +209,16 @@ Status JobTable::CheckExplained(const std::string& name) const {
                     "the job: `tesseractl registrar rebuild` restores it from the nodes",
                     name));
   }
-  if (!unknown_.Contains(name)) return OkStatus();
+  if (!IsInDoubt(name)) return OkStatus();
   return FailedPrecondition(unknown_.TextOf(name, job ? job->epoch : 0));
+}
+
+Status JobTable::CheckNode(std::int32_t node, const std::string& name) const {
+  const Job* const job = Find(name);
+  const auto& holders = unknown_.HoldersOf(name);
+  const auto holder = holders.find(node);
+  if (!job || holder == holders.end() || !IsOther(holder->second, node, *job)) return OkStatus();
+  return FailedPrecondition(unknown_.OtherTextOf(name, node));
 }
 
 Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) {
@@ -277,7 +309,9 @@ Status JobTable::CheckDevice(ptc::DeviceId id, const std::string& job) const {
   const wire::NodeDevice& device = *members_.FindDevice(id);
   if (!device.job().empty() && ClaimOf(node, device) == Claim::kUnknown) {
     TESSERA_RETURN_IF_ERROR(CheckExplained(device.job()).Context(ToString(id)));
+    TESSERA_RETURN_IF_ERROR(CheckNode(id.node, device.job()).Context(ToString(id)));
   }
+  TESSERA_RETURN_IF_ERROR(CheckNode(id.node, job).Context(ToString(id)));
   for (const auto& [name, other] : jobs_) {
     if (name != job && Has(other, id)) {
       return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));

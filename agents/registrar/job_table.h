@@ -69,11 +69,17 @@ class JobTable : public RegistrarPart {
   /// The node was given up: what it held counts as lost.
   void ForgetHeld(std::int32_t node) { unknown_.Note(node, {}); }
   const UnknownJobs& unknown() const { return unknown_; }
-  /// Whether the table says what became of a job of this name.
+  /// Whether the table explains all that nodes hold of jobs of this name.
   bool IsExplained(const std::string& name) const;
+  /// Whether it explains what this node says about a job of this name.
+  bool IsExplainedOn(std::int32_t node, const std::string& name) const;
+  /// Another job of this name on nodes that this one does not use is no error: see CheckNode.
   /// \error kFailedPrecondition naming the nodes that hold a job of this name which the table does
   ///     not explain, or its row that cannot be read
   Status CheckExplained(const std::string& name) const;
+  /// \error kFailedPrecondition if the node holds another job of this name: a node keeps the state
+  ///     of one job under a name
+  Status CheckNode(std::int32_t node, const std::string& name) const;
 
   /// Writes the row of the job, and together with it the rows of `others`: all of them or none.
   /// Reports an error as an event too.
@@ -88,6 +94,8 @@ class JobTable : public RegistrarPart {
 
  private:
   void EraseLeftMarks();
+  /// Whether the row of the job may be older than what nodes hold of it, or missing.
+  bool IsInDoubt(const std::string& name) const;
   /// \error if the row cannot be read
   Status RecoverRow(const std::string& key, const std::string& text);
   void Insert(const std::string& name, engine::JobSettings settings, JobTableRow row);

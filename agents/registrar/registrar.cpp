@@ -131,7 +131,9 @@ Publisher::World Registrar::WorldOfPublisher() {
 
 Decisions::World Registrar::WorldOfDecisions() {
   Decisions::World world;
-  world.is_explained = [this](const std::string& job) { return jobs_.IsExplained(job); };
+  world.is_explained = [this](std::int32_t node, const std::string& job) {
+    return jobs_.IsExplainedOn(node, job);
+  };
   world.next_slot = [this](const std::string& name) {
     const Job* const job = jobs_.Find(name);
     return job ? std::optional(job->slot) : std::nullopt;

@@ -74,7 +74,7 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
     if (!HasNode(job, m.node())) continue;
-    if (!job.starting && jobs_.unknown().Contains(job_name)) continue;  // its row is old
+    if (!job.starting && !jobs_.CheckExplained(job_name)) continue;  // its row is old
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
@@ -322,7 +322,7 @@ void Registrar::InterruptJob(Job& job, const std::string& reason) {
   if (job.state == engine::JobState::kFailed) return;
   if (job.starting) return starter_.Fail(job, reason);
   // A node has a later epoch: what the table says about ranks and layout is old.
-  if (jobs_.unknown().Contains(job.name)) return;
+  if (!jobs_.CheckExplained(job.name)) return;
   restarter_.Suspend(job, reason);
 }
 

@@ -97,7 +97,11 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
     }
     run->last_number = std::max(run->last_number, answer->held().last_number());
     for (const wire::HeldJobRow& row : answer->held().jobs()) {
-      if (jobs_.IsExplained(row.job())) continue;
+      if (jobs_.IsExplainedOn(node, row.job())) continue;
+      if (const Status is_same = jobs_.CheckNode(node, row.job()); !is_same) {
+        run->left.push_back(is_same.error().message);
+        continue;
+      }
       auto parsed = ParseJobRow(fmt::format("job/{} of n{}", row.job(), node), row.row());
       if (!parsed) {
         run->left.push_back(parsed.error().message);

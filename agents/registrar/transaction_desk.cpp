@@ -153,6 +153,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
       origin.verify_full || origin.hand_in || (origin.recovery && origin.recovery->steps_lost);
   if (!reads_all) setup.digesting = NodesOf(planned.to.mesh());
   for (const std::int32_t number : setup.participants) {
+    TESSERA_RETURN_IF_ERROR(jobs_.CheckNode(number, job.name));
     const Membership::Node* node = members_.Find(number);
     if (node && !Membership::IsSilent(*node)) continue;
     return FailedPrecondition(fmt::format("n{} is {}: a change of job '{}' needs it", number,

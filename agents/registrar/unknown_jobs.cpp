@@ -57,6 +57,13 @@ std::string UnknownJobs::TextOf(const std::string& job, std::int64_t known_epoch
                      job, epoch, kRemedy);
 }
 
+std::string UnknownJobs::OtherTextOf(const std::string& job, std::int32_t node) const {
+  return fmt::format(
+      "n{} holds another job '{}' (epoch {}) than this registrar, so job '{}' cannot use n{}: use "
+      "other nodes; or stop job '{}', and `tesseractl registrar rebuild` restores the one of n{}",
+      node, job, HoldersOf(job).at(node).epoch, job, node, job, node);
+}
+
 engine::JobStatus UnknownJobs::RowOf(const std::string& job) const {
   engine::JobStatus row;
   row.name = job;

@@ -20,7 +20,8 @@ namespace tessera::agents {
 class UnknownJobs {
  public:
   struct Held {
-    std::int64_t epoch = 0;  // the latest of the devices
+    std::int64_t epoch = 0;    // the latest of the devices
+    std::uint64_t origin = 0;  // JobRow::origin; 0: an agent of an earlier version
     std::vector<ptc::DeviceId> devices = {};
     friend bool operator==(const Held&, const Held&) = default;
   };
@@ -37,6 +38,9 @@ class UnknownJobs {
   /// "n0, n1 hold job 'a' (epoch 4) that this registrar does not know: …", with the remedy.
   /// `known_epoch`: of a job whose row is older; 0: there is no row.
   std::string TextOf(const std::string& job, std::int64_t known_epoch) const;
+  /// "n2 holds another job 'a' (epoch 4) than this registrar: …", with the remedy.
+  /// \pre the node holds it
+  std::string OtherTextOf(const std::string& job, std::int32_t node) const;
   /// As a client sees the job.
   engine::JobStatus RowOf(const std::string& job) const;
 

@@ -73,7 +73,7 @@ struct Desk {
            [this](const std::string& job) {
              return job == "here" ? std::optional(next) : std::nullopt;
            },
-       .is_explained = [](const std::string& job) { return job != "lost"; },
+       .is_explained = [](std::int32_t, const std::string& job) { return job != "lost"; },
        .running =
            [this](const std::string& job, std::int64_t slot) {
              return job == "here" && slot == kOpen && runs ? std::optional(kRunning) : std::nullopt;

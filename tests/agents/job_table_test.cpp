@@ -164,9 +164,9 @@ class JobTableTest : public QObject {
     QVERIFY(ClaimOf(office, node) == JobTable::Claim::kUnknown);
     // The node was given up.
     office.jobs.ForgetHeld(0);
-    QVERIFY(office.jobs.CheckExplained("nano"));
+    QVERIFY(office.jobs.CheckNode(0, "nano"));
     Report(office, 4, 7);
-    QVERIFY(!office.jobs.CheckExplained("nano"));
+    QVERIFY(!office.jobs.CheckNode(0, "nano"));
     // The node has freed it.
     office.around.members().Find(0)->devices[0].clear_job();
     office.jobs.NoteHeld(node);
@@ -191,6 +191,50 @@ class JobTableTest : public QObject {
     Report(office, 4, 7);
     Report(office, 3, 7, 1);
     QVERIFY(office.jobs.CheckExplained("nano"));
+  }
+
+  // A node comes with the state of another cluster. The job here goes on, and changes elsewhere.
+  void anotherJobOfTheNameKeepsOnlyItsNodesFromChanges() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob(7)));
+    Report(office, 1, 7);
+    Report(office, 4, 6, 1);
+    QCOMPARE(office.around.num_events(), 1);
+    QVERIFY(office.jobs.CheckExplained("nano"));
+    QVERIFY(office.jobs.CheckNode(0, "nano"));
+    QVERIFY(office.jobs.CheckDevice({0, 1}, "nano"));
+    const std::string text = "n1 holds another job 'nano' (epoch 4) than this registrar";
+    for (const int index : {0, 1}) {  // it would keep the state of both under one name
+      const Status refused = office.jobs.CheckDevice({1, index}, "nano");
+      QVERIFY(!refused);
+      QVERIFY2(refused.error().ToString().find(text) != std::string::npos,
+               refused.error().ToString().c_str());
+      QVERIFY(refused.error().message.find("`tesseractl registrar rebuild`") != std::string::npos);
+    }
+    // Jobs of other names use what it leaves free.
+    QVERIFY(!office.jobs.CheckDevice({1, 0}, "other"));
+    QVERIFY(office.jobs.CheckDevice({1, 1}, "other"));
+    // Slots of the job here decide nothing for the other one.
+    QVERIFY(office.jobs.IsExplainedOn(0, "nano") && !office.jobs.IsExplainedOn(1, "nano"));
+    // The job here ends. The other one is then one that the table does not know.
+    QVERIFY(office.jobs.JournalEnd("nano"));
+    office.jobs.Erase("nano");
+    QVERIFY(!office.jobs.CheckExplained("nano"));
+    QVERIFY(!office.jobs.Need("nano"));
+  }
+
+  // If a node of the job itself holds another one, the row in the table is older.
+  void anotherJobOnTheNodesOfTheRowLeavesItInDoubt() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QVERIFY(office.jobs.Add(NewJob(7)));
+    Report(office, 1, 9);
+    const Status explained = office.jobs.CheckExplained("nano");
+    QVERIFY(!explained);
+    QVERIFY2(explained.error().message.find("another or an older row") != std::string::npos,
+             explained.error().message.c_str());
+    QVERIFY(!office.jobs.IsExplainedOn(0, "nano"));
   }
 
   void aNodeThatTheJobHasLeftIsStale() {

@@ -224,6 +224,26 @@ class TableRebuilderTest : public QObject {
     QCOMPARE(office.jobs.Find("nano")->start, kOrigin + 1);
   }
 
+  // The job of the table goes on beside another one of its name.
+  void aHealthyJobIsNotRebuiltForAnotherOfItsName() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    JobRow row = RowOn({3}, 2);
+    Job job("nano", *engine::ParseJobSettings(row.settings), row.layout);
+    job.epoch = row.epoch;
+    job.start = kOrigin + 1;
+    job.step = 99;
+    QVERIFY(office.jobs.Add(std::move(job)));
+    row.origin = kOrigin + 1;
+    office.Add(3, row);
+    office.Add(0, RowOn({0}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 0);
+    QCOMPARE(office.reply.rebuild().left_size(), 1);
+    QVERIFY2(office.reply.rebuild().left(0).starts_with("n0 holds another job 'nano'"),
+             office.reply.rebuild().left(0).c_str());
+    QCOMPARE(office.jobs.Find("nano")->step, std::int64_t{99});
+  }
+
   void aJobThatTheTableKnowsIsLeftAlone() {
     sim::MemoryStore disk;
     Office office(disk);
