@@ -41,6 +41,7 @@ std::span<const char* const> knownSentences() {
                         "%1 takes over as the registrar: no node has reported yet, waiting for %2"),
       QT_TRANSLATE_NOOP("Sentences", "%1 takes over as the registrar: %2 reported"),
       QT_TRANSLATE_NOOP("Sentences", "%1 takes over as the registrar: %2 reported, waiting for %3"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 takes over as the registrar: %2 reported, waiting for %3; etcd notes a later job table than these nodes have: start a node that has it, or `tesseractl registrar move n%4 --older` uses the older one"),
       QT_TRANSLATE_NOOP("Sentences", "the stored calibration cannot be read: %1"),
       QT_TRANSLATE_NOOP("Sentences", "the stored bandwidths cannot be read: %1"),
       QT_TRANSLATE_NOOP("Sentences", "calibration installed"),

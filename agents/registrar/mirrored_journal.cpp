@@ -95,7 +95,12 @@ Status MirroredJournal::Outrun() {
   revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
   behind_ = 0;
   for (const auto& [node, identity] : routes_) SendAll(identity);
+  NoteRevision();
   return OkStatus();
+}
+
+void MirroredJournal::NoteRevision() const {
+  if (note_) note_(revision_);
 }
 
 void MirroredJournal::SendAll(const std::string& identity) const {
@@ -136,6 +141,7 @@ void MirroredJournal::Mirror(const engine::RowChange& change) {
   if (is_behind()) return;
   const auto shared = std::make_shared<const wire::ToNode>(std::move(message));
   for (const auto& [node, identity] : routes_) send_(identity, shared);
+  NoteRevision();
 }
 
 }  // namespace tessera::agents

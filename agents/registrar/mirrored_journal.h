@@ -38,9 +38,14 @@ class MirroredJournal : public engine::DurableStore {
                                   const std::shared_ptr<const wire::ToNode>& message)>;
   /// The journal outlives it.
   /// \param node on which the registrar runs
+  /// \param note gets each revision after it was sent to the nodes; may be absent
   MirroredJournal(engine::DurableStore& journal, std::int64_t generation, std::int32_t node,
-                  Send send)
-      : journal_(journal), generation_(generation), node_(node), send_(std::move(send)) {}
+                  Send send, std::function<void(std::int64_t revision)> note = {})
+      : journal_(journal),
+        generation_(generation),
+        node_(node),
+        send_(std::move(send)),
+        note_(std::move(note)) {}
   /// Reads what an earlier process has journaled. Revisions of this one are later.
   /// \error those of the journal
   Status Recover();
@@ -78,11 +83,13 @@ class MirroredJournal : public engine::DurableStore {
   void SendAll(const std::string& identity) const;
   Status NoteNode(std::int32_t node);
   Status WriteNodes();
+  void NoteRevision() const;
 
   engine::DurableStore& journal_;
   const std::int64_t generation_;
   const std::int32_t node_;
   const Send send_;
+  const std::function<void(std::int64_t revision)> note_;
   std::map<std::string, std::string, std::less<>> rows_;
   std::map<std::int32_t, std::string> routes_;  // identities of nodes that have registered
   std::set<std::int32_t> nodes_;                // that have ever registered

@@ -65,10 +65,15 @@ Status RegistrarServer::Open() {
     decisions_ = std::make_unique<EmbeddedRegister>(*journal_, journal);
   } else {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
-    mirrored_.emplace(*journal_, generation_, config_.node,
-                      [this](const auto& identity, const auto& message) {
-                        static_cast<void>(SendShared(identity, message));
-                      });
+    table_revision_.emplace(loop_, config_.etcd, [](const std::string& line) {
+      std::fprintf(stderr, "tessera-agent: %s\n", line.c_str());
+    });
+    mirrored_.emplace(
+        *journal_, generation_, config_.node,
+        [this](const auto& identity, const auto& message) {
+          static_cast<void>(SendShared(identity, message));
+        },
+        [this](std::int64_t revision) { table_revision_->Note(revision); });
   }
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note_));
@@ -108,6 +113,7 @@ void RegistrarServer::TakeOver() {
     }
     registrar_->AddEvent(engine::Severity::kWarning, "registrar", how);
   };
+  if (table_revision_) world.noted = [this] { return table_revision_->Latest(); };
   takeover_.emplace(loop_, config_, generation_, *journal_, std::move(world));
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/decision/table_revision.h"
 #include "agents/net/loop.h"
 #include "agents/net/outstanding.h"
 #include "agents/net/socket.h"
@@ -104,7 +105,9 @@ class RegistrarServer {
   std::optional<Socket> router_, events_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<engine::DecisionRegister> decisions_;
-  std::optional<MirroredJournal> mirrored_;  // if another node can become the registrar
+  // If another node can become the registrar.
+  std::optional<TableRevision> table_revision_;
+  std::optional<MirroredJournal> mirrored_;
   std::string journal_note_, history_note_;
   std::unique_ptr<engine::History> history_;
   std::unique_ptr<engine::History> reader_;  // of the same file, for the worker

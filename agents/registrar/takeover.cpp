@@ -123,17 +123,23 @@ std::set<std::int32_t> Takeover::Awaited() const {
 
 std::string Takeover::Text() const {
   std::set<std::int32_t> wanted = awaited_;
-  if (!Suffices()) {
+  if (!Suffices() || IsOlder()) {
     wanted.insert(config_.node);
     wanted.insert(nodes_.begin(), nodes_.end());
-    if (off_) wanted.erase(*off_);
+    // Its own disk may have the latest copy.
+    if (off_ && !IsOlder()) wanted.erase(*off_);
   }
   std::set<std::int32_t> missing;
   std::ranges::set_difference(wanted, copies_, std::inserter(missing, missing.end()));
   return fmt::format(
-      "n{} takes over as the registrar: {}{}", config_.node,
+      "n{} takes over as the registrar: {}{}{}", config_.node,
       reported_.empty() ? "no node has reported yet" : NamesOf(reported_) + " reported",
-      missing.empty() ? "" : ", waiting for " + NamesOf(missing));
+      missing.empty() ? "" : ", waiting for " + NamesOf(missing),
+      IsOlder() ? fmt::format("; etcd notes a later job table than these nodes have: start a node "
+                              "that has it, or `tesseractl registrar move n{} --older` uses the "
+                              "older one",
+                              config_.node)
+                : "");
 }
 
 bool Takeover::Suffices() const {
@@ -158,6 +164,12 @@ void Takeover::Tick() {
                        std::ranges::includes(copies_, awaited_) && silence >= kPause;
   const bool is_late = silence >= std::chrono::seconds(config_.node_lost_seconds);
   if (!has_all && !(is_late && Suffices())) return;
+  noted_ = world_.noted ? world_.noted() : 0;
+  if (!noted_) return;
+  if (IsOlder()) {
+    if (!std::exchange(has_said_older_, true)) world_.print(Text());
+    return;
+  }
   if (const Status written = Write(); !written) {
     world_.print("the takeover cannot be journaled: " + written.error().ToString());
     last_arrival_ = timers_.now();  // again later

@@ -26,7 +26,8 @@ namespace tessera::agents {
 /// reported, and either the nodes of the jobs in the latest copy or a majority of all nodes must
 /// have a copy. The node of the earlier registrar is off, so it does not count. Nodes that are
 /// missing then count as lost, like any silent node. No transaction is decided by that: the
-/// register holds the outcome of the transaction in progress.
+/// register holds the outcome of the transaction in progress. It never ends with a copy that is
+/// older than the revision which the earlier registrar noted in etcd.
 /// \threadsafety The thread of the timers.
 class Takeover {
  public:
@@ -35,6 +36,8 @@ class Takeover {
     std::function<void(const std::string& line)> print;
     /// The journal has all that is known. The last call; the takeover may be destroyed in it.
     std::function<void()> done;
+    /// The revision of the table that is noted in etcd; nullopt: not known yet. Absent: none is.
+    std::function<std::optional<std::int64_t>()> noted = {};
   };
   /// \pre timers and journal outlive it
   Takeover(Timers& timers, const AgentConfig& config, std::int64_t generation,
@@ -59,6 +62,8 @@ class Takeover {
   std::set<std::int32_t> Awaited() const;
   /// Whether the copies that have come are those of enough nodes.
   bool Suffices() const;
+  /// Whether a later table than that of each copy is noted.
+  bool IsOlder() const { return noted_ && *noted_ > rows_.revision(); }
 
   Timers& timers_;
   const AgentConfig& config_;
@@ -69,8 +74,10 @@ class Takeover {
   std::set<std::int32_t> reported_;
   std::set<std::int32_t> copies_;  // nodes that have reported one
   std::set<std::int32_t> awaited_;
-  std::set<std::int32_t> nodes_;     // that have ever registered with the earlier registrar
-  std::optional<std::int32_t> off_;  // the node of the earlier registrar, by the latest copy
+  std::set<std::int32_t> nodes_;       // that have ever registered with the earlier registrar
+  std::optional<std::int32_t> off_;    // the node of the earlier registrar, by the latest copy
+  std::optional<std::int64_t> noted_;  // World::noted, asked for once the copies suffice
+  bool has_said_older_ = false;
   /// Absent until the loop runs, since nobody is heard before.
   std::optional<Timers::Clock::time_point> last_arrival_;
   Timers::TimerId period_ = 0;

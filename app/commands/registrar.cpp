@@ -15,6 +15,7 @@
 
 #include "agents/client/cluster.h"
 #include "agents/decision/registrar_record.h"
+#include "agents/decision/table_revision.h"
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -161,6 +162,9 @@ int runRegistrarMove(const Invocation& call) {
                              config.cluster, config.etcd.prefix)));
   const agents::RegistrarRecord before = *found;
   agents::RegistrarRecord next = before;
+  const bool older = call.arguments.has("older");
+  const std::string lost =
+      older ? " Changes of jobs that its copy of the job table does not have are lost." : "";
   if (before.node != device.node) {
     constexpr std::chrono::seconds kAnswer{3};
     agents::Profile old = profile;
@@ -179,8 +183,8 @@ int runRegistrarMove(const Invocation& call) {
                       before.node)));
     const std::string question = fmt::format(
         "{} becomes the registrar of '{}'. n{} must be off, and stay off until it has "
-        "heard of this.",
-        name, config.cluster, before.node);
+        "heard of this.{}",
+        name, config.cluster, before.node, lost);
     if (const auto refused = attest(call, config.cluster, question)) return *refused;
     next = {before.generation + 1, device.node, config.endpoint, config.events, keys.public_key};
     TESSERA_OR_FAILED(const auto held,
@@ -188,6 +192,14 @@ int runRegistrarMove(const Invocation& call) {
     if (held != next)
       return failed(
           FailedPrecondition(fmt::format("n{} became the registrar at the same time", held.node)));
+  } else if (older) {
+    const std::string question =
+        fmt::format("{} is the registrar of '{}'.{}", name, config.cluster, lost);
+    if (const auto refused = attest(call, config.cluster, question)) return *refused;
+  }
+  if (older) {
+    const Status forgotten = agents::ForgetTableRevision(etcd, config.etcd.prefix);
+    if (!forgotten) return failed(forgotten.error());
   }
   profile.registrar_endpoint = next.endpoint;
   profile.events_endpoint = next.events;
@@ -258,10 +270,17 @@ Command registrarMoveCommand() {
                     .value = "NAME",
                     .help = "the name of the cluster, instead of typing it: the node that was "
                             "the registrar is off"},
+                   {.name = "older",
+                    .value = "",
+                    .help = "use the copy of the job table that the nodes have, although the "
+                            "earlier registrar had a later one"},
                    quietOption()},
        .notes = {"The cluster must decide in etcd. The new registrar collects what the nodes "
                  "keep of their jobs, asks etcd for the outcome of a change that was running, and "
                  "goes on. History and events of the earlier one stay on its node.",
+                 "If all nodes that have the latest copy of the job table are off, the new "
+                 "registrar waits for one of them. --older goes on without it; run it only if "
+                 "none of them comes back, because later changes of jobs are lost.",
                  "Run it on the machine of NODE. The profile of this user then names the new "
                  "registrar; others add it with `tesseractl profile add`."},
        .examples = {"tesseractl registrar move n1", "tesseractl registrar move n1 --attest lab"}},

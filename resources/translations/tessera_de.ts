@@ -195,6 +195,10 @@
         <translation>%1 übernimmt als Registrar: Gemeldet haben sich %2, erwartet werden %3</translation>
     </message>
     <message>
+        <source>%1 takes over as the registrar: %2 reported, waiting for %3; etcd notes a later job table than these nodes have: start a node that has it, or `tesseractl registrar move n%4 --older` uses the older one</source>
+        <translation>%1 übernimmt als Registrar: Gemeldet haben sich %2, erwartet werden %3; in etcd ist eine neuere Job-Tabelle vermerkt, als diese Knoten haben: Einen Knoten starten, der sie hat, oder mit `tesseractl registrar move n%4 --older` die ältere verwenden</translation>
+    </message>
+    <message>
         <source>the stored calibration cannot be read: %1</source>
         <translation>die gespeicherte Kalibrierung ist nicht lesbar: %1</translation>
     </message>

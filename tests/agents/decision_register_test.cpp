@@ -15,6 +15,7 @@
 #include "agents/decision/base64.h"
 #include "agents/decision/embedded.h"
 #include "agents/decision/etcd_register.h"
+#include "agents/decision/table_revision.h"
 #include "agents/net/loop.h"
 #include "engine/history/journal.h"
 #include "tests/support/etcd_servers.h"
@@ -162,6 +163,41 @@ class DecisionRegisterTest : public QObject {
     QCOMPARE(*second->Write("job", 1, AbortOf(7)), kCommit);
     QCOMPARE(*second->Read("job", 1), std::optional(kCommit));
     QCOMPARE(*first->Write("job", 1, kCommit), kCommit);  // its writer may ask again
+  }
+
+  void aTableRevisionIsOnlyRaised() {
+    const EtcdPlace place = m_servers->place("/test/table");
+    EtcdClient first(place), second(place);
+    QCOMPARE(*GetTableRevision(first, place.prefix), std::int64_t{0});
+    QCOMPARE(*RaiseTableRevision(first, place.prefix, 7), std::int64_t{7});
+    QCOMPARE(*RaiseTableRevision(second, place.prefix, 9), std::int64_t{9});
+    // An earlier registrar that is not off after all.
+    QCOMPARE(*RaiseTableRevision(first, place.prefix, 8), std::int64_t{9});
+    QCOMPARE(*GetTableRevision(first, place.prefix), std::int64_t{9});
+    QVERIFY(ForgetTableRevision(second, place.prefix));
+    QCOMPARE(*GetTableRevision(first, place.prefix), std::int64_t{0});
+    QCOMPARE(*RaiseTableRevision(first, place.prefix, 8), std::int64_t{8});
+    QCOMPARE(*first.Replace("/test/table/registrar-table", "8", "x"), std::string("x"));
+    QCOMPARE(RaiseTableRevision(first, place.prefix, 9).error().code, ErrorCode::kDataLoss);
+  }
+
+  void aTableRevisionIsNotedOnTheLoopOfItsUser() {
+    const EtcdPlace place = m_servers->place("/test/noted");
+    Loop loop;
+    std::string printed;
+    TableRevision revision(loop, place, [&](const std::string& line) { printed = line; });
+    revision.Note(4);
+    revision.Note(5);
+    // Asks until etcd has answered with what was noted.
+    const auto period = loop.Every(std::chrono::milliseconds(20), [&] {
+      if (revision.Latest() == std::optional<std::int64_t>(5)) loop.Stop();
+    });
+    const auto limit = loop.After(std::chrono::seconds(60), [&] { loop.Stop(); });
+    loop.Run();
+    QVERIFY2(printed.empty(), printed.c_str());
+    QCOMPARE(revision.Latest(), std::optional<std::int64_t>(5));
+    loop.Cancel(period);
+    loop.Cancel(limit);
   }
 
   void anAbortHoldsToo_data() { Stores(); }

@@ -51,13 +51,16 @@ std::int64_t Revision(std::int64_t generation, std::int64_t change) {
 /// A journal that is mirrored to nodes, which keep what they get.
 struct Mirror {
   explicit Mirror(std::int64_t generation = 1)
-      : journal(disk, generation, 0, [this](const std::string& identity, const auto& message) {
-          const wire::ToNode& m = *message;
-          Node& node = nodes.try_emplace(identity).first->second;
-          if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
-          if (m.has_keep_row()) QCOMPARE(*node.kept.Keep(m.keep_row()), true);
-          ++node.messages;
-        }) {}
+      : journal(
+            disk, generation, 0,
+            [this](const std::string& identity, const auto& message) {
+              const wire::ToNode& m = *message;
+              Node& node = nodes.try_emplace(identity).first->second;
+              if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
+              if (m.has_keep_row()) QCOMPARE(*node.kept.Keep(m.keep_row()), true);
+              ++node.messages;
+            },
+            [this](std::int64_t revision) { noted = revision; }) {}
   struct Node {
     sim::MemoryStore disk;
     KeptRows kept{disk};
@@ -73,6 +76,7 @@ struct Mirror {
   }
   sim::MemoryStore disk;
   std::map<std::string, Node> nodes;  // by identity
+  std::int64_t noted = 0;
   MirroredJournal journal;
 };
 
@@ -89,7 +93,7 @@ struct Desk {
         Takeover::World{[this](const std::string& identity, const wire::ToNode& m) {
                           asked[identity] = m.welcome().wants_rows();
                         },
-                        [](const std::string&) {}, [this] { ++done; }});
+                        [](const std::string&) {}, [this] { ++done; }, [this] { return noted; }});
   }
   void Register(std::int32_t node) {
     wire::FromNode message;
@@ -111,6 +115,7 @@ struct Desk {
   std::map<std::string, bool> asked;
   std::vector<std::int32_t> nodes;  // of the cluster, by the copies; n0 was the registrar
   int done = 0;
+  std::optional<std::int64_t> noted = 0;  // the revision in etcd
   std::unique_ptr<Takeover> takeover;
 };
 
@@ -178,6 +183,19 @@ class TakeoverTest : public QObject {
     QVERIFY(mirror.journal.Erase("txn"));
     QCOMPARE(mirror.At("two"), (std::map<std::string, std::string>{{"ended-job/a", ""}}));
     QCOMPARE(mirror.At("one"), mirror.At("two"));
+  }
+
+  void eachRevisionThatNodesKeepIsNoted() {
+    Mirror mirror;
+    QVERIFY(mirror.journal.Recover());
+    QVERIFY(mirror.journal.OnRegister(1, "one", 0));
+    QCOMPARE(mirror.noted, std::int64_t{0});  // it has changed nothing
+    for (int i = 0; i < 3; ++i) {
+      QVERIFY(mirror.journal.Put("job/a", std::to_string(i)));
+      QCOMPARE(mirror.noted, mirror.nodes.at("one").kept.all().revision());
+    }
+    QVERIFY(mirror.journal.Put("act/1", "2"));
+    QCOMPARE(mirror.noted, mirror.nodes.at("one").kept.all().revision());
   }
 
   void whatIsNotOfJobsStays() {
@@ -349,6 +367,48 @@ class TakeoverTest : public QObject {
     QCOMPARE(desk.done, 0);
     desk.Report(4, Revision(2, 1), {});
     desk.office.Pass(std::chrono::seconds(12));
+    QCOMPARE(desk.done, 1);
+  }
+
+  // The only nodes that have the latest copy are off, so the jobs in it would be lost.
+  void aCopyThatIsOlderThanTheNotedOneWaits_data() {
+    QTest::addColumn<bool>("returns");
+    QTest::newRow("a node with the latest copy returns") << true;
+    QTest::newRow("the operator accepts the older copy") << false;
+  }
+  void aCopyThatIsOlderThanTheNotedOneWaits() {
+    QFETCH(const bool, returns);
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.nodes = {0, 1, 2};
+    desk.noted = Revision(2, 5);
+    desk.Report(1, Revision(2, 4), {Row("job/a", JobRowOn({1}))});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    const std::string text = desk.takeover->Text();
+    QVERIFY2(text.find("waiting for n0, n2; etcd notes a later job table") != std::string::npos,
+             text.c_str());
+    QVERIFY2(text.find("`tesseractl registrar move n1 --older`") != std::string::npos,
+             text.c_str());
+    if (returns) {
+      desk.Report(2, Revision(2, 5), {Row("job/a", JobRowOn({1})), Row("job/b", JobRowOn({2}))});
+    } else {
+      desk.noted = 0;
+    }
+    desk.office.Pass(std::chrono::seconds(12));
+    QCOMPARE(desk.done, 1);
+    QCOMPARE(disk.rows.contains("job/b"), returns);
+  }
+
+  void itWaitsUntilEtcdHasSaidWhatIsNoted() {
+    sim::MemoryStore disk;
+    Desk desk(disk);
+    desk.noted.reset();
+    desk.Report(1, Revision(2, 4), {Row("job/a", JobRowOn({1}))});
+    desk.office.Pass(std::chrono::seconds(60));
+    QCOMPARE(desk.done, 0);
+    desk.noted = Revision(2, 4);
+    desk.office.Pass(std::chrono::seconds(1));
     QCOMPARE(desk.done, 1);
   }
 
