@@ -363,7 +363,7 @@ struct HistoryEntry {
 struct Candidate {
   ptc::MeshShape mesh;
   StepOptions options = {};
-  std::vector<ptc::DeviceId> devices = {};  // used, ascending
+  std::vector<ptc::DeviceId> devices = {};  // used: of a start by rank, else ascending
   std::vector<ptc::DeviceId> idle = {};     // given but not used
   double step_seconds = 0;                  // estimate
   double pause_seconds = 0;                 // estimate of the move

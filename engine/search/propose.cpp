@@ -437,9 +437,12 @@ class Search {
       TESSERA_TRY(to, MakeLayout(tensors, *mesh));
     }
     candidate.devices = mesh->devices();
-    std::sort(candidate.devices.begin(), candidate.devices.end());
-    std::set_difference(devices_.begin(), devices_.end(), candidate.devices.begin(),
-                        candidate.devices.end(), std::back_inserter(candidate.idle));
+    std::vector<ptc::DeviceId> used = candidate.devices;
+    std::sort(used.begin(), used.end());
+    std::set_difference(devices_.begin(), devices_.end(), used.begin(), used.end(),
+                        std::back_inserter(candidate.idle));
+    // A start puts ranks on the devices in the order given.
+    if (input_.layout) candidate.devices = std::move(used);
     candidate.step_seconds = Seconds(*mesh, draft.options);
     for (int rank = 0; rank < mesh->num_ranks(); ++rank) {
       Note(mesh->devices()[static_cast<std::size_t>(rank)], Needed(start.OfLayout(rank)),

@@ -105,6 +105,25 @@ class ChoiceTest : public QObject {
     }
   }
 
+  // Who starts a candidate on its devices gets what the candidate says about lost nodes.
+  void aStartHasTheRanksOfItsCandidate() {
+    const SearchInput input = Input("gpt-mini", "", "2x2");
+    const auto proposal = engine::Propose(input);
+    VERIFY_OK(proposal);
+    int num_surviving = 0;
+    for (const Candidate& c : proposal->candidates) {
+      const auto mesh = ptc::DeviceMesh::Make(c.mesh, c.devices);
+      VERIFY_OK(mesh);
+      const auto tensors = engine::TensorsOf(input.settings, c.options.zero);
+      VERIFY_OK(tensors);
+      const auto layout = engine::MakeLayout(*tensors, *mesh);
+      VERIFY_OK(layout);
+      QVERIFY(c.survival && engine::SurvivalOf(*layout) == *c.survival);
+      num_surviving += c.survival->of_any_node() ? 1 : 0;
+    }
+    QVERIFY(num_surviving > 0);
+  }
+
   void microBatchesFitIntoTheShare() {
     const engine::JobSettings settings = Settings("gpt-mini", 24);
     const auto sizes = engine::MicroBatchesOf(settings, Mesh("dp=2"));
