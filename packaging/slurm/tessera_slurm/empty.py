@@ -69,7 +69,7 @@ def _move(cluster: Cluster, name: str, leaving: Collection[str]) -> bool:
         if not devices:
             print(f"{name}: no GPU is left outside of {' '.join(sorted(leaving))}", flush=True)
             return False
-        # On as many GPUs the mesh stays; on fewer the cluster chooses the fastest.
+        # On as many GPUs the mesh stays; on fewer the cluster makes the smallest change.
         mesh = ["--mesh", job.mesh] if len(devices) == len(job.devices) else []
         done = cluster.call("apply", name, "--devices", ",".join(devices), *mesh, "--yes", "--json")
         after = cluster.status()
