@@ -157,6 +157,23 @@ Status ResolveOwn(AgentConfig& config) {
   return OkStatus();
 }
 
+/// Tells clients why this agent cannot run, until its journal is whole again: then the keeper
+/// starts the next agent.
+int RefuseUntilRepaired(Loop& loop, NetContext& net, const AgentConfig& config,
+                        const CurveKeys& keys, const Error& why) {
+  const auto server =
+      RegistrarServer::StartRefusing(loop, net, config, keys, Unavailable(why.message));
+  if (!server) return Fail(server.error().ToString(), 1);
+  loop.Every(kHousekeeping, [&loop, &config] {
+    // An agent would create a missing file, without the promises of this node.
+    std::error_code ignored;
+    const bool exists = std::filesystem::exists(NodeServer::JournalFile(config), ignored);
+    if (exists && NodeServer::CheckJournal(config)) loop.Stop();
+  });
+  loop.Run();
+  return 0;
+}
+
 int RunAgent(AgentConfig config) {
   PrepareProcess();
   if (const Status resolved = ResolveOwn(config); !resolved) {
@@ -178,7 +195,13 @@ int RunAgent(AgentConfig config) {
   AllowedKeys allowed(config, net, loop);
   std::unique_ptr<RegistrarServer> registrar;
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
-  if (config.registrar_endpoint == config.endpoint) {
+  const bool is_registrar = config.registrar_endpoint == config.endpoint;
+  const Status journal = NodeServer::CheckJournal(config);
+  if (is_registrar && !journal && journal.error().code == ErrorCode::kDataLoss) {
+    std::fprintf(stderr, "tessera-agent: %s\n", journal.error().ToString().c_str());
+    return RefuseUntilRepaired(loop, net, config, *keys, journal.error());
+  }
+  if (is_registrar) {
     auto started = RegistrarServer::Start(loop, net, config, *keys, record->generation);
     if (!started) return Fail(started.error().ToString(), 1);
     registrar = std::move(*started);

@@ -120,18 +120,25 @@ Result<std::unique_ptr<NodeServer>> NodeServer::Start(Loop& loop, NetContext& ne
   return server;
 }
 
+std::string NodeServer::JournalFile(const AgentConfig& config) {
+  return config.directory + "/journal.db";
+}
+
+// It has the promises of this node, so a new one in its place could break them.
+Status NodeServer::CheckJournal(const AgentConfig& config) {
+  const Status whole = engine::Journal::CheckFile(JournalFile(config));
+  if (whole || whole.error().code != ErrorCode::kDataLoss) return whole;
+  return DataLoss(fmt::format(
+      "n{} cannot run, because its journal is damaged ({}). No other node has a copy of it: put "
+      "one of yours back as {}, and the node goes on; or end the node with `kill {}` on its "
+      "machine, remove the file and start the node again: its part of the jobs then comes from "
+      "replicas, snapshots or checkpoints",
+      config.node, whole.error().message, JournalFile(config), getppid()));
+}
+
 Status NodeServer::Open() {
-  auto journal = engine::Journal::Open(config_.directory + "/journal.db");
-  if (!journal && journal.error().code == ErrorCode::kDataLoss) {
-    // It has the promises of this node, so a new one in its place could break them.
-    return DataLoss(
-        fmt::format("{}; put a copy of the file back; or end this node, remove the file and start "
-                    "the node again: "
-                    "its part of the jobs then comes from replicas, snapshots or checkpoints",
-                    journal.error().message));
-  }
-  if (!journal) return journal.error();
-  journal_ = std::move(*journal);
+  TESSERA_RETURN_IF_ERROR(CheckJournal(config_));
+  TESSERA_TRY(journal_, engine::Journal::Open(JournalFile(config_)));
   if (!config_.etcd.endpoints.empty()) {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
   }

@@ -37,6 +37,10 @@ class NodeServer {
   static Result<std::unique_ptr<NodeServer>> Start(Loop& loop, NetContext& net,
                                                    const AgentConfig& config, CurveKeys keys);
   ~NodeServer();
+  /// Where the node keeps its promises.
+  static std::string JournalFile(const AgentConfig& config);
+  /// \error kDataLoss naming the damaged file and what to do about it
+  static Status CheckJournal(const AgentConfig& config);
 
  private:
   NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);

@@ -50,6 +50,33 @@ Result<std::unique_ptr<RegistrarServer>> RegistrarServer::Start(Loop& loop, NetC
   return server;
 }
 
+Result<std::unique_ptr<RegistrarServer>> RegistrarServer::StartRefusing(Loop& loop, NetContext& net,
+                                                                        const AgentConfig& config,
+                                                                        const CurveKeys& keys,
+                                                                        Error why) {
+  constexpr std::int64_t kNoGeneration = 0;
+  std::unique_ptr<RegistrarServer> server(
+      new RegistrarServer(loop, net, config, keys, kNoGeneration, nullptr));
+  server->refusal_ = std::move(why);
+  TESSERA_RETURN_IF_ERROR(server->Bind());
+  server->Watch();
+  return server;
+}
+
+Status RegistrarServer::Bind() {
+  TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
+  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
+  TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
+  TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
+  TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
+  return OkStatus();
+}
+
+void RegistrarServer::Watch() {
+  loop_.Watch(*router_, [this] { OnReady(); });
+  loop_.Watch(*events_, [this] { ReadSubscriptions(); });
+}
+
 Status RegistrarServer::Open() {
   // A journal of an earlier time as the registrar says nothing about the present jobs.
   const std::string journal =
@@ -82,19 +109,14 @@ Status RegistrarServer::Open() {
   }
   TESSERA_TRY(reader_, engine::History::OpenReadOnly(config_.directory + "/history.db"));
   worker_.emplace(loop_);
-  TESSERA_TRY(router_, Socket::Server(net_, SocketKind::kRouter, keys_));
-  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(kMostWaiting, kMostUnread));
-  TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
-  TESSERA_TRY(events_, Socket::Server(net_, SocketKind::kPub, keys_));
-  TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
+  TESSERA_RETURN_IF_ERROR(Bind());
   TESSERA_TRY(const bool is_complete, Takeover::IsComplete(*journal_));
   if (generation_ > 1 && !is_complete) {
     TakeOver();
   } else {
     TESSERA_RETURN_IF_ERROR(Begin());
   }
-  loop_.Watch(*router_, [this] { OnReady(); });
-  loop_.Watch(*events_, [this] { ReadSubscriptions(); });
+  Watch();
   return OkStatus();
 }
 
@@ -313,6 +335,7 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
       return Dropped{"impossible, " + of_key(),
                      fmt::format("a message from {}: {}", of_key(), claims.error().message)};
     }
+    if (refusal_) return std::nullopt;
     if (takeover_) {
       takeover_->OnNode(identity, message);
       return std::nullopt;
@@ -323,6 +346,10 @@ std::optional<RegistrarServer::Dropped> RegistrarServer::Accept(const Message& f
   }
   wire::Request request;
   if (frames.size() != 2 || !parse(request, 1)) return malformed();
+  if (refusal_) {
+    Answer(identity, request, *refusal_);
+    return std::nullopt;
+  }
   if (takeover_) {
     Answer(identity, request, Unavailable(takeover_->Text()));
     return std::nullopt;

@@ -40,6 +40,12 @@ class RegistrarServer {
                                                         const CurveKeys& keys,
                                                         std::int64_t generation = 1,
                                                         SimulatedNodes* simulated = nullptr);
+  /// Answers each request with the error `why`, and nodes with nothing. For an agent that cannot
+  /// run: so clients are told the reason.
+  /// \error as Start
+  static Result<std::unique_ptr<RegistrarServer>> StartRefusing(Loop& loop, NetContext& net,
+                                                                const AgentConfig& config,
+                                                                const CurveKeys& keys, Error why);
   /// A message of a simulated node.
   void OnSimulated(const std::string& identity, const wire::FromNode& message);
   /// Adds an event.
@@ -60,6 +66,8 @@ class RegistrarServer {
         generation_(generation),
         simulated_(simulated) {}
   Status Open();
+  Status Bind();
+  void Watch();
   /// Of an earlier registrar, from the nodes.
   void TakeOver();
   /// \pre the journal has what an earlier registrar knew
@@ -112,6 +120,7 @@ class RegistrarServer {
   std::unique_ptr<engine::History> history_;
   std::unique_ptr<engine::History> reader_;  // of the same file, for the worker
   std::optional<Takeover> takeover_;
+  std::optional<Error> refusal_;        // of all requests: there is no registrar
   std::optional<Registrar> registrar_;  // absent during a takeover
   std::optional<Worker> worker_;
   struct Shared {

@@ -52,14 +52,16 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
                                      std::move(get), std::move(erase), std::move(list)})));
 }
 
+Status Journal::CheckFile(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) return OkStatus();
+  TESSERA_TRY(const auto database, Database::Open(path, Database::Durability::kFull));
+  return CheckWhole(*database);
+}
+
 Result<std::unique_ptr<Journal>> Journal::OpenOrQuarantine(const std::string& path,
                                                            std::string* note) {
   note->clear();
-  const auto check = [&path]() -> Status {
-    TESSERA_TRY(const auto database, Database::Open(path, Database::Durability::kFull));
-    return CheckWhole(*database);
-  };
-  if (const Status whole = check(); !whole && whole.error().code == ErrorCode::kDataLoss) {
+  if (const Status whole = CheckFile(path); !whole && whole.error().code == ErrorCode::kDataLoss) {
     TESSERA_TRY(const std::string bad, MoveAside(path));
     *note = fmt::format("{} was damaged ({}); it is kept as {}", path, whole.error().message, bad);
   }

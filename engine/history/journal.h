@@ -27,6 +27,9 @@ class Journal : public DurableStore {
   /// Opens or creates the file.
   /// \error also kFailedPrecondition for a file of a newer version, naming both versions
   static Result<std::unique_ptr<Journal>> Open(const std::string& path);
+  /// Checks the whole file, which may be missing.
+  /// \error kDataLoss naming the file and what is damaged
+  static Status CheckFile(const std::string& path);
   /// Checks the whole file first. A damaged one is renamed, and a new one is created.
   /// \param note is set to what was damaged and the new name of the file; else to nothing
   static Result<std::unique_ptr<Journal>> OpenOrQuarantine(const std::string& path,

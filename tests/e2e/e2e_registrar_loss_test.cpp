@@ -94,6 +94,55 @@ class E2eRegistrarLossTest : public QObject {
     QVERIFY(LocalCluster::WaitFor([&] { return !holdsState("n0g1") && !holdsState("n1g0"); }));
   }
 
+  // It has the promises of n0, so n0 does not run without it. Clients are told.
+  void aDamagedJournalIsNamedToClients() {
+    const Outcome started =
+        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+    QVERIFY2(started.code == 0, started.Text());
+    const QDir folder = QFileInfo(m_cluster->ConfigOf(0)).dir();
+    const QString file = folder.filePath(QStringLiteral("journal.db"));
+    const auto agent = m_cluster->Agent(0);
+    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
+    const QStringList parts = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
+    for (const QString& part : parts) {
+      if (QFile::exists(file + part)) {
+        QVERIFY(QFile::rename(file + part, file + QStringLiteral(".mine") + part));
+      }
+    }
+    {
+      QFile damaged(file);
+      QVERIFY(damaged.open(QIODevice::WriteOnly));
+      QVERIFY(damaged.write(QByteArray(8192, 'x')) == 8192);
+    }
+    QVERIFY(LocalCluster::Kill(*agent));
+    m_cluster->Reconnect();
+    Outcome refused;
+    QVERIFY2(LocalCluster::WaitFor([&] {
+               refused = m_cluster->Run({"job", "list"});
+               return refused.errors.contains(QStringLiteral("its journal is damaged"));
+             }),
+             refused.Text());
+    QVERIFY(refused.code != 0);
+    QVERIFY2(refused.errors.contains(file), refused.Text());
+    const QString kill = QStringLiteral("`kill %1`").arg(m_cluster->Keeper(0).pid);
+    QVERIFY2(refused.errors.contains(kill), refused.Text());
+    QVERIFY2(!refused.errors.contains(QStringLiteral("no process listens")), refused.Text());
+
+    // The copy is put back. It is read only when it is complete.
+    const auto waiting = m_cluster->Agent(0);
+    QVERIFY(waiting && SendSignal(waiting->pid, SIGSTOP));
+    for (const QString& part : parts) {
+      QFile::remove(file + part);
+      if (QFile::exists(file + QStringLiteral(".mine") + part)) {
+        QVERIFY(QFile::rename(file + QStringLiteral(".mine") + part, file + part));
+      }
+    }
+    QVERIFY(SendSignal(waiting->pid, SIGCONT));
+    m_cluster->Reconnect();
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 60));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
  private:
   /// The agent of n0 must not write it again, so it is killed first.
   void loseTheTable(bool damaged) {

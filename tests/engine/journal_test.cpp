@@ -220,8 +220,10 @@ class JournalTest : public QObject {
       QVERIFY(file.size() > at + 4096);
       QVERIFY(file.seek(at) && file.write(QByteArray(4096, 'y')) == 4096);
     }
+    VERIFY_ERROR(Journal::CheckFile(path), ErrorCode::kDataLoss, path.c_str());
     const auto journal = Journal::OpenOrQuarantine(path, &note);
     VERIFY_OK(journal);
+    QVERIFY(Journal::CheckFile(path));
     QVERIFY2(note.find(path + " was damaged") == 0, note.c_str());
     QVERIFY2(note.ends_with(path + ".bad"), note.c_str());
     QVERIFY(QFile::exists(QString::fromStdString(path + ".bad")));
