@@ -92,14 +92,28 @@ Result<Job*> JobTable::Restore(const std::string& name, JobTableRow row) {
   if (!publisher_.NoteJournaled(put)) return put.error();
   jobs_.erase(name);
   Insert(name, std::move(settings), std::move(row));
+  static_cast<void>(ForgetSetAside(name));  // the job is in the table, whatever the disk says
   for (const auto& [number, node] : members_.nodes()) NoteHeld(node);
   return Find(name);
 }
 
-void JobTable::ForgetUnreadable() {
-  std::erase_if(unreadable_, [this](const std::string& name) {
-    return journal_.Erase(kUnreadable + KeyOf(name)).has_value();
-  });
+std::vector<std::string> JobTable::SetAsideJobs() const {
+  std::vector<std::string> names;
+  for (const std::string& name : unreadable_) {
+    if (IsSetAside(name)) names.push_back(name);
+  }
+  return names;
+}
+
+bool JobTable::IsSetAside(const std::string& name) const {
+  return unreadable_.contains(name) && !Find(name) && !unknown_.Contains(name);
+}
+
+Status JobTable::ForgetSetAside(const std::string& name) {
+  if (!unreadable_.contains(name)) return OkStatus();
+  TESSERA_RETURN_IF_ERROR(journal_.Erase(kUnreadable + KeyOf(name)));
+  unreadable_.erase(name);
+  return OkStatus();
 }
 
 // The row may stay if the disk fails now: the mark holds.
@@ -203,11 +217,12 @@ bool JobTable::IsExplainedOn(std::int32_t node, const std::string& name) const {
 
 Status JobTable::CheckExplained(const std::string& name) const {
   const Job* const job = Find(name);
-  if (!job && unreadable_.contains(name) && !unknown_.Contains(name)) {
-    return FailedPrecondition(
-        fmt::format("the row of job '{}' in registrar.db cannot be read, and no node has reported "
-                    "the job: `tesseractl registrar rebuild` restores it from the nodes",
-                    name));
+  if (IsSetAside(name)) {
+    return FailedPrecondition(fmt::format(
+        "the row of job '{}' in registrar.db cannot be read and is kept aside, and no node has "
+        "reported the job: start its nodes, and `tesseractl registrar rebuild` restores it; "
+        "`tesseractl job stop {}` forgets the row",
+        name, name));
   }
   if (!IsInDoubt(name)) return OkStatus();
   return FailedPrecondition(unknown_.TextOf(name, job ? job->epoch : 0));

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agents/node/job_row.h"
 #include "agents/registrar/job.h"
@@ -45,8 +46,12 @@ class JobTable : public RegistrarPart {
   /// keeps what users have chosen.
   /// \error of the journal; kAlreadyExists if there is another job of this name
   Result<Job*> Restore(const std::string& name, JobTableRow row);
-  /// Forgets the rows that were set aside: no node holds their jobs.
-  void ForgetUnreadable();
+  /// The jobs whose rows were set aside and that no node has reported. Their nodes may be off.
+  std::vector<std::string> SetAsideJobs() const;
+  bool IsSetAside(const std::string& name) const;
+  /// Forgets the row of the job that was set aside, if there is one.
+  /// \error of the journal
+  Status ForgetSetAside(const std::string& name);
   /// Writes that the job is over. Until it is erased from the table the job is as before.
   /// \error of the journal
   Status JournalEnd(const std::string& name);

@@ -500,6 +500,9 @@ void Registrar::OnHistory(const wire::Request& request, const ReplyPtr& reply) {
 
 void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply) {
   if (openings_.Stop(request, reply)) return;
+  if (request.act() == wire::JobRequest::STOP && jobs_.IsSetAside(request.job())) {
+    return OnForgetSetAside(request.job(), reply);
+  }
   const Result<Job*> found = jobs_.Need(request.job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
@@ -508,6 +511,18 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     return pauses_.Begin(PauseDesk::Kind::kPause, job, reply);
   }
   OnResume(job, reply);
+}
+
+// A node that comes back with the job holds one that the table does not know: nothing is freed.
+void Registrar::OnForgetSetAside(const std::string& name, const ReplyPtr& reply) {
+  if (const Status forgotten = jobs_.ForgetSetAside(name); !forgotten) {
+    return reply->Fail(forgotten.error());
+  }
+  AddEvent(engine::Severity::kInfo, name,
+           "its row that cannot be read was forgotten" + reply->RequesterText());
+  wire::Reply out;
+  out.mutable_job()->set_step(0);
+  reply->Done(std::move(out));
 }
 
 void Registrar::OnStop(Job& job, const ReplyPtr& reply) {

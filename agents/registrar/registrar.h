@@ -110,6 +110,7 @@ class Registrar {
   // ---- requests
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
+  void OnForgetSetAside(const std::string& name, const ReplyPtr& reply);
   void OnStop(Job& job, const ReplyPtr& reply);
   void OnLoadCheckpoint(const std::string& request_id, const wire::LoadCheckpointRequest& request,
                         const ReplyPtr& reply);

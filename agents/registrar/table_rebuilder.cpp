@@ -159,18 +159,20 @@ Status TableRebuilder::Restore(const std::string& name, JobTableRow row) {
 }
 
 void TableRebuilder::Finish(const Run& run) {
+  if (run.left.empty() && around_.completed) around_.completed();
+  // No node that is here could restore them.
+  std::vector<std::string> left = run.left;
+  for (const std::string& name : jobs_.SetAsideJobs()) {
+    left.push_back(jobs_.CheckExplained(name).error().message);
+  }
   wire::Reply out;
   for (const std::string& name : run.restored) out.mutable_rebuild()->add_jobs(name);
-  for (const std::string& why : run.left) out.mutable_rebuild()->add_left(why);
+  for (const std::string& why : left) out.mutable_rebuild()->add_left(why);
   out.mutable_rebuild();
-  if (run.left.empty()) {
-    jobs_.ForgetUnreadable();
-    if (around_.completed) around_.completed();
-  }
-  AddEvent(run.left.empty() ? engine::Severity::kInfo : engine::Severity::kWarning, "registrar",
+  AddEvent(left.empty() ? engine::Severity::kInfo : engine::Severity::kWarning, "registrar",
            fmt::format("the job table was rebuilt: {} restored{}{}",
                        run.restored.empty() ? "no job" : NamesOf(run.restored),
-                       run.left.empty() ? "" : fmt::format("; {}", fmt::join(run.left, "; ")),
+                       left.empty() ? "" : fmt::format("; {}", fmt::join(left, "; ")),
                        run.reply->RequesterText()));
   MarkDirty();
   run.reply->Done(std::move(out));

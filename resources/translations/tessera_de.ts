@@ -91,6 +91,10 @@
 <context>
     <name>Sentences</name>
     <message>
+        <source>its row that cannot be read was forgotten</source>
+        <translation>seine unlesbare Zeile wurde vergessen</translation>
+    </message>
+    <message>
         <source>n%1 keeps a later copy of the job table than registrar.db has ever had: the file was lost or replaced by an old copy. Copies of nodes are not overwritten until `tesseractl registrar rebuild`</source>
         <translation>n%1 hat eine neuere Kopie der Job-Tabelle, als registrar.db je hatte: die Datei ging verloren oder wurde durch eine alte Kopie ersetzt. Die Kopien der Knoten werden bis zu `tesseractl registrar rebuild` nicht überschrieben</translation>
     </message>

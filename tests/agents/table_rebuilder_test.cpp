@@ -90,6 +90,7 @@ struct Office {
   std::vector<std::pair<std::int32_t, wire::ToNode>> asked;
   wire::Reply reply;
   std::vector<std::string> restored;
+  int completed = 0;
   test::PartOffice around;
   JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
   NodeQueryClient queries{around.common().timers,
@@ -102,7 +103,8 @@ struct Office {
                            jobs,
                            {queries, numbers, decisions},
                            {.check_idle = [] { return OkStatus(); },
-                            .restored = [this](Job& job) { restored.push_back(job.name); }}};
+                            .restored = [this](Job& job) { restored.push_back(job.name); },
+                            .completed = [this] { ++completed; }}};
 };
 
 }  // namespace
@@ -242,6 +244,44 @@ class TableRebuilderTest : public QObject {
     QVERIFY2(office.reply.rebuild().left(0).starts_with("n0 holds another job 'nano'"),
              office.reply.rebuild().left(0).c_str());
     QCOMPARE(office.jobs.Find("nano")->step, std::int64_t{99});
+  }
+
+  // Its nodes are off, so the rebuild says nothing about it.
+  void aRowThatCannotBeReadSurvivesARebuildWithoutItsNodes() {
+    sim::MemoryStore disk;
+    disk.rows["job/away"] = "?";
+    Office office(disk);
+    QVERIFY(office.jobs.Recover());
+    office.Add(0, RowOn({0}, 4));
+    for (int rebuild = 0; rebuild < 2; ++rebuild) {
+      const wire::RebuildReply& reply = office.Rebuild();
+      QCOMPARE(reply.jobs_size(), rebuild == 0 ? 1 : 0);
+      QCOMPARE(reply.left_size(), 1);
+      QVERIFY2(reply.left(0).starts_with("the row of job 'away' in registrar.db cannot be read"),
+               reply.left(0).c_str());
+      QCOMPARE(disk.rows["unreadable/job/away"], std::string("?"));
+      QVERIFY(!office.jobs.CheckExplained("away"));
+      QCOMPARE(office.completed, rebuild + 1);  // for all that nodes hold
+    }
+    // Only the operator says that its nodes do not come back.
+    QVERIFY(office.jobs.IsSetAside("away"));
+    QVERIFY(office.jobs.ForgetSetAside("away"));
+    QVERIFY(!disk.rows.contains("unreadable/job/away"));
+    QVERIFY(office.jobs.CheckExplained("away"));
+    QCOMPARE(office.Rebuild().left_size(), 0);
+  }
+
+  void aRowThatCannotBeReadIsForgottenWhenItsJobIsRestored() {
+    sim::MemoryStore disk;
+    disk.rows["job/nano"] = "?";
+    Office office(disk);
+    QVERIFY(office.jobs.Recover());
+    QVERIFY(office.jobs.IsSetAside("nano"));
+    office.Add(0, RowOn({0}, 4));
+    QVERIFY(!office.jobs.IsSetAside("nano"));  // a node has reported it
+    QCOMPARE(office.Rebuild().left_size(), 0);
+    QVERIFY(office.jobs.Find("nano") && disk.rows.contains("job/nano"));
+    QVERIFY(!disk.rows.contains("unreadable/job/nano"));
   }
 
   void aJobThatTheTableKnowsIsLeftAlone() {
