@@ -3,7 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -20,8 +25,12 @@ namespace {
 
 using engine::PieceEntry;
 
-engine::DeviceCell CellOf(const engine::Arena& arena, const PieceEntry& entry, ptc::DType type) {
-  return arena.CellAt(entry.offset_bytes, entry.box, entry.box, ptc::SizeBytes(type));
+/// What a thread updates at a time: it looks at the stop token in between.
+constexpr std::size_t kElementsAtATime = 8192;
+
+engine::DeviceCell CellOf(const engine::Arena& arena, const PieceEntry& entry, const ptc::Box& cell,
+                          ptc::DType type) {
+  return arena.CellAt(entry.offset_bytes, entry.box, cell, ptc::SizeBytes(type));
 }
 
 /// The elements of a new piece of a device.
@@ -40,7 +49,7 @@ Result<std::span<T>> ElementsOf(const MoveContext& c, ptc::DeviceId device, Piec
         fmt::format("'{}' is {}", c.SpecOf(tensor).name, ptc::ToString(type)));
   }
   const std::span<std::byte> bytes =
-      CellOf(*local.arena, *entry, type).InPlace(0, entry->size_bytes);
+      CellOf(*local.arena, *entry, entry->box, type).InPlace(0, entry->size_bytes);
   if (bytes.empty()) {
     return FailedPrecondition(
         fmt::format("the host cannot use the memory of {}", ToString(device)));
@@ -66,7 +75,24 @@ std::set<PieceKey> FilledParameters(const MoveContext& c) {
   return out;
 }
 
-Status UpdatePiece(const MoveContext& c, const StepUpdate& update, const PieceKey& key) {
+/// A part of a new piece of a parameter, with its optimizer state and gradient.
+struct PieceUpdate {
+  std::size_t num_dims;  // of the tensor: the coefficients depend on it
+  std::span<float> values, exp_avg, exp_avg_sq, gradient;
+  std::span<std::uint16_t> rounded;  // empty: the values are the parameter
+
+  std::size_t size() const { return values.size(); }
+  PieceUpdate Part(std::size_t begin, std::size_t count) const {
+    return {num_dims,
+            values.subspan(begin, count),
+            exp_avg.subspan(begin, count),
+            exp_avg_sq.subspan(begin, count),
+            gradient.subspan(begin, count),
+            rounded.empty() ? rounded : rounded.subspan(begin, count)};
+  }
+};
+
+Result<PieceUpdate> FindPiece(const MoveContext& c, const PieceKey& key) {
   const auto& [device, tensor, box] = key;
   const ptc::TensorSpec& spec = c.SpecOf(tensor);
   const auto state = [&](const char* suffix) -> Result<std::span<float>> {
@@ -76,17 +102,14 @@ Status UpdatePiece(const MoveContext& c, const StepUpdate& update, const PieceKe
     return ElementsOf<float>(c, device, PieceEntry::kState, *of, box);
   };
   const bool is_bf16 = spec.dtype == ptc::DType::kBF16;
-  TESSERA_TRY(const auto values, state(is_bf16 ? ".master" : ""));
-  TESSERA_TRY(const auto exp_avg, state(".exp_avg"));
-  TESSERA_TRY(const auto exp_avg_sq, state(".exp_avg_sq"));
-  TESSERA_TRY(const auto gradient,
-              ElementsOf<float>(c, device, PieceEntry::kGradient, tensor, box));
-  engine::AdamW(update.coefficients.Of(spec.shape.size()), values, exp_avg, exp_avg_sq, gradient);
-  if (!is_bf16) return OkStatus();
-  TESSERA_TRY(const auto rounded,
-              ElementsOf<std::uint16_t>(c, device, PieceEntry::kState, tensor, box));
-  engine::RoundToBf16(values, rounded);
-  return OkStatus();
+  PieceUpdate piece{spec.shape.size(), {}, {}, {}, {}, {}};
+  TESSERA_TRY(piece.values, state(is_bf16 ? ".master" : ""));
+  TESSERA_TRY(piece.exp_avg, state(".exp_avg"));
+  TESSERA_TRY(piece.exp_avg_sq, state(".exp_avg_sq"));
+  TESSERA_TRY(piece.gradient, ElementsOf<float>(c, device, PieceEntry::kGradient, tensor, box));
+  if (!is_bf16) return piece;
+  TESSERA_TRY(piece.rounded, ElementsOf<std::uint16_t>(c, device, PieceEntry::kState, tensor, box));
+  return piece;
 }
 
 }  // namespace
@@ -95,6 +118,7 @@ Status SaveGradients(const MoveContext& c, const std::stop_token& stop) {
   struct Copy {
     const MoveContext::Local* local;
     const PieceEntry *from, *to;
+    ptc::Box range;
   };
   std::vector<Copy> copies;
   for (const auto& [device, local] : c.local) {
@@ -102,17 +126,19 @@ Status SaveGradients(const MoveContext& c, const std::stop_token& stop) {
     for (const PieceEntry& to : local.saved->entries()) {
       const PieceEntry* const from = local.old_table.Find(PieceEntry::kGradient, to.tensor, to.box);
       if (!from) return Internal(fmt::format("{} lacks a gradient", ToString(device)));
-      copies.push_back({&local, from, &to});
+      for (ptc::Box& range : WorkOf(c, to.tensor, to.box)) {
+        copies.push_back({&local, from, &to, std::move(range)});
+      }
     }
   }
   return ForEachInParallel(copies.size(), stop, [&](std::size_t at) -> Status {
-    const auto& [local, from, to] = copies[at];
+    const auto& [local, from, to, range] = copies[at];
     const ptc::TensorSpec& spec = c.SpecOf(to->tensor);
-    const engine::DeviceCell target = CellOf(*local->arena, *to, ptc::DType::kF32);
-    TESSERA_TRY(
-        const engine::CopyDigests digests,
-        engine::CopyCellAndDigest({&target, 1}, CellOf(*local->arena, *from, ptc::DType::kF32),
-                                  engine::IndicesOf(ptc::DType::kF32, spec.shape, to->box)));
+    const engine::DeviceCell target = CellOf(*local->arena, *to, range, ptc::DType::kF32);
+    TESSERA_TRY(const engine::CopyDigests digests,
+                engine::CopyCellAndDigest({&target, 1},
+                                          CellOf(*local->arena, *from, range, ptc::DType::kF32),
+                                          engine::IndicesOf(ptc::DType::kF32, spec.shape, range)));
     for (const std::uint64_t digest : digests.copies) {
       if (digest == digests.source) continue;
       return DataLoss(fmt::format("the gradient of '{}' differs from its copy", spec.name));
@@ -124,10 +150,20 @@ Status SaveGradients(const MoveContext& c, const std::stop_token& stop) {
 Status UpdateCopies(const MoveContext& change, const StepUpdate& update,
                     const std::stop_token& stop) {
   if (update.skip) return OkStatus();
-  const std::set<PieceKey> filled = FilledParameters(change);
-  const std::vector<PieceKey> pieces(filled.begin(), filled.end());
-  return ForEachInParallel(pieces.size(), stop,
-                           [&](std::size_t at) { return UpdatePiece(change, update, pieces[at]); });
+  std::vector<PieceUpdate> parts;
+  for (const PieceKey& key : FilledParameters(change)) {
+    TESSERA_TRY(const PieceUpdate piece, FindPiece(change, key));
+    for (std::size_t begin = 0; begin < piece.size(); begin += kElementsAtATime) {
+      parts.push_back(piece.Part(begin, std::min(kElementsAtATime, piece.size() - begin)));
+    }
+  }
+  return ForEachInParallel(parts.size(), stop, [&](std::size_t at) -> Status {
+    const PieceUpdate& part = parts[at];
+    engine::AdamW(update.coefficients.Of(part.num_dims), part.values, part.exp_avg, part.exp_avg_sq,
+                  part.gradient);
+    if (!part.rounded.empty()) engine::RoundToBf16(part.values, part.rounded);
+    return OkStatus();
+  });
 }
 
 FollowRun::FollowRun(std::function<Status(const std::stop_token&)> work,

@@ -44,7 +44,8 @@ class FollowRun {
   /// `done` runs once, on that thread.
   FollowRun(std::function<Status(const std::stop_token&)> work,
             std::function<void(const Status&)> done);
-  /// Cancels it and waits for `done`.
+  /// Cancels it and waits for `done`: for as long as one range of WorkOf takes, or some thousand
+  /// elements. Then the memory may be used for something else, so nobody else could wait for it.
   ~FollowRun() { thread_.request_stop(); }
   FollowRun(const FollowRun&) = delete;
   FollowRun& operator=(const FollowRun&) = delete;

@@ -304,11 +304,12 @@ void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
 }
 
 void ChangeTransfer::Cancel() {
-  ahead_.reset();
-  follow_run_.reset();
   if (followed_move_) followed_move_->Cancel();
   if (move_) move_->Cancel();
   if (gradient_move_) gradient_move_->Cancel();
+  // These wait, while the moves end as well.
+  ahead_.reset();
+  follow_run_.reset();
 }
 
 void ChangeTransfer::SendProgress(bool all) {

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "engine/copy/device_memory.h"
@@ -14,6 +16,9 @@ namespace {
 
 /// How often a device that has not reached the step is checked.
 constexpr auto kPoll = std::chrono::microseconds(300);
+
+/// Copied between two looks at the stop token: the loop waits for a copy that it abandons.
+constexpr std::size_t kBytesAtATime = std::size_t{64} << 20;
 
 /// A view gets at most this fraction of the free memory, because ranks need memory too.
 constexpr std::int64_t kShareOfFreeMemory = 2;
@@ -128,8 +133,13 @@ Status ViewCopy::CopyDevice(const ViewSource& source, const engine::ViewMemory& 
     }
     const engine::DeviceCell from =
         source.arena->CellAt(piece->offset_bytes, piece->box, cell.box, ptc::SizeBytes(spec.dtype));
-    const auto bytes = static_cast<std::size_t>(from.size_bytes());
-    TESSERA_RETURN_IF_ERROR(from.Pack(0, {memory.data(cell.offset_bytes), bytes}));
+    const std::span<std::byte> to(memory.data(cell.offset_bytes),
+                                  static_cast<std::size_t>(from.size_bytes()));
+    for (std::size_t at = 0; at < to.size(); at += kBytesAtATime) {
+      if (stop.stop_requested()) return Cancelled("the view was abandoned");
+      TESSERA_RETURN_IF_ERROR(from.Pack(static_cast<std::int64_t>(at),
+                                        to.subspan(at, std::min(kBytesAtATime, to.size() - at))));
+    }
   }
   // The copy is the state after the step only if the device did not change during it.
   std::atomic_thread_fence(std::memory_order_seq_cst);

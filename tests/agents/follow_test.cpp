@@ -5,8 +5,12 @@
 
 #include <QTest>
 #include <bit>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <vector>
 
 #include "engine/model/job_layout.h"
@@ -289,6 +293,35 @@ class FollowTest : public QObject {
                  ErrorCode::kFailedPrecondition,
                  "n1g0 lacks a piece of 'h.0.attn.proj.bias.exp_avg' [0:64]");
     VERIFY_OK(UpdateCopies(nodes.Context(1), {{}, 8, true}, {}));  // a step without an update
+  }
+
+  // The loop waits for it, and uses the memory again afterwards.
+  void aRunThatIsStoppedMakesNoMoreOfTheUpdate() {
+    const auto settings = Nano(engine::Precision::kFp32);
+    const ptc::Layout before = NanoOn(settings, "dp=1 on n0g0");
+    const ptc::Layout after = NanoOn(settings, "dp=1 on n1g0");
+    const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    const Nodes nodes(before, after, plan, engine::OldGradients::kKept, kBytes);
+    std::stop_source stop;
+    stop.request_stop();
+    const StepUpdate update{engine::CoefficientsOf(settings, 8, 1), 8, false};
+    VERIFY_ERROR(Result<int>(UpdateCopies(nodes.Context(1), update, stop.get_token()).error()),
+                 ErrorCode::kCancelled, "the transfer was cancelled");
+  }
+
+  void theEndOfARunWaitsForItsThread() {
+    std::optional<ErrorCode> ended;
+    {
+      const FollowRun run(
+          [](const std::stop_token& stop) -> Status {
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            std::condition_variable_any().wait(lock, stop, [] { return false; });
+            return Cancelled("stopped");
+          },
+          [&](const Status& status) { ended = status.error().code; });
+    }
+    QCOMPARE(ended, std::optional(ErrorCode::kCancelled));
   }
 
   void gradientsThatAreNotKeptAreNotServed() {
