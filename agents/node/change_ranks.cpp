@@ -9,6 +9,15 @@
 
 namespace tessera::agents {
 
+bool ChangeRanks::AreAttaching() const {
+  return std::ranges::any_of(jobs_.LocalOf(change_.to()), [&](ptc::DeviceId device) {
+    const RankId id{change_.prepare().job(), device};
+    const RankTable::Rank* const rank = ranks_.Find(id);
+    const bool runs = rank && !rank->exit_expected && !change_.Joins(id);
+    return runs && !links_.ranks->Find(id);
+  });
+}
+
 Status ChangeRanks::Connect() {
   const wire::Prepare& p = change_.prepare();
   const ptc::Layout& to = change_.to();

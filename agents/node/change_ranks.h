@@ -22,6 +22,9 @@ class ChangeRanks {
               const NodeLinks& links)
       : change_(change), ranks_(ranks), jobs_(jobs), starter_(starter), links_(links) {}
 
+  /// Whether a rank of the new layout that the keeper still runs has not attached: the agent has
+  /// just returned, and its ranks come one after the other.
+  bool AreAttaching() const;
   /// Starts joining ranks, and makes the other ranks build the groups of the new epoch.
   /// \error of the first rank that cannot; ranks before it have been started
   Status Connect();

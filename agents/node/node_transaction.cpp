@@ -44,6 +44,9 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
 /// How long a change waits for the memory of its new pieces. A machine that has little left may
 /// never finish.
 constexpr auto kLongestWarming = std::chrono::seconds(20);
+/// How long a change waits for ranks to attach to an agent that has just returned. They try again
+/// every second at most.
+constexpr auto kLongestAttaching = std::chrono::seconds(5);
 
 TransactionPart::Terms TermsOf(const wire::Prepare& p) {
   return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.rounds_size()};
@@ -153,6 +156,15 @@ Status NodeTransaction::CheckAndReserve() {
 }
 
 void NodeTransaction::ConnectRanks() {
+  waits_for_ranks_ = true;
+  if (!ranks_.AreAttaching()) return ConnectAwaited();
+  world_.timers.After(kLongestAttaching, [this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) ConnectAwaited();
+  });
+}
+
+void NodeTransaction::ConnectAwaited() {
+  if (!std::exchange(waits_for_ranks_, false)) return;
   if (Status status = ranks_.Connect(); !status) {
     return Feed(engine::RanksConnected{std::move(status)});
   }
@@ -323,6 +335,7 @@ void NodeTransaction::CheckAdopted() {
 }
 
 void NodeTransaction::CleanUp() {
+  waits_for_ranks_ = false;
   transfer_.Cancel();
   transfer_.Withdraw();
   meeting_.End();
@@ -454,6 +467,10 @@ void NodeTransaction::Beat() {
 
 // ---- what happens to ranks
 
+void NodeTransaction::OnRankAttached() {
+  if (!ranks_.AreAttaching()) ConnectAwaited();
+}
+
 void NodeTransaction::OnRankConnected(const Attempt& reached, const Status& status) {
   if (reached != Attempt{prepare().epoch(), prepare().attempt()}) return;
   if (!status) return Feed(engine::RanksConnected{Status(Error(status.error()))});
@@ -471,6 +488,7 @@ void NodeTransaction::OnRankPaused(const RankId& id) {
 }
 
 void NodeTransaction::OnRankEnded() {
+  if (!ranks_.AreAttaching()) ConnectAwaited();
   if (state() == engine::ParticipantState::kAborted || part_.gave_up()) CheckCleanedUp();
   if (state() == engine::ParticipantState::kCommitted) CheckAdopted();
 }

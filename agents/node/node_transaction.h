@@ -98,6 +98,8 @@ class NodeTransaction {
   /// The only call that may end the transaction.
   void OnGo(bool stay_paused) { part_.OnGo(stay_paused); }
 
+  /// A rank of the job has attached to this agent.
+  void OnRankAttached();
   /// A rank of the job has built the groups of `reached`, or failed to.
   void OnRankConnected(const Attempt& reached, const Status& status);
   /// A rank of the job has a step decision.
@@ -119,7 +121,9 @@ class NodeTransaction {
   TransactionPart MakePart(std::optional<engine::ParticipantState> recovered, int moved);
   TransactionPart::World WorldOfPart();
   Status CheckAndReserve();
+  /// Waits for ranks that attach, for kLongestAttaching at most.
   void ConnectRanks();
+  void ConnectAwaited();
   void CheckConnected();
   void RaiseRequest(const engine::RaiseRequest& request);
   void Raise(const engine::RaiseRequest& request);
@@ -160,6 +164,7 @@ class NodeTransaction {
   int leg_ = 1;                          // for which it is
   bool saves_ = false;                   // gradients, before the ranks go on
   bool waits_for_memory_ = true;         // of new pieces, before it is prepared
+  bool waits_for_ranks_ = false;         // that attach, before they connect
   std::chrono::duration<double> kept_{};  // for so long, the last time
   bool looks_again_ = false;              // soon
   std::string round_problem_;             // of the last attempt at a round, reported once

@@ -138,6 +138,10 @@ void NodeTransactions::OnForgotten(bool stay_paused) {
 
 // ---- ranks
 
+void NodeTransactions::OnRankAttached(const RankId& id) {
+  if (Changes(id.job)) txn_->OnRankAttached();
+}
+
 void NodeTransactions::OnRankConnected(const RankId& id, const Attempt& reached,
                                        const Status& status) {
   if (Changes(id.job)) txn_->OnRankConnected(reached, status);

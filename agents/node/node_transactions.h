@@ -52,6 +52,7 @@ class NodeTransactions {
   /// The answer to a question about the register.
   void OnDecided(const wire::Decided& message);
 
+  void OnRankAttached(const RankId& id);
   void OnRankConnected(const RankId& id, const Attempt& reached, const Status& status);
   /// \pre Changes(id.job)
   void OnRankPaused(const RankId& id) { txn_->OnRankPaused(id); }

@@ -77,6 +77,7 @@ void RankEvents::OnAttached(const RankId& id) {
   if (RankTable::Rank* rank = world_.ranks.Find(id); rank && state) {
     rank->current_epoch = state->epoch;
   }
+  world_.transactions.OnRankAttached(id);
 }
 
 void RankEvents::OnConnected(const RankId& id, const Attempt& reached, const Status& status) {

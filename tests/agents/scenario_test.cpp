@@ -84,6 +84,23 @@ class ScenarioTest : public QObject {
     QVERIFY(preparing > 0);
   }
 
+  // The agent of a node returns, and its ranks attach within a second.
+  void aChangeWaitsForRanksThatAttachToAnAgentThatHasReturned() {
+    int committed = 0;
+    for (int i = 1; i <= 20; ++i) {
+      const std::string grow = With(kPrepare, "END", "40");
+      const std::string at = R"({"at": )" + std::to_string(10 + 0.1 * i) + R"(, "apply")";
+      const ScenarioResult result =
+          RunOf(With(grow, R"({"at": 10, "apply")", R"({"at": 10, "restart_agent": 1}, )" + at));
+      QVERIFY2(result.failures.empty(), result.failures.empty() ? "" : result.failures[0].c_str());
+      QCOMPARE(result.changes.size(), std::size_t{1});
+      const engine::HistoryEntry& change = result.changes[0];
+      QVERIFY2(change.reason.find("attached") == std::string::npos, change.reason.c_str());
+      committed += change.result == "committed" ? 1 : 0;
+    }
+    QVERIFY(committed > 0);  // one that began before the agent returned may be rolled back
+  }
+
   // Replicas that share the update gather the parameters afterwards: as the cost model says.
   void zeroCountsInTheTimeOfSteps() {
     const Hardware hardware = *FindHardware("demo");
