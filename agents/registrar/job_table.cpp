@@ -319,6 +319,9 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
 }
 
 Status JobTable::CheckDevice(ptc::DeviceId id, const std::string& job) const {
+  if (!members_.Find(id.node) && publisher_.HasJoined(id.node)) {
+    return Membership::NotRegistered(id);
+  }
   TESSERA_RETURN_IF_ERROR(members_.CheckDevice(id, timers_.now()));
   const Membership::Node& node = *members_.Find(id.node);
   const wire::NodeDevice& device = *members_.FindDevice(id);

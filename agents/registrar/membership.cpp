@@ -199,6 +199,8 @@ const wire::NodeDevice* Membership::FindDevice(ptc::DeviceId id) const {
 Status Membership::CheckDevice(ptc::DeviceId id, Clock::time_point now) const {
   const wire::NodeDevice* device = FindDevice(id);
   if (!device) {
+    const Node* const expected = Find(id.node);
+    if (expected && expected->incarnation == 0) return NotRegistered(id);
     std::int64_t count = 0;
     for (const auto& [number, node] : nodes_) count += std::ssize(node.devices);
     return NotFound(fmt::format("device {} does not exist: the cluster has {} devices on {} nodes",
@@ -215,6 +217,13 @@ Status Membership::CheckDevice(ptc::DeviceId id, Clock::time_point now) const {
     return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
   }
   return OkStatus();
+}
+
+Error Membership::NotRegistered(ptc::DeviceId id) {
+  return FailedPrecondition(fmt::format(
+      "device {} cannot be used yet: n{} has not registered since the registrar's agent "
+      "started; try again when `tesseractl status` lists it as alive",
+      ToString(id), id.node));
 }
 
 Peers Membership::PeersFor(const LaneKey& key) const {

@@ -99,8 +99,11 @@ class Membership {
   const Node* Find(std::int32_t number) const;
   /// nullptr if there is no such device.
   const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
-  /// \error naming the device: it does not exist, its node is not alive, or it has failed
+  /// \error naming the device: it does not exist, its node has not registered or is not alive, or it
+  ///     has failed
   Status CheckDevice(ptc::DeviceId id, Clock::time_point now) const;
+  /// That the node of the device is known by name, and has not registered with this registrar.
+  static Error NotRegistered(ptc::DeviceId id);
   /// Of all nodes that have registered.
   Peers peers() const;
   /// The same with the tickets of lanes for a transfer.

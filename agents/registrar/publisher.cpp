@@ -92,6 +92,12 @@ void Publisher::NoteNodesLeft() {
   }
 }
 
+bool Publisher::HasJoined(std::int32_t node) {
+  const engine::NodeNote* const known = Recorded(node);
+  return known && known->state != engine::NodeState::kLeft &&
+         known->state != engine::NodeState::kDead;
+}
+
 // A node begins to be silent, joins or returns with an event of its own.
 void Publisher::RecordNode(const engine::NodeStatus& node) {
   const engine::NodeNote now = NoteOf(node);

@@ -53,6 +53,8 @@ class Publisher {
                     const std::string& text);
   /// Records that the nodes of the history are gone: another cluster continues it.
   void NoteNodesLeft();
+  /// Whether the history says that the node has joined this cluster, and was not lost since.
+  bool HasJoined(std::int32_t node);
   void Publish(const engine::Sample& sample);
   /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }

@@ -283,6 +283,21 @@ class JobTableTest : public QObject {
     QVERIFY(!journal.rows.contains("job/bad"));
   }
 
+  // A registrar that restarts reads in its history which nodes there are. It has no job of theirs.
+  void devicesOfNodesThatHaveNotReturnedYetAreNoMistakes() {
+    sim::MemoryStore journal;
+    Office office(journal);
+    QCOMPARE(office.jobs.CheckDevice({3, 0}, "").error().code, ErrorCode::kNotFound);
+    Publisher& publisher = office.around.common().publisher;
+    publisher.AddNodeEvent(engine::Severity::kInfo, {3, engine::NodeState::kAlive, {}}, "joined");
+    const Status absent = office.jobs.CheckDevice({3, 0}, "");
+    QVERIFY(!absent && absent.error().code == ErrorCode::kFailedPrecondition);
+    QVERIFY2(absent.error().message.find("n3 has not registered") != std::string::npos,
+             absent.error().message.c_str());
+    publisher.AddNodeEvent(engine::Severity::kInfo, {3, engine::NodeState::kDead, {}}, "given up");
+    QCOMPARE(office.jobs.CheckDevice({3, 0}, "").error().code, ErrorCode::kNotFound);
+  }
+
   void aJobWhoseRowCannotBeWrittenIsNotThere() {
     sim::MemoryStore journal;
     journal.refused = "";

@@ -267,6 +267,16 @@ class MembershipTest : public QObject {
       QCOMPARE(missing.error().message,
                "device " + ToString(id) + " does not exist: the cluster has 2 devices on 1 nodes");
     }
+    // The journal names it, and this registrar has just started.
+    members.Expect(2, at(0));
+    const Status expected = members.CheckDevice({2, 0}, at(0));
+    QVERIFY(!expected && expected.error().code == ErrorCode::kFailedPrecondition);
+    QVERIFY2(expected.error().message.starts_with(
+                 "device n2g0 cannot be used yet: n2 has not registered since"),
+             expected.error().message.c_str());
+    members.Register("b", RegisterOf(2), at(1));
+    QVERIFY(members.CheckDevice({2, 0}, at(1)));
+    QCOMPARE(members.CheckDevice({2, 9}, at(1)).error().code, ErrorCode::kNotFound);
     members.Tick(at(4));
     QCOMPARE(members.CheckDevice({1, 0}, at(4)).error().message,
              std::string("device n1g0 cannot be used: n1 is suspect, last seen 4 s ago"));

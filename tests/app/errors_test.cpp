@@ -142,6 +142,11 @@ class ErrorsTest : public QObject {
     QTest::newRow("the longer of two")
         << "device n9g0 does not exist: the cluster has 8 devices on 2 nodes"
         << "device {} does not exist: {}";
+    QTest::newRow("of a node that has not returned yet")
+        << "device n1g0 cannot be used yet: n1 has not registered since the registrar's agent "
+           "started; try again when `tesseractl status` lists it as alive"
+        << "device {} cannot be used yet: {} has not registered since the registrar's agent "
+           "started";
     QTest::newRow("heads") << "8 heads of gpt-mini are not divisible by tp = 3"
                            << "{} are not divisible by tp = {}";
     QTest::newRow("of a German panel")

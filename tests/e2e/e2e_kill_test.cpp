@@ -93,7 +93,7 @@ class E2eKillTest : public QObject {
   }
 
   // A transaction that is recorded and never begins. The client repeats its request, which begins
-  // another one, or is refused while n1 has not registered again, or the ranks have not attached.
+  // another one, or is refused while n1 has not registered again.
   void dyingBeforeAChangeBegins() {
     const QString point = QStringLiteral("registrar.recorded");
     const auto agent = m_cluster->Agent(kRegistrar);
@@ -110,8 +110,7 @@ class E2eKillTest : public QObject {
       const Json back = m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2));
       QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
     } else {
-      QVERIFY2(outcome.errors.contains("does not exist") || outcome.errors.contains("not attached"),
-               outcome.Text());
+      QVERIFY2(outcome.errors.contains("has not registered"), outcome.Text());
     }
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{2});
     QVERIFY(m_cluster->GoesOn(kJob));
