@@ -108,6 +108,10 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP(
           "Sentences",
           "%1; its ranks ended %2 times within %3 steps, so they are not started again"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "%1 returns to %2 as %3: its ranks have made no step as %4"),
+      QT_TRANSLATE_NOOP("Sentences", "it does not return to %1 as %2: %3"),
+      QT_TRANSLATE_NOOP("Sentences", "the update of step %1 is missing on %2"),
       QT_TRANSLATE_NOOP("Sentences", "%1 was lost"),
       QT_TRANSLATE_NOOP("Sentences", "not started again: %1"),
       QT_TRANSLATE_NOOP("Sentences", "started again on %1 after %2, no step lost (%3)"),

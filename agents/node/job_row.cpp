@@ -32,6 +32,14 @@ Result<JobRow> JobRowOf(const std::string& key, const nlohmann::json& json) {
                 json.value("origin", std::uint64_t{0}), json.value("micro_batch", std::int64_t{0})};
 }
 
+// Throws like JobRowOf.
+Result<EarlierMesh> EarlierMeshOf(const nlohmann::json& json) {
+  TESSERA_TRY(ptc::DeviceMesh mesh, ptc::ParseDeviceMesh(json.at("mesh").get<std::string>()));
+  return EarlierMesh{std::move(mesh),
+                     {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()},
+                     json.at("step").get<std::int64_t>()};
+}
+
 }  // namespace
 
 std::string ToText(const JobRow& row) { return JsonLine(RowToJson(row)); }
@@ -54,6 +62,12 @@ std::string ToText(const JobTableRow& row) {
   if (row.remains) json["remains"] = ToJson(*row.remains);
   for (const auto& [transaction, rounds] : row.given_up) {
     json["given_up"].push_back({{"transaction", transaction}, {"rounds", rounds}});
+  }
+  if (row.earlier) {
+    json["earlier"] = {{"mesh", ToString(row.earlier->mesh)},
+                       {"zero", row.earlier->options.zero},
+                       {"micro_batch", row.earlier->options.micro_batch},
+                       {"step", row.earlier->step}};
   }
   return JsonLine(json);
 }
@@ -93,6 +107,11 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
       const int rounds = change.at("rounds").get<int>();
       if (rounds < 0) return DamagedRow(key, fmt::format("rounds {} are below 0", rounds));
       row.given_up[change.at("transaction").get<std::int64_t>()] = rounds;
+    }
+    if (const auto found = json.find("earlier"); found != json.end()) {
+      auto earlier = EarlierMeshOf(*found);
+      if (!earlier) return DamagedRow(key, earlier.error().ToString());
+      row.earlier = std::move(*earlier);
     }
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;

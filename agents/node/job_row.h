@@ -27,6 +27,14 @@ struct JobRow {
   std::int64_t micro_batch = 0;  // as of engine::StepOptions
 };
 
+/// Where a job ran before its last change.
+struct EarlierMesh {
+  ptc::DeviceMesh mesh;
+  engine::StepOptions options;
+  std::int64_t step = 0;  // the last one that was made there
+  bool operator==(const EarlierMesh&) const = default;
+};
+
 /// What the registrar keeps of a job.
 struct JobTableRow {
   JobRow job;
@@ -45,6 +53,7 @@ struct JobTableRow {
   // As of agents::Job.
   std::optional<Remains> remains = {};
   std::map<std::int64_t, int> given_up = {};
+  std::optional<EarlierMesh> earlier = {};
 };
 
 std::string ToText(const JobRow& row);

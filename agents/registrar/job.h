@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/node/job_row.h"
 #include "agents/node/remains.h"
 #include "agents/node/repetition.h"
 #include "agents/registrar/crash_guard.h"
@@ -75,7 +76,11 @@ struct Job {
   /// reach then still asks.
   std::map<std::int64_t, int> given_up;
   engine::StepOptions options;
-  engine::DataStatus data = {};  // empty until the data are open
+  /// Where it ran before its last change; absent if it was suspended then. A later step shows that
+  /// the job runs on its mesh, so nothing has to be written for the first one.
+  std::optional<EarlierMesh> earlier;
+  bool has_tried_return = false;  // to `earlier`
+  engine::DataStatus data = {};   // empty until the data are open
   std::int64_t epoch = 1;
   std::int64_t timeline = 0;
   std::int64_t slot = 1;  // of the next decision

@@ -252,7 +252,8 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         UsualStepSeconds(job),
                         job.snapshots,
                         job.remains,
-                        job.given_up};
+                        job.given_up,
+                        job.earlier};
   // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
   // has its outcome in the row of the job.
   others.insert(others.begin(), {KeyOf(job.name), ToText(row)});
@@ -306,6 +307,7 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
   job.suspended_since = timers_.now();
   job.remains = std::move(row.remains);
   job.given_up = std::move(row.given_up);
+  job.earlier = std::move(row.earlier);
   job.unreported = NodesOf(job);
   job.waits = row.waits;
   job.usual_step_seconds = row.usual_step_seconds;

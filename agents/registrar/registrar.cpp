@@ -85,7 +85,8 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       losses_(common_, jobs_,
               {plans_, states_.snapshots(), checkpoints_, steps_, stops_, transactions_},
               WorldOfLosses()),
-      restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_},
+      returns_(common_, jobs_, {plans_, steps_, transactions_}, WorldOfReturns()),
+      restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_, returns_},
                  WorldOfRestarts()),
       rebuilder_(common_, jobs_, {node_queries_, numbers_, decisions_}, WorldOfRebuilds()) {}
 
@@ -203,6 +204,11 @@ LossDesk::World Registrar::WorldOfLosses() {
     });
   };
   return world;
+}
+
+MeshReturn::World Registrar::WorldOfReturns() {
+  TransactionDesk::World world = WorldOfTransactions();
+  return {std::move(world.check_free), std::move(world.rests_at)};
 }
 
 Restarter::World Registrar::WorldOfRestarts() {

@@ -23,6 +23,7 @@
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/link_survey.h"
 #include "agents/registrar/loss_desk.h"
+#include "agents/registrar/mesh_return.h"
 #include "agents/registrar/node_acts.h"
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/pause_desk.h"
@@ -77,6 +78,7 @@ class Registrar {
   TransactionDesk::World WorldOfTransactions();
   PauseDesk::World WorldOfPauses();
   LossDesk::World WorldOfLosses();
+  MeshReturn::World WorldOfReturns();
   Restarter::World WorldOfRestarts();
   JobStarter::World WorldOfStarts();
   CheckpointDesk::World WorldOfCheckpoints();
@@ -179,6 +181,7 @@ class Registrar {
   JobStarter starter_;
   TransactionDesk transactions_;
   LossDesk losses_;
+  MeshReturn returns_;
   Restarter restarter_;
   TableRebuilder rebuilder_;
   std::vector<Timers::TimerId> periodic_;

@@ -80,6 +80,7 @@ void Restarter::RestartJobs() {
     }
     if (!job.restarts) {
       job.device_loss.reset();
+      uses_.returns.Consider(job, cut);
       continue;
     }
     if (const Status started = Restart(job, cut); !started) {
@@ -163,6 +164,7 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
     return reply->Fail(explained.error());
   }
   job.crashes.Forgive();
+  job.has_tried_return = false;
   job.stays_paused = false;
   if (!job.not_ready.empty()) {  // it is being started
     job.restarting = reply;

@@ -13,6 +13,7 @@
 #include "agents/registrar/job_stops.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/loss_desk.h"
+#include "agents/registrar/mesh_return.h"
 #include "agents/registrar/pause_desk.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
@@ -33,6 +34,7 @@ class Restarter : public RegistrarPart {
     JobStops& stops;
     PauseDesk& pauses;
     LossDesk& losses;
+    MeshReturn& returns;
   };
   struct World {
     /// \error naming what must end before

@@ -185,6 +185,8 @@ class TransactionDesk : public RegistrarPart {
   /// \return what the event of the commit says of them
   std::string NoteDigests();
   void Adopt(const engine::Decision& decision);
+  /// \pre the layout of the job is that of before the change
+  void NoteEarlierMesh(Job& job, std::int64_t step) const;
   void Finish(bool committed, const std::string& reason);
   /// Says in the job what the rounds that count have left of its state.
   void NoteRemains(Job& job) const;

@@ -40,6 +40,8 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
   const std::int64_t continued = std::max({decision.step, txn_->pending.step(), txn_->entry.step});
   txn_->entry.step = decision.commit ? continued : job->step;
   if (decision.commit) {
+    // A registrar that has restarted may have adopted the layout before.
+    if (job->epoch != txn_->epoch) NoteEarlierMesh(*job, continued);
     job->layout = txn_->planned.to;
     job->remains = txn_->before;  // until the rounds have ended
     job->options = txn_->planned.summary.to_options;
@@ -56,6 +58,15 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
   }
   // If this fails, the row of the transaction stays, from which a restarted registrar adopts again.
   static_cast<void>(jobs_.Journal(*job));
+}
+
+// A job that has left a mesh while it was suspended does not go back there: its ranks failed on it.
+void TransactionDesk::NoteEarlierMesh(Job& job, std::int64_t step) const {
+  const bool moves = job.layout.hash() != txn_->planned.to.hash() ||
+                     job.options != txn_->planned.summary.to_options;
+  job.earlier.reset();
+  job.has_tried_return = false;
+  if (moves && !txn_->recovery) job.earlier = EarlierMesh{job.layout.mesh(), job.options, step};
 }
 
 void TransactionDesk::Finish(bool committed, const std::string& reason) {

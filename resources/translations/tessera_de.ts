@@ -379,6 +379,18 @@
         <translation>%1; seine Ranks endeten %2-mal innerhalb von %3 Schritten und werden nicht neu gestartet</translation>
     </message>
     <message>
+        <source>%1 returns to %2 as %3: its ranks have made no step as %4</source>
+        <translation>%1 geht auf %2 als %3 zurück: seine Ranks haben als %4 keinen Schritt gemacht</translation>
+    </message>
+    <message>
+        <source>it does not return to %1 as %2: %3</source>
+        <translation>er geht nicht auf %1 als %2 zurück: %3</translation>
+    </message>
+    <message>
+        <source>the update of step %1 is missing on %2</source>
+        <translation>die Aktualisierung von Schritt %1 fehlt auf %2</translation>
+    </message>
+    <message>
         <source>%1 was lost</source>
         <translation>%1 ging verloren</translation>
     </message>

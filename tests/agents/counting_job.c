@@ -2,7 +2,9 @@
 /* A job that uses no groups of the library: its tensors count its steps, and its ranks meet in
  * shared memory. It pauses if the file on which it "trains" is missing at the end of a step.
  * `tessera-counting-job STEPS [MILLISECONDS [FILE]]`. If COUNTING_JOB_NOTES names a folder, the
- * file EPOCH-RANK in it lists the tensors that the rank holds in that epoch. */
+ * file EPOCH-RANK in it lists the tensors that the rank holds in that epoch. If COUNTING_JOB_FAILS
+ * names a file, the ranks end with an error before their first step on as many ranks as one of the
+ * numbers in it. */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
 #include <stdatomic.h>
@@ -80,6 +82,16 @@ static void note(const tessera_view* view, const tessera_piece* pieces, size_t c
   if (fclose(file) == 0) rename(fresh, path);
 }
 
+static int fails_on(int world) {
+  const char* path = getenv("COUNTING_JOB_FAILS");
+  FILE* file = path ? fopen(path, "r") : NULL;
+  if (!file) return 0;
+  int number = 0, found = 0;
+  while (!found && fscanf(file, "%d", &number) == 1) found = number == world;
+  fclose(file);
+  return found;
+}
+
 static int fail(const char* what) {
   fprintf(stderr, "%s: %s\n", what, tessera_last_error());
   return 1;
@@ -113,6 +125,10 @@ int main(int argc, char** argv) {
     note(view, pieces, count);
     step = (int64_t)((float*)pieces[0].data)[0]; /* the position is part of the state */
     request = 0;
+    if (!stays_paused && fails_on(view->world)) {
+      fprintf(stderr, "%d ranks have no equal parts\n", view->world);
+      return 1;
+    }
     while (!stays_paused && request == 0) {
       if (step >= last_step) {
         request = 1; /* all steps are made */

@@ -72,6 +72,22 @@ class JournalRowsTest : public QObject {
     QCOMPARE(read->started, row.started);
   }
 
+  // An earlier version leaves it out.
+  void anEarlierMeshRoundTrips() {
+    JobTableRow row = TableRow();
+    QVERIFY(!ParseJobTableRow("job/a", ToText(row))->earlier);
+    row.earlier = EarlierMesh{*ptc::ParseDeviceMesh("dp=3 on n0g1,n1g0,n1g1"), {true, 2}, 119};
+    const auto read = ParseJobTableRow("job/a", ToText(row));
+    VERIFY_OK(read);
+    QVERIFY(read->earlier == row.earlier);
+    VERIFY_OK(ParseJobRow("job/a", ToText(row)));
+    auto json = nlohmann::json::parse(ToText(row));
+    json["earlier"]["mesh"] = "dp=3 on n0g1";
+    VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "'job/a'");
+    json["earlier"].erase("mesh");
+    VERIFY_ERROR(ParseJobTableRow("job/a", json.dump()), ErrorCode::kDataLoss, "'job/a'");
+  }
+
   // What a move in rounds has left.
   void remainsRoundTrip() {
     const ptc::Layout layout = LayoutOfRow();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job with an own program whose rules do not distribute the layers uniformly over the pipeline
-// stages: which rank holds which layer, and moves between numbers of stages.
+// Jobs with an own program. Its rules may not distribute the layers uniformly over the pipeline
+// stages: which rank holds which layer, and moves between numbers of stages. Its ranks may fail on
+// a mesh: the job returns to the one before.
 #include <QDir>
 #include <QFile>
 #include <QTest>
@@ -47,7 +48,11 @@ class E2eStagesTest : public QObject {
     write("tensors", kTensors);
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
+  void cleanup() {
+    for (const QString& job : {kJob, QStringLiteral("other")})
+      m_cluster->Run({"job", "stop", job, "--yes"});
+    write("fails", "");
+  }
 
   void movesBetweenNumbersOfStages_data() {
     QTest::addColumn<QByteArray>("stages");
@@ -98,6 +103,70 @@ class E2eStagesTest : public QObject {
     QCOMPARE(heldIn(5, 0), all);
   }
 
+  // Its ranks are started again in vain, and its state is whole.
+  void itReturnsFromAMeshOnWhichItsRanksFail() {
+    start("balanced", "dp=2", "n0g0,n0g1");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    write("fails", "3");
+    m_cluster->Apply(kJob, "dp=3", "n0g1,n0g2,n0g3");
+    QVERIFY(runsIn(3, 2));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(
+        events.output.contains("returns to 2 GPUs as dp=2: its ranks have made no step as dp=3"),
+        qPrintable(events.output));
+    QCOMPARE(epoch(), std::int64_t{3});
+    // It can leave again, and return again.
+    m_cluster->Apply(kJob, "dp=3", "n0g1,n0g2,n0g3");
+    QVERIFY(runsIn(5, 2));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    QCOMPARE(epoch(), std::int64_t{5});
+  }
+
+  // There it fails as well: it does not go to and fro.
+  void itReturnsOnce() {
+    start("balanced", "dp=2", "n0g0,n0g1");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    write("fails", "2 3");
+    m_cluster->Apply(kJob, "dp=3", "n0g1,n0g2,n0g3");
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["epoch"] == 3 && job["state"] == "suspended" &&
+             job["reason"].get<std::string>().ends_with("not started again");
+    }));
+    restartRegistrar("suspended");
+    write("fails", "");
+    QVERIFY(m_cluster->WaitFor([&] { return m_cluster->Run({"job", "resume", kJob}).code == 0; }));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    QCOMPARE(epoch(), std::int64_t{3});
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{2});
+  }
+
+  // Another job has taken its GPU. A registrar that has restarted knows the earlier mesh as well.
+  void itStaysIfTheEarlierMeshIsTaken() {
+    start("balanced", "dp=1", "n0g0");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const Json moved = m_cluster->Apply(kJob, "dp=3", "n0g1,n0g2,n0g3");
+    QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+    const Outcome other =
+        m_cluster->Run({"job", "start", "--exec", "exec " + kProgram + " 1000000 5", "--tensors",
+                        m_files.filePath("tensors"), "--rules", m_files.filePath("rules"), "--name",
+                        "other", "--mesh", "dp=1", "--devices", "n0g0"},
+                       60);
+    QVERIFY2(other.code == 0, other.Text());
+    write("fails", "3");
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["state"] == "suspended" &&
+             job["reason"].get<std::string>().ends_with(
+                 "it does not return to 1 GPU as dp=1: device n0g0 is in job 'other'");
+    }));
+    QVERIFY(m_cluster->Run({"job", "stop", "other", "--yes"}).code == 0);
+    restartRegistrar("suspended", "running");
+    QVERIFY(runsIn(3, 1));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+  }
+
   void aListIsForItsNumberOfStages() {
     start("0,0,0,1", "pp=2", "n0g0,n0g1");
     const Outcome refused =
@@ -127,9 +196,10 @@ class E2eStagesTest : public QObject {
     write("rules", RulesWith(stages));
     const Outcome started = m_cluster->Run(
         {"job", "start", "--exec",
-         "COUNTING_JOB_NOTES=" + notes() + " exec " + kProgram + " 1000000 5", "--tensors",
-         m_files.filePath("tensors"), "--rules", m_files.filePath("rules"), "--name", kJob,
-         "--mesh", mesh, "--devices", devices},
+         "COUNTING_JOB_NOTES=" + notes() + " COUNTING_JOB_FAILS=" + m_files.filePath("fails") +
+             " exec " + kProgram + " 1000000 5",
+         "--tensors", m_files.filePath("tensors"), "--rules", m_files.filePath("rules"), "--name",
+         kJob, "--mesh", mesh, "--devices", devices},
         60);
     QVERIFY2(started.code == 0, started.Text());
   }
@@ -149,8 +219,15 @@ class E2eStagesTest : public QObject {
     VERIFY_DIGESTS(moved["digest_after"], digest);
     VERIFY_DIGESTS(m_cluster->Ask({"digest", kJob})["digest"], digest);
   }
+  /// Waits until the job runs on `count` GPUs in `epoch`.
+  bool runsIn(std::int64_t epoch, std::size_t count) const {
+    return m_cluster->WaitJob(kJob, [&](const Json& job) {
+      return job["epoch"] == epoch && job["state"] == "running" && job["devices"].size() == count;
+    });
+  }
+  std::int64_t epoch() const { return m_cluster->Job(kJob)["epoch"].get<std::int64_t>(); }
   /// Kills the agent that is also the registrar; its keeper starts another.
-  void restartRegistrar() {
+  void restartRegistrar(const std::string& state = "paused", const std::string& later = {}) {
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
     QVERIFY(LocalCluster::WaitFor(
@@ -158,7 +235,7 @@ class E2eStagesTest : public QObject {
           const Json status = m_cluster->Status();
           return status.is_object() && status["nodes"].size() == 1 &&
                  status["nodes"][0]["state"] == "alive" && status["jobs"].size() == 1 &&
-                 status["jobs"][0]["state"] == "paused";
+                 (status["jobs"][0]["state"] == state || status["jobs"][0]["state"] == later);
         },
         30));
   }
