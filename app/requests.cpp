@@ -11,6 +11,7 @@
 #include "app/commands/job_past.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/measure.h"
+#include "app/commands/placement.h"
 #include "app/commands/tuner.h"
 #include "ptc/base/overloaded.h"
 #include "ptc/topology/topology.h"
@@ -223,6 +224,15 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
       [&](const ui::RegistrarRequest&) -> Some {
         one.message.mutable_registrar();
         one.read = readRegistrar;
+        return one;
+      },
+      [&](const ui::CheckMeshRequest& r) -> Some {
+        one.message = checkMeshMessage(r.job, r.mesh);
+        one.timeout = kCheckMeshTimeout;
+        one.read = [](const wire::Reply& reply) -> Result<ui::Answer> {
+          TESSERA_TRY(std::string notAsked, notAskedOf(reply));
+          return ui::Answer(std::move(notAsked));
+        };
         return one;
       },
       [&](const ui::NodeEventsRequest& r) -> Some {

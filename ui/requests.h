@@ -186,6 +186,16 @@ struct RegistrarRequest {
   friend bool operator==(const RegistrarRequest&, const RegistrarRequest&) = default;
 };
 
+/// Whether the program of the job can run on the mesh, which takes as long as the program needs to
+/// import its libraries. Answers with the reason why it could not be asked, or with nothing.
+/// \error kFailedPrecondition with the program's reason if it cannot
+struct CheckMeshRequest {
+  using Answer = std::string;
+  std::string job;
+  ptc::MeshShape mesh = {};
+  friend bool operator==(const CheckMeshRequest&, const CheckMeshRequest&) = default;
+};
+
 /// The events that tell the states of nodes, oldest first.
 struct NodeEventsRequest {
   using Answer = std::vector<engine::Event>;
@@ -193,10 +203,11 @@ struct NodeEventsRequest {
   friend bool operator==(const NodeEventsRequest&, const NodeEventsRequest&) = default;
 };
 
-using Request = std::variant<DigestRequest, LinksRequest, ProbeRequest, LogRequest, TuneRequest,
-                             CheckpointsRequest, DeleteCheckpointRequest, LoadCheckpointRequest,
-                             ThrottleRequest, NodeRequest, FailDeviceRequest, SimulateRequest,
-                             ScenarioRequest, RegistrarRequest, NodeEventsRequest>;
+using Request =
+    std::variant<DigestRequest, LinksRequest, ProbeRequest, LogRequest, TuneRequest,
+                 CheckpointsRequest, DeleteCheckpointRequest, LoadCheckpointRequest,
+                 ThrottleRequest, NodeRequest, FailDeviceRequest, SimulateRequest, ScenarioRequest,
+                 RegistrarRequest, CheckMeshRequest, NodeEventsRequest>;
 using Answer = std::variant<Carried, DigestAnswer, LinksAnswer, engine::Calibration, LogAnswer,
                             TuneAnswer, std::vector<engine::CheckpointEntry>, std::int64_t,
                             std::string, RegistrarAnswer, std::vector<engine::Event>>;

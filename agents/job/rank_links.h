@@ -29,6 +29,9 @@ class RankLinks {
     std::function<void(const RankId&, std::int64_t pid)> attached;
     /// The groups of a coming epoch, or of the one the rank was started for, are built, or failed.
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt, Status)> connected;
+    /// Answers SendCheck. kFailedPrecondition: the program cannot run on that mesh; other errors:
+    /// this is not known, with kUnimplemented because the program checks no meshes. Optional.
+    std::function<void(const RankId&, std::uint64_t check, const Status&)> checked;
     /// How much a rank has read of the data that it needs before its groups are built. Optional.
     std::function<void(const RankId&, const RankLoading&)> loading;
     /// The rank waits at the boundary after `step` (-1: newly started). `reason` may be empty.
@@ -72,6 +75,10 @@ class RankLinks {
   /// result, also for groups that exist already.
   /// \error kUnavailable if it is not attached
   virtual Status SendConnect(const RankId& id, const RankView& view) = 0;
+  /// Requests whether the program can run on a mesh of these sizes (pp, dp, ep, cp, tp), instead of
+  /// what was requested of this rank before. A rank of an earlier version does not answer.
+  /// \error kUnavailable if it is not attached
+  virtual Status SendCheck(const RankId& id, std::uint64_t check, const ptc::MeshShape& mesh) = 0;
   /// Makes all ranks of the job, also those that attach later, drop the groups and rendezvous
   /// entries of the attempt. Forgets its shared memory and ends its pending gets.
   virtual void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt) = 0;

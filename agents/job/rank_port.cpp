@@ -279,6 +279,13 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
       }
       break;
     }
+    case wire::RankToAgent::kChecked: {
+      const wire::RankChecked& c = message.checked();
+      if (handlers.checked) {
+        handlers.checked(rank, c.id(), StatusFromWire(c.code(), c.message()));
+      }
+      break;
+    }
     case wire::RankToAgent::kLoading: {
       const RankLoading loading{message.loading().done(), message.loading().total()};
       if (loading.done < 0 || loading.total < loading.done) {
@@ -473,6 +480,13 @@ Result<std::unique_ptr<RankPort>> RankPort::Listen(Loop& loop, const std::string
 Status RankPort::SendConnect(const RankId& id, const RankView& view) {
   wire::AgentToRank message;
   ToWire(view, message.mutable_connect()->mutable_view());
+  return impl_->SendTo(id, message);
+}
+
+Status RankPort::SendCheck(const RankId& id, std::uint64_t check, const ptc::MeshShape& mesh) {
+  wire::AgentToRank message;
+  message.mutable_check()->set_id(check);
+  for (const ptc::Axis axis : ptc::kAxes) message.mutable_check()->add_axis_size(mesh[axis]);
   return impl_->SendTo(id, message);
 }
 

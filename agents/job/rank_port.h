@@ -42,6 +42,7 @@ class RankPort : public RankLinks {
   ~RankPort() override;
 
   Status SendConnect(const RankId& id, const RankView& view) override;
+  Status SendCheck(const RankId& id, std::uint64_t check, const ptc::MeshShape& mesh) override;
   void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt) override;
   Status SendCommand(const RankId& id, RankCommand command, std::int64_t epoch,
                      const RankView* view) override;

@@ -163,6 +163,8 @@ void RankSession::Rebuild(const Lock& lock) {
     Send(lock, held, fd.Duplicate());
   }
   for (const auto& [key, value] : sets_) SendSet(lock, key, value);
+  check_.reset();  // the answer is for an agent that is gone
+  awaited_check_.reset();
   num_decided_ = decided.size();
   std::move(decided.begin(), decided.end(), std::back_inserter(outbox_));
   for (const auto& [attempt, status] : results_) SendConnected(lock, attempt, status);
@@ -229,6 +231,21 @@ void RankSession::Handle(const Lock& lock, wire::AgentToRank& message, std::vect
     }
     case wire::AgentToRank::kAbandon:
       return Abandon(lock, {message.abandon().epoch(), message.abandon().attempt()});
+    case wire::AgentToRank::kCheck: {
+      const wire::RankCheck& wanted = message.check();
+      if (!takes_checks_) {
+        return SendChecked(lock, wanted.id(),
+                           Error{ErrorCode::kUnimplemented, "the program checks no meshes", {}});
+      }
+      MeshCheck check{wanted.id(), {}};
+      if (wanted.axis_size_size() != ptc::kNumAxes) {
+        return SendChecked(lock, wanted.id(), InvalidArgument("a mesh with other axes"));
+      }
+      std::ranges::copy(wanted.axis_size(), check.axis_size.begin());
+      check_ = check;
+      awaited_check_ = check.id;
+      return;
+    }
     case wire::AgentToRank::kCommand: {
       const wire::RankCommand& command = message.command();
       // An answer to an earlier pause, or a second answer to this one, has no effect.
@@ -305,6 +322,15 @@ void RankSession::SendConnected(const Lock& lock, Attempt attempt, const Status&
   body->set_attempt(attempt.attempt);
   body->set_code(CodeToWire(status));
   if (!status) body->set_message(status.error().ToString());
+  Send(lock, message);
+}
+
+void RankSession::SendChecked(const Lock& lock, std::uint64_t id, const Status& status) {
+  wire::RankToAgent message;
+  wire::RankChecked* body = message.mutable_checked();
+  body->set_id(id);
+  body->set_code(CodeToWire(status));
+  if (!status) body->set_message(status.error().message);
   Send(lock, message);
 }
 
@@ -481,6 +507,30 @@ Status RankSession::WaitConnected(Attempt attempt) {
 bool RankSession::IsAbandoned(Attempt attempt) const {
   const Lock lock(mutex_);
   return abandoned_.contains(attempt);
+}
+
+void RankSession::TakeChecks() {
+  const Lock lock(mutex_);
+  takes_checks_ = true;
+}
+
+std::optional<RankSession::MeshCheck> RankSession::NextCheck() {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return connects_ended_ || check_; });
+  if (connects_ended_) return std::nullopt;
+  return std::exchange(check_, std::nullopt);
+}
+
+bool RankSession::IsCheckAbandoned(std::uint64_t id) const {
+  const Lock lock(mutex_);
+  return connects_ended_ || awaited_check_ != id || connecting_ || !connects_.empty();
+}
+
+void RankSession::ReportChecked(std::uint64_t id, const Status& status) {
+  const Lock lock(mutex_);
+  if (awaited_check_ != id) return;
+  awaited_check_.reset();
+  SendChecked(lock, id, status);
 }
 
 Status RankSession::StoreSet(Attempt attempt, const std::string& key, std::string value) {

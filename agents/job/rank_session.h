@@ -5,6 +5,7 @@
 /// The rank's end of the rank protocol: a thread that keeps a connection to the agent, and the
 /// reports, requests and commands that outlive a connection.
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "agents/job/rank_view.h"
 #include "agents/keeper/packet.h"
 #include "ptc/base/result.h"
+#include "ptc/mesh.h"
 
 namespace tessera::wire {
 class AgentToRank;
@@ -83,6 +85,21 @@ class RankSession {
   Status WaitConnected(Attempt attempt);
   bool IsAbandoned(Attempt attempt) const;
 
+  /// The agent requests whether the program can run on a mesh.
+  struct MeshCheck {
+    std::uint64_t id = 0;
+    std::array<std::int64_t, ptc::kNumAxes> axis_size{};  // pp, dp, ep, cp, tp
+  };
+  /// Before this call, checks are answered with kUnimplemented. Afterwards they wait for NextCheck.
+  void TakeChecks();
+  /// Waits for the next check; nullopt once EndConnects was called.
+  std::optional<MeshCheck> NextCheck();
+  /// Whether nobody waits for the answer any more, or a change has begun, which checks the program
+  /// itself.
+  bool IsCheckAbandoned(std::uint64_t id) const;
+  /// kFailedPrecondition: the program cannot run there. Other errors: this is not known.
+  void ReportChecked(std::uint64_t id, const Status& status);
+
   /// \error kInvalidArgument if key and value do not fit a packet
   Status StoreSet(Attempt attempt, const std::string& key, std::string value);
   /// \error kTimeout
@@ -122,6 +139,7 @@ class RankSession {
   void Send(const Lock& lock, const wire::RankToAgent& message, UniqueFd fd = {});
   void Wake();
   void SendConnected(const Lock& lock, Attempt attempt, const Status& status);
+  void SendChecked(const Lock& lock, std::uint64_t id, const Status& status);
   void SendLoading(const Lock& lock);
   void SendPaused(const Lock& lock);
   void SendAdopted(const Lock& lock);
@@ -165,6 +183,10 @@ class RankSession {
   bool connects_ended_ = false;
   std::map<Attempt, Status> results_;  // of coming epochs and of the one the rank was started for
   std::set<Attempt> abandoned_;
+
+  bool takes_checks_ = false;
+  std::optional<MeshCheck> check_;              // for NextCheck
+  std::optional<std::uint64_t> awaited_check_;  // of this agent
 
   std::uint64_t next_request_ = 1;
   std::map<Key, std::string> sets_;

@@ -43,6 +43,8 @@
 namespace tessera::agents {
 namespace {
 
+constexpr std::size_t kLongestReason = 1000;  // bytes
+
 using Clock = std::chrono::steady_clock;
 
 Result<std::string> Variable(const char* name) {
@@ -114,8 +116,10 @@ struct tessera_job {
   std::string pause_reason;                               // for the next wait
   std::string connect_reason;                             // on the connector's thread
   tessera::agents::RankGroupsByAttempt groups;            // of a job without a connect callback
+  std::string check_reason;                               // on the checker's thread
+  std::uint64_t check = 0;                                // likewise
   std::unique_ptr<RankSession> session;
-  std::thread connector;
+  std::thread connector, checker;
 };
 
 namespace tessera::agents {
@@ -222,6 +226,36 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
     }
     job->session->ReportConnected({view->epoch, view->attempt}, status);
   }
+}
+
+void RunChecks(tessera_job* job, tessera_check_fn check, void* context) {
+  while (const auto wanted = job->session->NextCheck()) {
+    job->check = wanted->id;
+    job->check_reason.clear();
+    const int code = check(context, job, wanted->axis_size.data());
+    const std::string& why = job->check_reason;
+    Status status;
+    if (code != 0 && job->session->IsCheckAbandoned(wanted->id)) {
+      status = Unavailable("a change of its mesh has begun");
+    } else if (code == 1) {
+      status = FailedPrecondition(why.empty() ? "the program gives no reason" : why);
+    } else if (code != 0) {
+      status = Unavailable(why.empty() ? fmt::format("the program returned {}", code) : why);
+    }
+    job->session->ReportChecked(wanted->id, status);
+  }
+}
+
+/// Starts a thread without signals: the job's own threads handle those of the process.
+template <typename Run>
+std::thread StartThread(Run run) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(run));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
 }
 
 std::chrono::seconds CollectiveTimeout() {
@@ -366,6 +400,7 @@ void tessera_detach(tessera_job* job) {
   if (job == nullptr) return;
   job->session->EndConnects();
   if (job->connector.joinable()) job->connector.join();
+  if (job->checker.joinable()) job->checker.join();
   delete job;
 }
 
@@ -397,15 +432,23 @@ int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context)
   }
   const RankView& view = job->views.current().view();
   job->session->QueueConnect(view);
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  job->connector =
-      std::thread(RunConnects, job, connect == nullptr ? ConnectOwnGroups : connect, context);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  job->connector = StartThread([job, call = connect == nullptr ? ConnectOwnGroups : connect,
+                                context] { RunConnects(job, call, context); });
   const tessera::Status connected = job->session->WaitConnected({view.epoch, view.attempt});
   return connected ? 0 : Failed(connected.error());
+}
+
+int tessera_on_check(tessera_job* job, tessera_check_fn check, void* context) {
+  if (job->checker.joinable()) {
+    return Failed(tessera::FailedPrecondition("on_check: the callback is already set"));
+  }
+  job->session->TakeChecks();
+  job->checker = StartThread([job, check, context] { RunChecks(job, check, context); });
+  return 0;
+}
+
+int tessera_check_abandoned(tessera_job* job) {
+  return job->session->IsCheckAbandoned(job->check) ? 1 : 0;
 }
 
 int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt) {
@@ -546,8 +589,10 @@ void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
 
 void tessera_pause_reason(tessera_job* job, const char* reason) { job->pause_reason = reason; }
 void tessera_connect_reason(tessera_job* job, const char* reason) {
-  constexpr std::size_t kLongest = 1000;
-  job->connect_reason = std::string_view(reason).substr(0, kLongest);
+  job->connect_reason = std::string_view(reason).substr(0, kLongestReason);
+}
+void tessera_check_reason(tessera_job* job, const char* reason) {
+  job->check_reason = std::string_view(reason).substr(0, kLongestReason);
 }
 
 int tessera_unfinished(tessera_job* job, tessera_decision* decision) {

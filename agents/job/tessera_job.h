@@ -158,6 +158,19 @@ int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context)
  * value than 0. The start or the change of the mesh ends with this reason; in a change the job
  * trains on as it was. */
 void tessera_connect_reason(tessera_job* job, const char* reason);
+/* Checks whether the program can run on a mesh with these sizes of the axes pp, dp, ep, cp and tp.
+ * Nothing changes: users who plan a change want to know what it would be refused for. Called on a
+ * thread of the library, one check at a time, while the job trains or waits. Returns 0 if it can, 1
+ * if it cannot, another value if this is not known. Must return soon after
+ * tessera_check_abandoned() turns 1. */
+typedef int (*tessera_check_fn)(void* context, tessera_job* job, const int64_t* axis_size);
+/* Sets the callback. Without one the job is not asked. Only rank 0 is. */
+int tessera_on_check(tessera_job* job, tessera_check_fn check, void* context);
+/* Says why the program cannot run there, for users, in a check callback that returns 1. Use the
+ * same sentence as for tessera_connect_reason. */
+void tessera_check_reason(tessera_job* job, const char* reason);
+/* 1 once the answer of the running check is no longer wanted. On the thread of the callback. */
+int tessera_check_abandoned(tessera_job* job);
 /* 1 once the groups of (epoch, attempt) are no longer wanted. Any thread. */
 int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt);
 

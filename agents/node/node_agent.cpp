@@ -57,6 +57,7 @@ NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
                .drop = [this](const std::string& job) { DropJob(job); },
                .send_heartbeat = [this] { SendHeartbeat(); }}),
       digests_(world_, devices_, jobs_, uplink_),
+      mesh_checks_(links_, jobs_, uplink_),
       view_requests_(links_, devices_, jobs_, pauses_, transactions_, uplink_),
       kept_rows_(*world_.journal),
       report_({.config = config_,
@@ -170,7 +171,14 @@ void NodeAgent::Start(RankLinks& ranks, std::vector<std::string> lanes) {
 
 // ---- ranks
 
-RankLinks::Handlers NodeAgent::rank_handlers() { return rank_events_.handlers(); }
+RankLinks::Handlers NodeAgent::rank_handlers() {
+  RankLinks::Handlers handlers = rank_events_.handlers();
+  handlers.checked = [this](const RankId& id, std::uint64_t check, const Status& status) {
+    mesh_checks_.OnChecked(id, check, status);
+  };
+  handlers.gone = [this](const RankId& id) { mesh_checks_.OnGone(id); };
+  return handlers;
+}
 
 KeeperLink::Handlers NodeAgent::keeper_handlers() {
   KeeperLink::Handlers handlers;
@@ -291,6 +299,7 @@ void NodeAgent::DropJob(const std::string& job) {
 void NodeAgent::OnQuery(const wire::NodeQuery& message) {
   if (message.has_log() && !message.log().job().empty()) return OnRankLogQuery(message);
   if (message.has_held()) return OnHeldQuery(message);
+  if (message.has_check_mesh()) return mesh_checks_.OnQuery(message);
   world_.run_query(message, [this](wire::NodeAnswer answer) {
     wire::FromNode out;
     *out.mutable_answer() = std::move(answer);

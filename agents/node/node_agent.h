@@ -21,6 +21,7 @@
 #include "agents/node/job_pauses.h"
 #include "agents/node/job_starts.h"
 #include "agents/node/kept_rows.h"
+#include "agents/node/mesh_checks.h"
 #include "agents/node/node_links.h"
 #include "agents/node/node_report.h"
 #include "agents/node/node_transactions.h"
@@ -126,6 +127,7 @@ class NodeAgent {
   RankEnds rank_ends_;
   JobStarts starts_;
   DigestRuns digests_;
+  MeshChecks mesh_checks_;
   ViewRequests view_requests_;
   KeptRows kept_rows_;
   const NodeReport report_;

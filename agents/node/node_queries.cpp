@@ -137,7 +137,8 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
       }
       break;
     }
-    case wire::NodeQuery::kHeld:  // the agent answers it, from its table of jobs
+    case wire::NodeQuery::kHeld:       // the agent answers it, from its table of jobs
+    case wire::NodeQuery::kCheckMesh:  // a rank answers it
     case wire::NodeQuery::BODY_NOT_SET:
       answer.set_error("the query has no body that this program knows");
       break;

@@ -17,6 +17,7 @@ constexpr char kCalibrationKey[] = "calibration";
 constexpr auto kProbeDeadline = std::chrono::seconds(70);
 constexpr auto kDoctorDeadline = std::chrono::seconds(10);
 constexpr auto kLogDeadline = std::chrono::seconds(10);
+constexpr auto kCheckDeadline = std::chrono::seconds(60);  // a program imports its libraries for it
 constexpr std::int64_t kMostLines = 10'000;
 
 }  // namespace
@@ -200,6 +201,34 @@ void Inquiries::OnProgram(const std::string& name, const ReplyPtr& reply) const 
   out.mutable_program()->set_tensors(job->settings.program->tensors.text);
   out.mutable_program()->set_rules(job->settings.program->rules.text);
   reply->Done(std::move(out));
+}
+
+// The built-in trainer and a simulated rank can run on each mesh that the plan permits.
+void Inquiries::OnCheckMesh(const wire::CheckMeshRequest& request, const ReplyPtr& reply) {
+  const Result<Job*> found = jobs_.Need(request.job());
+  if (!found) return reply->Fail(found.error());
+  const Job& job = **found;
+  if (const auto mesh = Decode(request.mesh()); !mesh) return reply->Fail(mesh.error());
+  wire::Reply out;
+  wire::CheckMeshReply& answer = *out.mutable_check_mesh();
+  if (!job.settings.program || world_.simulation) return reply->Done(std::move(out));
+  if (const Status runs = CheckPausedOrRunning(job); !runs) {
+    answer.set_not_asked(runs.error().message);
+    return reply->Done(std::move(out));
+  }
+  wire::NodeQuery query;
+  *query.mutable_check_mesh() = request;
+  node_queries_.Query({job.layout.mesh().devices().front().node}, std::move(query), kCheckDeadline,
+                      [reply](const NodeQueryClient::Answers& answers) {
+                        const auto& got = answers.begin()->second;
+                        wire::Reply said;
+                        if (got) {
+                          *said.mutable_check_mesh() = got->check_mesh();
+                        } else {
+                          said.mutable_check_mesh()->set_not_asked(got.error().message);
+                        }
+                        reply->Done(std::move(said));
+                      });
 }
 
 }  // namespace tessera::agents

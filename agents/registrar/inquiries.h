@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Queries that the registrar sends to nodes (probe, doctor, log), and what it knows of programs.
+/// Queries that the registrar sends to nodes (probe, doctor, log, mesh), and what it knows of programs.
 
 #include <functional>
 
@@ -28,6 +28,9 @@ class Inquiries : public RegistrarPart {
   void OnDoctor(const ReplyPtr& reply);
   void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
   void OnProgram(const std::string& name, const ReplyPtr& reply) const;
+  /// Asks the program of a job whether it can run on a mesh: what it says when a change is
+  /// prepared, without a change.
+  void OnCheckMesh(const wire::CheckMeshRequest& request, const ReplyPtr& reply);
   /// \error those of the journal
   Status Recover();
   /// What the last probe has measured, else what is assumed.

@@ -150,6 +150,9 @@ class SimNode::Links : public RankLinks {
     rank->OnConnect(WithoutAddresses(view));
     return OkStatus();
   }
+  Status SendCheck(const RankId&, std::uint64_t, const ptc::MeshShape&) override {
+    return Unavailable("simulated ranks have no program");
+  }
   void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt) override {
     const Attempt abandoned{epoch, attempt};
     abandoned_.insert({job, abandoned});

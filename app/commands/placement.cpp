@@ -189,6 +189,25 @@ Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments
   return agents::Decode(reply.plan());
 }
 
+wire::Request checkMeshMessage(const std::string& job, const ptc::MeshShape& mesh) {
+  wire::Request message;
+  message.mutable_check_mesh()->set_job(job);
+  agents::Encode(mesh, message.mutable_check_mesh()->mutable_mesh());
+  return message;
+}
+
+Result<std::string> notAskedOf(const wire::Reply& reply) {
+  const wire::CheckMeshReply& answer = reply.check_mesh();
+  if (!answer.refused().empty()) return FailedPrecondition(answer.refused());
+  return answer.not_asked();
+}
+
+Result<std::string> askProgram(Session& session, const engine::PlanSummary& plan) {
+  const auto reply = session.ask(checkMeshMessage(plan.job, plan.to_mesh), kCheckMeshTimeout);
+  if (!reply) return reply.error().ToString();
+  return notAskedOf(*reply);
+}
+
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
   text += fmt::format("  from     {}\n", describeTarget(plan.from_mesh, plan.from_devices,

@@ -4,10 +4,14 @@
 /// \file
 /// `--devices`, `--mesh`, `--zero` and `--micro-batch` of `job start`, `plan` and `apply`.
 
+#include <chrono>
+#include <string>
+
 #include "agents/wire/messages_fwd.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
+#include "ptc/mesh.h"
 
 namespace tessera::app {
 
@@ -44,6 +48,15 @@ Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments
 std::string describeCertificate(const engine::PlanCertificate& certificate);
 /// The plan as text.
 std::string describePlan(const engine::PlanSummary& plan);
+/// The message of askProgram, how long it may take, and what its reply says.
+wire::Request checkMeshMessage(const std::string& job, const ptc::MeshShape& mesh);
+inline constexpr std::chrono::seconds kCheckMeshTimeout{65};  // longer than that of the registrar
+Result<std::string> notAskedOf(const wire::Reply& reply);
+/// Asks the program of the job whether it can run on the planned mesh, as the preparation of the
+/// change does. Takes as long as the program needs to import its libraries, a minute at most.
+/// \return why it could not be asked; empty: it can run there, or there is no program to ask
+/// \error kFailedPrecondition with the program's reason if it cannot
+Result<std::string> askProgram(Session& session, const engine::PlanSummary& plan);
 
 OptionSpec devicesOption(std::string fallback);
 OptionSpec meshOption(std::string fallback);

@@ -35,6 +35,7 @@ int runPlan(const Invocation& call) {
                    call.arguments.integer("candidates", 0, 1, kMostPlanCandidates));
   TESSERA_OR_FAILED(auto session, openSession(call));
   TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &request));
+  TESSERA_OR_FAILED(const std::string notAsked, askProgram(session, plan));
   std::optional<engine::Proposal> proposal;
   std::optional<double> tokens;
   if (numCandidates > 0) {
@@ -47,10 +48,13 @@ int runPlan(const Invocation& call) {
   }
   if (call.json) {
     Json json = toJson(plan);
+    json["program_not_asked"] = notAsked.empty() ? Json(nullptr) : Json(notAsked);
     if (proposal) json["candidates"] = toJson(*proposal)["candidates"];
     printLine(json);
   } else {
     fmt::print("{}", describePlan(plan));
+    if (!notAsked.empty())
+      fmt::print("  program  was not asked whether it can run there: {}\n", notAsked);
     if (proposal) fmt::print("\n{}", describeProposal(*proposal, tokens));
   }
   return kDone;
@@ -69,7 +73,10 @@ Command planCommand() {
        .summary = "Show what it would cost to move a job; nothing is changed",
        .words = {{"JOB", "name of the job; none with --model or --tensors", false}},
        .options = std::move(options),
-       .notes = {"With --model or --tensors the plan needs no cluster. --from and --to are then "
+       .notes = {"The program of the job is asked whether it can run on the mesh, which takes as "
+                 "long as it needs to import its libraries. If it cannot be asked, a line says "
+                 "why.",
+                 "With --model or --tensors the plan needs no cluster. --from and --to are then "
                  "the two meshes, optionally with devices: \"dp=2,tp=8 on 2x8\"."},
        .examples = {"tesseractl plan gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
                     "tesseractl plan gpt-mini --mesh tp=4",

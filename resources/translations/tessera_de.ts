@@ -5099,6 +5099,10 @@
         <source>The cluster changed. Planning again.</source>
         <translation>Der Cluster hat sich geändert. Neu planen.</translation>
     </message>
+    <message>
+        <source>The program was not asked whether it can run there: %1</source>
+        <translation>Das Programm wurde nicht gefragt, ob es dort laufen kann: %1</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::DraftProposal</name>

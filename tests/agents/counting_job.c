@@ -4,7 +4,7 @@
  * `tessera-counting-job STEPS [MILLISECONDS [FILE]]`. If COUNTING_JOB_NOTES names a folder, the
  * file EPOCH-RANK in it lists the tensors that the rank holds in that epoch. If COUNTING_JOB_FAILS
  * names a file, the ranks end with an error before their first step on as many ranks as one of the
- * numbers in it. */
+ * numbers in it, and say so when they are asked. */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
 #include <stdatomic.h>
@@ -92,6 +92,17 @@ static int fails_on(int world) {
   return found;
 }
 
+static int check(void* context, tessera_job* job, const int64_t* axis_size) {
+  (void)context;
+  int world = 1;
+  for (int axis = 0; axis < 5; ++axis) world *= (int)axis_size[axis];
+  if (!fails_on(world)) return 0;
+  char reason[100];
+  snprintf(reason, sizeof reason, "%d ranks have no equal parts", world);
+  tessera_check_reason(job, reason);
+  return 1;
+}
+
 static int fail(const char* what) {
   fprintf(stderr, "%s: %s\n", what, tessera_last_error());
   return 1;
@@ -105,6 +116,7 @@ int main(int argc, char** argv) {
   tessera_job* job;
   if (tessera_attach(&job) != 0) return fail("attach");
   if (tessera_connect(job, build, groups) != 0) return fail("connect");
+  if (tessera_on_check(job, check, NULL) != 0) return fail("on_check");
   if (tessera_must_initialise(job)) update(job, 0, 0);
   int64_t step = -1;    /* this process has made no step */
   uint64_t request = 0; /* why it waits at the boundary */

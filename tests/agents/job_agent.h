@@ -42,6 +42,7 @@ struct Heard {
   std::uint64_t request = 0;
   std::string reason;
   std::vector<RankDecision> decided;
+  std::map<std::uint64_t, Status> checked;
   std::optional<std::int64_t> adopted;
 };
 
@@ -77,6 +78,9 @@ class Agent {
     };
     handlers.decided = [this](const RankId& id, const RankDecision& decision) {
       With(id, [&](Heard& h) { h.decided.push_back(decision); });
+    };
+    handlers.checked = [this](const RankId& id, std::uint64_t check, const Status& s) {
+      With(id, [&](Heard& h) { h.checked.insert_or_assign(check, s); });
     };
     handlers.adopted = [this](const RankId& id, std::int64_t epoch) {
       With(id, [&](Heard& h) { h.adopted = epoch; });

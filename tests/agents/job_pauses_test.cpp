@@ -24,6 +24,9 @@ class Ranks : public RankLinks {
   int resumed = 0;
 
   Status SendConnect(const RankId&, const RankView&) override { return OkStatus(); }
+  Status SendCheck(const RankId&, std::uint64_t, const ptc::MeshShape&) override {
+    return OkStatus();
+  }
   void Abandon(const std::string&, std::int64_t, std::int64_t) override {}
   Status SendCommand(const RankId&, RankCommand command, std::int64_t, const RankView*) override {
     if (command == RankCommand::kResume) ++resumed;

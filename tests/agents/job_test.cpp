@@ -142,6 +142,35 @@ class JobTest : public QObject {
     }
   }
 
+  // While it trains.
+  void aRankSaysOnWhichMeshesItsProgramCanRun() {
+    Node node(1);
+    const std::string file = (node.directory.path() + "/fails").toStdString();
+    std::ofstream(file) << "3 4";
+    node.more_environment = {"COUNTING_JOB_FAILS=" + file};
+    QVERIFY(node.agent.Start());
+    node.StartJob(1, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
+    std::uint64_t check = 0;
+    for (const auto& [mesh, refusal] : {std::pair{"dp=2", ""},
+                                        {"dp=3", "3 ranks have no equal parts"},
+                                        {"dp=2,tp=2", "4 ranks have no equal parts"},
+                                        {"dp=3,tp=2", ""}}) {
+      ++check;
+      const ptc::MeshShape shape = *ptc::ParseMeshShape(mesh);
+      SUCCEEDS(
+          node.agent.Do([&](RankPort& port) { return port.SendCheck(Node::Id(0), check, shape); }));
+      QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).checked.contains(check), kLimit);
+      const Status said = node.agent.Of(Node::Id(0)).checked.at(check);
+      QCOMPARE(said ? std::string() : said.error().message, std::string(refusal));
+      if (!said) QCOMPARE(said.error().code, ErrorCode::kFailedPrecondition);
+    }
+    const Status nobody = node.agent.Do(
+        [&](RankPort& port) { return port.SendCheck(Node::Id(5), 1, ptc::MeshShape()); });
+    QVERIFY(!nobody && nobody.error().code == ErrorCode::kUnavailable);
+  }
+
   // One of two ranks cannot read its data: both wait at the same step, and that rank reports the
   // reason, also to a new agent.
   void aRankWithoutDataStopsAll() {

@@ -103,6 +103,35 @@ class E2eStagesTest : public QObject {
     QCOMPARE(heldIn(5, 0), all);
   }
 
+  void thePlanAsksTheProgram() {
+    start("balanced", "dp=2", "n0g0,n0g1");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    write("fails", "3");
+    const QStringList three = {"plan", kJob, "--mesh", "dp=3", "--devices", "n0g0,n0g1,n0g2"};
+    const QStringList one = {"plan", kJob, "--mesh", "dp=1", "--devices", "n0g2", "--json"};
+    for (const bool pauses : {false, true}) {
+      if (pauses) QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+      const Outcome refused = m_cluster->Run(three);
+      QVERIFY2(
+          refused.code == 1 && refused.SaysInOneLine("tesseractl", "3 ranks have no equal parts"),
+          refused.Text());
+      const Json plan = m_cluster->Ask(one);
+      QVERIFY(plan.is_object());
+      QVERIFY2(plan["program_not_asked"].is_null(), plan.dump().c_str());
+    }
+    write("fails", "2");
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["state"] == "suspended" &&
+             job["reason"].get<std::string>().ends_with("not started again");
+    }));
+    const QString why = "job 'staged' is suspended";
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Run(one).code == 0; }));
+    QCOMPARE(QString::fromStdString(m_cluster->Ask(one)["program_not_asked"]), why);
+    const Outcome shown = m_cluster->Run(one.first(one.size() - 1));
+    QVERIFY2(shown.output.contains("was not asked whether it can run there: " + why), shown.Text());
+  }
+
   // Its ranks are started again in vain, and its state is whole.
   void itReturnsFromAMeshOnWhichItsRanksFail() {
     start("balanced", "dp=2", "n0g0,n0g1");

@@ -554,13 +554,14 @@ class E2eTorchTest : public QObject {
   void aBatchWithoutEqualPartsIsRefused() {
     QVERIFY(m_jobs->Start("wrong", "fsdp.py", {"dp=2", "n0g0,n1g0"},
                           {"--batch", "4", "--steps", "100000", "--delay", "0.05"}));
+    const QString sentence = "a batch of 4 samples has no equal parts for dp=3";
+    const Outcome planned = m_cluster->Run(
+        {"plan", "wrong", "--mesh", "dp=3", "--devices", "n0g0,n1g0,n1g1"}, kTorchPatience);
+    QVERIFY2(planned.code == 1 && QString(planned.Text()).contains(sentence), planned.Text());
     const Outcome refused =
         m_cluster->Run({"apply", "wrong", "--mesh", "dp=3", "--devices", "n0g0,n1g0,n1g1", "--yes"},
                        kTorchPatience);
-    QVERIFY2(
-        refused.code != 0 &&
-            QString(refused.Text()).contains("a batch of 4 samples has no equal parts for dp=3"),
-        refused.Text());
+    QVERIFY2(refused.code != 0 && QString(refused.Text()).contains(sentence), refused.Text());
     QCOMPARE(m_cluster->Job("wrong")["epoch"].get<std::int64_t>(), std::int64_t{1});
     QVERIFY(m_cluster->GoesOn("wrong", 5));
     QVERIFY(m_cluster->Apply("wrong", "dp=4", "n0g0,n1g0,n1g1,n0g1").is_object());

@@ -20,6 +20,7 @@ const char* NameOfChange(const ui::Request& request) {
           [](const ui::CheckpointsRequest&) -> Name { return nullptr; },
           [](const ui::RegistrarRequest&) -> Name { return nullptr; },
           [](const ui::ScenarioRequest&) -> Name { return nullptr; },
+          [](const ui::CheckMeshRequest&) -> Name { return nullptr; },
           [](const ui::NodeEventsRequest&) -> Name { return nullptr; },
           [](const ui::DigestRequest&) -> Name { return "digest"; },
           [](const ui::TuneRequest&) -> Name { return "tune"; },

@@ -233,6 +233,33 @@ class DraftTest : public QObject {
     QVERIFY(!m_plan->summary());
   }
 
+  // Once for a draft that stays: the answer takes a program seconds.
+  void theProgramIsAskedOnceTheDraftRests() {
+    m_commands->meshAnswer = FailedPrecondition("three is no power of two");
+    m_draft->add({{1, 0}, {1, 1}});
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Ready);
+    m_draft->add({{1, 2}, {1, 3}});
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Ready);
+    QVERIFY(m_commands->checkedMeshes.empty());
+    const ptc::MeshShape mesh = m_plan->summary()->to_mesh;
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Failed);
+    QCOMPARE(m_commands->checkedMeshes.size(), std::size_t{1});
+    QVERIFY(m_commands->checkedMeshes.front().job == test::kJob);
+    QVERIFY(m_commands->checkedMeshes.front().mesh == mesh);
+    QVERIFY2(m_plan->problem().contains(QStringLiteral("three is no power of two")),
+             qPrintable(m_plan->problem()));
+  }
+
+  void aProgramThatCannotBeAskedIsNoProblemOfThePlan() {
+    m_commands->meshAnswer = std::string("job 'gpt-mini' is suspended");
+    m_draft->add(kN1);
+    QTRY_VERIFY(m_plan->state() == DraftPlan::State::Ready && !m_plan->problem().isEmpty());
+    QVERIFY(m_plan->summary());
+    QCOMPARE(m_plan->problem(),
+             QStringLiteral("The program was not asked whether it can run there: "
+                            "job 'gpt-mini' is suspended"));
+  }
+
   void namesOfDevices_data() {
     QTest::addColumn<QString>("devices");
     QTest::addColumn<QString>("names");

@@ -270,6 +270,13 @@ void SpyCommands::send(const ui::Request& request, std::function<void(const ui::
     QTimer::singleShot(0, this, [this, done = std::move(done)] { done(ui::Answer(nodeEvents)); });
     return;
   }
+  if (const auto* check = std::get_if<ui::CheckMeshRequest>(&request)) {  // so does a draft
+    checkedMeshes.push_back(*check);
+    QTimer::singleShot(0, this, [done = std::move(done), said = meshAnswer] {
+      done(said ? Result<ui::Answer>(ui::Answer(*said)) : Result<ui::Answer>(said.error()));
+    });
+    return;
+  }
   requests.push_back(request);
   auto result = requestAnswer ? requestAnswer(request) : std::nullopt;
   if (!result) {

@@ -94,7 +94,9 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<QString> checkpoints;  // folders
   int reconnects = 0;
   int stops = 0;                      // of requests that run for long
-  std::vector<ui::Request> requests;  // of ask(), without those for nodeEvents
+  std::vector<ui::Request> requests;  // of ask(), without those below
+  std::vector<ui::CheckMeshRequest> checkedMeshes;
+  Result<std::string> meshAnswer = std::string();
   std::vector<engine::Event> nodeEvents;
   /// Answers a request; without it, or where it returns none, requests are not answered.
   std::function<std::optional<Result<ui::Answer>>(const ui::Request&)> requestAnswer;

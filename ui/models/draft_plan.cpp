@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -13,6 +14,8 @@ DraftPlan::DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& command
     : QObject(parent), m_draft(draft), m_model(model), m_commands(commands) {
   m_delay.setSingleShot(true);
   connect(&m_delay, &QTimer::timeout, this, &DraftPlan::ask);
+  m_programDelay.setSingleShot(true);
+  connect(&m_programDelay, &QTimer::timeout, this, &DraftPlan::askProgram);
   connect(&m_draft, &Draft::changed, this, &DraftPlan::onDraftChanged);
   connect(&m_model, &ClusterModel::changed, this, &DraftPlan::onModelChanged);
 }
@@ -36,6 +39,7 @@ void DraftPlan::set(State state, const QString& problem) {
   m_state = state;
   m_problem = problem;
   if (state == State::None || state == State::Invalid || state == State::Failed) m_summary.reset();
+  if (state != State::Ready) m_programDelay.stop();
   emit changed();
 }
 
@@ -99,10 +103,27 @@ void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> res
   if (generation != m_generation) return;
   if (!result) return set(State::Failed, format::error(result.error()));
   m_summary = std::make_shared<const engine::PlanSummary>(std::move(*result));
-  if (matchesLive(*m_summary)) return set(State::Ready);
+  if (matchesLive(*m_summary)) {
+    m_programDelay.start(kProgramDelayMs);
+    return set(State::Ready);
+  }
   // Plan and snapshot have different epochs; one of them is outdated.
   m_delay.start(kReplanDelayMs);
   set(State::Stale, tr("The cluster changed. Planning again."));
+}
+
+void DraftPlan::askProgram() {
+  m_commands.ask(
+      CheckMeshRequest{m_summary->job, m_summary->to_mesh},
+      [self = QPointer<DraftPlan>(this), generation = m_generation](Result<std::string> answer) {
+        if (!self || generation != self->m_generation || self->m_state != State::Ready) return;
+        if (answer && answer->empty()) return;
+        const bool cannot = !answer && answer.error().code == ErrorCode::kFailedPrecondition;
+        if (cannot) return self->set(State::Failed, format::error(answer.error()));
+        const QString why = answer ? localized(*answer) : format::error(answer.error());
+        self->set(State::Ready,
+                  tr("The program was not asked whether it can run there: %1").arg(why));
+      });
 }
 
 }  // namespace tessera::ui

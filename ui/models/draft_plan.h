@@ -3,7 +3,8 @@
 
 /// \file
 /// The plan of the draft. It is requested after each edit; late answers are dropped. A plan is
-/// valid only for the epoch and layout for which it was made.
+/// valid only for the epoch and layout for which it was made. Once it has not changed for some
+/// seconds, the program of the job is asked whether it can run on its mesh.
 
 #include <QObject>
 #include <QString>
@@ -25,6 +26,7 @@ class DraftPlan : public QObject {
   enum class State { None, Invalid, Planning, Ready, Stale, Failed };
   static constexpr int kEditDelayMs = 30;
   static constexpr int kReplanDelayMs = 300;
+  static constexpr int kProgramDelayMs = 2000;  // it starts a process on a node
 
   /// All three must outlive the plan.
   DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& commands,
@@ -34,7 +36,8 @@ class DraftPlan : public QObject {
   /// The newest answer for this draft, also while a newer one is pending (Planning, Stale). Nothing
   /// in the states None, Invalid and Failed.
   const std::shared_ptr<const engine::PlanSummary>& summary() const { return m_summary; }
-  /// The problem as one sentence; empty if there is none.
+  /// The problem as one sentence; empty if there is none. In the state Ready it says that the
+  /// program could not be asked.
   const QString& problem() const { return m_problem; }
   /// The request that `summary` answers.
   const PlanRequest& request() const { return m_request; }
@@ -55,6 +58,7 @@ class DraftPlan : public QObject {
   void ask();
   void answer(std::uint64_t generation, Result<engine::PlanSummary> result);
   void set(State state, const QString& problem = {});
+  void askProgram();
   bool matchesLive(const engine::PlanSummary& summary) const;
 
   Draft& m_draft;
@@ -66,7 +70,7 @@ class DraftPlan : public QObject {
   MoveWay m_way = MoveWay::Auto;
   QString m_problem;
   std::uint64_t m_generation = 0;  // of the newest request; older answers are dropped
-  QTimer m_delay;
+  QTimer m_delay, m_programDelay;
 };
 
 }  // namespace tessera::ui

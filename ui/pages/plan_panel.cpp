@@ -341,10 +341,9 @@ void PlanPanel::refreshFields() {
 
   const bool bad =
       m_plan.state() == DraftPlan::State::Invalid || m_plan.state() == DraftPlan::State::Failed;
-  const bool stale = m_plan.state() == DraftPlan::State::Stale;
   m_problem->setText(m_plan.problem());
-  m_problem->setVisible(bad || stale);
-  setRole(m_problem, stale ? QStringLiteral("warn") : QStringLiteral("bad"));
+  m_problem->setVisible(!m_plan.problem().isEmpty());
+  setRole(m_problem, bad ? QStringLiteral("bad") : QStringLiteral("warn"));
 
   for (const AxisRow& row : m_axes) {
     setWrong(row.box, bad && names(m_plan.problem(), axisName(row.axis)));

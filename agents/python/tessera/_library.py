@@ -94,6 +94,7 @@ class CDecision(Structure):
 
 
 ConnectFunction = CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(CView))
+CheckFunction = CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(c_int64))
 GatherFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CRecord), POINTER(CRecord))
 
 # result and arguments; a job is a pointer that nobody looks into
@@ -133,6 +134,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "tessera_loading": (None, [c_void_p, c_int64, c_int64]),
     "tessera_connect": (c_int, [c_void_p, ConnectFunction, c_void_p]),
     "tessera_connect_reason": (None, [c_void_p, c_char_p]),
+    "tessera_on_check": (c_int, [c_void_p, CheckFunction, c_void_p]),
+    "tessera_check_reason": (None, [c_void_p, c_char_p]),
+    "tessera_check_abandoned": (c_int, [c_void_p]),
     "tessera_abandoned": (c_int, [c_void_p, c_int64, c_int64]),
     "tessera_store_set": (c_int, [c_void_p, c_int64, c_int64, c_char_p, c_char_p, c_size_t]),
     "tessera_store_get": (

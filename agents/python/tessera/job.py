@@ -198,6 +198,7 @@ class Job:
         check(self._lib.tessera_attach(byref(self._job)))
         # The library calls it later on, so it must live as long.
         self._connect: Any = lib.ConnectFunction()
+        self._check: Any = lib.CheckFunction()
 
     def detach(self) -> None:
         if self._job:
@@ -280,6 +281,29 @@ class Job:
 
             self._connect = lib.ConnectFunction(run)
         check(self._lib.tessera_connect(self._job, self._connect, None))
+
+    def on_check(self, can_run: Callable[[dict[str, int]], None]) -> None:
+        """Lets users ask whether the program can run on a mesh, without a change.
+
+        `can_run` is called with the sizes by axis, on a thread of the library, one call at a time.
+        It raises TesseraError if the program cannot; after another exception it is not known.
+        """
+
+        def run(_context: Any, _job: Any, sizes: Any) -> int:
+            try:
+                can_run({axis: int(sizes[i]) for i, axis in enumerate(lib.AXES)})
+            except Exception as error:
+                reason = str(error) or type(error).__name__
+                self._lib.tessera_check_reason(self._job, reason.encode(errors="replace"))
+                return 1 if isinstance(error, TesseraError) else -1
+            return 0
+
+        self._check = lib.CheckFunction(run)
+        check(self._lib.tessera_on_check(self._job, self._check, None))
+
+    def check_abandoned(self) -> bool:
+        """Whether the answer of the running check is no longer wanted. In `can_run` only."""
+        return bool(self._lib.tessera_check_abandoned(self._job) == 1)
 
     def abandoned(self, view: View) -> bool:
         """Whether the groups of the view are no longer wanted. Any thread."""

@@ -217,6 +217,20 @@ class ComingMeshes(unittest.TestCase):
             with self.assertRaisesRegex(TesseraError, "no equal parts for dp=3"):
                 Attached._connect(job, view)
 
+    def test_it_is_said_when_a_change_is_planned(self):
+        from tessera.torch import job as module
+
+        with pretended({**SIZES, "dp": 2}) as mesh:
+            job = self.job(mesh, shards=True)
+            job.sampler(8, global_batch=4)
+            job._job = mock.Mock()
+            with mock.patch.object(module, "check_in_child") as in_child:
+                with self.assertRaisesRegex(TesseraError, "no equal parts for dp=3"):
+                    module.Attached._check(job, {**SIZES, "dp": 3})
+                in_child.assert_not_called()
+                module.Attached._check(job, {**SIZES, "dp": 4})
+                in_child.assert_called_once_with({**SIZES, "dp": 4}, job._job.check_abandoned)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -530,6 +530,7 @@ class Attached(TorchJob):
             self._begin_watch()
         else:
             self._wait(0, step=-1)  # an update that is left comes with the loop
+        self._job.on_check(self._check)
         watch_over(self)
 
     @contextlib.contextmanager
@@ -593,6 +594,12 @@ class Attached(TorchJob):
         if is_change and (view.world <= self.mesh.size() or view.sizes["pp"] > 1):
             check_in_child(view.sizes, lambda: self._job.abandoned(view))
         self._groups.build(view)
+
+    def _check(self, sizes: dict[str, int]) -> None:
+        """Raises what _connect and ranks that join would refuse. On a thread of the library."""
+        if self._sampler is not None:
+            self._sampler.check(sizes)
+        check_in_child(sizes, self._job.check_abandoned)
 
     def _rebuild(self, view: View) -> Binding:
         old = [] if self._program is None else _parts_of(self._program)
