@@ -453,6 +453,13 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "view %1 is no longer held here"),
       QT_TRANSLATE_NOOP("Sentences", "%1: schema version %2, this program knows up to %3"),
       QT_TRANSLATE_NOOP("Sentences", "journal row '%1' is damaged: %2"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 cannot run, because its journal is damaged (%2)"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "%1 cannot run, because its journal is damaged (%2). No other node has a copy of it: put "
+          "one of yours back as %3, and the node goes on; or end the node with `kill %4` on its "
+          "machine, remove the file and start the node again: its part of the jobs then comes from "
+          "replicas, snapshots or checkpoints"),
       // Errors of the panel itself.
       QT_TRANSLATE_NOOP("Sentences", "no cluster is connected"),
       QT_TRANSLATE_NOOP("Sentences", "the panel has left that cluster"),
@@ -506,6 +513,10 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "device %1 cannot be used: it failed"),
       QT_TRANSLATE_NOOP("Sentences", "device %1 is in job '%2'"),
       QT_TRANSLATE_NOOP("Sentences", "device %1 does not exist: %2"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "device %1 cannot be used yet: %2 has not registered since the "
+                        "registrar's agent started"),
+      QT_TRANSLATE_NOOP("Sentences", "try again when `tesseractl status` lists it as alive"),
       QT_TRANSLATE_NOOP("Sentences", "device %1 needs %2 during the move, it has %3"),
       QT_TRANSLATE_NOOP("Sentences",
                         "device %1 needs %2 during the move, it has %3; it fits with "

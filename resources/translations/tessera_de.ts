@@ -799,6 +799,14 @@
         <translation>GPU %1 gibt es nicht: %2</translation>
     </message>
     <message>
+        <source>device %1 cannot be used yet: %2 has not registered since the registrar&apos;s agent started</source>
+        <translation>GPU %1 ist noch nicht nutzbar: %2 hat sich seit dem Start des Agenten des Registrars nicht gemeldet</translation>
+    </message>
+    <message>
+        <source>try again when `tesseractl status` lists it as alive</source>
+        <translation>noch einmal versuchen, sobald `tesseractl status` ihn als „alive“ zeigt</translation>
+    </message>
+    <message>
         <source>device %1 needs %2 during the move, it has %3</source>
         <translation>GPU %1 braucht während der Änderung %2, sie hat %3</translation>
     </message>
@@ -1353,6 +1361,14 @@
     <message>
         <source>journal row &apos;%1&apos; is damaged: %2</source>
         <translation>Journalzeile „%1“ ist beschädigt: %2</translation>
+    </message>
+    <message>
+        <source>%1 cannot run, because its journal is damaged (%2)</source>
+        <translation>%1 kann nicht laufen, weil sein Journal beschädigt ist (%2)</translation>
+    </message>
+    <message>
+        <source>%1 cannot run, because its journal is damaged (%2). No other node has a copy of it: put one of yours back as %3, and the node goes on; or end the node with `kill %4` on its machine, remove the file and start the node again: its part of the jobs then comes from replicas, snapshots or checkpoints</source>
+        <translation>%1 kann nicht laufen, weil sein Journal beschädigt ist (%2). Kein anderer Knoten hat eine Kopie davon: Die eigene als %3 zurücklegen, dann macht der Knoten weiter; oder den Knoten auf seiner Maschine mit `kill %4` beenden, die Datei entfernen und den Knoten neu starten: Sein Teil der Jobs kommt dann aus Replikaten, Snapshots oder Checkpoints</translation>
     </message>
     <message>
         <source>replicas_live: %1</source>
