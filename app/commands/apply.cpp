@@ -33,6 +33,11 @@ int runApply(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));
   TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &planRequest));
   if (!call.json) fmt::print("{}", describePlan(plan));
+  // The preparation asks the program as well: an answer in advance is for the user who decides.
+  if (!call.arguments.has(inRounds ? "confirm" : "yes")) {
+    TESSERA_OR_FAILED(const std::string notAsked, askProgram(session, plan));
+    fmt::print("{}", describeNotAsked(notAsked));
+  }
   const std::string question =
       fmt::format("Move {} of job '{}', with a pause of about {}", formatBytes(plan.moved()),
                   plan.job, formatSeconds(plan.pause_estimate));
@@ -88,7 +93,9 @@ Command applyCommand() {
                                             "the question"},
                                    yesOption("do not ask after the plan was shown"),
                                    quietOption()}),
-           .notes = {"Shows the plan and asks. Without a terminal --yes is needed.",
+           .notes = {"Shows the plan, asks the program of the job whether it can run there, and "
+                     "asks you. Without a terminal --yes is needed; the program is then asked "
+                     "while the change is prepared.",
                      "With --move-memory it asks for the name of the job, because there is no "
                      "rollback from the first round on. Without a terminal --confirm JOB is "
                      "needed.",

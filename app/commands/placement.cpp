@@ -208,6 +208,11 @@ Result<std::string> askProgram(Session& session, const engine::PlanSummary& plan
   return notAskedOf(*reply);
 }
 
+std::string describeNotAsked(const std::string& why) {
+  if (why.empty()) return {};
+  return fmt::format("  program  was not asked whether it can run there: {}\n", why);
+}
+
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
   text += fmt::format("  from     {}\n", describeTarget(plan.from_mesh, plan.from_devices,

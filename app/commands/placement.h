@@ -57,6 +57,8 @@ Result<std::string> notAskedOf(const wire::Reply& reply);
 /// \return why it could not be asked; empty: it can run there, or there is no program to ask
 /// \error kFailedPrecondition with the program's reason if it cannot
 Result<std::string> askProgram(Session& session, const engine::PlanSummary& plan);
+/// The line of a plan for what askProgram returned; empty if that is empty.
+std::string describeNotAsked(const std::string& why);
 
 OptionSpec devicesOption(std::string fallback);
 OptionSpec meshOption(std::string fallback);

@@ -52,9 +52,7 @@ int runPlan(const Invocation& call) {
     if (proposal) json["candidates"] = toJson(*proposal)["candidates"];
     printLine(json);
   } else {
-    fmt::print("{}", describePlan(plan));
-    if (!notAsked.empty())
-      fmt::print("  program  was not asked whether it can run there: {}\n", notAsked);
+    fmt::print("{}{}", describePlan(plan), describeNotAsked(notAsked));
     if (proposal) fmt::print("\n{}", describeProposal(*proposal, tokens));
   }
   return kDone;

@@ -4,6 +4,8 @@
 // a mesh: the job returns to the one before.
 #include <QDir>
 #include <QFile>
+#include <QProcess>
+#include <QStandardPaths>
 #include <QTest>
 #include <nlohmann/json.hpp>
 
@@ -130,6 +132,26 @@ class E2eStagesTest : public QObject {
     QCOMPARE(QString::fromStdString(m_cluster->Ask(one)["program_not_asked"]), why);
     const Outcome shown = m_cluster->Run(one.first(one.size() - 1));
     QVERIFY2(shown.output.contains("was not asked whether it can run there: " + why), shown.Text());
+  }
+
+  // A terminal is what `script` gives its command.
+  void applyAsksTheProgramBeforeTheUser() {
+    if (QStandardPaths::findExecutable("script").isEmpty()) QSKIP("script is not installed");
+    start("balanced", "dp=2", "n0g0,n0g1");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    write("fails", "3");
+    QProcess script;
+    script.setEnvironment(m_cluster->Environment());
+    script.start("script", {"-qec",
+                            QStringLiteral(TESSERA_BIN_DIR "/tesseractl apply ") + kJob +
+                                " --mesh dp=3 --devices n0g0,n0g1,n0g2",
+                            "/dev/null"});
+    QVERIFY(script.waitForFinished(60'000));
+    const QByteArray output = script.readAll();
+    QVERIFY2(script.exitCode() == 1, output.constData());
+    QVERIFY2(output.contains("moved in all"), output.constData());
+    QVERIFY2(output.contains("3 ranks have no equal parts"), output.constData());
+    QVERIFY2(!output.contains("[y/N]"), output.constData());
   }
 
   // Its ranks are started again in vain, and its state is whole.
