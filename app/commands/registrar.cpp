@@ -222,6 +222,10 @@ int runRegistrarMove(const Invocation& call) {
   return kDone;
 }
 
+constexpr std::string_view kDefaultsAfterRebuild =
+    "Failure policy, snapshots and the schedule of checkpoints of a restored job are the defaults: "
+    "set them again.";
+
 int runRegistrarRebuild(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));
   wire::Request request;
@@ -236,6 +240,7 @@ int runRegistrarRebuild(const Invocation& call) {
     return all ? kDone : kFailed;
   }
   for (const std::string& job : rebuilt.jobs()) fmt::print("{}: restored from its nodes\n", job);
+  if (!rebuilt.jobs().empty()) fmt::print("{}\n", kDefaultsAfterRebuild);
   for (const std::string& why : rebuilt.left()) fmt::print("not restored: {}\n", why);
   if (rebuilt.jobs().empty() && all)
     fmt::print("The registrar knows all jobs that the nodes hold: nothing to restore.\n");
@@ -250,9 +255,9 @@ Command registrarRebuildCommand() {
            .notes = {"For a registrar whose registrar.db was lost, damaged or replaced by an old "
                      "copy: `job list` then names jobs that nodes hold and the registrar does not "
                      "know. Until they are restored, their names and GPUs are not used.",
-                     "Layouts and state come from the nodes. Failure policy, snapshots and the "
-                     "schedule of checkpoints of a restored job are the defaults: set them again. "
-                     "Exits with 1 if a job could not be restored, and prints why."},
+                     fmt::format("Layouts and state come from the nodes. {} Exits with 1 if a job "
+                                 "could not be restored, and prints why.",
+                                 kDefaultsAfterRebuild)},
            .examples = {"tesseractl registrar rebuild", "tesseractl --json registrar rebuild"}},
           runRegistrarRebuild};
 }
