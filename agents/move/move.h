@@ -24,7 +24,8 @@ namespace tessera::agents {
 enum class MoveMode {
   kVerifyMoved,  // reads what moves, and compares it with its sources
   kVerifyFull,   // also reads all old cells before the first copy, and all new cells after the last
-  kDigests       // only reads the old cells
+  kDigests,      // only reads the old cells
+  kReplicas      // only reads the old cells of which the change drops a replica
 };
 
 /// The digests of cells that a transfer has written and compared with their sources, by device.

@@ -10,6 +10,7 @@
 #include "agents/move/parallel.h"
 #include "ptc/base/run_both.h"
 #include "ptc/digest.h"
+#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::agents {
 
@@ -63,6 +64,10 @@ MoveResult Mover::Run(const std::stop_token& stop) {
     if (!result.status || mode_ == MoveMode::kDigests) return result;
     result.digests.has_before = true;
     result.digests.before = Summarize(cells, result.before);
+    if (mode_ == MoveMode::kReplicas) {
+      result.digests.before.sums.clear();  // of a part of the state
+      return result;
+    }
   }
   result.status = c.hand_in           ? Refill(stop, result)
                   : c.open_checkpoint ? ReadCheckpoint(stop)
@@ -113,14 +118,19 @@ Status Mover::DigestAll(const std::stop_token& stop, Side side, const ptc::Devic
     ptc::Box range;
   };
   std::vector<Work> work;
+  std::optional<ptc::DeviceCells> needed;
+  if (mode_ == MoveMode::kReplicas) needed.emplace(c.from, c.to, ptc::CellOwners::kNeeders);
   for (const auto& [device, local] : c.local) {
     const bool is_lost = std::find(c.lost.begin(), c.lost.end(), device) != c.lost.end();
     const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
     if (!layout.mesh().RankOf(device) || (side == Side::kOld && is_lost)) continue;
     entries.push_back(cells.Of(device));
     out.push_back({device, std::vector<std::uint64_t>(entries.back().size())});
+    std::vector<int> dropped;
+    if (needed) dropped = ptc::DroppedReplicas(cells, *needed, device);
     for (std::size_t i = 0; i < entries.back().size(); ++i) {
       const ptc::DeviceCells::Entry& cell = entries.back()[i];
+      if (needed && !std::ranges::binary_search(dropped, cell.group)) continue;
       for (ptc::Box& range : WorkOf(c, cell.tensor, *cell.box)) {
         work.push_back({out.size() - 1, i, std::move(range)});
       }
@@ -145,7 +155,7 @@ Status Mover::DigestAll(const std::stop_token& stop, Side side, const ptc::Devic
     digest += part;
     return OkStatus();
   }));
-  if (side == Side::kNew || mode_ == MoveMode::kDigests) return OkStatus();
+  if (side == Side::kNew || mode_ != MoveMode::kVerifyFull) return OkStatus();
   for (std::size_t d = 0; d < out.size(); ++d) {
     for (std::size_t i = 0; i < entries[d].size(); ++i) {
       old_digests_.emplace(std::tuple(out[d].device, entries[d][i].tensor, *entries[d][i].box),

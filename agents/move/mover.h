@@ -62,8 +62,8 @@ class Mover : public Move {
 
   MoveResult Run(const std::stop_token& stop);
   Status Transfer(const std::stop_token& stop, MoveResult& result);
-  /// Digests of all cells of the node's devices on one side, from memory. If it fails, `out` has no
-  /// meaning.
+  /// Digests of the cells of the node's devices on one side, from memory: of those that the mode
+  /// reads, and 0 of the others. If it fails, `out` has no meaning.
   Status DigestAll(const std::stop_token& stop, Side side, const ptc::DeviceCells& cells,
                    std::vector<DeviceDigests>& out);
   /// The digests of all new cells, after the transfer. Those of a hand-in have just arrived.

@@ -169,11 +169,29 @@ void ChangeTransfer::AfterAhead(const Status& status, const Done& done) {
     after_ahead_ = [this, done] { AfterAhead(OkStatus(), done); };
     return;
   }
-  if (taken_ahead_) {
-    digests_.Keep(change_.prepare().transaction(), *context_, taken_ahead_->before,
-                  taken_ahead_->devices);
-  }
+  if (!taken_ahead_) return CompareReplicas(done);
+  digests_.Keep(change_.prepare().transaction(), *context_, taken_ahead_->before,
+                taken_ahead_->devices);
   done(OkStatus());
+}
+
+// After the commit there is nothing left to compare with.
+void ChangeTransfer::CompareReplicas(const Done& done) {
+  const wire::Prepare& prepare = change_.prepare();
+  // Another state takes the place of the old one, or the transfer reads all of it.
+  const bool is_replaced =
+      prepare.has_hand_in() || prepare.has_snapshot() || prepare.has_checkpoint();
+  if (is_replaced || prepare.verify_full() || !context_ || context_->mixed) return done(OkStatus());
+  replicas_read_ = world_.start_move(
+      context_, MoveMode::kReplicas,
+      [this, lives = std::weak_ptr(lives_), done](const MoveResult& result) {
+        if (lives.expired()) return;
+        if (result.status) {
+          digests_.Keep(change_.prepare().transaction(), *context_, result.before, {});
+          replicas_ = result.digests.before;
+        }
+        done(result.status);
+      });
 }
 
 std::optional<KeptResult> ChangeTransfer::TakenAhead(std::int64_t step) {
@@ -189,8 +207,8 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
   if (!change_.prepare().has_hand_in()) {
     TESSERA_RETURN_IF_ERROR(change_.CheckStep(devices_, step));
   }
-  if (change_.rounds() > 0) {  // that comes after the decision
-    done(OkStatus());
+  if (change_.rounds() > 0) {  // they move after the decision
+    CompareReplicas(done);
     return OkStatus();
   }
   const bool has_pending = pending.step() != 0;
@@ -199,15 +217,21 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     MoveGradients(pending, done);
   };
   if (copied_ == step && has_pending) {
-    if (result_->digests.has_after) {
+    const bool reads_all = result_->digests.has_after;
+    if (reads_all) {
       digests_.Keep(change_.prepare().transaction(), *context_, result_->before, result_->after);
     }
-    MoveGradients(pending, [this, done](const Status& status) { AfterAhead(status, done); });
+    MoveGradients(pending, [this, done, reads_all](const Status& status) {
+      reads_all ? done(status) : AfterAhead(status, done);
+    });
     return OkStatus();
   }
   if (copied_) ForgetCopies();  // all of it moves again
   if (has_pending) {
-    MoveState(context_, MoveMode::kVerifyMoved, with_gradients);
+    CompareReplicas([this, with_gradients](const Status& status) {
+      if (!status) return with_gradients(status);
+      MoveState(context_, MoveMode::kVerifyMoved, with_gradients);
+    });
     return OkStatus();
   }
   // The new pieces may lie in the space of the gradients, so these are no longer valid.
@@ -220,7 +244,10 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     context_ = std::move(context);
   }
   const bool is_full = change_.prepare().verify_full();
-  MoveState(context_, is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
+  CompareReplicas([this, is_full, done = std::move(done)](const Status& status) {
+    if (!status) return done(status);
+    MoveState(context_, is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, done);
+  });
   return OkStatus();
 }
 
@@ -304,6 +331,7 @@ void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
 }
 
 void ChangeTransfer::Cancel() {
+  if (replicas_read_) replicas_read_->Cancel();
   if (followed_move_) followed_move_->Cancel();
   if (move_) move_->Cancel();
   if (gradient_move_) gradient_move_->Cancel();
@@ -351,9 +379,15 @@ void ChangeTransfer::SendProgress(bool all) {
 }
 
 void ChangeTransfer::Describe(wire::TxnReport* report) const {
-  if (!result_) return;
-  report->set_checksums_equal(result_->checksums_equal);
-  const StateDigests& taken = taken_ahead_ ? taken_ahead_->digests : result_->digests;
+  StateDigests taken;
+  if (result_) {
+    report->set_checksums_equal(result_->checksums_equal);
+    taken = taken_ahead_ ? taken_ahead_->digests : result_->digests;
+  }
+  if (replicas_ && !taken.has_before) {
+    taken.has_before = true;
+    taken.before = *replicas_;
+  }
   if (taken.has_before || taken.has_after) Encode(taken, report->mutable_digests());
 }
 

@@ -87,6 +87,7 @@ class ChangeTransfer {
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.
   void Stop() {
+    replicas_read_.reset();
     move_.reset();
     gradient_move_.reset();
     followed_move_.reset();
@@ -98,7 +99,7 @@ class ChangeTransfer {
   /// a transfer.
   void SendProgress(bool all);
   /// Fills in what the transfer that has ended has compared, and the digests that it has taken, or
-  /// that were taken while the ranks computed.
+  /// that were taken before it.
   void Describe(wire::TxnReport* report) const;
   /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
   /// an earlier agent made it.
@@ -111,6 +112,9 @@ class ChangeTransfer {
   void TakeAhead(std::int64_t step);
   /// Calls `done(status)` when the digests that TakeAhead has begun are known, or failed.
   void AfterAhead(const Status& status, const Done& done);
+  /// Reads the replicas that the change drops, and those that they have to equal. The registrar
+  /// compares them before it decides.
+  void CompareReplicas(const Done& done);
   void MoveState(std::shared_ptr<const MoveContext> context, MoveMode mode, Done done);
   void CopyLeg(const engine::RunPrecopy& leg, const wire::StepDecision& followed, Done done);
   /// Makes the update to the tensors of the legs before.
@@ -137,6 +141,8 @@ class ChangeTransfer {
   bool is_offered_ = false;
   std::shared_ptr<void> pages_;
   bool is_warming_ = false;
+  std::unique_ptr<Move> replicas_read_;  // without a move
+  std::optional<SideDigests> replicas_;  // what it has read
   std::unique_ptr<Move> move_;           // of the state
   std::unique_ptr<Move> gradient_move_;  // after it
   std::unique_ptr<Move> followed_move_;  // of gradients that were kept

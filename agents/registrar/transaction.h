@@ -74,6 +74,7 @@ struct Txn {
   std::optional<Recovery> recovery;
   std::optional<ptc::Layout> from;  // absent after a restart of the registrar
   bool verify_full = false;         // all state is read in the pause
+  bool replicas_differ = false;     // a recovery has found that, and goes on
   bool was_paused = false;          // and stays so
   std::int64_t copied_step = 0;     // after which the state is copied while ranks compute; 0: none
   int leg = 1;                      // of that copy

@@ -523,11 +523,17 @@ engine::DigestsCompared TransactionDesk::Compare() {
     if (!states.differing_after.empty()) return {false, DifferenceText(states.differing_after)};
     if (!states.difference.empty()) return {false, states.difference};
   } else {
-    // Nodes that copied while the ranks computed have read all replicas then.
+    // Nodes have read the replicas that the change drops, while the ranks computed or in the pause.
     StateComparison states;
     states.differing_before = DifferingBefore(*txn_);
     AskAbout(states);
-    if (!states.differing_before.empty()) return {false, DifferenceText(states.differing_before)};
+    if (!states.differing_before.empty()) {
+      const std::string text = DifferenceText(states.differing_before);
+      if (!txn_->recovery) return {false, text};
+      // Without it the job would not run at all.
+      AddEvent(engine::Severity::kError, fmt::format("txn {}", txn_->id), text);
+      txn_->replicas_differ = true;
+    }
   }
   // Recorded before the decision, so that a restarted registrar finds the bytes and the digests.
   publisher_.Record(txn_->entry);
@@ -562,7 +568,8 @@ std::string TransactionDesk::NoteDigests() {
   if (!txn_->reads_all()) {
     std::string missing;
     for (const std::int32_t node : NodesOf(txn_->planned.to.mesh())) {
-      if (txn_->digests.contains(node)) continue;
+      const auto found = txn_->digests.find(node);
+      if (found != txn_->digests.end() && found->second.has_after) continue;
       const auto why = txn_->no_digests.find(node);
       if (!missing.empty()) missing += "; ";
       missing += fmt::format("n{} gave none", node);
@@ -582,6 +589,7 @@ std::string TransactionDesk::NoteDigests() {
     }
     if (!states.difference.empty()) return states.difference;
   }
+  if (txn_->replicas_differ) return "replicas differ";
   return "digests equal";
 }
 

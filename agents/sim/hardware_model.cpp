@@ -10,6 +10,7 @@
 #include "agents/sim/sim_move.h"
 #include "engine/search/cost_model.h"
 #include "ptc/digest.h"
+#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::agents::sim {
 namespace {
@@ -42,6 +43,17 @@ std::int64_t HeldBytes(const MoveContext& context) {
   std::int64_t most = 0;
   for (const auto& [device, local] : context.local) {
     most = std::max({most, local.old_table.used_bytes(), local.next_table.used_bytes()});
+  }
+  return most;
+}
+
+/// The most bytes that a device of the node reads to compare the replicas that the change drops.
+std::int64_t DroppedBytes(const MoveContext& context) {
+  const ptc::DeviceCells held(context.from, context.to, ptc::CellOwners::kHolders, context.lost);
+  const ptc::DeviceCells needed(context.from, context.to, ptc::CellOwners::kNeeders);
+  std::int64_t most = 0;
+  for (const auto& [device, local] : context.local) {
+    most = std::max(most, ptc::DroppedReplicaBytes(context.from, held, needed, device));
   }
   return most;
 }
@@ -130,6 +142,15 @@ std::int64_t HardwareModel::Tokens(const engine::JobSettings& settings) {
 std::shared_ptr<void> HardwareModel::Transfer(const MoveContext& context, MoveMode mode,
                                               const std::vector<std::unique_ptr<MoveFlow>>& flows,
                                               std::function<void()> then) {
+  if (mode == MoveMode::kReplicas) {
+    const double reading =
+        0.001 + static_cast<double>(DroppedBytes(context)) / hardware_.memory_bytes_per_second;
+    auto alive = std::make_shared<bool>(true);
+    sim_.clock.After(Milliseconds(reading), [weak = std::weak_ptr(alive), then = std::move(then)] {
+      if (!weak.expired()) then();
+    });
+    return alive;
+  }
   double seconds = 0.01;
   // Copies read and write; digests read.
   seconds += 2 * static_cast<double>(RepackedBytes(context)) / hardware_.memory_bytes_per_second;

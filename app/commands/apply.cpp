@@ -81,9 +81,10 @@ Command applyCommand() {
                                             "written: its record waits in memory"},
                                    {.name = "verify",
                                     .value = "",
-                                    .help = "moved compares what moves with its source in the "
-                                            "pause, and takes the digest of the whole state while "
-                                            "the job continues; full reads all state in the pause, "
+                                    .help = "moved compares what moves with its source, and "
+                                            "replicas that the change drops with each other; it "
+                                            "takes the digest of the whole state while the job "
+                                            "continues. full reads all state in the pause, "
                                             "before and after",
                                     .fallback = "moved",
                                     .choices = {"moved", "full"}},

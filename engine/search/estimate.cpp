@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptc/base/at.h"
+#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::engine {
 namespace {
@@ -85,6 +86,12 @@ double EstimatePause(const std::vector<ptc::Outline>& parts) {
   double seconds = PauseCosts().fixed_seconds;
   for (const ptc::Outline& part : parts) seconds += MoveSeconds(part, CostsOn(part.topology));
   return seconds;
+}
+
+double SecondsOfReplicas(const ptc::Layout& from, const ptc::Layout& to,
+                         const ptc::Topology& topology, const std::vector<ptc::DeviceId>& lost) {
+  return static_cast<double>(ptc::DroppedReplicaBytes(from, to, lost)) /
+         CostsOn(topology).digest_bytes_per_second;
 }
 
 double SecondsOfRounds(std::int64_t rounds) {

@@ -41,13 +41,19 @@ PauseCosts CostsOn(const ptc::Topology& topology);
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the most bytes that one device repacks, or sends or receives inside its host.
 /// Network and host run at the same time. A copy and its digests are one pass over the memory.
-/// What stays in place is not read. The cost grows with flows, not with moves.
+/// What stays in place is not read, but for replicas: see SecondsOfReplicas. The cost grows with
+/// flows, not with moves.
 /// \return seconds, at the bandwidths of the plan's topology
 double EstimatePause(const ptc::Outline& plan, const PauseCosts& costs);
 /// With CostsOn the plan's topology.
 double EstimatePause(const ptc::Outline& plan);
 /// Of a plan in parts, which move one after another: the fixed costs come once.
 double EstimatePause(const std::vector<ptc::Outline>& parts);
+/// What the comparison of the replicas that the change drops adds to a pause in which the state is
+/// copied: the most bytes that one device reads, at the rate of digests.
+double SecondsOfReplicas(const ptc::Layout& from, const ptc::Layout& to,
+                         const ptc::Topology& topology,
+                         const std::vector<ptc::DeviceId>& lost = {});
 /// What `rounds` rounds add to the pause of a move at once.
 double SecondsOfRounds(std::int64_t rounds);
 

@@ -128,7 +128,8 @@ Result<OverlapChoice> PlanOverlap(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   OverlapChoice choice;
   OverlapPlan& out = choice.plan;
-  out.plain_pause = EstimatePause(*input.plan);
+  const double transfer = EstimatePause(*input.plan);
+  out.plain_pause = transfer + SecondsOfReplicas(*job.layout, *input.to, input.plan->topology);
   out.why = ObstacleOf(input);
   if (!out.why.empty()) {
     if (input.wish != OverlapWish::kOn) return choice;
@@ -143,7 +144,7 @@ Result<OverlapChoice> PlanOverlap(const OverlapInput& input) {
                                      : EstimateStepSeconds(now, job.layout->mesh(), job.options);
   const double fixed = PauseCosts().fixed_seconds;
   const double pause = EstimatePause(gradients);
-  const CopyTimes times{out.plain_pause - fixed, pause - fixed, step.value_or(0)};
+  const CopyTimes times{transfer - fixed, pause - fixed, step.value_or(0)};
   out.pause = pause + std::max(0.0, times.state - times.step);
   if (times.state > times.step && CanFollow(input)) {
     choice.legs = SpreadOverSteps(*input.plan, *job.layout, *input.to, times);

@@ -40,7 +40,7 @@ struct OverlapChoice {
 };
 
 /// Expects of the ways:
-/// - plain: the pause of EstimatePause;
+/// - plain: the pause of EstimatePause and SecondsOfReplicas;
 /// - overlapped: what of the copy does not fit into the gradients of one step, and the pause of a
 ///   plan that moves f32 gradients of the parameters;
 /// - the same over several steps, if the copy does not fit into one: only the pause for the

@@ -48,7 +48,7 @@ PlanSummary SummarizePlan(const ptc::Layout& from, const ptc::Layout& to, const 
   const ptc::Certificate certificate = ptc::Certify(from, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = Summarize(certificate, topology);
-  summary.pause_estimate = EstimatePause(plan);
+  summary.pause_estimate = EstimatePause(plan) + SecondsOfReplicas(from, to, topology, lost);
   AddTransfer(figures, ptc::DeviceFlows(plan), summary);
   return summary;
 }

@@ -458,7 +458,9 @@ class Search {
                                  {.lost = input_.lost, .relaying = ptc::Relaying::kIfFaster}));
     if (!input_.in_rounds) NoteBothSides(plan, *mesh, &candidate);
     candidate.moved_bytes = plan.bytes.moved();
-    candidate.pause_seconds = EstimatePause(plan);
+    candidate.pause_seconds =
+        EstimatePause(plan) +
+        SecondsOfReplicas(*input_.layout, *to, input_.machines.topology, input_.lost);
     return found;
   }
 

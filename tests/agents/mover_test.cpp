@@ -455,6 +455,32 @@ class MoverTest : public QObject {
     }
   }
 
+  // The same in the pause, before the transfer: only what the change drops is read.
+  void replicasThatAreDroppedAreReadBeforeATransfer() {
+    std::mt19937_64 rng(test::Seed() + 12);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    const auto differencesTo = [&](const char* mesh, bool is_damaged) {
+      const ptc::Layout after = On(mesh, tensors);
+      const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+      Nodes nodes(before, after, plan);
+      if (is_damaged) nodes.Damage({1, 0});
+      std::vector<MoveResult> read;
+      for (const std::int32_t node : {0, 1}) {
+        read.push_back(nodes.Run(node, MoveMode::kReplicas));
+        if (!read.back().status) return std::ptrdiff_t{-1};
+        if (!read.back().digests.before.sums.empty()) return std::ptrdiff_t{-2};
+      }
+      if (nodes.arrived() != 0) return std::ptrdiff_t{-3};
+      return std::ssize(FindDifferences({&read[0].digests.before, &read[1].digests.before}));
+    };
+    QCOMPARE(differencesTo("dp=1,tp=2 on n0g0,n0g1", false), 0);
+    QCOMPARE(differencesTo("dp=1,tp=2 on n0g0,n0g1", true), 1);
+    QCOMPARE(differencesTo("dp=1,tp=2 on n1g0,n1g1", true), 1);
+    // All replicas stay: they are compared after the commit.
+    QCOMPARE(differencesTo("dp=3,tp=2 on n0g0,n0g1,n1g0,n1g1,n0g2,n1g2", true), 0);
+  }
+
   // What a node says of its host and its arenas is a claim: the path may lead to an arena of
   // another cluster.
   void onlyTheArenaThatIsMeantIsMapped() {

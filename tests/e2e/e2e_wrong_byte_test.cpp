@@ -86,6 +86,34 @@ class E2eWrongByteTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob, 2));
   }
 
+  // Without a copy in advance they are read in the pause. The replica on n1g0 is neither moved nor
+  // kept.
+  void aChangeThatDropsItRollsBack_data() {
+    QTest::addColumn<QStringList>("how");
+    QTest::newRow("chosen by Tessera") << QStringList();
+    QTest::newRow("all in the pause") << QStringList{"--overlap", "off"};
+  }
+  void aChangeThatDropsItRollsBack() {
+    QFETCH(QStringList, how);
+    const auto before = Events().count(kNamed);
+    const Json there = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0", how);
+    QVERIFY2(there["result"] == "rolled_back", there.dump().c_str());
+    QVERIFY2(there.dump().find("replicas differ: n0g0") != std::string::npos, there.dump().c_str());
+    QVERIFY(LocalCluster::WaitFor([&] { return Events().count(kNamed) > before; }, 20));
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{3});
+    QVERIFY(m_cluster->GoesOn(kJob, 2));
+  }
+
+  // Another state takes the place of all replicas.
+  void aCheckpointMakesThemEqual() {
+    const QString path = m_cluster->home() + QStringLiteral("/saved");
+    QVERIFY(m_cluster->Run({"checkpoint", "save", kJob, path}).code == 0);
+    const Outcome loaded = m_cluster->Run({"checkpoint", "load", kJob, path, "--yes"});
+    QVERIFY2(loaded.code == 0, loaded.Text());
+    const Json there = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0");
+    QVERIFY2(there["result"] == "committed", there.dump().c_str());
+  }
+
  private:
   QString Events() const { return m_cluster->Run({"events", "--limit", "50"}).output; }
 

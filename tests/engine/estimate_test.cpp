@@ -87,6 +87,14 @@ class EstimateTest : public QObject {
     QVERIFY(Near(EstimatePause(std::vector{plan, plan, plan}), fixed + 3 * move));
     QVERIFY(Near(EstimatePause(std::vector<ptc::Outline>{}), fixed));
   }
+  // Each device reads what it holds of them, all at the same time.
+  void replicasThatAreDroppedAreRead() {
+    const ptc::Layout two = LayoutOn("dp=2,tp=2 on 1x4");
+    const double rate = PauseCosts().digest_bytes_per_second;
+    QVERIFY(Near(engine::SecondsOfReplicas(two, LayoutOn("dp=1,tp=2 on n0g0,n0g1"), {}),
+                 kBytes / 2 / rate));
+    QCOMPARE(engine::SecondsOfReplicas(two, LayoutOn("dp=3,tp=2 on 1x6"), {}), 0.0);
+  }
   void roundsAddToThePause() {
     QCOMPARE(engine::SecondsOfRounds(0), 0.0);
     QVERIFY(engine::SecondsOfRounds(1) > 0);
