@@ -41,8 +41,13 @@ class Loop(unittest.TestCase):
     def setUp(self):
         for name in ("WORLD_SIZE", "TESSERA_RANK_SOCKET", "TESSERA_DESCRIBE"):
             os.environ.pop(name, None)
-        self.addCleanup(lambda: dist.is_initialized() and dist.destroy_process_group())
+        self.end_groups()  # of a subtest that has failed
+        self.addCleanup(self.end_groups)
         self.job = tessera.torch.attach()
+
+    def end_groups(self):
+        if dist.is_initialized():
+            dist.destroy_process_group()
 
     def bind(self, build=build):
         self.job.bind(build)

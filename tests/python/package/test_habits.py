@@ -11,6 +11,24 @@ from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 
 
+class Large(Net):
+    """A table that is read in turns, and is larger than what is read of it when a mesh begins."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(4096, 512)
+        self.more = nn.ParameterList(nn.Parameter(torch.ones(2)) for _ in range(70))
+
+    def forward(self, x):
+        return super().forward(x) + self.table.weight[:3, 0] + sum(self.more)[0]
+
+
+def build_large(mesh):
+    torch.manual_seed(1)
+    model = Large()
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
 class Updates(Loop):
     def test_an_update_beside_job_step(self):
         self.bind()
@@ -48,6 +66,34 @@ class Updates(Loop):
         with self.refuses("gradient of 'out.bias'", "max_norm"):
             self.run_steps(middle=lambda at: self.job.model.out.bias.grad.clamp_(-1, 1))
 
+    def test_gradients_that_change_without_a_version(self):
+        def assign(at):
+            for one in self.job.model.parameters():
+                one.grad = one.grad.clamp(-1e-3, 1e-3)
+
+        def of_all(change):
+            return lambda at: [change(one.grad) for one in self.job.model.parameters()]
+
+        for name, change in {
+            "data": of_all(lambda gradient: gradient.data.clamp_(-1e-3, 1e-3)),
+            "NumPy": of_all(lambda gradient: gradient.numpy().fill(1e-3)),
+            "another tensor": assign,
+            "values": lambda at: nn.utils.clip_grad_value_(self.job.model.parameters(), 1e-3),
+        }.items():
+            for begin in (1, 9):
+                with self.subTest(name, begin=begin):
+                    self.setUp()
+                    self.bind()
+                    with self.refuses("the gradient of 'norm.", "max_norm"):
+                        self.run_steps(9, middle=lambda at: change(at) if at >= begin else None)
+                    self.assertEqual(self.job.coming_step, begin)
+                    self.doCleanups()
+
+    def test_one_element_of_a_large_gradient(self):
+        self.bind(build_large)
+        with self.refuses("the gradient of 'table.weight'"):
+            self.run_steps(middle=lambda at: self.job.model.table.weight.grad.data[-1, -1].add_(1))
+
     def test_gradients_that_add_up(self):
         self.bind()
         self.run_steps(middle=lambda at: self.job.model(torch.ones(2, 4)).sum().backward())
@@ -75,6 +121,45 @@ class Writes(Loop):
                     self.run_steps(after=after)
                 self.assertEqual(self.job.coming_step, 1)
                 self.doCleanups()
+
+    def test_one_element_of_a_large_parameter(self):
+        """In steps in which only a part of the state is read."""
+        for begin in (1, 7):
+            with self.subTest(begin=begin):
+                self.setUp()
+                self.bind(build_large)
+
+                def after(at):
+                    if at >= begin:
+                        self.job.model.table.weight.data[-1, -1] = at
+
+                with self.refuses("the parameter 'table.weight'"):
+                    self.run_steps(40, after=after)
+                self.assertLess(self.job.coming_step, begin + 8)
+                self.doCleanups()
+
+    def test_all_parameters_at_any_time(self):
+        self.bind(build_large)
+
+        def shrink(at):
+            if at == 12:
+                for one in self.job.model.parameters():
+                    one.data.mul_(0.9)
+
+        with self.refuses("the parameter"):
+            self.run_steps(40, after=shrink)
+        self.assertEqual(self.job.coming_step, 12)
+
+    def test_buffers_of_a_late_step(self):
+        self.bind()
+
+        def average(at):
+            if at == 12:
+                self.job.model.average.data.add_(1)
+
+        with self.refuses("the buffer 'average'"):
+            self.run_steps(40, after=average)
+        self.assertEqual(self.job.coming_step, 12)
 
     def test_values_that_are_loaded_after_bind(self):
         self.bind()

@@ -7,7 +7,7 @@ import ctypes
 import functools
 import math
 import weakref
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 import torch.distributed as dist
@@ -17,6 +17,7 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
+from tessera.torch.contents import Turns, first_difference, sum_of
 from tessera.torch.groups import axes_of
 from tessera.torch.layout import Layout
 from tessera.torch.program import (
@@ -74,6 +75,14 @@ def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
     ]
 
 
+class _Made(NamedTuple):
+    """What backward() has made."""
+
+    value: torch.Tensor
+    version: int
+    sum: torch.Tensor | None
+
+
 class Gradient:
     """Of one parameter. Its value is in memory that stays from step to step."""
 
@@ -98,8 +107,8 @@ class Gradient:
         self._owner = weakref.ref(owner)  # the module that has the parameter, as self._key
         self._key = tensor.name.rpartition(".")[2]
         self._address = memory_of(parameter).data_ptr()
-        # What backward() has made, with its version.
-        self._made: tuple[torch.Tensor, int] | None = None
+        self.is_read = False  # in this step, for writes that its version does not show
+        self._made: _Made | None = None
         parameter.register_post_accumulate_grad_hook(self._keep)  # type: ignore[no-untyped-call]
 
     def _keep(self, parameter: torch.Tensor) -> None:
@@ -109,25 +118,36 @@ class Gradient:
             return
         if made is not self.whole and not self._is_partial(made):
             self._copy(made)
-            parameter.grad = made = self.whole
-        self._made = (made, made._version)
+            parameter.grad = self.whole
+        self.note()
 
     def note(self) -> None:
-        """After a part of torch that changes gradients between backward() and job.step(loss)."""
-        if (made := self.parameter.grad) is not None:
-            self._made = (made, made._version)
+        """After backward(), and what else of torch changes gradients before job.step(loss)."""
+        # Limits of a norm hold for the mean over all samples, which FSDP has made already.
+        made = self.parameter.grad
+        if made is not None and not self.averaged:
+            self._made = _Made(made, made._version, sum_of(made) if self.is_read else None)
 
-    def _check_unchanged(self) -> None:
-        """Limits of a norm hold for the mean over all samples, which FSDP has made already."""
+    def made(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The sums of what backward() has made and of what is there now, if it is read.
+
+        Raises TesseraError if the gradient was changed in a way that shows without reading it.
+        """
         made, self._made = self._made, None
-        if self.averaged or made is None or made[0] is not self.parameter.grad:
-            return
-        if made[0]._version != made[1]:
-            raise TesseraError(
-                f"the gradient of '{self.name}' was changed between backward() and "
-                "job.step(loss), which averages it over the ranks: delete clip_grad_norm_, or what "
-                "else changes it there, and call job.step(loss, max_norm=…)"
-            )
+        now = self.parameter.grad
+        if made is None or now is None:  # dropped by zero_grad()
+            return None
+        if now is not made.value or now._version != made.version:
+            self.refuse_change()
+        return None if made.sum is None else (made.sum, sum_of(now))
+
+    def refuse_change(self) -> NoReturn:
+        raise TesseraError(
+            f"the gradient of '{self.name}' was changed between backward() and job.step(loss), "
+            "which averages it over the ranks: delete clip_grad_norm_, or what else changes it "
+            "there, and call job.step(loss, max_norm=…), or use parameter.register_hook(…) in "
+            "build(mesh)"
+        )
 
     def _copy(self, made: torch.Tensor) -> None:
         local = local_of(made)
@@ -140,9 +160,7 @@ class Gradient:
         return made.placements != self.whole.placements
 
     def take(self) -> None:
-        """After backward(). Raises TesseraError if the program has another parameter now, or has
-        changed the gradient."""
-        self._check_unchanged()
+        """After backward(). Raises TesseraError if the program has another parameter now."""
         made = self.parameter.grad
         self.is_used = made is not None
         if made is None:
@@ -214,6 +232,7 @@ class Program:
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
         self.options = options_of(optimizer)
         self.watch: Watch | None = None
+        self._turns = Turns([])  # of gradients
         self._is_updating = False
 
     def begin_watch(self, keeps_modules: bool) -> None:
@@ -225,11 +244,20 @@ class Program:
             self._refuse_other_updates()
             self._note_after_pipeline()
         self.watch = Watch(self.model, self.optimizer, keeps_modules)
+        self._turns = Turns([gradient.value for gradient in self.gradients])
+        self._read_gradients()
 
     def note_values(self) -> None:
         """After an update."""
         if self.watch is not None:
             self.watch.note_values()
+            self._turns.go_on()
+            self._read_gradients()
+
+    def _read_gradients(self) -> None:
+        read = self._turns.now()
+        for place, gradient in enumerate(self.gradients):
+            gradient.is_read = place in read
 
     def _refuse_other_updates(self) -> None:
         own = weakref.ref(self)
@@ -281,7 +309,12 @@ class Program:
         self.averaged |= {*gradient.averaged}
 
     def take_gradients(self) -> None:
-        """After backward()."""
+        """After backward(). Raises TesseraError if the program has changed gradients since then, or
+        has replaced a parameter."""
+        read = [(one, sums) for one in self.gradients if (sums := one.made()) is not None]
+        noted, now = [sums[0] for _, sums in read], [sums[1] for _, sums in read]
+        if (place := first_difference(noted, now)) is not None:
+            read[place][0].refuse_change()
         for gradient in self.gradients:
             gradient.take()
 

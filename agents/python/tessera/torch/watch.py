@@ -7,33 +7,26 @@ undoes, or repeats, what is changed elsewhere, and the program trains on as some
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
 from tessera._library import TesseraError
+from tessera.torch.contents import Turns, first_difference, sum_of
 from tessera.torch.program import memory_of, parameters
 
 _IN_BUILD = "a rank that joins would not know: do it in build(mesh)"
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _HOOKS_OF_OPTIMIZERS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 _HOOKS_OF_PARAMETERS = ("_backward_hooks", "_post_accumulate_grad_hooks")
-# Writes through `.data` do not change the version of a tensor. So the first elements of each tensor
-# are compared in the first steps, which finds what a loop does in each step.
-_NUM_SAMPLED_STEPS = 3
-_NUM_SAMPLED = 1024
+_NUM_FIRST = 1024  # elements that are read when a mesh begins, since ranks wait then
 
 
 def _version_of(value: torch.Tensor) -> tuple[int, int]:
     """Of a DTensor and of its local part."""
     return value._version, memory_of(value)._version
-
-
-def _sample(value: torch.Tensor) -> torch.Tensor:
-    """The bytes of the first elements."""
-    return memory_of(value).detach().reshape(-1)[:_NUM_SAMPLED].view(torch.uint8)
 
 
 def _keys(part: Any, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
@@ -46,22 +39,39 @@ class _Value:
 
     def __init__(self, name: str, value: torch.Tensor) -> None:
         self.name = name
-        self.note(value, True)
+        self.note(value, _NUM_FIRST)
 
-    def note(self, value: torch.Tensor, samples: bool) -> None:
+    def note(self, value: torch.Tensor, num_read: int | None) -> None:
+        """`num_read` is that of the elements to read; None for all."""
         self._value = value
         self._version = _version_of(value)
         self._address = memory_of(value).data_ptr()
-        self._sample = _sample(value).clone() if samples else None
+        self._num_read = num_read
+        self.sum = None if num_read == 0 else sum_of(value, num_read)
 
     def is_moved(self, value: torch.Tensor) -> bool:
         """Whether it has other memory now, which Gradient and Binding refuse."""
         return memory_of(value).data_ptr() != self._address
 
     def is_changed(self, value: torch.Tensor | None) -> bool:
-        if value is not self._value or _version_of(value) != self._version:
-            return True
-        return self._sample is not None and not torch.equal(_sample(value), self._sample)
+        """Whether that shows without reading it."""
+        return value is not self._value or _version_of(value) != self._version
+
+    def sum_now(self) -> torch.Tensor:
+        return sum_of(self._value, self._num_read)
+
+
+def _first_changed(held: Iterable[tuple[_Value, torch.Tensor | None]]) -> str | None:
+    """The name of the first that holds something else now."""
+    read = []
+    for value, now in held:
+        if value.is_changed(now):
+            return value.name
+        if value.sum is not None:
+            read.append(value)
+    noted = [value.sum for value in read if value.sum is not None]
+    place = first_difference(noted, [value.sum_now() for value in read])
+    return None if place is None else read[place].name
 
 
 class Watch:
@@ -76,7 +86,6 @@ class Watch:
         """`keeps_modules`: `build` returns the same modules on each mesh."""
         self._optimizer = optimizer
         self._keeps_modules = keeps_modules
-        self._num_noted = 0
         self._parameters = [(name, one) for name, (one, _) in parameters(model).items()]
         self._requires_grad = [one.requires_grad for _, one in self._parameters]
         self._modules = [(name or "the model", one) for name, one in model.named_modules()]
@@ -88,16 +97,18 @@ class Watch:
         self._buffers = [
             (module, key, _Value(name, one)) for name, module, key, one in _saved(model)
         ]
+        saved = [one for _, _, _, one in _saved(model)]
+        self._turns = Turns([one for _, one in self._parameters] + saved)
 
     def note_values(self) -> None:
         """After Tessera has changed the state itself."""
-        self._num_noted += 1
-        samples = self._num_noted <= _NUM_SAMPLED_STEPS
-        for value, (_, now) in zip(self._values, self._parameters):
-            value.note(now, samples)
-        for module, key, value in self._buffers:
+        read = self._turns.now()
+        self._turns.go_on()
+        for place, (value, (_, now)) in enumerate(zip(self._values, self._parameters)):
+            value.note(now, None if place in read else 0)
+        for place, (module, key, value) in enumerate(self._buffers, len(self._values)):
             if (buffer := module._buffers.get(key)) is not None:
-                value.note(buffer, samples)
+                value.note(buffer, None if place in read else 0)
 
     def check_before_loop(self) -> None:
         """When steps() begins."""
@@ -126,22 +137,25 @@ class Watch:
         self._check_parts()
 
     def _check_parameters(self) -> None:
-        for value, (_, now) in zip(self._values, self._parameters):
-            if not value.is_moved(now) and value.is_changed(now):
-                raise TesseraError(
-                    f"the parameter '{value.name}' was changed outside of job.step(loss), which a "
-                    "change of the mesh would undo or repeat: delete that line, and load values in "
-                    "build(mesh), or change them there in optimizer.register_step_post_hook(…)"
-                )
+        held = [(value, now) for value, (_, now) in zip(self._values, self._parameters)]
+        name = _first_changed((value, now) for value, now in held if not value.is_moved(now))
+        if name is not None:
+            raise TesseraError(
+                f"the parameter '{name}' was changed outside of job.step(loss), which a change of "
+                "the mesh would undo or repeat: delete that line, and load values in build(mesh), "
+                "or change them there in optimizer.register_step_post_hook(…)"
+            )
 
     def _check_buffers(self) -> None:
-        for module, key, value in self._buffers:
-            if value.is_changed(module._buffers.get(key)):
-                raise TesseraError(
-                    f"the buffer '{value.name}' was changed after job.step(loss), which a change "
-                    "of the mesh would undo: change it before job.step(loss), such as in "
-                    "forward(), and evaluate in model.eval()"
-                )
+        name = _first_changed(
+            (value, module._buffers.get(key)) for module, key, value in self._buffers
+        )
+        if name is not None:
+            raise TesseraError(
+                f"the buffer '{name}' was changed after job.step(loss), which a change of the "
+                "mesh would undo: change it before job.step(loss), such as in forward(), and "
+                "evaluate in model.eval()"
+            )
 
     def _check_requires_grad(self) -> None:
         for (name, one), noted in zip(self._parameters, self._requires_grad):
