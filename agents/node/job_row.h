@@ -54,6 +54,7 @@ struct JobTableRow {
   std::optional<Remains> remains = {};
   std::map<std::int64_t, int> given_up = {};
   std::optional<EarlierMesh> earlier = {};
+  bool keeps_snapshots = false;
 };
 
 std::string ToText(const JobRow& row);

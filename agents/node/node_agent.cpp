@@ -335,6 +335,9 @@ void NodeAgent::OnHeldQuery(const wire::NodeQuery& message) {
   }
   for (const auto& [id, rank] : ranks_.ranks()) last = std::max(last, rank.started.attempt);
   held.set_last_number(last);
+  if (const auto rows = world_.journal->List("snapshot/")) {
+    for (const auto& [key, text] : *rows) held.add_snapshots(text);
+  }
   uplink_.Send(std::move(out));
 }
 

@@ -62,7 +62,7 @@ Result<ViewTask> StoredViews::MakeTask(const wire::TakeView& m, const Job& job) 
                           m.snapshot() ? engine::ViewPlan::OfSnapshot(row.layout, guest)
                                        : engine::ViewPlan(row.layout))};
   }
-  ViewTask task{m.job(), row.layout, known->plan, {}, {}, {}, guest};
+  ViewTask task{m.job(), row.layout, known->plan, {}, {}, {}, guest, row.origin};
   task.stamp = {m.view(),        m.epoch(),         m.timeline(), m.step(),
                 m.layout_hash(), task.plan->hash(), node_};
   task.deadline = loop_.now() + std::chrono::duration_cast<Loop::Clock::duration>(

@@ -120,6 +120,9 @@ struct Job {
   bool waits = false;  // someone chose to wait for lost devices
   engine::OnFailure on_failure = engine::OnFailure::kAsk;
   engine::SnapshotEvery snapshots;
+  /// The row was restored from nodes, which do not know whether snapshots are on: those that they
+  /// hold stay until somebody decides about snapshots.
+  bool keeps_snapshots = false;
   bool stays_paused = false;  // after it is started again
   ReplyPtr restarting;        // answered once it is started again, or cannot be
   std::optional<JobClock::time_point> suspended_since;

@@ -88,6 +88,7 @@ Result<Job*> JobTable::Restore(const std::string& name, JobTableRow row) {
     row.snapshots = old->snapshots;
     row.stays_paused = old->stays_paused;
   }
+  row.keeps_snapshots = !row.snapshots.is_on();
   const Status put = journal_.Put(KeyOf(name), ToText(row));
   if (!publisher_.NoteJournaled(put)) return put.error();
   jobs_.erase(name);
@@ -210,6 +211,13 @@ bool JobTable::IsExplained(const std::string& name) const {
   return !unknown_.Contains(name) && (jobs_.contains(name) || ended_.contains(name));
 }
 
+bool JobTable::IsExplained(const std::string& name, std::uint64_t origin) const {
+  const Job* const job = Find(name);
+  if (origin == 0 || (job && job->start == 0)) return IsExplained(name);
+  if (HasEnded(name, origin)) return true;
+  return job && job->start == origin && !IsInDoubt(name);
+}
+
 bool JobTable::IsExplainedOn(std::int32_t node, const std::string& name) const {
   const bool is_known = jobs_.contains(name) || ended_.contains(name);
   return is_known && !IsInDoubt(name) && !unknown_.HoldersOf(name).contains(node);
@@ -253,7 +261,8 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         job.snapshots,
                         job.remains,
                         job.given_up,
-                        job.earlier};
+                        job.earlier,
+                        job.keeps_snapshots};
   // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
   // has its outcome in the row of the job.
   others.insert(others.begin(), {KeyOf(job.name), ToText(row)});
@@ -312,6 +321,7 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
   job.waits = row.waits;
   job.usual_step_seconds = row.usual_step_seconds;
   job.snapshots = row.snapshots;
+  job.keeps_snapshots = row.keeps_snapshots;
   if (job.state == engine::JobState::kStarting) {
     job.state = engine::JobState::kFailed;
     job.reason = "the registrar's agent restarted while it started";

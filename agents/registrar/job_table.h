@@ -76,6 +76,8 @@ class JobTable : public RegistrarPart {
   const UnknownJobs& unknown() const { return unknown_; }
   /// Whether the table explains all that nodes hold of jobs of this name.
   bool IsExplained(const std::string& name) const;
+  /// Whether the table says what became of the job of this name and origin. 0: an unknown origin.
+  bool IsExplained(const std::string& name, std::uint64_t origin) const;
   /// Whether it explains what this node says about a job of this name.
   bool IsExplainedOn(std::int32_t node, const std::string& name) const;
   /// Another job of this name on nodes that this one does not use is no error: see CheckNode.

@@ -391,6 +391,7 @@ Result<std::string> LossDesk::SetOnFailure(Job& job, std::uint32_t number,
 Result<std::string> LossDesk::SetSnapshots(Job& job, const wire::SnapshotEvery& every,
                                            const PendingReply& reply) {
   TESSERA_TRY(job.snapshots, Decode(every));
+  job.keeps_snapshots = false;
   TESSERA_RETURN_IF_ERROR(jobs_.Journal(job));
   around_.consider_snapshot(job);
   AddEvent(engine::Severity::kInfo, job.name,

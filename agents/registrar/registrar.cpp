@@ -88,7 +88,8 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       returns_(common_, jobs_, {plans_, steps_, transactions_}, WorldOfReturns()),
       restarter_(common_, jobs_, {numbers_, steps_, sender_, stops_, pauses_, losses_, returns_},
                  WorldOfRestarts()),
-      rebuilder_(common_, jobs_, {node_queries_, numbers_, decisions_}, WorldOfRebuilds()) {}
+      rebuilder_(common_, jobs_, {node_queries_, numbers_, decisions_, states_.snapshots()},
+                 WorldOfRebuilds()) {}
 
 Registrar::~Registrar() {
   for (const Timers::TimerId timer : periodic_) timers_.Cancel(timer);
@@ -113,8 +114,8 @@ Status Registrar::ContinueHistory() {
   const auto newest = world_.history.Transactions(engine::TransactionQuery{.limit = 1});
   if (!newest) return OkStatus();  // the history is never waited for
   TESSERA_TRY(const auto rows, world_.journal.List(""));
-  const bool is_new = std::ranges::all_of(
-      rows, [](const auto& row) { return row.first.starts_with("mirror-"); });
+  const bool is_new =
+      std::ranges::all_of(rows, [](const auto& row) { return row.first.starts_with("mirror-"); });
   if (is_new) publisher_.NoteNodesLeft();
   return newest->empty() ? OkStatus() : numbers_.SkipTo(newest->front().id);
 }

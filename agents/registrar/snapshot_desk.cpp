@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "agents/registrar/unreadable_rows.h"
@@ -28,15 +29,38 @@ Status SnapshotDesk::Recover() {
       world_.warn("registrar", note);
       continue;
     }
-    SnapshotRow& row = *parsed;
-    Entry& entry = entries_[row.state.job];
-    entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
-    entry.status.step = row.state.step;
-    entry.status.bytes = entry.plan->total_bytes();
-    entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
-    entry.newest = std::move(row);
+    SetNewest(entries_[parsed->state.job], std::move(*parsed));
   }
   return OkStatus();
+}
+
+void SnapshotDesk::SetNewest(Entry& entry, SnapshotRow row) {
+  entry.plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
+  entry.status.step = row.state.step;
+  entry.status.bytes = entry.plan->total_bytes();
+  entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
+  entry.newest = std::move(row);
+}
+
+// Nodes do not know the digest, so it is not compared after a return.
+Result<std::optional<std::int64_t>> SnapshotDesk::Adopt(
+    std::vector<SnapshotRow> rows, const std::map<std::uint64_t, std::set<std::int32_t>>& holders) {
+  const auto version = [](const SnapshotRow& row) {
+    return std::pair(row.state.timeline, row.state.step);
+  };
+  std::ranges::sort(rows, std::ranges::greater(), version);
+  for (SnapshotRow& row : rows) {
+    const auto nodes = holders.find(row.id);
+    const auto plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
+    if (nodes == holders.end() || !plan.IsCoveredBy(nodes->second)) continue;
+    Entry& entry = entries_[row.state.job];
+    if (entry.newest && version(*entry.newest) >= version(row)) return std::nullopt;
+    row.of_timeline = row.state.timeline;
+    TESSERA_RETURN_IF_ERROR(world_.journal->Put(RowOf(row.state.job), ToText(row)));
+    SetNewest(entry, std::move(row));
+    return entry.status.step;
+  }
+  return std::nullopt;
 }
 
 // So early that the next snapshot is complete `every` steps after the last one.
@@ -53,7 +77,7 @@ bool SnapshotDesk::IsDue(const Entry& entry, const Facts& facts, Clock::time_poi
 
 void SnapshotDesk::Consider(const Facts& facts, Clock::time_point now) {
   if (!facts.every.is_on()) {
-    if (entries_.contains(facts.job)) Forget(facts.job);
+    if (!facts.keeps && entries_.contains(facts.job)) Forget(facts.job);
     return;
   }
   Entry& entry = entries_[facts.job];
@@ -200,7 +224,7 @@ void SnapshotDesk::OnHeld(std::int32_t node,
     const bool is_made =
         is_known && entry->second.making && entry->second.making->row.id == share.view();
     // A registrar that has lost the row of the job has lost the row of its snapshot too.
-    const bool is_of_use = world_.is_explained && !world_.is_explained(share.job());
+    const bool is_of_use = world_.may_free && !world_.may_free(share.job(), share.origin());
     if (!is_newest && !is_made && !is_of_use) SendDrop(share.view(), {node});
   }
 }

@@ -34,8 +34,10 @@ class SnapshotDesk {
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
     std::function<void(const std::string& job, const std::string& text)> warn;
     engine::DurableStore* journal = nullptr;
-    /// Whether the job table says what became of a job of this name. Absent: always.
-    std::function<bool(const std::string& job)> is_explained = {};
+    /// Whether shares of this job that no row names are of no use: the job table says what became
+    /// of the job, and was not restored from nodes. `origin`: as JobRow::origin; 0: unknown.
+    /// Absent: always.
+    std::function<bool(const std::string& job, std::uint64_t origin)> may_free = {};
   };
   /// What is known about a job.
   struct Facts {
@@ -45,6 +47,7 @@ class SnapshotDesk {
     std::int64_t step = 0;
     std::int64_t timeline = 0;
     double step_seconds = 1;
+    bool keeps = false;  // while no snapshots are taken, as Job::keeps_snapshots
   };
 
   explicit SnapshotDesk(World world) : world_(std::move(world)) {}
@@ -62,6 +65,13 @@ class SnapshotDesk {
   /// Frees the shares of the node that are of no use.
   void OnHeld(std::int32_t node,
               const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held);
+  /// Chooses the snapshot that a job whose row was restored from nodes may return to: the newest of
+  /// `rows`, which nodes hold of it, that the nodes in `holders` (by id) have all of.
+  /// \return its step; nullopt if there is none, or if the desk knows it or a newer one
+  /// \error of the journal
+  Result<std::optional<std::int64_t>> Adopt(
+      std::vector<SnapshotRow> rows,
+      const std::map<std::uint64_t, std::set<std::int32_t>>& holders);
   /// Drops the snapshots of a job.
   void Forget(const std::string& job);
   /// The job has returned to its newest snapshot, in a new timeline.
@@ -90,6 +100,7 @@ class SnapshotDesk {
     std::optional<Clock::time_point> not_before;  // after a snapshot that was given up
     engine::SnapshotStatus status;
   };
+  static void SetNewest(Entry& entry, SnapshotRow row);
   static bool IsDue(const Entry& entry, const Facts& facts, Clock::time_point now);
   void OnTaken(const std::string& job, std::int64_t timeline, Result<wire::ViewReply> shares);
   void Finish(const std::string& job, Entry& entry, Clock::time_point now);

@@ -49,6 +49,7 @@ Result<ViewableJob> StateRequests::FindViewable(const std::string& name) {
                   std::chrono::duration<double>(timers_.now() - job->last_step).count(),
                   job->settings.max_steps};
   out.guest = GuestFor(*job);
+  out.origin = job->start;
   if (rests_at) {
     out.step = *rests_at;
     return out;
@@ -137,7 +138,12 @@ SnapshotDesk::World StateRequests::WorldOfSnapshots() {
     AddEvent(engine::Severity::kWarning, job, text);
   };
   world.journal = &journal_;
-  world.is_explained = [this](const std::string& job) { return jobs_.IsExplained(job); };
+  world.may_free = [this](const std::string& name, std::uint64_t origin) {
+    const Job* const job = jobs_.Find(name);
+    const bool is_same = job && (origin == 0 || job->start == 0 || origin == job->start);
+    if (is_same && job->keeps_snapshots) return false;
+    return jobs_.IsExplained(name, origin);
+  };
   return world;
 }
 
@@ -151,9 +157,9 @@ void StateRequests::ConsiderSnapshot(const Job& job) {
   const Txn* const txn = around_.transaction();
   const bool trains_on = txn && txn->job == job.name && txn->TrainsOn();
   const bool runs = job.state == engine::JobState::kRunning || trains_on;
-  snapshots_.Consider(
-      {job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job)},
-      timers_.now());
+  snapshots_.Consider({job.name, job.snapshots, runs, job.step, job.timeline, UsualStepSeconds(job),
+                       job.keeps_snapshots},
+                      timers_.now());
 }
 
 void StateRequests::OnJobs(Role role, const ReplyPtr& reply) {

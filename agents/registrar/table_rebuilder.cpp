@@ -72,6 +72,7 @@ Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int
 
 struct TableRebuilder::Run {
   std::vector<std::pair<std::string, JobTableRow>> rows;  // to be restored
+  std::map<std::uint64_t, SnapshotRow> snapshots;         // by id
   std::vector<std::string> restored, left;
   std::int64_t last_number = 0;
   ReplyPtr reply;
@@ -109,6 +110,10 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
         held[row.job()].emplace(node, std::move(*parsed));
       }
     }
+    for (const std::string& text : answer->held().snapshots()) {
+      auto parsed = ParseSnapshotRow(fmt::format("snapshot/ of n{}", node), text);
+      if (parsed) run->snapshots.insert_or_assign(parsed->id, std::move(*parsed));
+    }
   }
   const bool outlives_journal = !config_.etcd.endpoints.empty();
   for (const auto& [name, rows] : held) {
@@ -137,6 +142,7 @@ void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
     if (done) {
       row.slot = *slot;
       done = Restore(name, std::move(row));
+      if (done) AdoptSnapshot(*jobs_.Find(name), *run);
     }
     if (done) {
       run->restored.push_back(name);
@@ -156,6 +162,32 @@ Status TableRebuilder::Restore(const std::string& name, JobTableRow row) {
                   job->epoch, job->step));
   around_.restored(*job);
   return OkStatus();
+}
+
+void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
+  std::vector<SnapshotRow> rows;
+  std::map<std::uint64_t, std::set<std::int32_t>> holders;
+  for (const auto& [id, row] : run.snapshots) {
+    const std::uint64_t origin = row.state.origin;
+    const bool is_same = origin == 0 || job.start == 0 || origin == job.start;
+    // Of an earlier timeline: only the lost row said whether the job has returned to it.
+    if (row.state.job != job.name || !is_same || row.state.timeline != job.timeline) continue;
+    rows.push_back(row);
+    for (const auto& [number, node] : members_.nodes()) {
+      const bool is_there = node.state == engine::NodeState::kAlive;
+      if (is_there && node.snapshots.contains(id)) holders[id].insert(number);
+    }
+  }
+  const auto adopted = uses_.snapshots.Adopt(std::move(rows), holders);
+  if (!adopted) {
+    publisher_.NoteJournaled(adopted.error());
+  } else if (*adopted) {
+    AddEvent(engine::Severity::kWarning, job.name,
+             fmt::format("it can return to the snapshot of step {}, which its nodes still hold; "
+                         "choose again with `tesseractl job snapshots {}` whether snapshots are "
+                         "taken",
+                         **adopted, job.name));
+  }
 }
 
 void TableRebuilder::Finish(const Run& run) {

@@ -16,6 +16,7 @@
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
+#include "agents/registrar/snapshot_desk.h"
 #include "agents/registrar/transaction_numbers.h"
 
 namespace tessera::agents {
@@ -34,6 +35,7 @@ class TableRebuilder : public RegistrarPart {
     NodeQueryClient& queries;
     TransactionNumbers& numbers;
     Decisions& decisions;
+    SnapshotDesk& snapshots;
   };
   struct World {
     /// \error naming the transaction or operation that runs
@@ -56,6 +58,8 @@ class TableRebuilder : public RegistrarPart {
   /// The slots of its decisions come first, one job after the other.
   void RestoreNext(const std::shared_ptr<Run>& run);
   Status Restore(const std::string& name, JobTableRow row);
+  /// The registrar has lost the row of the job's newest snapshot too.
+  void AdoptSnapshot(const Job& job, const Run& run);
   void Finish(const Run& run);
 
   JobTable& jobs_;

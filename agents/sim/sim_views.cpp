@@ -30,7 +30,7 @@ void SimViews::Take(const wire::TakeView& message, const Job& job, TakeReply rep
     return reply(std::move(failed));
   }
   GiveUp(message.job());
-  taking_.insert_or_assign(view, Taking{message, job.row.layout, std::move(reply)});
+  taking_.insert_or_assign(view, Taking{message, job.row.layout, job.row.origin, std::move(reply)});
   Look(view);
   if (job.paused_at) OnPaused(message.job(), *job.paused_at);
 }
@@ -57,7 +57,8 @@ void SimViews::Look(std::uint64_t view) {
   }
   if (!is_there) return process_.EnterLater(kLook, [this, view] { Look(view); });
   const std::int64_t version = versions.size() == 1 ? *versions.begin() : Content::kRubbish;
-  taken_.insert_or_assign(view, SimShare{m.job(), version, found->second.layout});
+  taken_.insert_or_assign(view,
+                          SimShare{m.job(), version, found->second.layout, found->second.origin});
   report.set_kind(wire::ViewReport::TAKEN);
   report.set_bytes(1);
   Finish(view, std::move(report));
@@ -116,8 +117,8 @@ void SimViews::TakeAsGuest(const wire::ViewReply& shares) {
   const auto version = world_.share_of(shares.shares(0).node(), shares.view());
   auto layout = ptc::ParseLayout(shares.job().layout());
   if (!version || !layout) return;
-  taken_.insert_or_assign(shares.view(),
-                          SimShare{shares.job().name(), *version, std::move(*layout)});
+  taken_.insert_or_assign(shares.view(), SimShare{shares.job().name(), *version, std::move(*layout),
+                                                  shares.job().origin()});
 }
 
 void SimViews::Save(const wire::SaveShare& message, SaveReply reply) {
@@ -148,6 +149,7 @@ void SimViews::Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* 
     row->set_view(id);
     row->set_job(share.job);
     row->set_bytes(1);
+    row->set_origin(share.origin);
   }
 }
 

@@ -21,6 +21,7 @@ struct SimShare {
   std::string job;
   std::int64_t version = 0;
   ptc::Layout layout;
+  std::uint64_t origin = 0;  // of the job
 };
 
 class SimViews : public NodeViews {
@@ -60,6 +61,7 @@ class SimViews : public NodeViews {
   struct Taking {
     wire::TakeView message;
     ptc::Layout layout;
+    std::uint64_t origin = 0;
     TakeReply reply;
   };
   /// Looks whether the devices are where the view is to be taken.

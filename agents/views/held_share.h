@@ -23,6 +23,7 @@ struct HeldShare {
   engine::ViewStamp stamp;
   engine::ViewMemory memory;
   std::optional<std::int32_t> guest = {};  // of the snapshot
+  std::uint64_t origin = 0;                // of the job, as JobRow::origin; 0: unknown
 
   /// Readable by processes of this machine and user as long as this process holds the memory.
   std::string path() const;

@@ -40,6 +40,7 @@ void Encode(const SharedState& state, wire::JobStateInfo* out) {
   out->set_step(state.step);
   out->set_layout(ptc::ToJson(state.layout));
   if (state.guest) out->set_guest(*state.guest);
+  out->set_origin(state.origin);
 }
 
 Result<SharedState> DecodeSharedState(const wire::JobStateInfo& info) {
@@ -51,6 +52,7 @@ Result<SharedState> DecodeSharedState(const wire::JobStateInfo& info) {
               ptc::ParseLayout(info.layout()).Context("job '" + info.name() + "'"));
   SharedState state{info.name(), info.epoch(), info.timeline(), info.step(), std::move(layout)};
   if (info.has_guest()) state.guest = info.guest();
+  state.origin = info.origin();
   return state;
 }
 

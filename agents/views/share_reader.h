@@ -33,6 +33,7 @@ struct SharedState {
   std::int64_t step = 0;
   ptc::Layout layout;
   std::optional<std::int32_t> guest = {};  // of a snapshot: see engine::ViewPlan::OfSnapshot
+  std::uint64_t origin = 0;                // of the job, as JobRow::origin; 0: unknown
 };
 void Encode(const SharedState& state, wire::JobStateInfo* out);
 /// \error kInvalidArgument naming the job and the field

@@ -18,7 +18,8 @@ std::string ToText(const SnapshotRow& row) {
                          {"layout", ptc::ToJson(row.state.layout)},
                          {"digest", row.digest},
                          {"digest_algorithm", ptc::kDigestAlgorithm},
-                         {"of_timeline", row.of_timeline}};
+                         {"of_timeline", row.of_timeline},
+                         {"origin", row.state.origin}};
   if (row.state.guest) json["guest"] = *row.state.guest;
   return json.dump();
 }
@@ -36,6 +37,8 @@ Result<SnapshotRow> ParseSnapshotRow(const std::string& key, const std::string& 
                     json.at("of_timeline").get<std::int64_t>()};
     // Another version wrote the row: its digest cannot be compared.
     if (json.value("digest_algorithm", "") != ptc::kDigestAlgorithm) row.digest.clear();
+    // An earlier version leaves it out.
+    row.state.origin = json.value("origin", std::uint64_t{0});
     if (json.contains("guest")) row.state.guest = json.at("guest").get<std::int32_t>();
     return row;
   } catch (const nlohmann::json::exception& error) {

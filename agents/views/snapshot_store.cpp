@@ -37,7 +37,7 @@ Result<std::shared_ptr<const HeldShare>> Open(const std::string& name, const std
               engine::ViewMemory::Adopt(fd.Release(), bytes->second, stamp));
   return std::make_shared<const HeldShare>(HeldShare{row.state.job, std::move(row.state.layout),
                                                      std::move(plan), stamp, std::move(memory),
-                                                     row.state.guest});
+                                                     row.state.guest, row.state.origin});
 }
 
 /// An empty share of a node that has none yet.
@@ -55,8 +55,9 @@ Result<std::shared_ptr<const HeldShare>> ShareOfGuest(std::uint64_t id, SharedSt
   const engine::ViewStamp stamp{
       id, state.epoch, state.timeline, state.step, state.layout.hash(), plan->hash(), node};
   memory.Stamp(stamp);
-  return std::make_shared<const HeldShare>(HeldShare{
-      state.job, std::move(state.layout), std::move(plan), stamp, std::move(memory), state.guest});
+  return std::make_shared<const HeldShare>(HeldShare{state.job, std::move(state.layout),
+                                                     std::move(plan), stamp, std::move(memory),
+                                                     state.guest, state.origin});
 }
 
 Status FetchMissing(const HeldShare& share, const ShareReader& reader,
@@ -157,8 +158,8 @@ void SnapshotStore::Run(const wire::ViewReply& shares, Done done,
     std::shared_ptr<const HeldShare> share;
     const auto run = [&]() -> Result<Digests> {
       TESSERA_TRY(share, make(stop));
-      SharedState state{share->job,        share->stamp.epoch, share->stamp.timeline,
-                        share->stamp.step, share->layout,      share->guest};
+      SharedState state{share->job,    share->stamp.epoch, share->stamp.timeline, share->stamp.step,
+                        share->layout, share->guest,       share->origin};
       TESSERA_TRY(const ShareReader reader,
                   ShareReader::Make(shares, std::move(state), readers_,
                                     {world_.machine, /*is_snapshot=*/true, /*only_copied=*/true}));
@@ -191,7 +192,7 @@ void SnapshotStore::OnCompleted(std::uint64_t id, const std::shared_ptr<const He
 Status SnapshotStore::KeepShare(const HeldShare& share) {
   const SnapshotRow row{share.stamp.view,
                         {share.job, share.stamp.epoch, share.stamp.timeline, share.stamp.step,
-                         share.layout, share.guest}};
+                         share.layout, share.guest, share.origin}};
   TESSERA_RETURN_IF_ERROR(world_.journal->Put(NameOf(row.id), ToText(row)));
   Status kept = world_.keep(NameOf(row.id), share.memory.fd());
   if (!kept) static_cast<void>(world_.journal->Erase(NameOf(row.id)));
@@ -224,6 +225,7 @@ void SnapshotStore::Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapsh
     row->set_job(share->job);
     row->set_bytes(share->memory.size_bytes());
     row->set_path(share->path());
+    row->set_origin(share->origin);
   }
 }
 

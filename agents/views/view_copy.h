@@ -37,6 +37,7 @@ struct ViewTask {
   std::vector<ViewSource> sources;
   std::chrono::steady_clock::time_point deadline;
   std::optional<std::int32_t> guest = {};  // of a snapshot
+  std::uint64_t origin = 0;                // of the job, as JobRow::origin
 };
 
 /// Sets the `hold` words of all sources, so that no update after `step` begins.

@@ -53,6 +53,7 @@ void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* ou
   out->set_layout(ToJson(job.layout));
   out->set_settings(job.settings);
   if (job.guest) out->set_guest(*job.guest);
+  out->set_origin(job.origin);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct ViewableJob {
   double since_step = 0;                   // seconds
   std::int64_t max_steps = 0;              // 0: no end
   std::optional<std::int32_t> guest = {};  // of its snapshots
+  std::uint64_t origin = 0;                // as JobRow::origin
   std::string busy = {};                   // "transaction 5 is transferring"; empty: no transaction
 };
 

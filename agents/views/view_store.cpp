@@ -45,8 +45,9 @@ void ViewStore::OnCopied(std::uint64_t view, const std::shared_ptr<const ViewTas
     return;
   }
   if (!memory) return Finish(view, memory.error());
-  auto share = std::make_shared<const HeldShare>(
-      HeldShare{task->job, task->layout, task->plan, task->stamp, std::move(*memory), task->guest});
+  auto share =
+      std::make_shared<const HeldShare>(HeldShare{task->job, task->layout, task->plan, task->stamp,
+                                                  std::move(*memory), task->guest, task->origin});
   Taken taken{share->memory.size_bytes(), share->path()};
   {
     const std::lock_guard lock(mutex_);

@@ -103,6 +103,10 @@
         <translation>die Job-Tabelle wurde wiederhergestellt: %1%2</translation>
     </message>
     <message>
+        <source>it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken</source>
+        <translation>er kann zum Snapshot von Schritt %1 zurückkehren, den seine Knoten noch halten; mit `tesseractl job snapshots %2` neu festlegen, ob Snapshots genommen werden</translation>
+    </message>
+    <message>
         <source>its row in the job table was rebuilt from its nodes: epoch %1, after step %2</source>
         <translation>seine Zeile in der Job-Tabelle wurde aus seinen Knoten wiederhergestellt: Epoche %1, nach Schritt %2</translation>
     </message>

@@ -217,11 +217,14 @@ class JobTableTest : public QObject {
     QVERIFY(office.jobs.CheckDevice({1, 1}, "other"));
     // Slots of the job here decide nothing for the other one.
     QVERIFY(office.jobs.IsExplainedOn(0, "nano") && !office.jobs.IsExplainedOn(1, "nano"));
+    QVERIFY(office.jobs.IsExplained("nano", 7));
+    QVERIFY(!office.jobs.IsExplained("nano", 6) && !office.jobs.IsExplained("nano", 0));
     // The job here ends. The other one is then one that the table does not know.
     QVERIFY(office.jobs.JournalEnd("nano"));
     office.jobs.Erase("nano");
     QVERIFY(!office.jobs.CheckExplained("nano"));
     QVERIFY(!office.jobs.Need("nano"));
+    QVERIFY(office.jobs.IsExplained("nano", 7) && !office.jobs.IsExplained("nano", 6));
   }
 
   // If a node of the job itself holds another one, the row in the table is older.

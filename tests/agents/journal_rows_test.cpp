@@ -29,7 +29,7 @@ JobTableRow TableRow() {
 }
 
 SnapshotRow SnapshotOfRow() {
-  return {7, {"nano", 3, 2, 40, LayoutOfRow()}, "0123456789abcdef", 1};
+  return {7, {"nano", 3, 2, 40, LayoutOfRow(), {}, 9}, "0123456789abcdef", 1};
 }
 
 }  // namespace
@@ -51,6 +51,10 @@ class JournalRowsTest : public QObject {
     QVERIFY(read->state == row.state);
     QCOMPARE(read->reason, row.reason);
     QCOMPARE(read->step, row.step);
+    QVERIFY(!read->keeps_snapshots);
+    JobTableRow restored = row;
+    restored.keeps_snapshots = true;
+    QVERIFY(ParseJobTableRow("job/a", ToText(restored))->keeps_snapshots);
     const auto shorter = ParseJobRow("job/a", ToText(row));
     VERIFY_OK(shorter);
     QCOMPARE(shorter->epoch, row.job.epoch);
@@ -192,6 +196,12 @@ class JournalRowsTest : public QObject {
     QCOMPARE(read->state.layout.hash(), row.state.layout.hash());
     QCOMPARE(read->digest, row.digest);
     QCOMPARE(read->of_timeline, row.of_timeline);
+    QCOMPARE(read->state.origin, row.state.origin);
+    auto json = nlohmann::json::parse(ToText(row));
+    json.erase("origin");  // an earlier version leaves it out
+    const auto earlier = ParseSnapshotRow("snapshot/7", json.dump());
+    VERIFY_OK(earlier);
+    QCOMPARE(earlier->state.origin, std::uint64_t{0});
   }
 
   // Its digest must not be compared with those of this version.

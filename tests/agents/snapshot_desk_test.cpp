@@ -32,7 +32,7 @@ struct Desk {
   std::vector<std::string> warnings;
   Status renewed = OkStatus();
   std::optional<std::int32_t> unreachable;
-  std::string unexplained;  // a job that the job table does not know
+  std::optional<std::uint64_t> unexplained;  // the origin of a job that the table does not explain
   ptc::Layout layout = TwoStages();
   SnapshotDesk::Facts facts{kJob, {20, 0}, true, 1, 0, 0.1};
   Time now{};
@@ -50,7 +50,9 @@ struct Desk {
     };
     world.warn = [this](const std::string&, const std::string& text) { warnings.push_back(text); };
     world.journal = &disk;
-    world.is_explained = [this](const std::string& job) { return job != unexplained; };
+    world.may_free = [this](const std::string&, std::uint64_t origin) {
+      return origin != unexplained;
+    };
     takes.clear();
     desk = std::make_unique<SnapshotDesk>(std::move(world));
     QVERIFY(desk->Recover());
@@ -280,15 +282,45 @@ class SnapshotDeskTest : public QObject {
   // The row of the snapshot was lost with that of its job.
   void sharesOfAJobThatIsNotKnownAreKept() {
     Desk d;
-    d.unexplained = kJob;
+    d.unexplained = 5;
     google::protobuf::RepeatedPtrField<wire::HeldSnapshot> held;
     held.Add()->set_job(kJob);
     held[0].set_view(7);
+    held[0].set_origin(5);
     d.desk->OnHeld(1, held);
     QVERIFY(d.Dropped(7).empty());
-    d.unexplained.clear();
+    d.unexplained.reset();
     d.desk->OnHeld(1, held);
     QCOMPARE(d.Dropped(7), std::vector<std::int32_t>{1});
+  }
+
+  // The job's row was restored from nodes. The newest snapshot that is whole counts.
+  void aSnapshotOfNodesIsAdopted() {
+    Desk d;
+    const auto row = [&](std::uint64_t id, std::int64_t step) {
+      return SnapshotRow{id, {kJob, 1, 0, step, d.layout}, "", 0};
+    };
+    const auto nothing = d.desk->Adopt({row(6, 50)}, {});
+    QVERIFY(nothing && !*nothing);
+    QVERIFY(d.disk.rows.empty());
+    const auto adopted = d.desk->Adopt({row(6, 30), row(7, 40), row(8, 50)},
+                                       {{6, {0, 1}}, {7, {0}}});  // nobody holds 8
+    QVERIFY(adopted);
+    QCOMPARE(*adopted, std::optional<std::int64_t>(40));
+    d.facts.every = {};
+    d.facts.keeps = true;
+    d.At(60);  // nobody has turned snapshots off
+    QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
+    d.Restart();
+    QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
+    QVERIFY(d.desk->IsCovered(kJob, {0}));
+    const auto older = d.desk->Adopt({row(6, 30)}, {{6, {0, 1}}});
+    QVERIFY(older && !*older);
+    QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
+    d.facts.keeps = false;
+    d.At(61);
+    QCOMPARE(d.Newest(), std::nullopt);
+    QCOMPARE(d.Dropped(7), (std::vector<std::int32_t>{0, 1}));
   }
 
   void aRowThatCannotBeReadIsSetAside() {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t kId = 7;
 constexpr std::int64_t kStep = 40;
+constexpr std::uint64_t kOrigin = 5;
 const std::string kMachine = "this one";
 
 ptc::Layout LayoutOn(const char* mesh) {
@@ -57,13 +58,13 @@ std::shared_ptr<const HeldShare> ShareOf(const ptc::Layout& layout, std::int32_t
   }
   memory.Stamp(stamp);
   return std::make_shared<const HeldShare>(
-      HeldShare{"nano", layout, std::move(plan), stamp, std::move(memory), guest});
+      HeldShare{"nano", layout, std::move(plan), stamp, std::move(memory), guest, kOrigin});
 }
 
 wire::ViewReply SharesOf(const std::vector<std::shared_ptr<const HeldShare>>& shares) {
   wire::ViewReply reply;
   reply.set_view(kId);
-  Encode(SharedState{"nano", 1, 0, kStep, shares.front()->layout, shares.front()->guest},
+  Encode(SharedState{"nano", 1, 0, kStep, shares.front()->layout, shares.front()->guest, kOrigin},
          reply.mutable_job());
   for (const auto& share : shares) {
     wire::ViewShare* out = reply.add_shares();
@@ -118,6 +119,7 @@ class SnapshotStoreTest : public QObject {
     QCOMPARE(rows()[0].bytes(), share->memory.size_bytes());
     restart();  // the keeper holds it, and the journal says of whom it is the guest
     QCOMPARE(rows().size(), 1);
+    QCOMPARE(rows()[0].origin(), kOrigin);
     const auto& cells = share->plan->cells();
     for (std::size_t i = 1; i < cells.size(); i += 2) {
       const auto own = resolve(cells[i]);
@@ -191,6 +193,7 @@ class SnapshotStoreTest : public QObject {
     restart();
     QCOMPARE(rows().size(), 1);
     QVERIFY(rows()[0].view() == kId && rows()[0].job() == "nano");
+    QCOMPARE(rows()[0].origin(), kOrigin);
     QCOMPARE(rows()[0].bytes(), shares[0]->memory.size_bytes());
     QVERIFY(::access(rows()[0].path().c_str(), R_OK) == 0);
     const auto cell = resolve(shares[0]->plan->cells()[0]);

@@ -60,6 +60,12 @@ struct Office {
     device.set_has_rank(has_rank);
     message.add_jobs()->set_job("nano");
     message.mutable_jobs(0)->set_origin(row.origin);
+    for (const SnapshotRow& snapshot : snapshots[node]) {
+      wire::HeldSnapshot& held = *message.add_snapshots();
+      held.set_view(snapshot.id);
+      held.set_job(snapshot.state.job);
+      held.set_origin(snapshot.state.origin);
+    }
     Membership& members = around.members();
     members.Register(std::to_string(node), message, around.common().timers.now());
     jobs.NoteHeld(*members.Find(node));
@@ -79,6 +85,9 @@ struct Office {
         held.set_job("nano");
         held.set_row(ToText(row->second));
       }
+      for (const SnapshotRow& snapshot : snapshots[node]) {
+        answer.mutable_held()->add_snapshots(ToText(snapshot));
+      }
       queries.OnAnswer(node, answer);
     }
     around.Pass(std::chrono::seconds(11));
@@ -86,6 +95,7 @@ struct Office {
   }
 
   std::map<std::int32_t, JobRow> rows;
+  std::map<std::int32_t, std::vector<SnapshotRow>> snapshots;  // set before Add
   std::int64_t last_number = 300;
   std::vector<std::pair<std::int32_t, wire::ToNode>> asked;
   wire::Reply reply;
@@ -99,9 +109,10 @@ struct Office {
                           }};
   TransactionNumbers numbers{around.common().world.journal};
   Decisions decisions{around.common(), {}};
+  SnapshotDesk desk{{{}, {}, {}, {}, &around.common().world.journal}};
   TableRebuilder rebuilder{around.common(),
                            jobs,
-                           {queries, numbers, decisions},
+                           {queries, numbers, decisions, desk},
                            {.check_idle = [] { return OkStatus(); },
                             .restored = [this](Job& job) { restored.push_back(job.name); },
                             .completed = [this] { ++completed; }}};
@@ -151,6 +162,35 @@ class TableRebuilderTest : public QObject {
     const Job* const job = office.jobs.Find("nano");
     QVERIFY(job->options.zero);
     QVERIFY(job->state == engine::JobState::kSuspended && job->restarts);
+  }
+
+  // The registrar has lost the row of the snapshot too, and nobody has turned snapshots off.
+  void itsNewestSnapshotIsAdopted() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    const ptc::Layout layout = RowOn({0, 1}, 4).layout;
+    const auto snapshot = [&](std::uint64_t id, std::int64_t timeline, std::int64_t step,
+                              std::uint64_t origin) {
+      return SnapshotRow{id, {"nano", 4, timeline, step, layout, {}, origin}, "", 0};
+    };
+    const SnapshotRow newest = snapshot(11, 1, 30, kOrigin);
+    const SnapshotRow other = snapshot(12, 1, 35, kOrigin + 1);  // of another job of the name
+    const SnapshotRow earlier = snapshot(13, 0, 38, kOrigin);    // before the job returned
+    office.snapshots[0] = {newest, other, earlier};
+    office.snapshots[1] = {newest, other, earlier};
+    for (const std::int32_t node : {0, 1}) office.Add(node, RowOn({0, 1}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    const auto check = [](const Job* job, const SnapshotDesk& desk) {
+      QVERIFY(job && job->keeps_snapshots && !job->snapshots.is_on());
+      const SnapshotRow* const found = desk.Find("nano", 1);
+      QVERIFY(found);
+      QCOMPARE(found->id, std::uint64_t{11});
+      QCOMPARE(found->state.step, std::int64_t{30});
+    };
+    check(office.jobs.Find("nano"), office.desk);
+    Office later(disk);
+    QVERIFY(later.jobs.Recover() && later.desk.Recover());
+    check(later.jobs.Find("nano"), later.desk);
   }
 
   // A node that was away during the last change has an older row.
