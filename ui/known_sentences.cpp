@@ -53,6 +53,8 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "dropped %1"),
       QT_TRANSLATE_NOOP("Sentences", "dropped %1, %2 times"),
       QT_TRANSLATE_NOOP("Sentences", "its outcome was missing in the history: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "its record in the history cannot be read: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "row '%1' of registrar.db cannot be read and is kept as '%2': %3"),
       QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before it recorded the outcome"),
       QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before the transaction began"),
       QT_TRANSLATE_NOOP("Sentences", "the cluster was stopped before the change ended"),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agents/registrar/unreadable_rows.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -27,10 +28,13 @@ std::string OriginsText(const std::set<std::uint64_t>& origins) {
   return fmt::format("{}", fmt::join(origins, " "));
 }
 // An earlier version wrote nothing, of a job without an origin.
-std::set<std::uint64_t> ParseOrigins(const std::string& text) {
+Result<std::set<std::uint64_t>> ParseOrigins(const std::string& key, const std::string& text) {
   std::set<std::uint64_t> origins;
   std::istringstream in(text);
   for (std::uint64_t origin = 0; in >> origin;) origins.insert(origin);
+  if (!in.eof())
+    return DataLoss(
+        fmt::format("journal row '{}' is '{}', not a list of numbers", key, Escaped(text)));
   if (origins.empty()) origins.insert(0);
   return origins;
 }
@@ -275,7 +279,12 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
 Status JobTable::Recover() {
   TESSERA_TRY(const auto marks, journal_.List(kEnded));
   for (const auto& [key, text] : marks) {
-    ended_[key.substr(kEnded.size())] = ParseOrigins(text);
+    auto origins = ParseOrigins(key, text);
+    if (origins) {
+      ended_[key.substr(kEnded.size())] = std::move(*origins);
+    } else {
+      TESSERA_RETURN_IF_ERROR(SetAside(key, text, origins.error()));
+    }
   }
   TESSERA_TRY(const auto rows, journal_.List(kJob));
   for (const auto& [key, text] : rows) {

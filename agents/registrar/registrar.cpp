@@ -11,11 +11,14 @@
 #include "agents/node/job_limits.h"
 #include "agents/registrar/compute.h"
 #include "agents/registrar/history_answers.h"
+#include "agents/registrar/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
+// More than a cluster gives in a month; a generation of the registrar has ten times as many.
+constexpr std::int64_t kSkippedNumbers = 100'000;
 
 /// Whether the worker computes the answer, for a request that only looks.
 bool TakesLong(const wire::Request& request) {
@@ -97,6 +100,7 @@ Registrar::~Registrar() {
 
 Status Registrar::Recover() {
   TESSERA_RETURN_IF_ERROR(jobs_.Recover());
+  TESSERA_RETURN_IF_ERROR(RecoverNumbers());
   for (const auto& [name, job] : jobs_) openings_.Describe(job);
   TESSERA_RETURN_IF_ERROR(states_.snapshots().Recover());
   TESSERA_RETURN_IF_ERROR(checkpoints_.Recover());
@@ -108,6 +112,22 @@ Status Registrar::Recover() {
   periodic_ = {timers_.Every(kTick, [this] { OnTick(); }),
                timers_.Every(kPublishPeriod, [this] { publisher_.Tick(timers_.now()); })};
   return OkStatus();
+}
+
+Status Registrar::RecoverNumbers() {
+  const auto upcoming = numbers_.Upcoming();
+  if (upcoming) return OkStatus();
+  if (upcoming.error().code != ErrorCode::kDataLoss) return upcoming.error();
+  TESSERA_TRY(const auto row, world_.journal.Get(TransactionNumbers::kKey));
+  TESSERA_TRY(const std::string note, SetAside(world_.journal, TransactionNumbers::kKey,
+                                               row.value_or(std::string()), upcoming.error()));
+  AddEvent(engine::Severity::kError, "registrar", note);
+  // Nodes take a message with a number that they have seen for an old one.
+  std::int64_t known = 0;
+  for (const auto& [name, job] : jobs_) known = std::max(known, job.attempt);
+  const auto newest = world_.history.Transactions(engine::TransactionQuery{.limit = 1});
+  if (newest && !newest->empty()) known = std::max(known, newest->front().id);
+  return numbers_.SkipTo(known + kSkippedNumbers);
 }
 
 Status Registrar::ContinueHistory() {

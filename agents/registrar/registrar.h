@@ -104,6 +104,8 @@ class Registrar {
   /// What the rows of nodes depend on besides the nodes themselves.
   std::string ShownLayouts() const;
 
+  /// If the row of the next number cannot be read, numbers continue far above all that are known.
+  Status RecoverNumbers();
   /// Goes on with a history that is older than the journal: `up` keeps the one of the cluster that
   /// had this name before. A number in it is not used again, its last change has ended without an
   /// outcome, and its nodes are gone.

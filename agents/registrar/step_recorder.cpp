@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "agents/registrar/unreadable_rows.h"
+
 namespace tessera::agents {
 namespace {
 
@@ -237,7 +239,15 @@ void StepRecorder::Retain() {
 Status StepRecorder::Recover() {
   for (auto& [name, job] : jobs_) {
     TESSERA_TRY(const std::optional<std::string> row, journal_.Get(KeyOf(name)));
-    if (row) job.recorded = std::strtoll(row->c_str(), nullptr, 10);
+    if (row) {
+      const auto recorded = ParseNumberRow(KeyOf(name), *row);
+      if (recorded) {
+        job.recorded = *recorded;
+      } else {
+        TESSERA_RETURN_IF_ERROR(SetAside(KeyOf(name), *row, recorded.error()));
+        RestartCountAt(job, job.step);
+      }
+    }
     job.step = std::max(job.step, job.recorded);
     job.checkpoint_step = job.recorded;
   }

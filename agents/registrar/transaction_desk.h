@@ -187,6 +187,8 @@ class TransactionDesk : public RegistrarPart {
   void Adopt(const engine::Decision& decision);
   /// \pre the layout of the job is that of before the change
   void NoteEarlierMesh(Job& job, std::int64_t step) const;
+  /// The record of a transaction that an earlier registrar has begun. Its `from` can be parsed.
+  engine::HistoryEntry RecordOf(const TxnRow& row, const Job& job) const;
   void Finish(bool committed, const std::string& reason);
   /// Says in the job what the rounds that count have left of its state.
   void NoteRemains(Job& job) const;

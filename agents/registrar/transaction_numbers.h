@@ -16,7 +16,10 @@ class TransactionNumbers {
   /// `journal` outlives the object.
   explicit TransactionNumbers(engine::DurableStore& journal) : journal_(journal) {}
 
+  static constexpr char kKey[] = "next_number";  // of the row
+
   /// The number that the next call of Next returns.
+  /// \error those of the journal; kDataLoss if the row is no number
   Result<std::int64_t> Upcoming() const;
   /// \error those of the journal; the number is then not used
   Result<std::int64_t> Next();

@@ -204,21 +204,17 @@ Status TransactionDesk::Recover() {
   auto parsed = ParseTxnRow(*text);
   // Its participants ask the register. If the change was committed, they hold a later epoch than
   // the row of the job, which then waits for a rebuild.
-  if (!parsed) return SetAside(kTxnKey, *text, parsed.error());
+  if (!parsed) {
+    TESSERA_RETURN_IF_ERROR(SetAside(kTxnKey, *text, parsed.error()));
+    CloseRecords(0);
+    return OkStatus();
+  }
   TxnRow& row = *parsed;
   Job* job = jobs_.Find(row.job);
   CloseRecords(job ? row.id : 0);
   if (!job) return journal_.Write(kNoTxnRows);
 
-  TESSERA_TRY(const auto known, world_.history.Transaction(row.id));
-  engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
-  if (!known) {  // the history was damaged and replaced by an empty one
-    entry.id = row.id;
-    entry.job = job->name;
-    entry.from = ToString(job->layout.mesh());
-    entry.to = ToString(row.to.mesh());
-    entry.started = row.started;
-  }
+  engine::HistoryEntry entry = RecordOf(row, *job);
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
   const std::vector<ptc::DeviceId> lost_before =
@@ -240,7 +236,9 @@ Status TransactionDesk::Recover() {
                                                    noted_row->round, setup.rounds))
                             : noted_row.error();
       TESSERA_RETURN_IF_ERROR(SetAside(kRoundKey, *round_text, why));
-      return SetAside(kTxnKey, *text, why);
+      TESSERA_RETURN_IF_ERROR(SetAside(kTxnKey, *text, why));
+      CloseRecords(0);
+      return OkStatus();
     }
     RoundRow& noted = *noted_row;
     if (noted.id == row.id) {
@@ -302,6 +300,29 @@ Status TransactionDesk::Recover() {
   return OkStatus();
 }
 
+// The history is never waited for: what it lacks, or what cannot be read there, follows from the
+// rows of the journal.
+engine::HistoryEntry TransactionDesk::RecordOf(const TxnRow& row, const Job& job) const {
+  const auto known = world_.history.Transaction(row.id);
+  engine::HistoryEntry entry;
+  if (known && *known) entry = **known;
+  entry.id = row.id;
+  entry.job = job.name;
+  if (!known || !*known) {
+    entry.to = ToString(row.to.mesh());
+    entry.started = row.started;
+  }
+  const auto old_mesh = ptc::ParseDeviceMesh(entry.from);
+  if (!old_mesh) entry.from = ToString(job.layout.mesh());
+  const bool is_missing = known && !*known;  // the history was damaged and replaced by an empty one
+  if (!is_missing && (!known || !old_mesh)) {
+    AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
+             fmt::format("its record in the history cannot be read: {}",
+                         known ? old_mesh.error().message : known.error().message));
+  }
+  return entry;
+}
+
 // A registrar that restarts would follow the outcome again, and end a pause that has begun since.
 void TransactionDesk::EraseLeftRow() {
   if (!left_row_) return;
@@ -335,7 +356,8 @@ void TransactionDesk::CloseRecords(std::int64_t running) {
 // A number that this journal has not given is of the cluster that had this name before.
 void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry, bool is_of_before) {
   uses_.decisions.FindOutcome(
-      entry.job, entry.id, [this, entry, is_of_before](const Result<std::optional<engine::Decision>>& held) {
+      entry.job, entry.id,
+      [this, entry, is_of_before](const Result<std::optional<engine::Decision>>& held) {
         if (!held) {
           timers_.After(kReadAgain,
                         [this, entry, is_of_before] { CloseRecord(entry, is_of_before); });

@@ -243,6 +243,14 @@
         <translation>verworfen: %1, %2-mal</translation>
     </message>
     <message>
+        <source>its record in the history cannot be read: %1</source>
+        <translation>sein Eintrag im Verlauf ist nicht lesbar: %1</translation>
+    </message>
+    <message>
+        <source>row &apos;%1&apos; of registrar.db cannot be read and is kept as &apos;%2&apos;: %3</source>
+        <translation>Zeile &apos;%1&apos; von registrar.db ist nicht lesbar und bleibt als &apos;%2&apos; erhalten: %3</translation>
+    </message>
+    <message>
         <source>its outcome was missing in the history: %1</source>
         <translation>sein Ausgang fehlte im Verlauf: %1</translation>
     </message>

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// A registrar starts although one of its rows cannot be read.
+#include <QTest>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/decision/embedded.h"
+#include "agents/node/job_row.h"
+#include "agents/registrar/checkpoint_row.h"
+#include "agents/registrar/registrar.h"
+#include "agents/registrar/txn_row.h"
+#include "agents/sim/memory_store.h"
+#include "agents/sim/modelled_data.h"
+#include "agents/sim/process.h"
+#include "agents/views/snapshot_row.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/history/history.h"
+#include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
+#include "tests/support/test_main.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+
+namespace {
+
+const std::string kGood = "good";
+constexpr std::int64_t kTransaction = 9;
+
+ptc::Layout LayoutOn(const char* mesh) {
+  const auto tensors = engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *tensors);
+}
+
+/// The journal, the history and the decisions of a cluster with a job, and registrars over them.
+struct Office {
+  sim::MemoryStore disk;
+  std::unique_ptr<engine::History> history = *engine::History::InMemory();
+  EmbeddedRegister decisions{disk};
+  sim::SimWorld sim{1};
+  sim::Process process{sim, [] {}};
+  wire::Reply reply;
+  std::unique_ptr<Registrar> registrar;
+
+  Office() {
+    const engine::JobSettings settings{.model = *engine::FindModel("gpt-nano")};
+    const JobTableRow row{{engine::ToJson(settings), LayoutOn("dp=2 on n0g0,n1g0"), 3, 1, 7, 4},
+                          {false, 4},
+                          5,
+                          engine::JobState::kRunning,
+                          "",
+                          40};
+    disk.rows["job/" + kGood] = ToText(row);
+  }
+  Status Start() {
+    registrar.reset();
+    registrar = std::make_unique<Registrar>(
+        process, AgentConfig{},
+        Registrar::World{
+            .send = [](const std::string&, const wire::ToNode&) { return OkStatus(); },
+            .reply = [this](const std::string&, const wire::Reply& out) { reply = out; },
+            .publish = [](const wire::Published&) {},
+            .wall_clock = [this] { return sim.wall_clock(); },
+            .print = [](const std::string&) {},
+            .fault_point = [](const std::string&) {},
+            .data = std::make_unique<sim::ModelledData>(process),
+            .compute =
+                [](const std::function<void()>& work, const std::function<void()>& then) {
+                  work();
+                  then();
+                },
+            .decisions = decisions,
+            .journal = disk,
+            .history = *history,
+            .reader = *history,
+        });
+    return registrar->Recover();
+  }
+  /// "good" if that is the only job that the registrar knows.
+  std::string Jobs() {
+    wire::Request request;
+    request.mutable_jobs();
+    registrar->OnRequest("client", {"operator", Role::kOperator}, request);
+    std::string names;
+    for (const wire::JobStateInfo& job : reply.jobs().jobs()) names += job.name();
+    return names;
+  }
+  int CountEvents(const std::string& text) const {
+    int count = 0;
+    for (const engine::Event& event : *history->Events(engine::EventQuery())) {
+      count += event.text.find(text) != std::string::npos ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+std::string TxnText() {
+  return ToText(
+      TxnRow{kTransaction, kGood, 5, 4, LayoutOn("dp=2 on n2g0,n1g0"), {false, 4}, false, 1, 1e9});
+}
+
+/// The record of that transaction, without an outcome.
+engine::HistoryEntry Record(const std::string& from) {
+  engine::HistoryEntry entry;
+  entry.id = kTransaction;
+  entry.job = kGood;
+  entry.from = from;
+  entry.to = "dp=2 on n2g0,n1g0";
+  entry.started = 1e9;
+  return entry;
+}
+
+}  // namespace
+
+class RegistrarRecoveryTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void aRowThatCannotBeReadIsSetAside_data() {
+    QTest::addColumn<QByteArray>("key");
+    QTest::addColumn<QByteArray>("text");
+    const auto row = [](const char* name, const char* key, const std::string& text = "?") {
+      QTest::newRow(name) << QByteArray(key) << QByteArray::fromStdString(text);
+    };
+    row("a job", "job/bad");
+    Office office;
+    JobTableRow settings = *ParseJobTableRow("job/good", office.disk.rows["job/" + kGood]);
+    settings.job.settings = "{";
+    row("settings of a job", "job/bad", ToText(settings));
+    row("the end of a job", "ended-job/bad");
+    row("a transaction", "txn");
+    row("a snapshot", "snapshot/good");
+    row("a checkpoint", "checkpoint/1");
+    row("the past of a job", "checkpoint-lineage/good");
+    row("a schedule", "checkpoint-schedule/good");
+    row("recorded steps", "recorded/good");
+    row("numbers", "next_number");
+  }
+  void aRowThatCannotBeReadIsSetAside() {
+    QFETCH(QByteArray, key);
+    QFETCH(QByteArray, text);
+    Office office;
+    const std::string name = key.toStdString();
+    office.disk.rows[name] = text.toStdString();
+    for (int start = 0; start < 2; ++start) {
+      VERIFY_OK(office.Start());
+      QCOMPARE(office.Jobs(), kGood);
+      QCOMPARE(office.CountEvents("row '" + name + "' of registrar.db cannot be read"), 1);
+    }
+    QCOMPARE(office.disk.rows["unreadable/" + name], text.toStdString());
+    const auto now = office.disk.rows.find(name);
+    QVERIFY(now == office.disk.rows.end() || now->second != text.toStdString());
+  }
+
+  // The next measurement replaces them.
+  void measurementsThatCannotBeReadAreDropped_data() {
+    QTest::addColumn<QByteArray>("key");
+    QTest::addColumn<QByteArray>("event");
+    QTest::newRow("links") << QByteArray("links") << QByteArray("bandwidths cannot be read");
+    QTest::newRow("probe") << QByteArray("calibration") << QByteArray("calibration cannot be read");
+  }
+  void measurementsThatCannotBeReadAreDropped() {
+    QFETCH(QByteArray, key);
+    QFETCH(QByteArray, event);
+    Office office;
+    office.disk.rows[key.toStdString()] = "?";
+    VERIFY_OK(office.Start());
+    QCOMPARE(office.Jobs(), kGood);
+    QCOMPARE(office.CountEvents(event.toStdString()), 1);
+    QVERIFY(!office.disk.rows.contains(key.toStdString()));
+  }
+
+  // Nodes take a message with a number that they know for an old one.
+  void numbersContinueFarAboveAllThatAreKnown() {
+    Office office;
+    office.disk.rows[TransactionNumbers::kKey] = "12x";
+    VERIFY_OK(office.history->PutTransaction(Record("dp=2 on n0g0,n1g0")));
+    VERIFY_OK(office.Start());
+    const auto next = TransactionNumbers(office.disk).Upcoming();
+    VERIFY_OK(next);
+    QVERIFY(*next > kTransaction + 1000);
+  }
+
+  // Whoever waits for its outcome finds one: the register's, which is `abort` if it is empty.
+  void aTransactionWhoseRowCannotBeReadHasAnOutcome() {
+    Office office;
+    office.disk.rows[kTxnKey] = "?";
+    office.disk.rows[TransactionNumbers::kKey] = "10";
+    VERIFY_OK(office.history->PutTransaction(Record("dp=2 on n0g0,n1g0")));
+    VERIFY_OK(office.Start());
+    const auto closed = office.history->Transaction(kTransaction);
+    VERIFY_OK(closed);
+    QVERIFY(*closed);
+    QCOMPARE((**closed).result, std::string("rolled_back"));
+  }
+
+  void aRoundThatIsImpossibleSetsItsTransactionAside_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("no number") << QByteArray("nine 1");
+    QTest::newRow("too late") << QByteArray("9 77");
+    QTest::newRow("too early") << QByteArray("9 0");
+  }
+  void aRoundThatIsImpossibleSetsItsTransactionAside() {
+    QFETCH(QByteArray, text);
+    Office office;
+    office.disk.rows[kTxnKey] = TxnText();
+    office.disk.rows[kRoundKey] = text.toStdString();
+    office.disk.rows[TransactionNumbers::kKey] = "10";
+    VERIFY_OK(office.history->PutTransaction(Record("dp=2 on n0g0,n1g0")));
+    VERIFY_OK(office.Start());
+    QCOMPARE(office.Jobs(), kGood);
+    for (const char* const key : {kTxnKey, kRoundKey}) {
+      QVERIFY(!office.disk.rows.contains(key));
+      QVERIFY(office.disk.rows.contains(std::string("unreadable/") + key));
+    }
+    QVERIFY(!(**office.history->Transaction(kTransaction)).result.empty());
+  }
+
+  // The history is never waited for: the row of the job says where the transaction began.
+  void aRecordThatCannotBeReadStopsNothing_data() {
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<int>("events");
+    QTest::newRow("whole") << QByteArray("dp=2,tp=1,pp=1 on n0g0,n1g0") << 0;
+    QTest::newRow("empty") << QByteArray() << 1;
+    QTest::newRow("no mesh") << QByteArray("nowhere") << 1;
+    QTest::newRow("too few devices") << QByteArray("dp=2,tp=1,pp=1 on n0g0") << 1;
+  }
+  void aRecordThatCannotBeReadStopsNothing() {
+    QFETCH(QByteArray, from);
+    QFETCH(int, events);
+    Office office;
+    office.disk.rows[kTxnKey] = TxnText();
+    VERIFY_OK(office.history->PutTransaction(Record(from.toStdString())));
+    VERIFY_OK(office.Start());
+    QCOMPARE(office.Jobs(), kGood);
+    QCOMPARE(office.CountEvents("its record in the history cannot be read"), events);
+    QCOMPARE(office.CountEvents("reading the outcome from the register"), 1);
+    QCOMPARE(office.registrar->num_nodes(), std::size_t{3});  // of both layouts
+  }
+};
+
+TESSERA_TEST_APPLESS(RegistrarRecoveryTest)
+#include "registrar_recovery_test.moc"
