@@ -175,7 +175,13 @@ class E2eStagesTest : public QObject {
   }
 
   // There it fails as well: it does not go to and fro.
+  void itReturnsOnce_data() {
+    QTest::addColumn<bool>("applies");  // else its program is repaired
+    QTest::newRow("then it is started again") << false;
+    QTest::newRow("then it is changed") << true;
+  }
   void itReturnsOnce() {
+    QFETCH(bool, applies);
     start("balanced", "dp=2", "n0g0,n0g1");
     QVERIFY(m_cluster->WaitStep(kJob, 5));
     write("fails", "2 3");
@@ -185,6 +191,16 @@ class E2eStagesTest : public QObject {
              job["reason"].get<std::string>().ends_with("not started again");
     }));
     restartRegistrar("suspended");
+    if (applies) {  // to a mesh on which its ranks do not fail
+      const QStringList plan = {"plan", kJob, "--mesh", "dp=1", "--devices", "n0g3"};
+      QVERIFY(m_cluster->WaitFor([&] { return m_cluster->Run(plan).code == 0; }));
+      const Json moved = m_cluster->Apply(kJob, "dp=1", "n0g3");
+      QVERIFY(moved.is_object());
+      QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      QVERIFY(runsIn(4, 1));
+      QVERIFY(m_cluster->GoesOn(kJob, 5));
+      return;
+    }
     write("fails", "");
     QVERIFY(m_cluster->WaitFor([&] { return m_cluster->Run({"job", "resume", kJob}).code == 0; }));
     QVERIFY(m_cluster->GoesOn(kJob, 5));
