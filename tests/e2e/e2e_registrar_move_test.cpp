@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registrar's node is gone for good, and another node becomes the registrar: from what the
 // nodes keep of their jobs, and the decisions in etcd.
+#include <QFile>
 #include <QProcess>
 #include <QTest>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "agents/decision/table_revision.h"
 #include "tests/support/digests.h"
 #include "tests/support/etcd_servers.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/fault_folder.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera::test;
 
@@ -153,6 +156,40 @@ class E2eRegistrarMoveTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // All nodes that had the latest copy of the job table are gone. Only an operator can say so.
+  void anOlderTableIsUsedOnlyIfItIsSaid() {
+    start("dp=2", "n1g0,n2g0");
+    loseTheRegistrar();
+    noteALaterTable();
+    const auto waits = m_cluster->Start({"registrar", "move", "n1", "--attest", "t"});
+    Outcome listed;
+    QVERIFY2(
+        LocalCluster::WaitFor([&] {
+          listed = m_cluster->Run({"job", "list"});
+          return listed.errors.contains("etcd notes a later job table than these nodes have") &&
+                 listed.errors.contains("`tesseractl registrar move n1 --older`");
+        }),
+        listed.Text());
+    QVERIFY(listed.code != 0);
+    QVERIFY(waits->state() == QProcess::Running);
+    waits->kill();
+    QVERIFY(waits->waitForFinished(10'000));
+
+    const Outcome unsaid = m_cluster->Run({"registrar", "move", "n1", "--older"});
+    QVERIFY2(unsaid.code == 2 && unsaid.errors.contains("are lost. Say so with --attest t"),
+             unsaid.Text());
+    QVERIFY(m_cluster->Run({"job", "list"}).code != 0);
+    const Outcome moved =
+        m_cluster->Run({"--json", "registrar", "move", "n1", "--older", "--attest", "t"}, 180);
+    QVERIFY2(moved.code == 0, moved.Text());
+    const Json said = moved.LastJson();
+    QVERIFY2(said["moved"] == false && said["jobs"] == Json::array({"nano"}), moved.Text());
+    m_cluster->Reconnect();
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["state"] == "running" && job["epoch"] == 1; }));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   void wrongMovesAreRefused() {
     const auto refuses = [&](const QStringList& words, int code, const QString& says) {
       const Outcome outcome = m_cluster->Run(QStringList{"registrar", "move"} + words);
@@ -184,6 +221,15 @@ class E2eRegistrarMoveTest : public QObject {
     QVERIFY(LocalCluster::Kill(m_cluster->Keeper(0)));
     if (agent) LocalCluster::Kill(*agent);
     m_cluster->Reconnect();
+  }
+  /// As if the lost registrar had changed its table again, and only lost nodes had heard of it.
+  void noteALaterTable() {
+    QFile file(m_cluster->ConfigOf(0));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const std::string prefix = Json::parse(file.readAll().toStdString())["etcd"]["prefix"];
+    tessera::agents::EtcdClient etcd(m_servers->place(prefix));
+    constexpr std::int64_t kLast = (std::int64_t{2} << 48) - 1;  // of the first registrar
+    VERIFY_OK(tessera::agents::RaiseTableRevision(etcd, prefix, kLast));
   }
   void move() {
     const Outcome moved =
