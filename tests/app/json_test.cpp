@@ -79,6 +79,15 @@ class JsonTest : public QObject {
     QVERIFY(first["command"].is_null());
     QCOMPARE(first["mesh"]["dp"].get<int>(), 2);
     QCOMPARE(first["devices"].dump(), std::string(R"(["n0g0","n1g2"])"));
+
+    QVERIFY(first["survives"].is_null());  // it opens its data: nothing is placed
+    const auto survives = [&](std::int32_t lost, std::int64_t bytes) {
+      snapshot.jobs[0].survival = engine::Survival{lost, bytes};
+      return app::toJson(snapshot)["jobs"][0]["survives"].dump();
+    };
+    QCOMPARE(survives(0, 0), std::string(R"({"any_node":true,"node":null,"lost_bytes":0})"));
+    QCOMPARE(survives(1, 18 << 20),
+             std::string(R"({"any_node":false,"node":"n1","lost_bytes":18874368})"));
   }
 
   void transactionIsNullOnceItIsOver() {

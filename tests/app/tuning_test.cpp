@@ -120,6 +120,12 @@ class TuningTest : public QObject {
     proposal.calibrated = 1e9;
     QVERIFY(app::describeProposal(proposal, std::nullopt).find("measured on this cluster at") !=
             std::string::npos);
+    QVERIFY(text.find("one node: ") == std::string::npos);  // unknown, so not said
+    proposal.candidates[0].survival = engine::Survival{1, 18 << 20};
+    QVERIFY(app::describeProposal(proposal, std::nullopt)
+                .find("\nsurvives the loss of any one node: no (n1 would lose 18.0 MiB)\n") !=
+            std::string::npos);
+    QCOMPARE(app::describeSurvival({}), std::string("survives the loss of any one node: yes"));
   }
 };
 TESSERA_TEST_APPLESS(TuningTest)

@@ -94,6 +94,17 @@ class E2eBasicTest : public QObject {
     QCOMPARE(job["devices"].size(), std::size_t{4});
     QVERIFY(job["loss"].get<double>() > 0);
     QVERIFY(job["tokens_per_second"].get<double>() > 0);
+    // All of it is on n0.
+    const Json survives = {{"any_node", false}, {"node", "n0"}, {"lost_bytes", job["state_bytes"]}};
+    QCOMPARE(job["survives"].dump(), survives.dump());
+    const QString question = kJob + ": survives the loss of any one node: ";
+    for (const QStringList& words : {QStringList{"status"}, QStringList{"job", "list"}}) {
+      const Outcome shown = m_cluster->Run(words);
+      QVERIFY2(shown.output.contains(question + "no (n0 would lose "), shown.Text());
+    }
+    const Outcome plan =
+        m_cluster->Run({"plan", kJob, "--mesh", "dp=2,tp=2", "--devices", "n0g0,n0g1,n1g0,n1g1"});
+    QVERIFY2(plan.output.contains("survives the loss of any one node: yes"), plan.Text());
   }
 
   void metricsAreOneLineAStep() {

@@ -905,6 +905,31 @@ class MainWindowTest : public QObject {
     QVERIFY(!card->isVisible());
   }
 
+  void theInspectorShowsWhatANodesLossWouldCost() {
+    auto cluster = test::PanelCluster();
+    Panel panel({}, cluster);
+    const auto row = [&] {
+      for (const auto* rows : child<ui::Inspector>(panel)->findChildren<ui::KeyValues*>()) {
+        for (const ui::KeyValues::Row& found : rows->rows()) {
+          if (found.key == QLatin1String("loss of any node")) return found;
+        }
+      }
+      return ui::KeyValues::Row();
+    };
+    std::optional<engine::Survival>& survival = cluster.jobs.front().survival;
+    survival.reset();  // it opens its data
+    panel.setSnapshot(cluster);
+    QVERIFY(row().key.isEmpty());
+    survival = engine::Survival{1, 18LL << 20};
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("n1 would lose 18 MiB"));
+    QCOMPARE(row().role, QStringLiteral("warn"));
+    survival = engine::Survival{};
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("survived"));
+    QCOMPARE(row().role, QString());
+  }
+
   void theInspectorShowsTheNewestSnapshot() {
     auto cluster = test::PanelCluster();
     Panel panel({}, cluster);
