@@ -9,11 +9,11 @@
 
 namespace tessera::engine {
 
-/// Whether statfs's f_type is that of a file system that other hosts may write to at the same time.
-/// FUSE counts as one, because it may be sshfs.
+/// Whether other hosts may write to a file system at the same time, by statfs's f_type. Every type
+/// that is not known to be local counts as shared: FUSE, because it may be sshfs, and unknown ones.
 bool IsSharedFileSystem(std::int64_t type);
 
-/// The same for the file system of a file, or of its folder if the file is missing. False if that
+/// The same for the file system of a file, or of its folder if the file is missing. True if that
 /// cannot be read.
 bool IsOnSharedFileSystem(const std::string& path);
 

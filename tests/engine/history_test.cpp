@@ -503,10 +503,49 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + "-wal")));
   }
 
+  void fileSystemsAreLocalOnlyIfKnown_data() {
+    QTest::addColumn<qint64>("type");
+    QTest::addColumn<bool>("isShared");
+    const auto row = [](const char* name, std::int64_t type, bool is_shared) {
+      QTest::newRow(name) << qint64{type} << is_shared;
+    };
+    row("NFS", 0x6969, true);
+    row("CIFS", 0xFF534D42, true);
+    row("CIFS where f_type is signed", static_cast<std::int32_t>(0xFF534D42), true);
+    row("SMB2", 0xFE534D42, true);
+    row("SMB", 0x517B, true);
+    row("9P", 0x01021997, true);
+    row("FUSE, fuseblk, sshfs", 0x65735546, true);
+    row("Ceph", 0x00C36400, true);
+    row("Lustre", 0x0BD00BD0, true);
+    row("GPFS", 0x47504653, true);
+    row("BeeGFS", 0x19830326, true);
+    row("OpenAFS", 0x5346414F, true);
+    row("AFS of the kernel", 0x6B414653, true);
+    row("OCFS2", 0x7461636F, true);
+    row("GFS2", 0x01161970, true);
+    row("Coda", 0x73757245, true);
+    row("PanFS", 0xAAD7AAEA, true);
+    row("OrangeFS", 0x20030528, true);
+    row("VirtualBox", 0x786F4256, true);
+    row("a type that nobody knows", 0x12345678, true);
+    row("no type", 0, true);
+    row("ext4", 0xEF53, false);
+    row("XFS", 0x58465342, false);
+    row("Btrfs", 0x9123683E, false);
+    row("Btrfs where f_type is signed", static_cast<std::int32_t>(0x9123683E), false);
+    row("ZFS", 0x2FC12FC1, false);
+    row("F2FS", 0xF2F52010, false);
+    row("tmpfs", 0x01021994, false);
+    row("overlay", 0x794C7630, false);
+  }
+  void fileSystemsAreLocalOnlyIfKnown() {
+    QFETCH(qint64, type);
+    QFETCH(bool, isShared);
+    QCOMPARE(IsSharedFileSystem(type), isShared);
+  }
+
   void aFileThatOtherHostsWriteHasARollbackJournal() {
-    QVERIFY(IsSharedFileSystem(0x6969) && IsSharedFileSystem(0xFF534D42));   // NFS, CIFS
-    QVERIFY(IsSharedFileSystem(static_cast<std::int32_t>(0xFF534D42)));      // a signed f_type
-    QVERIFY(!IsSharedFileSystem(0xEF53) && !IsSharedFileSystem(0x01021994));  // ext4, tmpfs
     using Log = Database::Log;
     const std::string path = Path("shared.db");
     const auto open = [&] {
