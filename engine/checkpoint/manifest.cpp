@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "engine/checkpoint/json_scanner.h"
-#include "engine/files/whole_file.h"
 #include "ptc/digest.h"
 #include "ptc/layout.h"
 
@@ -160,19 +159,24 @@ Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
   }
 }
 
+Result<Manifest> ReadManifest(const File& file) {
+  TESSERA_TRY(
+      const std::string text,
+      file.ReadAll(kMaxManifestBytes, "without this file, the folder is a plain sharded folder"));
+  return ParseManifest(text, file.path());
+}
+
 Result<Manifest> ReadManifest(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / kManifestName).string();
-  auto text = engine::ReadWholeFile(path, kMostManifestBytes);
-  if (!text && text.error().code == ErrorCode::kNotFound) {
-    std::error_code error;
-    if (!std::filesystem::exists(folder, error)) {
-      return NotFound(fmt::format("'{}' does not exist", folder));
-    }
-    return NotFound(
-        fmt::format("'{}' is no complete checkpoint: it has no {}", folder, kManifestName));
+  const auto file = File::Open(path, File::Mode::kRead);
+  if (file) return ReadManifest(**file);
+  if (file.error().code != ErrorCode::kNotFound) return file.error();
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) {
+    return NotFound(fmt::format("'{}' does not exist", folder));
   }
-  if (!text) return text.error();
-  return ParseManifest(*text, path);
+  return NotFound(
+      fmt::format("'{}' is no complete checkpoint: it has no {}", folder, kManifestName));
 }
 
 Status CheckFiles(const std::string& folder, const Manifest& manifest) {

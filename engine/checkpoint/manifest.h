@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/checkpoint/open_files.h"
 #include "ptc/base/result.h"
 #include "ptc/box.h"
 #include "ptc/dtype.h"
@@ -17,7 +18,7 @@
 namespace tessera::checkpoint {
 
 inline constexpr std::string_view kManifestName = "tessera.json";
-inline constexpr std::int64_t kMostManifestBytes = 32 << 20;
+inline constexpr std::int64_t kMaxManifestBytes = 100'000'000;
 
 struct Manifest {
   struct Tensor {
@@ -54,7 +55,9 @@ std::string ToText(const Manifest& manifest);
 ///     that is missing or has another type, a number out of range, a file name that needs
 ///     escapes or leads out of the folder, a tensor or file that occurs twice
 Result<Manifest> ParseManifest(std::string_view text, const std::string& path);
-/// \error kNotFound `'DIR' is no complete checkpoint: it has no tessera.json`; as ParseManifest
+/// \error kInvalidArgument above kMaxManifestBytes; as ParseManifest and File::ReadAll
+Result<Manifest> ReadManifest(const File& file);
+/// \error kNotFound `'DIR' is no complete checkpoint: it has no tessera.json`; as above
 Result<Manifest> ReadManifest(const std::string& folder);
 /// Checks that all files are there with their sizes. Does not read them.
 /// \error kDataLoss naming the first file that is missing or has another size

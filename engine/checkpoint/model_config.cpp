@@ -120,7 +120,9 @@ Result<std::optional<ModelConfig>> ReadModelConfig(const Checkpoint& checkpoint)
   auto file = File::Open(path, File::Mode::kRead);
   if (!file && file.error().code == ErrorCode::kNotFound) return std::optional<ModelConfig>();
   if (!file) return std::move(file).error();
-  TESSERA_TRY(const std::string text, (*file)->ReadAll(kMaxConfigBytes));
+  TESSERA_TRY(
+      const std::string text,
+      (*file)->ReadAll(kMaxConfigBytes, "if it is no configuration of a model, move it away"));
   TESSERA_TRY(ModelConfig config, ParseModelConfig(text, path));
   return std::optional(std::move(config));
 }

@@ -73,10 +73,11 @@ Status File::ReadAt(std::int64_t offset, std::span<std::byte> out) const {
                                  offset + static_cast<std::int64_t>(*got), out.size() - *got));
 }
 
-Result<std::string> File::ReadAll(std::int64_t limit) const {
+Result<std::string> File::ReadAll(std::int64_t limit, std::string_view remedy) const {
   TESSERA_TRY(const std::int64_t size, Size());
   if (size > limit) {
-    return InvalidArgument(fmt::format("'{}' has {} bytes, the limit is {}", path_, size, limit));
+    return InvalidArgument(
+        fmt::format("'{}' has {} bytes, the limit is {}; {}", path_, size, limit, remedy));
   }
   std::string text(static_cast<std::size_t>(size), '\0');
   TESSERA_RETURN_IF_ERROR(ReadAt(0, std::as_writable_bytes(std::span(text))));

@@ -41,8 +41,9 @@ class File {
   /// \error kUnavailable naming file, offset and why
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const;
   /// Reads the whole file.
-  /// \error kInvalidArgument if it has more than `limit` bytes; as ReadAt
-  Result<std::string> ReadAll(std::int64_t limit) const;
+  /// \param remedy what to do about a file that is too large
+  /// \error kInvalidArgument `'PATH' has N bytes, the limit is LIMIT; REMEDY`; as ReadAt
+  Result<std::string> ReadAll(std::int64_t limit, std::string_view remedy) const;
   /// Writes all of `bytes` or fails.
   /// \pre Open made this, and so for the next two
   /// \error kResourceExhausted (disk full), kUnavailable

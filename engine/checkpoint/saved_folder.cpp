@@ -68,7 +68,14 @@ Status Publish(const std::string& path, const std::string& partial, const Manife
     return DataLoss(there.error().message + ": do all nodes see the same folder under this path?");
   }
   const std::string file = (fs::path(partial) / kManifestName).string();
-  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(file, ToText(manifest), 0666));
+  const std::string text = ToText(manifest);
+  if (std::ssize(text) > kMaxManifestBytes) {
+    return InvalidArgument(
+        fmt::format("'{}' would have {} bytes, the limit is {}; copy the {} tensors through a "
+                    "mount instead",
+                    file, text.size(), kMaxManifestBytes, manifest.tensors.size()));
+  }
+  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(file, text, 0666));
   TESSERA_RETURN_IF_ERROR(SyncFolder(partial));
   TESSERA_RETURN_IF_ERROR(RenameNew(partial, path));
   return SyncFolder(ParentOf(path));
@@ -110,24 +117,15 @@ std::string FileIn(const std::string& place, const std::string& name) {
   return path + '/' + name + place.substr(end);
 }
 
-namespace {
-
-Result<Manifest> ReadManifestFile(const File& file) {
-  TESSERA_TRY(const std::string text, file.ReadAll(kMostManifestBytes));
-  return ParseManifest(text, file.path());
-}
-
-}  // namespace
-
 Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open) {
   TESSERA_TRY(const FilePtr file, open(FileIn(place, std::string(kManifestName))));
-  return ReadManifestFile(*file);
+  return ReadManifest(*file);
 }
 
 Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
                                                     const FileOpener& open) {
   TESSERA_TRY(const FilePtr first, open(FileIn(place, std::string(kManifestName))));
-  TESSERA_TRY(const Manifest manifest, ReadManifestFile(*first));
+  TESSERA_TRY(const Manifest manifest, ReadManifest(*first));
   // The names in messages are those that the opener shows, without what is secret in a URL.
   const std::string shown = ParentOf(first->path());
   std::vector<std::string> names;

@@ -30,7 +30,8 @@ std::string PartialPath(const std::string& path, std::uint64_t id);
 Status MakePartial(const std::string& path, const std::string& partial);
 /// Checks the files in `partial`, writes the manifest there and renames the folder to `path`. All
 /// of it is on disk when the call returns.
-/// \error kDataLoss naming a file that is not there as it was written, kAlreadyExists, kUnavailable
+/// \error kDataLoss naming a file that is not there as it was written; kInvalidArgument for a
+///     manifest above kMaxManifestBytes; kAlreadyExists, kUnavailable
 Status Publish(const std::string& path, const std::string& partial, const Manifest& manifest);
 /// Removes a checkpoint, complete or not: the manifest first, so that what is left after a failure
 /// is not complete. Removes no file that is not of a checkpoint, and then leaves the folder.

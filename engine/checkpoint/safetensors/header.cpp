@@ -36,7 +36,8 @@ Result<std::int64_t> HeaderLength(std::string_view head, std::int64_t file_size,
   if (length > static_cast<std::uint64_t>(kMaxHeaderBytes)) {
     return Wrong(
         file, 0,
-        fmt::format("the header has {} bytes, at most {} are allowed", length, kMaxHeaderBytes));
+        fmt::format("the header has {} bytes, the limit is {}; write the tensors to several files",
+                    length, kMaxHeaderBytes));
   }
   const auto bytes = static_cast<std::int64_t>(length);
   if (bytes > file_size - kLengthBytes) {

@@ -80,8 +80,8 @@ Result<std::string> PrintHeader(const Header& header, std::int64_t alignment) {
   out.resize((out.size() + step - 1) / step * step, ' ');
   const std::size_t length = out.size() - 8;
   if (length > static_cast<std::size_t>(kMaxHeaderBytes)) {
-    return InvalidArgument(fmt::format("the header would have {} bytes, at most {} are allowed",
-                                       length, kMaxHeaderBytes));
+    return InvalidArgument(
+        fmt::format("the header would have {} bytes, the limit is {}", length, kMaxHeaderBytes));
   }
   for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<char>((length >> (8 * i)) & 0xff);
   return out;

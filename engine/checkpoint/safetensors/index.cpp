@@ -46,7 +46,8 @@ Result<Index> ParseIndex(std::string_view json, const std::string& path) {
 }
 
 Result<Index> ReadIndex(const File& file) {
-  TESSERA_TRY(const std::string text, file.ReadAll(kMaxIndexBytes));
+  TESSERA_TRY(const std::string text,
+              file.ReadAll(kMaxIndexBytes, "open the files that it names one by one"));
   return ParseIndex(text, file.path());
 }
 

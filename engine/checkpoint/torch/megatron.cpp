@@ -7,6 +7,7 @@
 
 #include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/torch/dcp.h"
+#include "engine/checkpoint/torch/sums.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
 #include "engine/files/absolute_path.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kLatest = "latest_checkpointed_iteration.txt";
 constexpr std::string_view kIteration = "iter_";
 constexpr std::int64_t kMaxLatest = 64;
-constexpr std::int64_t kMaxMegatronJson = std::int64_t{1} << 24;
+constexpr std::string_view kOtherJson = "if it is not of this checkpoint, move it away";
 
 bool Exists(const fs::path& path) {
   std::error_code error;
@@ -49,7 +50,7 @@ Result<fs::path> LatestIteration(const fs::path& folder) {
 
 Status CheckBackend(const fs::path& path) {
   TESSERA_TRY(const FilePtr file, File::Open(path.string(), File::Mode::kRead));
-  TESSERA_TRY(const std::string text, file->ReadAll(kMaxMegatronJson));
+  TESSERA_TRY(const std::string text, file->ReadAll(kMaxFolderJson, kOtherJson));
   JsonScanner scan(text, file->path());
   bool found = false;
   TESSERA_RETURN_IF_ERROR(scan.Object([&](const std::string& key, std::size_t at) -> Status {
@@ -69,7 +70,7 @@ Status CheckBackend(const fs::path& path) {
 /// Reads a file that holds a JSON object. Returns its text unchanged.
 Result<std::string> ReadJsonObject(const fs::path& path) {
   TESSERA_TRY(const FilePtr file, File::Open(path.string(), File::Mode::kRead));
-  TESSERA_TRY(std::string text, file->ReadAll(kMaxMegatronJson));
+  TESSERA_TRY(std::string text, file->ReadAll(kMaxFolderJson, kOtherJson));
   JsonScanner scan(text, file->path());
   TESSERA_RETURN_IF_ERROR(
       scan.Object([&](const std::string&, std::size_t) { return scan.Skip(); }));

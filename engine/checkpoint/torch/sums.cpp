@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMaxStatementJson = std::int64_t{1} << 24;
 constexpr std::size_t kSha256Digits = 64;
 
 /// Computes one of the two checksums over bytes that arrive in parts.
@@ -127,7 +126,8 @@ Status AddFileSums(const fs::path& folder, JsonScanner& scan, std::vector<Stated
 Status AddIntegrity(const fs::path& folder, std::vector<StatedSum>& sums) {
   const std::string path = (folder / "integrity.json").string();
   TESSERA_TRY(const FilePtr file, File::Open(path, File::Mode::kRead));
-  TESSERA_TRY(const std::string text, file->ReadAll(kMaxStatementJson));
+  TESSERA_TRY(const std::string text,
+              file->ReadAll(kMaxFolderJson, "if it is not of this checkpoint, move it away"));
   JsonScanner scan(text, path);
   bool has_algorithm = false;
   bool has_files = false;

@@ -18,6 +18,9 @@
 
 namespace tessera::checkpoint {
 
+/// Of integrity.json and of the JSON files of Megatron.
+inline constexpr std::int64_t kMaxFolderJson = std::int64_t{1} << 24;
+
 enum class SumKind : std::uint8_t { kCrc32, kSha256 };
 
 /// The stated checksum of the bytes [offset, offset + size) of a file.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/saved_folder.h"
 #include "engine/files/whole_file.h"
 #include "tests/support/temporary_folder.h"
@@ -124,6 +125,32 @@ class ManifestTest : public QObject {
       other[i] = '\x80';
       static_cast<void>(ParseManifest(other, "m"));
     }
+  }
+
+  // Larger ones would be written and then be refused by every reader.
+  void manifestsHaveOneLimit() {
+    QCOMPARE(kMaxManifestBytes, kMaxHeaderBytes);
+    VERIFY_OK(MakePartial(m_path, m_partial));
+    write(kFile, "12345");
+    Manifest large = Example();
+    const auto without = static_cast<std::int64_t>(ToText(large).size());
+    large.settings += std::string(static_cast<std::size_t>(kMaxManifestBytes - without), ' ');
+    QCOMPARE(static_cast<std::int64_t>(ToText(large).size()), kMaxManifestBytes);
+    large.settings += ' ';
+    VERIFY_ERROR(Publish(m_path, m_partial, large), ErrorCode::kInvalidArgument,
+                 "tessera.json' would have 100000001 bytes, the limit is 100000000; copy the 2 "
+                 "tensors through a mount instead");
+    large.settings.pop_back();
+    VERIFY_OK(Publish(m_path, m_partial, large));
+    VERIFY_OK(ReadManifest(m_path));
+    VERIFY_OK(ReadManifestAt(m_path, OpenLocal));
+    std::filesystem::resize_file(m_path + "/tessera.json", kMaxManifestBytes + 1);
+    const std::string refused =
+        "'" + m_path +
+        "/tessera.json' has 100000001 bytes, the limit is 100000000; without this "
+        "file, the folder is a plain sharded folder";
+    VERIFY_ERROR(ReadManifest(m_path), ErrorCode::kInvalidArgument, refused);
+    VERIFY_ERROR(ReadManifestAt(m_path, OpenLocal), ErrorCode::kInvalidArgument, refused);
   }
 
   void aFolderIsCompleteWithItsManifestOnly() {

@@ -147,7 +147,9 @@ class ModelConfigTest : public QObject {
     std::filesystem::resize_file(folder / "config.json", checkpoint::kMaxConfigBytes + 1);
     const auto large = checkpoint::ReadModelConfig(*EmptyAt(folder));
     QVERIFY(!large);
-    QVERIFY(large.error().message.ends_with("has 16777217 bytes, the limit is 16777216"));
+    QVERIFY(large.error().message.ends_with(
+        "has 16777217 bytes, the limit is 16777216; if it is no configuration of a model, move it "
+        "away"));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/safetensors/header.h"
+#include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "tests/engine/checkpoint/sample_tensors.h"
 #include "tests/support/test_main.h"
@@ -94,6 +95,17 @@ class SafetensorsFolderTest : public QObject {
     const auto opened = Checkpoint::Open(Path());
     QVERIFY2(opened.has_value(), qPrintable(Error()));
     QCOMPARE((*opened)->tensors().size(), std::size_t{1});
+  }
+
+  void indicesHaveALimit() {
+    MakeFile(Path("a.safetensors"), {{"a", DType::kF32, {2}}});
+    const std::string index = Path("model.safetensors.index.json");
+    test::WriteText(index, Json("{'weight_map':{'a':'a.safetensors'}}"));
+    std::filesystem::resize_file(index, kMaxIndexBytes + 1);  // sparse
+    QVERIFY(!Checkpoint::Open(Path()));
+    QVERIFY2(Error().endsWith("model.safetensors.index.json' has 2147483649 bytes, the limit is "
+                              "2147483648; open the files that it names one by one"),
+             qPrintable(Error()));
   }
 
   void wrongIndices_data() {

@@ -139,9 +139,12 @@ class SafetensorsHeaderTest : public QObject {
     row("empty", "", "0: the file has 0 bytes, a safetensors file at least 8");
     row("7 bytes", "1234567", "0: the file has 7 bytes, a safetensors file at least 8");
     row("over the format's limit", std::string("\x01\xe1\xf5\x05\0\0\0\0", 8),
-        "0: the header has 100000001 bytes, at most 100000000 are allowed");
+        "0: the header has 100000001 bytes, the limit is 100000000; write the tensors to several "
+        "files");
     row("negative", std::string(8, '\xff'),
-        "0: the header has 18446744073709551615 bytes, at most 100000000 are allowed");
+        "0: the header has 18446744073709551615 bytes, the limit is 100000000; write the tensors "
+        "to "
+        "several files");
     row("longer than the file", FileOf("{}", 0).substr(0, 9),
         "0: the header has 2 bytes, the file 1 after its length");
     row("no header", FileOf("", 0), "8: the header does not begin with '{'");
