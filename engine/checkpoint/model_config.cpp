@@ -52,10 +52,12 @@ constexpr auto kFamilies = std::to_array<FamilyRules>({
     {"gemma", "llama"},
     {"gemma2", "llama"},
     {"gpt2", "gpt2"},
+    {"gpt_neox", "gpt_neox"},
     {"llama", "llama"},
     {"mistral", "llama"},
     {"mixtral", "mixtral"},
     {"olmo2", "llama"},
+    {"phi3", "phi3"},
     {"qwen2", "llama"},
     {"qwen3", "llama"},
     {"vit", "vit"},
@@ -107,6 +109,10 @@ Result<ModelConfig> ParseModelConfig(std::string_view json, const std::string& p
   TESSERA_RETURN_IF_ERROR(scan.End());
   if (const auto heads = config.values.find("heads"); heads != config.values.end()) {
     config.values.try_emplace("kv_heads", heads->second);
+    const auto width = config.values.find("width");
+    if (width != config.values.end() && width->second % heads->second == 0) {
+      config.values.try_emplace("head_dim", width->second / heads->second);
+    }
   }
   config.rules = RuleSetOf(config.type);
   return config;

@@ -42,6 +42,7 @@ class ModelConfigTest : public QObject {
     QVERIFY((llama->values == Values{{"width", 4096},
                                      {"heads", 32},
                                      {"kv_heads", 8},
+                                     {"head_dim", 128},
                                      {"ffn", 14336},
                                      {"layers", 32},
                                      {"vocab", 128256}}));
@@ -53,9 +54,12 @@ class ModelConfigTest : public QObject {
         "c");
     QVERIFY(gpt2.has_value());
     QCOMPARE(gpt2->rules, std::string("gpt2"));
-    QVERIFY((
-        gpt2->values ==
-        Values{{"width", 768}, {"heads", 12}, {"kv_heads", 12}, {"layers", 12}, {"vocab", 50257}}));
+    QVERIFY((gpt2->values == Values{{"width", 768},
+                                    {"heads", 12},
+                                    {"kv_heads", 12},
+                                    {"head_dim", 64},
+                                    {"layers", 12},
+                                    {"vocab", 50257}}));
 
     const auto mixtral = ParseModelConfig(
         R"({"model_type":"mixtral","hidden_size":4096,"num_attention_heads":32,
@@ -82,8 +86,8 @@ class ModelConfigTest : public QObject {
   void everyNamedRuleSetIsInTheCatalogue() {
     const auto sets = engine::RuleSetNames();
     for (const char* type :
-         {"bert", "deepseek_v2", "deepseek_v3", "gemma", "gpt2", "llama", "mistral", "mixtral",
-          "olmo2", "qwen2", "qwen3", "bitnet", "gemma2", "vit"}) {
+         {"bert", "deepseek_v2", "deepseek_v3", "gemma", "gpt2", "gpt_neox", "llama", "mistral",
+          "mixtral", "olmo2", "phi3", "qwen2", "qwen3", "bitnet", "gemma2", "vit"}) {
       QVERIFY2(std::ranges::count(sets, checkpoint::RuleSetOf(type)) == 1, type);
     }
     QVERIFY(checkpoint::RuleSetOf("").empty());

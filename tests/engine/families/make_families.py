@@ -165,7 +165,7 @@ def gpt2():  # GPT-2 small; weights are [in, out]
     return model
 
 
-def gpt_neox():  # Pythia 6.9B
+def gpt_neox():  # Pythia 6.9B: q, k and v of each head together
     model = Model(4, width=4096, heads=32, kv_heads=32)
     model.add("gpt_neox.embed_in.weight", 50432, 4096, dtype="f16")
     for layer in range(model.layers):
@@ -179,23 +179,26 @@ def gpt_neox():  # Pythia 6.9B
         for norm in BEFORE:
             model.add(f"{at}{norm}.weight", 4096, dtype="f16")
             model.add(f"{at}{norm}.bias", 4096, dtype="f16")
+        model.add(f"{at}attention.bias", 1, 1, 2048, 2048, dtype="bool")
+        model.add(f"{at}attention.masked_bias", dtype="f16")
+        model.add(f"{at}attention.rotary_emb.inv_freq", 16, dtype="f16")
     for name in ("weight", "bias"):
         model.add(f"gpt_neox.final_layer_norm.{name}", 4096, dtype="f16")
     model.add("embed_out.weight", 50432, 4096, dtype="f16")
     return model
 
 
-def phi3():  # Phi-3 mini: fused q|k|v and gate|up
-    model = Model(4, width=3072, heads=32, kv_heads=32)
-    ends(model, 3072, 32064)
+def phi3():  # Phi-3 medium: fused q|k|v and gate|up, 4 query heads for each key and value head
+    model = Model(4, width=5120, heads=40, kv_heads=10, head_dim=128, ffn=17920)
+    ends(model, 5120, 32064)
     for layer in range(model.layers):
         at = f"model.layers.{layer}."
-        model.add(f"{at}self_attn.qkv_proj.weight", 9216, 3072)
-        model.add(f"{at}self_attn.o_proj.weight", 3072, 3072)
-        model.add(f"{at}mlp.gate_up_proj.weight", 16384, 3072)
-        model.add(f"{at}mlp.down_proj.weight", 3072, 8192)
+        model.add(f"{at}self_attn.qkv_proj.weight", 7680, 5120)
+        model.add(f"{at}self_attn.o_proj.weight", 5120, 5120)
+        model.add(f"{at}mlp.gate_up_proj.weight", 35840, 5120)
+        model.add(f"{at}mlp.down_proj.weight", 5120, 17920)
         for norm in BEFORE:
-            model.add(f"{at}{norm}.weight", 3072)
+            model.add(f"{at}{norm}.weight", 5120)
     return model
 
 
