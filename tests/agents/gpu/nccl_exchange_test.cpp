@@ -128,6 +128,38 @@ std::future<Joined> JoinLater(const std::string& place, DeviceId own, int number
   });
 }
 
+/// A device that exchanges cells with itself, which is what one GPU can show.
+struct Alone {
+  Alone() {
+    sent = AddFlow(only, kFirst, only, kFirst, rng);
+    const auto place = agents::NcclGroup::NewMeeting();
+    if (!place) qFatal("%s", place.error().ToString().c_str());
+    auto joined =
+        agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}, {{kFirst, kFirst}}}, {});
+    if (!joined) qFatal("%s", joined.error().ToString().c_str());
+    exchange = std::move(*joined);
+  }
+  std::mt19937_64 rng{test::Seed()};
+  Party only{0};
+  std::vector<Sent> sent;
+  std::unique_ptr<engine::DeviceExchange> exchange;
+};
+
+/// Two devices, which meet as two processes do.
+struct Pair {
+  /// Both ends of an exchange with these flows.
+  void Meet(const std::vector<engine::ExchangeEnds>& flows) {
+    const auto place = agents::NcclGroup::NewMeeting();
+    if (!place) qFatal("%s", place.error().ToString().c_str());
+    auto other = JoinLater(*place, kSecond, 1, flows);
+    own = JoinLater(*place, kFirst, 0, flows).get();
+    others = other.get();
+  }
+  std::mt19937_64 rng{test::Seed()};
+  Party first{0}, second{1};
+  Joined own = Unavailable("not met"), others = Unavailable("not met");
+};
+
 }  // namespace
 
 class NcclExchangeTest : public QObject {
@@ -141,23 +173,18 @@ class NcclExchangeTest : public QObject {
 
   void betweenTwoProcesses() {
     if (NumDevices() < 2) QSKIP("the machine has one device, and this needs two");
-    std::mt19937_64 rng(test::Seed());
-    Party first(0), second(1);
-    const std::vector<Sent> there = AddFlow(first, kFirst, second, kSecond, rng);
-    const std::vector<Sent> back = AddFlow(second, kSecond, first, kFirst, rng);
-    const auto place = agents::NcclGroup::NewMeeting();
-    VERIFY_OK(place);
-    const std::vector<engine::ExchangeEnds> both = {{kFirst, kSecond}, {kSecond, kFirst}};
-    auto other = JoinLater(*place, kSecond, 1, both);
-    const Joined own = JoinLater(*place, kFirst, 0, both).get();
-    const Joined others = other.get();
-    VERIFY_OK(own);
-    VERIFY_OK(others);
+    Pair pair;
+    const std::vector<Sent> there = AddFlow(pair.first, kFirst, pair.second, kSecond, pair.rng);
+    const std::vector<Sent> back = AddFlow(pair.second, kSecond, pair.first, kFirst, pair.rng);
+    pair.Meet({{kFirst, kSecond}, {kSecond, kFirst}});
+    VERIFY_OK(pair.own);
+    VERIFY_OK(pair.others);
     for (int round = 0; round < 2; ++round) {  // it can be used again
       Digests at_first, at_second;
-      auto run = std::async(std::launch::async,
-                            [&] { return (*others)->Run(second.flows, Collect(at_second), {}); });
-      VERIFY_OK((*own)->Run(first.flows, Collect(at_first), {}));
+      auto run = std::async(std::launch::async, [&] {
+        return (*pair.others)->Run(pair.second.flows, Collect(at_second), {});
+      });
+      VERIFY_OK((*pair.own)->Run(pair.first.flows, Collect(at_first), {}));
       VERIFY_OK(run.get());
       for (const auto& [sent, digests] : {std::pair(&there, &at_second), {&back, &at_first}}) {
         for (std::size_t i = 0; i < sent->size(); ++i) {
@@ -168,35 +195,20 @@ class NcclExchangeTest : public QObject {
     }
   }
 
-  // What one GPU can show.
   void withItself() {
-    std::mt19937_64 rng(test::Seed());
-    Party only(0);
-    const std::vector<Sent> sent = AddFlow(only, kFirst, only, kFirst, rng);
-    const auto place = agents::NcclGroup::NewMeeting();
-    VERIFY_OK(place);
-    const Joined exchange =
-        agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}, {{kFirst, kFirst}}}, {});
-    VERIFY_OK(exchange);
+    Alone alone;
     Digests digests;
-    VERIFY_OK((*exchange)->Run(only.flows, Collect(digests), {}));
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      QVERIFY2(HasArrived(sent[i]), qPrintable(QString::number(i)));
-      QCOMPARE(digests.at(static_cast<std::int64_t>(i)), sent[i].digest);
+    VERIFY_OK(alone.exchange->Run(alone.only.flows, Collect(digests), {}));
+    for (std::size_t i = 0; i < alone.sent.size(); ++i) {
+      QVERIFY2(HasArrived(alone.sent[i]), qPrintable(QString::number(i)));
+      QCOMPARE(digests.at(static_cast<std::int64_t>(i)), alone.sent[i].digest);
     }
   }
 
   /// In the pause the program may hold all memory of the device.
   void noMemoryIsTakenAfterwards() {
     if (!(*agents::CudaDriver::Get())->is_emulated()) QSKIP("the GPU is not for this test alone");
-    std::mt19937_64 rng(test::Seed());
-    Party only(0);
-    const std::vector<Sent> sent = AddFlow(only, kFirst, only, kFirst, rng);
-    const auto place = agents::NcclGroup::NewMeeting();
-    VERIFY_OK(place);
-    const Joined exchange =
-        agents::JoinNcclExchange(*place, {{kFirst}, {{kFirst, 0}}, {{kFirst, kFirst}}}, {});
-    VERIFY_OK(exchange);
+    Alone alone;
     const auto device = agents::CudaDevice::Open(0);
     VERIFY_OK(device);
     const auto& api = (*device)->driver().api();
@@ -211,25 +223,21 @@ class NcclExchangeTest : public QObject {
     }
     QVERIFY(!taken.empty());
     Digests digests;
-    const Status run = (*exchange)->Run(only.flows, Collect(digests), {});
+    const Status run = alone.exchange->Run(alone.only.flows, Collect(digests), {});
     for (const std::uint64_t address : taken) api.MemFree(address);
     VERIFY_OK(run);
-    for (const Sent& cell : sent) QVERIFY(HasArrived(cell));
+    for (const Sent& cell : alone.sent) QVERIFY(HasArrived(cell));
   }
 
   void aPeerThatEnds() {
     if (NumDevices() < 2) QSKIP("the machine has one device, and this needs two");
-    std::mt19937_64 rng(test::Seed());
-    Party first(0), second(1);
-    AddFlow(first, kFirst, second, kSecond, rng);
-    const auto place = agents::NcclGroup::NewMeeting();
-    VERIFY_OK(place);
-    auto other = JoinLater(*place, kSecond, 1, {{kFirst, kSecond}});
-    const Joined own = JoinLater(*place, kFirst, 0, {{kFirst, kSecond}}).get();
-    VERIFY_OK(own);
-    { const Joined ends = other.get(); }
+    Pair pair;
+    AddFlow(pair.first, kFirst, pair.second, kSecond, pair.rng);
+    pair.Meet({{kFirst, kSecond}});
+    VERIFY_OK(pair.own);
+    pair.others = Unavailable("ended");
     Digests digests;
-    const Status status = (*own)->Run(first.flows, Collect(digests), {});
+    const Status status = (*pair.own)->Run(pair.first.flows, Collect(digests), {});
     VERIFY_ERROR(status, ErrorCode::kUnavailable, "NCCL: ");
   }
 
