@@ -29,9 +29,10 @@ OptionSpec threadsOption() {
 }
 
 OptionSpec strictOption() {
-  return {.name = "strict",
-          .value = "",
-          .help = "fail if the folder has a file that its index does not name"};
+  return {
+      .name = "strict",
+      .value = "",
+      .help = "fail if a file of the folder, or a storage of a file of torch.save, is not read"};
 }
 
 OptionSpec stripPrefixOption(std::string help) {
@@ -49,7 +50,7 @@ Result<std::shared_ptr<const checkpoint::Checkpoint>> openCheckpoint(const Invoc
   const std::vector<std::string> unread = opened->UnreadFiles();
   if (!unread.empty() && call.arguments.has("strict"))
     return FailedPrecondition(
-        fmt::format("{}; without --strict they are passed over", fmt::join(unread, "; ")));
+        fmt::format("{}; without --strict this is passed over", fmt::join(unread, "; ")));
   for (const std::string& line : unread) warn(line);
   return opened;
 }

@@ -19,13 +19,12 @@ OptionSpec threadsOption();
 /// \error kInvalidArgument naming option and text
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments);
 
-/// `--strict`: files that an index does not name are an error.
+/// `--strict`: Checkpoint::UnreadFiles are an error.
 OptionSpec strictOption();
 /// `--strip-prefix`
 OptionSpec stripPrefixOption(std::string help);
-/// Opens a checkpoint. Prints a warning on stderr for each file that its index does not name, also
-/// with --quiet.
-/// \error as Checkpoint::Open; kFailedPrecondition naming the files if --strict is given
+/// Opens a checkpoint. Prints the lines of Checkpoint::UnreadFiles on stderr, also with --quiet.
+/// \error as Checkpoint::Open; kFailedPrecondition with these lines if --strict is given
 Result<std::shared_ptr<const checkpoint::Checkpoint>> openCheckpoint(const Invocation& call,
                                                                      const std::string& path);
 /// Prints a line on stderr, also with --quiet.

@@ -179,15 +179,6 @@ Checkpoint::Checkpoint(Contents contents)
   }
 }
 
-std::vector<std::string> Checkpoint::UnreadFiles() const {
-  std::vector<std::string> lines;
-  for (const std::string& name : contents_.unread) {
-    lines.push_back(
-        fmt::format("'{}' is not read: {} does not name it", Printable(name), contents_.index));
-  }
-  return lines;
-}
-
 std::optional<int> Checkpoint::Find(std::string_view name) const {
   const auto at = std::ranges::lower_bound(contents_.tensors, name, {}, &StoredTensor::name);
   if (at == contents_.tensors.end() || at->name != name) return std::nullopt;

@@ -64,10 +64,9 @@ struct Contents {
   std::vector<StoredTensor> tensors;  // in any order, and so are their boxes
   std::map<std::string, std::string> metadata = {};
   std::vector<std::string> opaque = {};
-  /// Files of the folder that look like parts of a checkpoint of this format, but that its index
-  /// does not name. Names without folders. They are not read.
+  /// A line for people about each file of the folder that looks like a part of a checkpoint of this
+  /// format and is not read, and about bytes of tensors in a file that are not read.
   std::vector<std::string> unread = {};
-  std::string index = {};  // the file that does not name them
   /// Present if a file states digests that cannot be compared: the name of their algorithm, or ""
   /// if it has none.
   std::optional<std::string> unknown_digests = {};
@@ -114,8 +113,9 @@ class Checkpoint {
   /// The names of entries that are not tensors (pickled Python objects). They are not read.
   const std::vector<std::string>& opaque() const { return contents_.opaque; }
   /// A line for people about each file of the folder that is not read because the index does not
-  /// name it: a stray file, or a part that the index forgot.
-  std::vector<std::string> UnreadFiles() const;
+  /// name it (a stray file, or a part that the index forgot), and about each file with bytes of
+  /// tensors that are not read.
+  const std::vector<std::string>& UnreadFiles() const { return contents_.unread; }
   /// Empty, or a line for people: digests that the checkpoint states are not compared, and why.
   std::string UncomparedDigests() const;
   /// Returns the index of a tensor, or nullopt.

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
+
+#include "engine/checkpoint/json_scanner.h"
 
 namespace tessera::checkpoint {
 
@@ -25,14 +26,16 @@ Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::s
   return names;
 }
 
-Result<std::vector<std::string>> OtherNamesEndingIn(const std::string& folder,
-                                                    std::string_view suffix,
-                                                    std::vector<std::string> read) {
+Result<std::vector<std::string>> UnreadFiles(const std::string& folder, std::string_view suffix,
+                                             std::vector<std::string> read, std::string_view why) {
   TESSERA_TRY(const auto names, NamesEndingIn(folder, suffix));
   std::ranges::sort(read);
-  std::vector<std::string> others;
-  std::ranges::set_difference(names, read, std::back_inserter(others));
-  return others;
+  std::vector<std::string> lines;
+  for (const std::string& name : names) {
+    if (std::ranges::binary_search(read, name)) continue;
+    lines.push_back(fmt::format("'{}' is not read: {}", Printable(name), why));
+  }
+  return lines;
 }
 
 }  // namespace tessera::checkpoint

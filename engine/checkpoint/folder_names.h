@@ -16,10 +16,10 @@ namespace tessera::checkpoint {
 /// \error kUnavailable if the folder cannot be listed
 Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::string_view suffix);
 
-/// The names that end with `suffix` and are not among `read`, which may be in any order.
+/// The names that end with `suffix` and are not among `read`, which may be in any order, each in a
+/// line for people: "'a.bin' is not read: WHY".
 /// \error as NamesEndingIn
-Result<std::vector<std::string>> OtherNamesEndingIn(const std::string& folder,
-                                                    std::string_view suffix,
-                                                    std::vector<std::string> read);
+Result<std::vector<std::string>> UnreadFiles(const std::string& folder, std::string_view suffix,
+                                             std::vector<std::string> read, std::string_view why);
 
 }  // namespace tessera::checkpoint

@@ -136,6 +136,25 @@ class ReshardCliTest : public QObject {
     QCOMPARE(Run({"inspect", Path("src.safetensors"), "--strict"}).code, 0);
   }
 
+  void storagesThatAreNotReadAreSaid() {
+    namespace p = test::pickle;
+    const test::TensorSpec two = {"FloatStorage", test::Floats({1.5F, 2.5F}), 2, {2}, {1}};
+    WriteBytes("a.pt",
+               test::TorchSave(p::Dict({{p::Text("w"), test::TensorCall(two, "0")},
+                                        {p::Text("q"), p::Call(p::Global("my.code", "Quantised"),
+                                                               {test::TensorCall(two, "1")})}}),
+                               {two.bytes, two.bytes}));
+    const QString line = "'a.pt': storages with 8 bytes are not read: data/1\n";
+    QCOMPARE(Run({"inspect", Path("a.pt")}).errors, line);
+    const Outcome made = Run({"reshard", Path("a.pt"), Path("out.safetensors"), "--quiet"});
+    QCOMPARE(made.code, 0);
+    QCOMPARE(made.errors, line + "1 entry is not a tensor and left out: q (my.code.Quantised)\n");
+    const Outcome strict = Run({"reshard", Path("a.pt"), Path("no.safetensors"), "--strict"});
+    QCOMPARE(strict.code, 1);
+    QVERIFY2(strict.errors.contains(line.chopped(1)), qPrintable(strict.errors));
+    QVERIFY(!QFile::exists(Path("no.safetensors")));
+  }
+
   void prefixesAreNoticed() {
     std::vector<reshard::OutTensor> wrapped = tensors_;
     for (auto& tensor : wrapped) tensor.name = "module._orig_mod." + tensor.name;

@@ -74,11 +74,7 @@ class Assembly {
     return OkStatus();
   }
 
-  /// \param names of files in the folder that `index` does not name
-  void AddUnread(std::vector<std::string> names, const std::string& index) {
-    contents_.unread = std::move(names);
-    contents_.index = index;
-  }
+  void SetUnread(std::vector<std::string> lines) { contents_.unread = std::move(lines); }
 
   Result<std::shared_ptr<const Checkpoint>> Make() {
     for (auto& [name, tensor] : tensors_) contents_.tensors.push_back(std::move(tensor.stored));
@@ -243,8 +239,9 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::strin
     TESSERA_RETURN_IF_ERROR(AddIndexed(folder, index, assembly));
     std::vector<std::string> read;
     for (const auto& [tensor, entry] : index.tensors) read.push_back(entry.file);
-    TESSERA_TRY(auto others, OtherNamesEndingIn(folder, kFileSuffix, std::move(read)));
-    assembly.AddUnread(std::move(others), indices[0]);
+    TESSERA_TRY(auto unread, UnreadFiles(folder, kFileSuffix, std::move(read),
+                                         fmt::format("{} does not name it", indices[0])));
+    assembly.SetUnread(std::move(unread));
     return assembly.Make();
   }
   TESSERA_TRY(auto names, NamesEndingIn(folder, kFileSuffix));

@@ -56,8 +56,8 @@ Result<Contents> ReadDcpFolder(const std::string& path) {
   Contents contents{Format::kTorchDcp, folder.string(), std::move(files.paths), {}};
   contents.metadata = std::move(metadata.values);
   contents.opaque = std::move(metadata.opaque);
-  TESSERA_TRY(contents.unread, OtherNamesEndingIn(folder.string(), ".distcp", metadata.files));
-  contents.index = ".metadata";
+  TESSERA_TRY(contents.unread, UnreadFiles(folder.string(), ".distcp", metadata.files,
+                                           ".metadata does not name it"));
   for (DcpTensor& tensor : metadata.tensors) {
     StoredTensor stored{std::move(tensor.name), tensor.dtype, std::move(tensor.shape), {}};
     for (const DcpChunk& chunk : tensor.chunks) {

@@ -85,6 +85,9 @@ Status AddCommonState(const fs::path& path, Contents& contents) {
   for (const std::string& type : common.UnknownGlobals()) {
     contents.opaque.push_back(fmt::format("common.pt ({})", type));
   }
+  if (const std::string line = common.UnreadStorages({}); !line.empty()) {
+    contents.unread.push_back(fmt::format("'common.pt': {}", line));
+  }
   auto json = ToJson(common.root());
   if (json) {
     contents.metadata["common"] = *std::move(json);

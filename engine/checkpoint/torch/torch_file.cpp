@@ -2,10 +2,13 @@
 #include "engine/checkpoint/torch/torch_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "ptc/base/counted.h"
 #include "ptc/base/utf8.h"
 #include "ptc/packed.h"
 
@@ -69,6 +72,28 @@ bool IsRowMajor(const ptc::Shape& shape, const std::vector<std::int64_t>& stride
     step *= shape[d];
   }
   return true;
+}
+
+/// Whether calling the global makes a tensor. torch names all of these functions _rebuild_….
+bool Rebuilds(const KnownGlobal& global) {
+  return global.module.starts_with("torch.") && global.name.starts_with("_rebuild_");
+}
+
+/// \param function makes the elements, which are not a storage with strides
+Error NotRead(Value tensor, const KnownGlobal& function) {
+  const auto name = [](const KnownGlobal& global) {
+    return fmt::format("{}.{}", Escaped(global.module), Escaped(global.name));
+  };
+  std::string kind = name(function);
+  const Value arguments = tensor.arguments();
+  if (tensor[0].global().id == Global::kRebuildFromType && arguments.size() >= 2 &&
+      arguments[1].is(Kind::kGlobal)) {
+    kind = fmt::format("{} ({})", name(arguments[1].global()), kind);
+  }
+  return tensor.At(fmt::format(
+      "tessera does not read tensors of {}; save a plain one, for example full_tensor(), "
+      "dequantize() or to_dense()",
+      kind));
 }
 
 /// Removes the wrappers of parameters and of tensors with attributes, at most four of them.
@@ -169,20 +194,37 @@ Result<TorchFile> TorchFile::Open(ByteWindow window) {
 }
 
 bool TorchFile::IsTensor(Value value) {
-  Value function = value;
-  Value arguments = value;
-  if (!Unwrap(value, function, arguments).is(Kind::kObject)) return false;
-  const Global id = function.global().id;
-  return id == Global::kRebuildTensor || id == Global::kRebuildTensorV3;
+  return value.is(Kind::kObject) && Rebuilds(value[0].global());
+}
+
+std::string TorchFile::UnreadStorages(const std::set<std::size_t>& read) const {
+  constexpr std::size_t kMostShown = 50;
+  std::vector<std::string> names;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < archive_.entries().size(); ++i) {
+    const ZipEntry& entry = archive_.entries()[i];
+    if (entry.size == 0 || !entry.name.starts_with(prefix_ + "data/") || read.contains(i)) continue;
+    bytes += entry.size;
+    names.push_back(Escaped(std::string_view(entry.name).substr(prefix_.size())));
+  }
+  if (names.empty()) return {};
+  std::string line =
+      fmt::format("storages with {} are not read: {}", Counted(bytes, "byte"),
+                  fmt::join(std::span(names).first(std::min(names.size(), kMostShown)), ", "));
+  if (names.size() > kMostShown) line += fmt::format(" and {} more", names.size() - kMostShown);
+  return line;
 }
 
 Result<std::optional<SavedTensor>> TorchFile::FindTensor(Value value) const {
+  if (!IsTensor(value)) return std::optional<SavedTensor>();
+  const Value whole = value;
   Value function = value;
   Value arguments = value;
   value = Unwrap(value, function, arguments);
-  if (!value.is(Kind::kObject)) return std::optional<SavedTensor>();
   const bool is_v3 = function.global().id == Global::kRebuildTensorV3;
-  if (!is_v3 && function.global().id != Global::kRebuildTensor) return std::optional<SavedTensor>();
+  if (!value.is(Kind::kObject) || (!is_v3 && function.global().id != Global::kRebuildTensor)) {
+    return NotRead(value.is(Kind::kObject) ? value : whole, function.global());
+  }
   if (arguments.size() < (is_v3 ? 7U : 4U) || !arguments[1].is(Kind::kInteger)) {
     return value.At("the tensor is not as torch.save writes it");
   }
@@ -209,6 +251,7 @@ Result<std::optional<SavedTensor>> TorchFile::FindTensor(Value value) const {
   if (!entry) {
     return value.At(fmt::format("storage '{}' is not in the archive", Escaped(storage.key)));
   }
+  tensor.storage = static_cast<std::size_t>(entry - archive_.entries().data());
   const std::int64_t element = storage.dtype ? ptc::SizeBytes(*storage.dtype) : 1;
   std::int64_t wanted = 0;
   if (__builtin_mul_overflow(storage.num_elements, element, &wanted) || wanted != entry->size) {

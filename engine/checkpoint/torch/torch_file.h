@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct SavedTensor {
   ptc::Shape shape = {};
   /// In elements, not negative; rows may overlap. Empty: row-major, for elements below one byte.
   std::vector<std::int64_t> strides = {};
-  std::int64_t offset = 0;                 // bytes from the start of the file, not of the window
+  std::int64_t offset = 0;  // bytes from the start of the file, not of the window
+  std::size_t storage = 0;  // index of its entry in the archive
 };
 
 /// An opened archive. Immutable.
@@ -37,14 +39,20 @@ class TorchFile {
 
   /// The saved object. The TorchFile must outlive it.
   Pickle::Value root() const { return pickle_->root(); }
-  /// Whether the value is a tensor. FindTensor may still fail.
+  /// Whether the value is a tensor: an object that a function of torch named _rebuild_… makes.
+  /// FindTensor may still fail.
   static bool IsTensor(Pickle::Value value);
   /// Pickle::UnknownGlobals of the object.
   std::vector<std::string> UnknownGlobals() const { return pickle_->UnknownGlobals(); }
   /// Returns the location of the elements of a tensor, or nullopt for another value.
-  /// \error "FILE: byte N: …" for an unknown dtype, a storage that is missing or whose size is not
-  ///     that of its elements, and for elements outside the storage
+  /// \error "FILE: byte N: …" for a tensor that is not made of one storage and strides (DTensor,
+  ///     sparse, quantised), an unknown dtype, a storage that is missing or whose size is not that
+  ///     of its elements, and for elements outside the storage
   Result<std::optional<SavedTensor>> FindTensor(Pickle::Value value) const;
+  /// Names the storages of which no tensor is read: "storages with 12 bytes are not read: data/1".
+  /// Empty if there are none. Storages without bytes do not count.
+  /// \param read SavedTensor::storage of the tensors that are read
+  std::string UnreadStorages(const std::set<std::size_t>& read) const;
 
  private:
   TorchFile(ZipArchive archive, std::string prefix, PicklePtr pickle)

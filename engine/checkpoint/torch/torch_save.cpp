@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "engine/checkpoint/folder_names.h"
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
@@ -33,6 +36,8 @@ class StateWalk {
       : file_(file), index_(index), contents_(contents) {}
 
   Status Add(Value value, const std::string& name, int depth);
+  /// SavedTensor::storage of the tensors that were added.
+  const std::set<std::size_t>& storages() const { return storages_; }
 
  private:
   Status AddItems(Value value, const std::string& name, int depth);
@@ -49,6 +54,7 @@ class StateWalk {
   Contents& contents_;
   std::int64_t left_ = WalkLimits::kVisits;
   std::size_t num_text_bytes_ = 0;
+  std::set<std::size_t> storages_;
 };
 
 bool IsNested(Value value) {
@@ -90,6 +96,7 @@ Status StateWalk::AddTensor(Value value, const std::string& name, const SavedTen
     tensor.boxes.push_back({*box, index_, saved.offset, saved.strides});
   }
   contents_.tensors.push_back(std::move(tensor));
+  storages_.insert(saved.storage);
   return OkStatus();
 }
 
@@ -159,7 +166,15 @@ Status AddFile(const fs::path& path, Contents& contents) {
   TESSERA_TRY(const TorchFile file, TorchFile::Open(ByteWindow(std::move(source))));
   const int index = static_cast<int>(contents.files.size());
   contents.files.push_back(path.string());
-  return StateWalk(file, index, contents).Add(file.root(), "", 0);
+  StateWalk walk(file, index, contents);
+  TESSERA_RETURN_IF_ERROR(walk.Add(file.root(), "", 0));
+  const std::string unread = file.UnreadStorages(walk.storages());
+  if (unread.empty()) return OkStatus();
+  if (walk.storages().empty()) {
+    return file.root().At(fmt::format("no tensor is found, {}; save a dict of tensors", unread));
+  }
+  contents.unread.push_back(fmt::format("'{}': {}", Printable(path.filename().string()), unread));
+  return OkStatus();
 }
 
 /// Adds the files that an index names. Each must hold the tensors that the index assigns to it.
@@ -188,8 +203,9 @@ Status AddIndexedFiles(const fs::path& folder, const Index& index, Contents& con
 Status FindUnread(const fs::path& folder, const std::string& index, Contents& contents) {
   std::vector<std::string> read = {"training_args.bin"};  // of a trainer; no tensors
   for (const std::string& path : contents.files) read.push_back(fs::path(path).filename().string());
-  TESSERA_TRY(contents.unread, OtherNamesEndingIn(folder.string(), ".bin", std::move(read)));
-  contents.index = index;
+  TESSERA_TRY(auto lines, UnreadFiles(folder.string(), ".bin", std::move(read),
+                                      fmt::format("{} does not name it", index)));
+  std::ranges::move(lines, std::back_inserter(contents.unread));
   return OkStatus();
 }
 

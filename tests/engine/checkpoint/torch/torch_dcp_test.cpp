@@ -428,6 +428,14 @@ class TorchDcpTest : public QObject {
     QCOMPARE((*unknown)->opaque(), (std::vector<std::string>{"common.pt (my.code.Args)",
                                                              "optimizer/shard_0.0_1.2", "step"}));
     QVERIFY(ReadAll(**unknown));
+    const test::TensorSpec scale = {"FloatStorage", "abcd", 1, {1}, {1}};
+    test::WriteFile(folder / "common.pt",
+                    test::TorchSave(p::Dict({{p::Text("scale"), test::TensorCall(scale, "0")}}),
+                                    {scale.bytes}));
+    const Opened tensors = Checkpoint::Open(root.string());
+    QVERIFY2(tensors, Said(tensors).c_str());
+    QCOMPARE((*tensors)->UnreadFiles(),
+             std::vector<std::string>{"'common.pt': storages with 4 bytes are not read: data/0"});
     test::WriteFile(folder / "common.pt", common);
     for (std::size_t size = common.size(); size-- > 0;) {
       fs::resize_file(folder / "common.pt", size);

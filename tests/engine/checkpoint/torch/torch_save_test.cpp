@@ -23,6 +23,24 @@ test::TensorSpec Vector(std::int64_t size) {
   return {"FloatStorage", test::Floats(values), size, {size}, {1}};
 }
 
+/// A tensor of a subclass, as torch.save writes it.
+std::string OfType(const std::string& function, const std::string& type, const std::string& args,
+                   const std::string& state) {
+  return p::Call(p::Global("torch._tensor", "_rebuild_from_type_v2"),
+                 {function, type, args, state});
+}
+
+/// A DTensor, whose elements are in the tensor `local` of its state.
+std::string DTensor(const std::string& local) {
+  const std::string type = p::Global("torch.distributed.tensor", "DTensor");
+  const std::string args = p::Tuple(
+      {type, p::Global("torch", "float32"), p::Ints({6}), p::Ints({1}), p::Int(0),
+       p::Call(p::Global("torch.serialization", "_get_layout"), {p::Text("torch.strided")}),
+       p::Call(p::Global("torch", "device"), {p::Text("cpu")}), "\x89"});
+  return OfType(p::Global("torch._utils", "_rebuild_wrapper_subclass"), type, args,
+                p::Tuple({"N", p::Dict({{p::Text("_local_tensor"), local}})}));
+}
+
 std::vector<std::string> Names(const Checkpoint& checkpoint) {
   std::vector<std::string> names;
   for (const auto& tensor : checkpoint.tensors()) names.push_back(tensor.name);
@@ -120,6 +138,89 @@ class TorchSaveTest : public QObject {
     QVERIFY(!opened);
     QVERIFY2(Said(opened).find(message.toStdString()) != std::string::npos, Said(opened).c_str());
     QVERIFY(Said(opened).find('\n') == std::string::npos);
+  }
+
+  // Their elements are in the file, so a file without them would be a loss that nobody sees.
+  void tensorsOfOtherKindsAreRefused_data() {
+    QTest::addColumn<QByteArray>("value");
+    QTest::addColumn<QString>("kind");
+    const auto row = [](const char* name, const std::string& value, const char* kind) {
+      QTest::newRow(name) << QByteArray::fromStdString(value) << QString::fromLatin1(kind);
+    };
+    const std::string tensor = test::TensorCall(Vector(3), "0");
+    const std::string own = p::Global("my.code", "Quantised");
+    row("DTensor", DTensor(tensor),
+        "torch.distributed.tensor.DTensor (torch._utils._rebuild_wrapper_subclass)");
+    row("a parameter of one",
+        p::Call(p::Global("torch._utils", "_rebuild_parameter"), {DTensor(tensor), "\x88", "N"}),
+        "torch.distributed.tensor.DTensor (torch._utils._rebuild_wrapper_subclass)");
+    row("a parameter of an unknown class",
+        p::Call(p::Global("torch._utils", "_rebuild_parameter"),
+                {p::Call(own, {tensor}), "\x88", "N"}),
+        "my.code.Quantised");
+    row("qtensor", p::Call(p::Global("torch._utils", "_rebuild_qtensor"), {tensor}),
+        "torch._utils._rebuild_qtensor");
+    row("sparse", p::Call(p::Global("torch._utils", "_rebuild_sparse_tensor"), {tensor}),
+        "torch._utils._rebuild_sparse_tensor");
+    row("made by an unknown function",
+        OfType(p::Global("my.code", "make"), own, p::Tuple({tensor}), "}"),
+        "my.code.Quantised (my.code.make)");
+    row("without arguments", p::Call(p::Global("torch._tensor", "_rebuild_from_type_v2"), {}),
+        "torch._tensor._rebuild_from_type_v2");
+  }
+  void tensorsOfOtherKindsAreRefused() {
+    QFETCH(QByteArray, value);
+    QFETCH(QString, kind);
+    const std::string v = value.toStdString();
+    const std::string tensor = test::TensorCall(Vector(3), "0");
+    const std::vector<std::pair<std::string, std::string>> places = {
+        {v, "tensor 'tensor': "},
+        {p::Dict({{p::Text("w"), v}}), "tensor 'w': "},
+        {p::Dict({{p::Text("a"), tensor}, {p::Text("w"), v}}), "tensor 'w': "},
+        {p::Dict({{p::Text("a"), tensor}, {p::Text("m"), p::Dict({{p::Text("w"), v}})}}),
+         "tensor 'm.w': "},
+        {p::Dict({{p::Text("l"), p::List({v})}}), "tensor 'l.0': "}};
+    const fs::path path = dir() / "other.pt";
+    for (const auto& [body, where] : places) {
+      test::WriteFile(path, test::TorchSave(body, {Vector(3).bytes}));
+      const std::string said = Said(Checkpoint::Open(path.string()));
+      QVERIFY2(said.starts_with(where), said.c_str());
+      const std::string what = "tessera does not read tensors of " + kind.toStdString() + "; save";
+      QVERIFY2(said.find(what) != std::string::npos, said.c_str());
+      QVERIFY(said.find('\n') == std::string::npos);
+    }
+  }
+
+  void storagesThatNoTensorUsesAreNamed() {
+    const std::string bytes = Vector(3).bytes;
+    const auto tensor = [](const char* key) { return test::TensorCall(Vector(3), key); };
+    // Tensors in objects that are not walked: of an unknown class, in a set, in a subclass of dict.
+    const std::string unknown = p::Call(p::Global("my.code", "Quantised"), {tensor("1")});
+    const std::string set = p::Call(p::Global("builtins", "set"), {p::List({tensor("2")})});
+    const std::string subclass = p::Global("my.code", "StateDict") + ")\x81" +
+                                 p::Dict({{p::Text("w"), tensor("3")}}).substr(1);
+    const fs::path path = dir() / "left.pt";
+    test::WriteFile(
+        path, test::TorchSave(p::Dict({{p::Text("w"), tensor("0")},
+                                       {p::Text("nested"), p::Dict({{p::Text("q"), unknown}})},
+                                       {p::Text("set"), set},
+                                       {p::Text("state"), subclass}}),
+                              {bytes, bytes, bytes, bytes, ""}));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    QCOMPARE(Names(**opened), std::vector<std::string>{"w"});
+    QCOMPARE((*opened)->UnreadFiles(),
+             std::vector<std::string>{
+                 "'left.pt': storages with 36 bytes are not read: data/1, data/2, data/3"});
+    for (const std::string& value : {unknown, set, subclass}) {
+      test::WriteFile(
+          path, test::TorchSave(p::Dict({{p::Text("x"), value}}), {bytes, bytes, bytes, bytes}));
+      const std::string said = Said(Checkpoint::Open(path.string()));
+      QVERIFY2(said.starts_with(path.string() + ": byte "), said.c_str());
+      QVERIFY2(said.ends_with("no tensor is found, storages with 48 bytes are not read: data/0, "
+                              "data/1, data/2, data/3; save a dict of tensors"),
+               said.c_str());
+    }
   }
 
   void whatIsNoTensorIsNamed() {
