@@ -146,30 +146,43 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
   return answer;
 }
 
+/// Whether it only fills a list. Manifests are read for a job that loads the checkpoint.
+bool OnlyExamines(const wire::CheckpointQuery& query) {
+  return !query.with_manifests() && !query.has_publish() && query.remove().empty();
+}
+
 }  // namespace
 
 NodeQueries::NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port)
-    : loop_(loop), config_(config), port_(std::move(port)), looker_(loop) {}
+    : loop_(loop), config_(config), port_(std::move(port)), machine_(loop), checkpoints_(loop) {}
 NodeQueries::~NodeQueries() = default;
 
-void NodeQueries::Look(const wire::NodeQuery& query, Reply reply) {
+void NodeQueries::Refuse(const wire::NodeQuery& query, std::size_t waiting,
+                         const Reply& reply) const {
+  wire::NodeAnswer answer;
+  answer.set_ticket(query.ticket());
+  answer.set_error(
+      fmt::format("n{} has {} such requests to answer: try again later", config_.node, waiting));
+  reply(std::move(answer));
+}
+
+void NodeQueries::Look(Looker& looker, const wire::NodeQuery& query, Reply reply) {
+  if (looker.waiting == kMostLooks) return Refuse(query, kMostLooks, reply);
+  ++looker.waiting;
   auto answer = std::make_shared<wire::NodeAnswer>();
-  if (looks_ == kMostLooks) {
-    answer->set_ticket(query.ticket());
-    answer->set_error(fmt::format("n{} has {} such requests to answer: try again later",
-                                  config_.node, kMostLooks));
-    return reply(std::move(*answer));
-  }
-  ++looks_;
-  looker_.Run([this, query, answer] { *answer = AnswerTo(query, config_, port_, {}); },
-              [this, answer, reply = std::move(reply)] {
-                --looks_;
-                reply(std::move(*answer));
-              });
+  looker.worker.Run([this, query, answer] { *answer = AnswerTo(query, config_, port_, {}); },
+                    [&looker, answer, reply = std::move(reply)] {
+                      --looker.waiting;
+                      reply(std::move(*answer));
+                    });
 }
 
 void NodeQueries::Run(const wire::NodeQuery& query, Reply reply) {
-  if (query.has_log() || query.has_doctor()) return Look(query, std::move(reply));
+  if (query.has_log() || query.has_doctor()) return Look(machine_, query, std::move(reply));
+  if (query.has_checkpoint() && OnlyExamines(query.checkpoint())) {
+    return Look(checkpoints_, query, std::move(reply));
+  }
+  if (running_.size() == kMostThreads) return Refuse(query, kMostThreads, reply);
   const bool probes = query.has_probe();
   if (probes && probing_) {
     wire::NodeAnswer answer;

@@ -3,8 +3,9 @@
 
 /// \file
 /// Queries that a node answers by itself: checks of its machine, its speed, its links, the end of
-/// its log. Each query runs on its own thread, because the agent's loop must not block.
+/// its log, checkpoints. They run on other threads, because the agent's loop must not block.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,14 +29,22 @@ class NodeQueries {
   ~NodeQueries();
 
   /// `reply` runs once, on the loop, with an answer or with `error` set to one line. Only one probe
-  /// runs at a time; it is killed after 60 s. Checks of the machine and logs are read on one
-  /// thread, one after the other; at most kMostLooks of them wait.
+  /// runs at a time; it is killed after 60 s. What viewers may request runs on two threads, one
+  /// query after the other: one thread checks the machine and reads logs, one examines checkpoints,
+  /// whose file system may hang. At most kMostLooks wait for each. Each other query has a thread of
+  /// its own, at most kMostThreads.
   void Run(const wire::NodeQuery& query, Reply reply);
   static constexpr int kMostLooks = 64;
+  static constexpr std::size_t kMostThreads = 64;
 
  private:
-  /// Answers requests of viewers, which may come in any number.
-  void Look(const wire::NodeQuery& query, Reply reply);
+  struct Looker {
+    explicit Looker(Loop& loop) : worker(loop) {}
+    int waiting = 0;
+    Worker worker;  // last: its tasks use `waiting`
+  };
+  void Look(Looker& looker, const wire::NodeQuery& query, Reply reply);
+  void Refuse(const wire::NodeQuery& query, std::size_t waiting, const Reply& reply) const;
 
   Loop& loop_;
   const AgentConfig config_;
@@ -43,8 +52,7 @@ class NodeQueries {
   std::map<std::uint64_t, std::jthread> running_;  // by number of the run
   std::uint64_t last_run_ = 0;
   bool probing_ = false;
-  int looks_ = 0;
-  Worker looker_;  // last: its task uses all of the above
+  Looker machine_, checkpoints_;  // last: their tasks use all of the above
 };
 
 }  // namespace tessera::agents

@@ -5,8 +5,11 @@
 /// Opens the data of jobs on threads of its own: building the index of a new data set may take
 /// long.
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <thread>
 
 #include "agents/net/timers.h"
@@ -15,9 +18,11 @@
 
 namespace tessera::agents {
 
-/// One thread per opening. A partly built index is not kept.
+/// One thread per opening, at most kMostThreads: others wait, because the threads of cancelled
+/// openings stay while their file system hangs. A partly built index is not kept.
 class DataThread : public DataOpener {
  public:
+  static constexpr std::ptrdiff_t kMostThreads = 32;
   /// Opens the data and describes them. Any thread.
   /// \error as OpenJobData
   using Look = std::function<Result<engine::DataStatus>(const engine::JobSettings&,
@@ -38,8 +43,10 @@ class DataThread : public DataOpener {
  private:
   struct Opening {
     bool is_wanted = true;
+    std::function<void(const std::stop_token&)> run;  // until its thread begins
     std::jthread thread;
   };
+  void StartWaiting();
   static Result<engine::DataStatus> LookAtJobData(const engine::JobSettings& settings,
                                                   const engine::IndexOptions& index);
   bool IsWanted(Id id) const;

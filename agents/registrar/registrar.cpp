@@ -20,12 +20,12 @@ constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 // More than a cluster gives in a month; a generation of the registrar has ten times as many.
 constexpr std::int64_t kSkippedNumbers = 100'000;
 
-/// Whether the worker computes the answer, for a request that only looks.
+/// Whether a worker or the threads of nodes compute the answer, for a request that only looks.
 bool TakesLong(const wire::Request& request) {
   return request.has_plan() || request.has_propose() || request.has_propose_start() ||
          request.has_history() || request.has_samples() || request.has_events() ||
          request.has_changes() || request.has_log() || request.has_doctor() ||
-         request.has_registrar();
+         request.has_list_checkpoints() || request.has_registrar();
 }
 /// Whether it needs the bytes of a job's state.
 bool ReadsBytes(const wire::Request& request) {

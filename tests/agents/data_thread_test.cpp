@@ -2,10 +2,14 @@
 // server.
 #include "agents/registrar/data_thread.h"
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <future>
+#include <semaphore>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -173,6 +177,38 @@ class DataThreadTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!office.IsBusy(), 5000);
     QCOMPARE(office.done.size(), std::size_t{1});
     QCOMPARE(office.done[0]->seed, std::int64_t{2});
+  }
+
+  // Cancelled openings keep their threads while a file system hangs.
+  void threadsAreBounded() {
+    std::counting_semaphore<> answers(0);
+    std::atomic<std::ptrdiff_t> running = 0;
+    Office office([&](const engine::JobSettings& settings,
+                      const engine::IndexOptions&) -> Result<engine::DataStatus> {
+      ++running;
+      answers.acquire();
+      engine::DataStatus status;
+      status.seed = settings.seed;
+      return status;
+    });
+    const auto end = qScopeGuard([&] { answers.release(1000); });
+    engine::JobSettings settings = Settings();
+    std::vector<DataThread::Id> ids;
+    for (std::ptrdiff_t i = 0; i < DataThread::kMostThreads + 2; ++i) {
+      settings.seed = i;
+      ids.push_back(office.Open(settings));
+    }
+    QTRY_COMPARE(running.load(), DataThread::kMostThreads);
+    // All but the last one, which waits for a thread.
+    ids.pop_back();
+    for (const DataThread::Id id : ids) office.Do([&] { office.opener->Cancel(id); });
+    QCOMPARE(running.load(), DataThread::kMostThreads);
+    answers.release(1);
+    QTRY_COMPARE(running.load(), DataThread::kMostThreads + 1);
+    answers.release(DataThread::kMostThreads);
+    QTRY_VERIFY_WITH_TIMEOUT(!office.IsBusy(), 5000);
+    QCOMPARE(office.done.size(), std::size_t{1});
+    QCOMPARE(office.done[0]->seed, std::int64_t{DataThread::kMostThreads + 1});
   }
 
   void itsEndWaitsForNoServer() {
