@@ -195,9 +195,9 @@ std::vector<Conversion> ConversionsOf(const Collection& from, const Collection& 
 static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
 
 /// Hashes words without a copy of all of them.
-class WordHash {
+class OutlineHash {
  public:
-  WordHash() { XXH3_64bits_reset(state_.get()); }
+  OutlineHash() { XXH3_64bits_reset(state_.get()); }
   void Add(std::initializer_list<std::int64_t> words) {
     XXH3_64bits_update(state_.get(), words.begin(), words.size() * sizeof(std::int64_t));
   }
@@ -211,7 +211,7 @@ class WordHash {
 };
 
 std::uint64_t HashOf(const Outline& outline) {
-  WordHash hash;
+  OutlineHash hash;
   hash.Add({std::bit_cast<std::int64_t>(outline.from_hash),
             std::bit_cast<std::int64_t>(outline.to_hash)});
   for (const ClassFlow& flow : outline.flows) {
