@@ -303,6 +303,9 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "%1 is readable by others"),
       QT_TRANSLATE_NOOP("Sentences", "%1, readable by its owner alone"),
       QT_TRANSLATE_NOOP("Sentences", "%1 public keys are admitted"),
+      QT_TRANSLATE_NOOP("Sentences", "all of its rows can be read"),
+      QT_TRANSLATE_NOOP("Sentences", "rows that could not be read are kept aside: %1"),
+      QT_TRANSLATE_NOOP("Sentences", "the node runs without them; check the disk of journal.db"),
       QT_TRANSLATE_NOOP("Sentences",
                         "a .pub file contains the lines 'public KEY' and 'role viewer', 'role "
                         "operator' or 'role node N'"),
@@ -463,6 +466,18 @@ std::span<const char* const> knownSentences() {
           "one of yours back as %3, and the node goes on; or end the node with `kill %4` on its "
           "machine, remove the file and start the node again: its part of the jobs then comes from "
           "replicas, snapshots or checkpoints"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "No other node has a copy of it: put one of yours back as %1, and the node goes on; or "
+          "end the node with `kill %2` on its machine, remove the file and start the node again: "
+          "its part of the jobs then comes from replicas, snapshots or checkpoints"),
+      QT_TRANSLATE_NOOP("Sentences", "it is missing, but %1 holds job '%2'"),
+      QT_TRANSLATE_NOOP("Sentences", "it names another keeper, '%1', but %2 holds job '%3'"),
+      QT_TRANSLATE_NOOP("Sentences", "'%1' is no transaction with its state"),
+      QT_TRANSLATE_NOOP("Sentences", "it does not begin with a transaction"),
+      QT_TRANSLATE_NOOP("Sentences", "it is not the message of transaction %1"),
+      QT_TRANSLATE_NOOP("Sentences", "it is no list of rows"),
+      QT_TRANSLATE_NOOP("Sentences", "row '%1' of %2 cannot be read and is kept as '%3': %4"),
       // Errors of the panel itself.
       QT_TRANSLATE_NOOP("Sentences", "no cluster is connected"),
       QT_TRANSLATE_NOOP("Sentences", "the panel has left that cluster"),
@@ -657,6 +672,7 @@ std::span<const char* const> knownChecks() {
       QT_TRANSLATE_NOOP("Checks", "key file"),
       QT_TRANSLATE_NOOP("Checks", "allowed keys"),
       QT_TRANSLATE_NOOP("Checks", "refused keys"),
+      QT_TRANSLATE_NOOP("Checks", "journal"),
       QT_TRANSLATE_NOOP("Checks", "jobs"),
       QT_TRANSLATE_NOOP("Checks", "ports"),
       QT_TRANSLATE_NOOP("Checks", "lanes"),

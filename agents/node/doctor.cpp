@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -102,6 +103,14 @@ Check Refused(const AgentConfig& config, const std::vector<RefusedKey>& refused)
                  fmt::format("if it is a node or user of yours, copy its .pub file to {} on this "
                              "node, with the line 'role node N' for a node",
                              config.allowed_folder));
+}
+
+Check Journal(const std::vector<std::string>& unreadable) {
+  if (unreadable.empty()) return Ok("journal", "all of its rows can be read");
+  return Finding(
+      Verdict::kWarning, "journal",
+      fmt::format("rows that could not be read are kept aside: {}", fmt::join(unreadable, ", ")),
+      "the node runs without them; check the disk of journal.db");
 }
 
 /// What operators may do to this machine by starting jobs.
@@ -294,12 +303,14 @@ std::string LinkFailureText(const AgentConfig& config, const std::string& public
       KeyFingerprint(config.registrar_key.empty() ? public_key : config.registrar_key));
 }
 
-std::vector<Check> RunDoctor(const AgentConfig& config, const std::vector<RefusedKey>& refused) {
+std::vector<Check> RunDoctor(const AgentConfig& config, const std::vector<RefusedKey>& refused,
+                             const std::vector<std::string>& unreadable) {
   std::vector<Check> checks = {Ok("version", "tessera-agent " TESSERA_VERSION),
                                Ok("clock", fmt::format("{:.3f}", WallClock())),
                                Keys(config),
                                Allowed(config),
                                Refused(config, refused),
+                               Journal(unreadable),
                                Jobs(config),
                                Ports(config),
                                Lanes(config),

@@ -17,9 +17,11 @@ namespace tessera::agents {
 /// Takes milliseconds and changes nothing. The value of the check "clock" is the node's wall clock,
 /// in seconds since 1970; only the requester can compare it with its own.
 /// \param refused keys that this agent has refused
+/// \param unreadable keys of rows of its journal that were set aside
 /// \threadsafety Any thread.
 std::vector<engine::Check> RunDoctor(const AgentConfig& config,
-                                     const std::vector<RefusedKey>& refused);
+                                     const std::vector<RefusedKey>& refused,
+                                     const std::vector<std::string>& unreadable);
 
 /// Says why this node has no connection to the registrar, and what to do: for its log, because
 /// nobody else hears from it.

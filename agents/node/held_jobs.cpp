@@ -4,15 +4,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/history/unreadable_rows.h"
+
 namespace tessera::agents {
 
-Status HeldJobs::Recover(const DeviceStore& devices) {
+Status HeldJobs::Recover(const DeviceStore& devices, std::vector<std::string>* set_aside) {
   TESSERA_TRY(const auto rows, journal_.List("job/"));
   for (const auto& [key, text] : rows) {
-    TESSERA_TRY(JobRow row, ParseJobRow(key, text));
-    Job job{.name = key.substr(4), .row = std::move(row)};
-    if (devices.Of(job.name).empty()) continue;
-    jobs_.emplace(job.name, std::move(job));
+    const std::string name = key.substr(4);
+    const bool is_held = !devices.Of(name).empty();
+    auto row = ParseJobRow(key, text);
+    if (!row && is_held) return row.error();
+    if (!row) {
+      TESSERA_TRY(std::string note,
+                  engine::SetAside(journal_, "journal.db", key, text, row.error()));
+      set_aside->push_back(std::move(note));
+    } else if (is_held) {
+      jobs_.emplace(name, Job{.name = name, .row = std::move(*row)});
+    }
   }
   return OkStatus();
 }

@@ -41,9 +41,10 @@ class HeldJobs {
       : node_(node), journal_(journal), uplink_(uplink), memo_(std::move(memo)) {}
 
   /// Lists the jobs of the journal that hold devices. The memory of the others was lost with its
-  /// keeper.
-  /// \error that of the journal; kDataLoss naming a row
-  Status Recover(const DeviceStore& devices);
+  /// keeper, or is freed; if their rows cannot be read, they are set aside, and `set_aside` gets a
+  /// sentence about each.
+  /// \error that of the journal; kDataLoss naming a row of a job that holds devices
+  Status Recover(const DeviceStore& devices, std::vector<std::string>* set_aside);
 
   /// nullptr if there is none.
   Job* Find(const std::string& name);

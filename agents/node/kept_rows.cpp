@@ -3,16 +3,21 @@
 
 #include <utility>
 
+#include "engine/history/unreadable_rows.h"
+
 namespace tessera::agents {
 namespace {
 constexpr const char* kKey = "kept-rows";
 }  // namespace
 
-Status KeptRows::Recover() {
+Status KeptRows::Recover(std::vector<std::string>* set_aside) {
   TESSERA_TRY(const auto text, journal_.Get(kKey));
   if (!text || all_.ParseFromString(*text)) return OkStatus();
   all_.Clear();
-  return DataLoss("journal row 'kept-rows' is damaged");
+  const Error why = DataLoss("it is no list of rows");
+  TESSERA_TRY(std::string note, engine::SetAside(journal_, "journal.db", kKey, *text, why));
+  set_aside->push_back(std::move(note));
+  return OkStatus();
 }
 
 Result<bool> KeptRows::Keep(const wire::KeptRow& row) {

@@ -5,6 +5,9 @@
 /// What a node keeps of the registrar's journal, so that another node can become the registrar when
 /// the first one is gone for good.
 
+#include <string>
+#include <vector>
+
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/history/durable_store.h"
 #include "ptc/base/result.h"
@@ -18,8 +21,10 @@ class KeptRows {
  public:
   /// \pre the journal outlives it
   explicit KeptRows(engine::DurableStore& journal) : journal_(journal) {}
-  /// \error those of the journal; kDataLoss
-  Status Recover();
+  /// A copy that cannot be read is set aside: the registrar sends the next one. `set_aside` gets a
+  /// sentence about it.
+  /// \error those of the journal
+  Status Recover(std::vector<std::string>* set_aside);
   /// Makes the next change. Earlier ones are ignored.
   /// \return false if changes between are missing: the node needs all rows
   /// \error of the journal

@@ -115,47 +115,58 @@ NodeTransaction::World NodeAgent::WorldOfTransactions() {
 
 // ---- start
 
-Status NodeAgent::Recover(KeeperLink& keeper, NodeViews& views) {
+Status NodeAgent::TakeOver(KeeperLink& keeper) {
   links_.keeper = &keeper;
-  links_.views = &views;
-  TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
-  // It is a copy, of which the registrar sends the next one.
-  if (const Status kept = kept_rows_.Recover(); !kept) world_.log_line(kept.error().ToString());
-  TESSERA_RETURN_IF_ERROR(RecoverDevices());
-  TESSERA_RETURN_IF_ERROR(views.Recover());
-  TESSERA_RETURN_IF_ERROR(jobs_.Recover(devices_));
-  TESSERA_RETURN_IF_ERROR(RecoverRanks());
-  return transactions_.Recover();
+  TESSERA_TRY(devices_, DeviceStore::Open(config_.node, keeper.arenas(), world_.attach_memory));
+  for (auto& [id, device] : devices_.devices()) {
+    // The agent before may have died while it held updates for a view or for digests.
+    device.arena->header().hold.store(0);
+  }
+  for (const KeeperLink::Rank& kept : keeper.ranks()) {
+    TESSERA_TRY(const auto tag, ParseTag(kept.tag));
+    ranks_.Recover(tag.first, kept.pid, tag.second);
+  }
+  return OkStatus();
 }
 
-// Erases the journal if the keeper is a new one, because the memory of the old keeper is gone.
+Status NodeAgent::Recover(NodeViews& views) {
+  links_.views = &views;
+  TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
+  TESSERA_RETURN_IF_ERROR(RecoverFailures());
+  TESSERA_RETURN_IF_ERROR(jobs_.Recover(devices_, &set_aside_));
+  TESSERA_RETURN_IF_ERROR(transactions_.Recover());
+  TESSERA_RETURN_IF_ERROR(kept_rows_.Recover(&set_aside_));
+  TESSERA_RETURN_IF_ERROR(views.Recover(&set_aside_));
+  for (const std::string& note : set_aside_) world_.log_line(note);
+  return OkStatus();
+}
+
+// Erases the journal if the keeper is a new one, because the memory of the old keeper is gone. A
+// new keeper holds nothing yet.
 Status NodeAgent::ForgetOtherKeepers() {
   engine::DurableStore& journal = *world_.journal;
   const std::string& keeper = world_.facts.keeper;
   TESSERA_TRY(const std::optional<std::string> known, journal.Get("keeper"));
   if (known == keeper) return OkStatus();
+  for (const auto& [id, device] : devices_.devices()) {
+    if (!device.table) continue;
+    return DataLoss(fmt::format(
+        "journal row 'keeper' is damaged: {}, but {} holds job '{}'",
+        known ? fmt::format("it names another keeper, '{}'", *known) : std::string("it is missing"),
+        ToString(id), device.table->job()));
+  }
   TESSERA_TRY(const auto rows, journal.List(""));
-  for (const auto& [key, value] : rows) TESSERA_RETURN_IF_ERROR(journal.Erase(key));
-  return journal.Put("keeper", keeper);
+  std::vector<engine::RowChange> changes;
+  for (const auto& [key, value] : rows) changes.push_back({key, {}});
+  changes.push_back({"keeper", keeper});
+  return journal.Write(changes);
 }
 
-Status NodeAgent::RecoverDevices() {
-  TESSERA_TRY(devices_,
-              DeviceStore::Open(config_.node, links_.keeper->arenas(), world_.attach_memory));
+Status NodeAgent::RecoverFailures() {
   for (auto& [id, device] : devices_.devices()) {
     TESSERA_TRY(const std::optional<std::string> failed,
                 world_.journal->Get(fmt::format("failed/{}", id.index)));
     device.failed = failed.has_value();
-    // The agent before may have died while it held updates for a view or for digests.
-    device.arena->header().hold.store(0);
-  }
-  return OkStatus();
-}
-
-Status NodeAgent::RecoverRanks() {
-  for (const KeeperLink::Rank& kept : links_.keeper->ranks()) {
-    TESSERA_TRY(const auto tag, ParseTag(kept.tag));
-    ranks_.Recover(tag.first, kept.pid, tag.second);
   }
   return OkStatus();
 }
@@ -258,6 +269,9 @@ void NodeAgent::OnWelcome(const wire::Welcome& message) {
   }
   if (message.wants_rows()) return SendKeptRows();
   welcomed_ = true;
+  for (const std::string& note : std::exchange(set_aside_, {})) {
+    uplink_.ReportNodeEvent(engine::Severity::kWarning, note);
+  }
   for (const auto& [job, recorded] : message.steps()) steps_.Repeat(job, recorded);
   rendezvous_.Repeat();
 }

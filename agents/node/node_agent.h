@@ -45,7 +45,7 @@ namespace tessera::agents {
 
 /// No socket, process, thread, file or clock of its own: NodeServer connects it with real ones, a
 /// simulator with its own. Keeper and links receive its handlers, so they are made after it: first
-/// the agent, then the keeper; Recover; then the links; Start.
+/// the agent, then the keeper; TakeOver and Recover; then the links; Start.
 /// \threadsafety The loop's thread.
 class NodeAgent {
  public:
@@ -63,10 +63,15 @@ class NodeAgent {
   KeeperLink::Handlers keeper_handlers();
   RankLinks::Handlers rank_handlers();
 
-  /// Continues from journal, arenas and ranks, where the agent before has left them. Sends nothing
-  /// to ranks.
-  /// \error that of the journal, of an arena or of a view, naming it
-  Status Recover(KeeperLink& keeper, NodeViews& views);
+  /// Takes over memory and ranks from the keeper.
+  /// \error that of an arena or of a rank's tag, naming it
+  Status TakeOver(KeeperLink& keeper);
+  /// Continues where the agent before has left the journal. Sends nothing to ranks. Rows that
+  /// cannot be read and are not needed are set aside, with an event.
+  /// \pre TakeOver has succeeded
+  /// \error that of the journal; kDataLoss naming a row without which this node
+  ///     does not know what it holds or has promised
+  Status Recover(NodeViews& views);
   /// Registers, and does so again until the registrar answers. `lanes`: the endpoints at which
   /// other nodes fetch cells.
   void Start(RankLinks& ranks, std::vector<std::string> lanes);
@@ -82,8 +87,7 @@ class NodeAgent {
   Inbox::World WorldOfInbox();
   void Handle(const wire::ToNode& message);
   Status ForgetOtherKeepers();
-  Status RecoverDevices();
-  Status RecoverRanks();
+  Status RecoverFailures();
 
   void SendRegister();
   void SendHeartbeat();
@@ -109,8 +113,9 @@ class NodeAgent {
   const AgentConfig config_;
   const NodeWorld world_;
   NodeLinks links_;
-  std::vector<std::string> lanes_;  // since Start
-  DeviceStore devices_;             // empty before Recover
+  std::vector<std::string> lanes_;      // since Start
+  DeviceStore devices_;                 // empty before TakeOver
+  std::vector<std::string> set_aside_;  // sentences about rows, for events
   const Uplink uplink_;
   HeldJobs jobs_;
   RankTable ranks_;

@@ -93,12 +93,14 @@ Result<std::string> RunProbe(const std::stop_token& stop) {
 }
 
 wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& config,
-                          const LinkPort& port, const std::stop_token& stop) {
+                          const LinkPort& port, const std::vector<std::string>& unreadable,
+                          const std::stop_token& stop) {
   wire::NodeAnswer answer;
   answer.set_ticket(query.ticket());
   switch (query.body_case()) {
     case wire::NodeQuery::kDoctor:
-      Encode(RunDoctor(config, port.net->refused_keys().All()), answer.mutable_doctor());
+      Encode(RunDoctor(config, port.net->refused_keys().All(), unreadable),
+             answer.mutable_doctor());
       break;
     case wire::NodeQuery::kLog: {
       const auto lines = LogTail(config, query.log().lines());
@@ -170,11 +172,12 @@ void NodeQueries::Look(Looker& looker, const wire::NodeQuery& query, Reply reply
   if (looker.waiting == kMostLooks) return Refuse(query, kMostLooks, reply);
   ++looker.waiting;
   auto answer = std::make_shared<wire::NodeAnswer>();
-  looker.worker.Run([this, query, answer] { *answer = AnswerTo(query, config_, port_, {}); },
-                    [&looker, answer, reply = std::move(reply)] {
-                      --looker.waiting;
-                      reply(std::move(*answer));
-                    });
+  looker.worker.Run(
+      [this, query, answer] { *answer = AnswerTo(query, config_, port_, unreadable_, {}); },
+      [&looker, answer, reply = std::move(reply)] {
+        --looker.waiting;
+        reply(std::move(*answer));
+      });
 }
 
 void NodeQueries::Run(const wire::NodeQuery& query, Reply reply) {
@@ -194,8 +197,8 @@ void NodeQueries::Run(const wire::NodeQuery& query, Reply reply) {
   const std::uint64_t run = ++last_run_;
   running_.emplace(run, std::jthread([this, run, query, probes, reply = std::move(reply)](
                                          const std::stop_token& stop) mutable {
-                     auto answer =
-                         std::make_shared<wire::NodeAnswer>(AnswerTo(query, config_, port_, stop));
+                     auto answer = std::make_shared<wire::NodeAnswer>(
+                         AnswerTo(query, config_, port_, unreadable_, stop));
                      if (stop.stop_requested()) return;
                      loop_.Post([this, run, probes, answer, reply = std::move(reply)] {
                        running_.erase(run);

@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "agents/move/link_probe.h"
 #include "agents/net/loop.h"
@@ -36,6 +39,9 @@ class NodeQueries {
   void Run(const wire::NodeQuery& query, Reply reply);
   static constexpr int kMostLooks = 64;
   static constexpr std::size_t kMostThreads = 64;
+  /// The keys of rows of the journal that were set aside, for the checks of the machine.
+  /// \pre before the first Run
+  void SetUnreadable(std::vector<std::string> rows) { unreadable_ = std::move(rows); }
 
  private:
   struct Looker {
@@ -49,6 +55,7 @@ class NodeQueries {
   Loop& loop_;
   const AgentConfig config_;
   const LinkPort port_;
+  std::vector<std::string> unreadable_;
   std::map<std::uint64_t, std::jthread> running_;  // by number of the run
   std::uint64_t last_run_ = 0;
   bool probing_ = false;

@@ -33,6 +33,7 @@
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
+#include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
@@ -91,9 +92,18 @@ std::int32_t FindFreePort(const std::string& address) {
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     return 0;
   }
-  return ntohs(own->ai_family == AF_INET6
-                   ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                   : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+  return ntohs(own->ai_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                                          : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+}
+
+// It has the promises of this node, so a new one in its place could break them.
+Error JournalError(const AgentConfig& config, const std::string& why) {
+  return DataLoss(fmt::format(
+      "n{} cannot run, because its journal is damaged ({}). No other node has a copy of it: put "
+      "one of yours back as {}, and the node goes on; or end the node with `kill {}` on its "
+      "machine, remove the file and start the node again: its part of the jobs then comes from "
+      "replicas, snapshots or checkpoints",
+      config.node, why, NodeServer::JournalFile(config), getppid()));
 }
 }  // namespace
 
@@ -124,31 +134,61 @@ std::string NodeServer::JournalFile(const AgentConfig& config) {
   return config.directory + "/journal.db";
 }
 
-// It has the promises of this node, so a new one in its place could break them.
 Status NodeServer::CheckJournal(const AgentConfig& config) {
   const Status whole = engine::Journal::CheckFile(JournalFile(config));
   if (whole || whole.error().code != ErrorCode::kDataLoss) return whole;
-  return DataLoss(fmt::format(
-      "n{} cannot run, because its journal is damaged ({}). No other node has a copy of it: put "
-      "one of yours back as {}, and the node goes on; or end the node with `kill {}` on its "
-      "machine, remove the file and start the node again: its part of the jobs then comes from "
-      "replicas, snapshots or checkpoints",
-      config.node, whole.error().message, JournalFile(config), getppid()));
+  return JournalError(config, whole.error().message);
+}
+
+void NodeServer::Refuse(const Error& why) {
+  std::fprintf(stderr, "tessera-agent: %s\n", why.ToString().c_str());
+  served_.reset();
+  views_.reset();
+  agent_.reset();
+  journal_.reset();  // the file is to be replaced
+  refusing_.emplace(loop_, net_, config_, keys_, why.message);
+}
+
+Status NodeServer::OpenJournal() {
+  TESSERA_RETURN_IF_ERROR(CheckJournal(config_));
+  TESSERA_TRY(journal_, engine::Journal::Open(JournalFile(config_)));
+  return OkStatus();
 }
 
 Status NodeServer::Open() {
-  TESSERA_RETURN_IF_ERROR(CheckJournal(config_));
-  TESSERA_TRY(journal_, engine::Journal::Open(JournalFile(config_)));
+  if (const Status opened = OpenJournal(); !opened) {
+    if (opened.error().code != ErrorCode::kDataLoss) return opened;
+    Refuse(opened.error());
+    return OkStatus();
+  }
   if (!config_.etcd.endpoints.empty()) {
     decisions_ = std::make_unique<EtcdRegister>(loop_, config_.etcd);
   }
   agent_ = std::make_unique<NodeAgent>(loop_, config_, MakeWorld());
-  TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, agent_->keeper_handlers()));
+  KeeperLink::Handlers handlers = agent_->keeper_handlers();
+  // A node that refuses has no agent. The next one gets the exits that nobody has acknowledged.
+  handlers.exited = [this, run = std::move(handlers.exited)](const KeeperLink::Rank& rank) {
+    if (agent_) run(rank);
+  };
+  handlers.stderr_line = [this, run = std::move(handlers.stderr_line)](const KeeperLink::Rank& rank,
+                                                                       std::string line) {
+    if (agent_) run(rank, std::move(line));
+  };
+  TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, std::move(handlers)));
   views_ = std::make_unique<StoredViews>(loop_, config_, keys_, *keeper_, *journal_, facts_.machine,
                                          lane_counts_);
   served_ = std::make_unique<ServedCells>(*views_);
   // Nobody reaches this node before it knows what it holds and has promised.
-  TESSERA_RETURN_IF_ERROR(agent_->Recover(*keeper_, *views_));
+  TESSERA_RETURN_IF_ERROR(agent_->TakeOver(*keeper_));
+  if (const Status recovered = agent_->Recover(*views_); !recovered) {
+    if (recovered.error().code != ErrorCode::kDataLoss) return recovered;
+    Refuse(JournalError(config_, recovered.error().message));
+    return OkStatus();
+  }
+  TESSERA_TRY(const auto unreadable, journal_->List(engine::kUnreadable));
+  std::vector<std::string> rows;
+  for (const auto& [key, value] : unreadable) rows.push_back(key);
+  queries_.SetUnreadable(std::move(rows));
   TESSERA_TRY(rank_port_, RankPort::Listen(loop_, facts_.rank_socket, agent_->rank_handlers()));
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;

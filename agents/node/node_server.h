@@ -20,6 +20,7 @@
 #include "agents/node/node_agent.h"
 #include "agents/node/node_queries.h"
 #include "agents/node/node_world.h"
+#include "agents/node/refusing_node.h"
 #include "agents/node/served_cells.h"
 #include "agents/node/stored_views.h"
 #include "agents/views/disposal.h"
@@ -32,6 +33,8 @@ namespace tessera::agents {
 /// their results to the loop.
 class NodeServer {
  public:
+  /// If the journal is damaged, the node takes no part, tells the registrar why, and stops the loop
+  /// when the file was repaired.
   /// \pre loop and net outlive it
   /// \error naming what cannot be bound, opened or mapped
   static Result<std::unique_ptr<NodeServer>> Start(Loop& loop, NetContext& net,
@@ -45,6 +48,9 @@ class NodeServer {
  private:
   NodeServer(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
   Status Open();
+  Status OpenJournal();
+  /// Closes everything but the connection to the keeper, which would kill this agent.
+  void Refuse(const Error& why);
   LinkPort MakePort() const;
   void DescribeGpus(NodeFacts& facts) const;
   NodeFacts MakeFacts() const;
@@ -83,6 +89,7 @@ class NodeServer {
   std::chrono::steady_clock::time_point heard_;  // of the registrar, or connected to it
   std::optional<LinkEvent::Kind> failed_;        // why there is no connection; logged once
   std::unique_ptr<LaneServer> lanes_;            // its threads read views and arenas
+  std::optional<RefusingNode> refusing_;
 };
 
 }  // namespace tessera::agents

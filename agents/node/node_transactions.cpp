@@ -26,11 +26,16 @@ Status NodeTransactions::Recover() {
   TESSERA_TRY(const auto kept, TransactionPart::Load(*world_.machine.journal));
   if (!kept) return OkStatus();
   wire::Prepare prepare;
-  if (!prepare.ParseFromString(kept->prepare)) {
-    return DataLoss("journal row 'txn/prepare' is damaged");
+  const auto damaged = [](const std::string& why) {
+    return DataLoss(fmt::format("journal row 'txn/prepare' is damaged: {}", why));
+  };
+  if (!prepare.ParseFromString(kept->prepare) || prepare.transaction() != kept->id) {
+    return damaged(fmt::format("it is not the message of transaction {}", kept->id));
   }
   txn_.emplace(world_, prepare, kept->state, kept->moved);
-  return txn_->Recover();
+  // The message was built before it was journaled.
+  if (const Status built = txn_->Recover(); !built) return damaged(built.error().message);
+  return OkStatus();
 }
 
 // ---- messages of the registrar

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agents/move/device_store.h"
 #include "agents/node/job_row.h"
@@ -35,9 +36,10 @@ class NodeViews {
   NodeViews& operator=(const NodeViews&) = delete;
   virtual ~NodeViews() = default;
 
-  /// Takes over what earlier agents of this node have left. Call it once, first.
+  /// Takes over what earlier agents of this node have left. Call it once, first. `set_aside` gets a
+  /// sentence about each row that cannot be read.
   /// \error that of the journal
-  virtual Status Recover() = 0;
+  virtual Status Recover(std::vector<std::string>* set_aside) = 0;
 
   /// Takes this node's share. Cancels an older view of the job that is still being taken. `reply`
   /// runs once, unless the view is cancelled or released before.

@@ -40,7 +40,9 @@ StoredViews::StoredViews(Loop& loop, const AgentConfig& config, const CurveKeys&
       views_(loop, std::chrono::seconds(config.view_lease_seconds)),
       snapshots_(loop, WorldOfSnapshots(keeper, journal, machine, std::move(counts)), keys) {}
 
-Status StoredViews::Recover() { return snapshots_.Recover(node_, keeper_.TakeKept()); }
+Status StoredViews::Recover(std::vector<std::string>* set_aside) {
+  return snapshots_.Recover(node_, keeper_.TakeKept(), set_aside);
+}
 
 Result<ViewTask> StoredViews::MakeTask(const wire::TakeView& m, const Job& job) {
   if (!(m.deadline() >= 0 && m.deadline() <= kMaxViewSeconds)) {  // also refuses NaN

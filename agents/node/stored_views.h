@@ -34,7 +34,7 @@ class StoredViews : public NodeViews {
               engine::DurableStore& journal, const std::string& machine,
               std::shared_ptr<LaneCounts> counts);
 
-  Status Recover() override;
+  Status Recover(std::vector<std::string>* set_aside) override;
   void Take(const wire::TakeView& message, const Job& job, TakeReply reply) override;
   void Keep(std::uint64_t view) override { views_.Keep(view); }
   void Save(const wire::SaveShare& message, SaveReply reply) override;

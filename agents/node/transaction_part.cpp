@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
 #include <utility>
@@ -20,6 +21,10 @@ constexpr char kPrepareKey[] = "txn/prepare";  // "TRANSACTION " and the message
 constexpr char kStateKey[] = "txn/state";      // "TRANSACTION STATE [ROUNDS]"
 
 constexpr char kEndedKey[] = "txn/ended";  // "TRANSACTION", of a move in rounds
+
+Error DamagedRow(const char* key, const std::string& why) {
+  return DataLoss(fmt::format("journal row '{}' is damaged: {}", key, why));
+}
 
 const std::vector<engine::RowChange> kNoPartRows = {{kPrepareKey, {}}, {kStateKey, {}}};
 
@@ -45,14 +50,21 @@ Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::Durab
   Kept kept;
   std::uint32_t number = 0;
   if (!(in >> kept.id >> number)) {
-    return DataLoss(fmt::format("journal row '{}' is '{}', not a transaction and its state",
-                                kStateKey, *state));
+    return DamagedRow(kStateKey, fmt::format("'{}' is no transaction with its state", *state));
   }
-  TESSERA_TRY(kept.state, engine::ParseParticipantState(number));
+  const auto parsed = engine::ParseParticipantState(number);
+  if (!parsed) return DamagedRow(kStateKey, parsed.error().message);
+  kept.state = *parsed;
   if (!(in >> kept.moved)) kept.moved = 0;
-  const std::string head = fmt::format("{} ", kept.id);
-  if (!prepare->starts_with(head)) return std::optional<Kept>();
-  kept.prepare = prepare->substr(head.size());
+  // Bytes follow the space, which the stream must not skip.
+  std::int64_t prepared = 0;
+  const char* const end = prepare->data() + prepare->size();
+  const auto [at, failure] = std::from_chars(prepare->data(), end, prepared);
+  if (failure != std::errc() || at == end || *at != ' ') {
+    return DamagedRow(kPrepareKey, "it does not begin with a transaction");
+  }
+  if (prepared != kept.id) return std::optional<Kept>();
+  kept.prepare.assign(at + 1, end);
   return std::optional<Kept>(std::move(kept));
 }
 

@@ -123,7 +123,7 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
   std::vector<engine::Check> silent;
   std::set<std::int32_t> alive;
   for (const auto& [number, node] : members_.nodes()) {
-    if (node.state == engine::NodeState::kAlive) {
+    if (node.state == engine::NodeState::kAlive && node.problem.empty()) {
       alive.insert(number);
       continue;
     }
@@ -136,6 +136,12 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
         std::chrono::duration_cast<std::chrono::seconds>(timers_.now() - node.last_seen).count());
     check.remedy =
         fmt::format("on {}, check that tessera-agent runs, and read its log", node.peer.host());
+    if (!node.problem.empty()) {  // "WHAT. REMEDY"
+      const std::size_t end = std::min(node.problem.rfind(". "), node.problem.size());
+      check.name = "journal";
+      check.value = node.problem.substr(0, end);
+      check.remedy = node.problem.substr(std::min(end + 2, node.problem.size()));
+    }
     silent.push_back(std::move(check));
   }
   wire::NodeQuery query;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agents/registrar/unreadable_rows.h"
+#include "engine/history/unreadable_rows.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::agents {
@@ -116,7 +116,7 @@ bool JobTable::IsSetAside(const std::string& name) const {
 
 Status JobTable::ForgetSetAside(const std::string& name) {
   if (!unreadable_.contains(name)) return OkStatus();
-  TESSERA_RETURN_IF_ERROR(journal_.Erase(kUnreadable + KeyOf(name)));
+  TESSERA_RETURN_IF_ERROR(journal_.Erase(engine::kUnreadable + KeyOf(name)));
   unreadable_.erase(name);
   return OkStatus();
 }
@@ -292,7 +292,7 @@ Status JobTable::Recover() {
       TESSERA_RETURN_IF_ERROR(SetAside(key, text, read.error()));
     }
   }
-  const std::string prefix = kUnreadable + std::string(kJob);
+  const std::string prefix = engine::kUnreadable + std::string(kJob);
   TESSERA_TRY(const auto aside, journal_.List(prefix));
   for (const auto& [key, text] : aside) unreadable_.insert(key.substr(prefix.size()));
   return OkStatus();

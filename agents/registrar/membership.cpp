@@ -93,6 +93,7 @@ Membership::Arrival Membership::Register(const std::string& identity, const wire
   node.snapshots = SharesById(m.snapshots());
   node.origins = OriginsOf(m.jobs());
   node.awaited_order = 0;
+  node.problem.clear();
   node.transaction = m.transaction();
   changed_.insert(m.node());
   ++peers_revision_;
@@ -105,6 +106,10 @@ Membership::Node* Membership::Accept(const std::string& identity, const wire::Fr
   if (!node || node->incarnation != message.incarnation() || IsSilent(*node)) return nullptr;
   node->identity = identity;
   node->last_seen = now;
+  if (!node->problem.empty()) {
+    node->problem.clear();
+    changed_.insert(node->number);
+  }
   return node;
 }
 
@@ -147,9 +152,24 @@ void Membership::Expect(std::int32_t number, Clock::time_point now) {
   changed_.insert(number);
 }
 
+bool Membership::NoteProblem(std::int32_t number, const std::string& problem,
+                             Clock::time_point now) {
+  Expect(number, now);
+  Node& node = nodes_.at(number);
+  node.complained = now;
+  if (node.problem == problem) return false;
+  node.problem = problem;
+  changed_.insert(number);
+  return true;
+}
+
 std::vector<Membership::Change> Membership::Tick(Clock::time_point now) {
   std::vector<Change> changes;
   for (auto& [number, node] : nodes_) {
+    if (!node.problem.empty() && now - node.complained > kProblem) {
+      node.problem.clear();
+      changed_.insert(number);
+    }
     const std::chrono::duration<double> silent = now - node.last_seen;
     const auto become = [&](engine::NodeState state) {
       node.state = state;

@@ -41,6 +41,8 @@ class Membership {
     std::string nccl;             // version, if its devices can exchange cells by it
     std::string gpu, gpu_driver;  // empty: its devices are memory of the host
     std::string link_mark;        // machine, address and emulated port, for measured bandwidths
+    std::string problem;          // why its agent takes no part, as it says; else empty
+    Clock::time_point complained;  // when it last said so
     wire::Peer peer;
     std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted
     std::vector<wire::NodeDevice> devices;
@@ -77,6 +79,10 @@ class Membership {
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.
   void Expect(std::int32_t number, Clock::time_point now);
+  /// The agent of a node takes no part, and says why. That holds until it is heard
+  /// otherwise, or silent.
+  /// \return whether it has not said so before
+  bool NoteProblem(std::int32_t number, const std::string& problem, Clock::time_point now);
 
   struct Change {
     std::int32_t node = 0;
@@ -124,6 +130,8 @@ class Membership {
  private:
   /// An order that is not acknowledged by then was lost.
   static constexpr std::chrono::seconds kToAcknowledge{5};
+  /// A problem that is not repeated for so long no longer holds.
+  static constexpr std::chrono::seconds kProblem{10};
 
   const std::chrono::seconds lost_after_;
   std::map<std::int32_t, Node> nodes_;

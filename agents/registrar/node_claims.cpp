@@ -186,6 +186,8 @@ Status CheckClaims(const wire::FromNode& message) {
       return CheckRange("step", message.txn().step(), kMostSteps);
     case wire::FromNode::kView:
       return CheckBytes("bytes", message.view().bytes());
+    case wire::FromNode::kCannotRun:
+      return CheckReason(message.cannot_run().reason());
     case wire::FromNode::kEvent:
       return CheckText("event", message.event().text(), kLongestReason);
     default:

@@ -11,7 +11,7 @@
 #include "agents/node/job_limits.h"
 #include "agents/registrar/compute.h"
 #include "agents/registrar/history_answers.h"
-#include "agents/registrar/unreadable_rows.h"
+#include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
@@ -119,8 +119,9 @@ Status Registrar::RecoverNumbers() {
   if (upcoming) return OkStatus();
   if (upcoming.error().code != ErrorCode::kDataLoss) return upcoming.error();
   TESSERA_TRY(const auto row, world_.journal.Get(TransactionNumbers::kKey));
-  TESSERA_TRY(const std::string note, SetAside(world_.journal, TransactionNumbers::kKey,
-                                               row.value_or(std::string()), upcoming.error()));
+  TESSERA_TRY(const std::string note,
+              engine::SetAside(world_.journal, "registrar.db", TransactionNumbers::kKey,
+                               row.value_or(std::string()), upcoming.error()));
   AddEvent(engine::Severity::kError, "registrar", note);
   // Nodes take a message with a number that they have seen for an old one.
   std::int64_t known = 0;
@@ -443,6 +444,7 @@ std::string Registrar::SourceOf(const wire::FromNode& m) const {
 
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_register_()) return OnRegister(identity, m.register_());
+  if (m.has_cannot_run()) return OnCannotRun(m.node(), m.cannot_run().reason());
   Node* node = members_.Accept(identity, m, timers_.now());
   if (!node) {
     wire::ToNode unknown;
@@ -509,6 +511,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kSnapshot:
       return states_.snapshots().OnReport(m.node(), m.snapshot(), timers_.now());
     case wire::FromNode::kRegister:
+    case wire::FromNode::kCannotRun:
     case wire::FromNode::kKeptRows:  // for a registrar that takes over
     case wire::FromNode::BODY_NOT_SET:
       return;

@@ -130,6 +130,8 @@ class Registrar {
   void OnRegister(const std::string& identity, const wire::Register& message);
   /// Repeats to a node that has registered what it may have missed about its jobs.
   void RepeatToArrival(const wire::Register& message);
+  /// The agent of a node takes no part, and says why.
+  void OnCannotRun(std::int32_t number, const std::string& reason);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
   void OnTick();
   void OnNodeSilent(const Node& node);

@@ -105,6 +105,13 @@ void Registrar::RepeatToArrival(const wire::Register& m) {
   }
 }
 
+void Registrar::OnCannotRun(std::int32_t number, const std::string& reason) {
+  if (!members_.NoteProblem(number, reason, timers_.now())) return;
+  publisher_.MarkDirty();
+  if (!event_limits_.Admit(number, timers_.now())) return;
+  AddNodeEvent(engine::Severity::kError, *members_.Find(number), reason);
+}
+
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   if (!Membership::Fits(node, m)) return;
   members_.NoteHeartbeat(node, m, timers_.now());
@@ -222,6 +229,7 @@ void Registrar::OnTick() {
       OnNodeSilent(*members_.Find(change.node));
     }
   }
+  if (members_.has_changed()) publisher_.MarkDirty();
   std::map<std::string, std::int32_t> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kSuspended || transactions_.running()) continue;

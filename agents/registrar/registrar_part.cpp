@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "agents/registrar/unreadable_rows.h"
+#include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
@@ -49,7 +49,7 @@ Status RegistrarPart::SendTo(std::int32_t node,
 
 Status RegistrarPart::SetAside(const std::string& key, const std::string& value,
                                const Error& why) const {
-  TESSERA_TRY(const std::string text, agents::SetAside(journal_, key, value, why));
+  TESSERA_TRY(const std::string text, engine::SetAside(journal_, "registrar.db", key, value, why));
   AddEvent(engine::Severity::kError, "registrar", text);
   return OkStatus();
 }

@@ -100,6 +100,7 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
   row.rack = node.rack;
   row.gpu = node.gpu;
   row.gpu_driver = node.gpu_driver;
+  row.problem = node.problem;
   row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
   row.network = node.network;
   if (node.state != engine::NodeState::kAlive) {

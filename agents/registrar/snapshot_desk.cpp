@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "agents/registrar/unreadable_rows.h"
 #include "agents/wire/convert.h"
+#include "engine/history/unreadable_rows.h"
 #include "ptc/digest.h"
 
 namespace tessera::agents {
@@ -25,7 +25,8 @@ Status SnapshotDesk::Recover() {
   for (const auto& [key, text] : rows) {
     auto parsed = ParseSnapshotRow(key, text);
     if (!parsed) {
-      TESSERA_TRY(const std::string note, SetAside(*world_.journal, key, text, parsed.error()));
+      TESSERA_TRY(const std::string note,
+                  engine::SetAside(*world_.journal, "registrar.db", key, text, parsed.error()));
       world_.warn("registrar", note);
       continue;
     }

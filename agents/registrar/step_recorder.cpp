@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "agents/registrar/unreadable_rows.h"
+#include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
@@ -240,7 +240,7 @@ Status StepRecorder::Recover() {
   for (auto& [name, job] : jobs_) {
     TESSERA_TRY(const std::optional<std::string> row, journal_.Get(KeyOf(name)));
     if (row) {
-      const auto recorded = ParseNumberRow(KeyOf(name), *row);
+      const auto recorded = engine::ParseNumberRow(KeyOf(name), *row);
       if (recorded) {
         job.recorded = *recorded;
       } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/transaction_numbers.h"
+#include "engine/history/unreadable_rows.h"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "agents/registrar/unreadable_rows.h"
 #include "engine/store/arena_format.h"
 
 namespace tessera::agents {
@@ -14,7 +14,7 @@ Result<std::int64_t> TransactionNumbers::Upcoming() const {
   TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kKey));
   const auto first = static_cast<std::int64_t>(engine::kFirstTransaction);
   if (!row) return first;
-  TESSERA_TRY(const std::int64_t number, ParseNumberRow(kKey, *row));
+  TESSERA_TRY(const std::int64_t number, engine::ParseNumberRow(kKey, *row));
   return std::max(first, number);
 }
 

@@ -301,7 +301,9 @@ void SimNode::StartAgent() {
   a.process.Enter([&] {
     world_.started(*this);
     a.agent.emplace(a.process, config_, MakeWorld());
-    if (const Status recovered = a.agent->Recover(a.keeper, a.views); !recovered) {
+    Status recovered = a.agent->TakeOver(a.keeper);
+    if (recovered) recovered = a.agent->Recover(a.views);
+    if (!recovered) {
       if (!disk.is_broken()) {
         world_.sim->Violate(
             fmt::format("n{} cannot start: {}", number(), recovered.error().ToString()));

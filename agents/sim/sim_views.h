@@ -38,7 +38,7 @@ class SimViews : public NodeViews {
   };
   SimViews(Process& process, World world) : process_(process), world_(std::move(world)) {}
 
-  Status Recover() override { return OkStatus(); }
+  Status Recover(std::vector<std::string>*) override { return OkStatus(); }
   void Take(const wire::TakeView& message, const Job& job, TakeReply reply) override;
   void Keep(std::uint64_t) override {}
   /// The simulation has no disk.

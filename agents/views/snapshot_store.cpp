@@ -9,6 +9,7 @@
 #include "agents/views/background.h"
 #include "agents/views/snapshot_row.h"
 #include "agents/wire/utf8.h"
+#include "engine/history/unreadable_rows.h"
 #include "ptc/digest.h"
 
 namespace tessera::agents {
@@ -17,9 +18,8 @@ namespace {
 /// Of journal rows, and of names at the keeper.
 std::string NameOf(std::uint64_t id) { return fmt::format("snapshot/{:016x}", id); }
 
-Result<std::shared_ptr<const HeldShare>> Open(const std::string& name, const std::string& text,
+Result<std::shared_ptr<const HeldShare>> Open(const std::string& name, SnapshotRow row,
                                               std::int32_t node, UniqueFd fd) {
-  TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(name, text));
   auto plan = std::make_shared<const engine::ViewPlan>(
       engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest));
   const auto bytes = plan->bytes_of_node().find(node);
@@ -108,7 +108,8 @@ SnapshotStore::~SnapshotStore() {
   readers_->Cancel();
 }
 
-Status SnapshotStore::Recover(std::int32_t node, std::map<std::string, UniqueFd> kept) {
+Status SnapshotStore::Recover(std::int32_t node, std::map<std::string, UniqueFd> kept,
+                              std::vector<std::string>* set_aside) {
   TESSERA_TRY(const auto rows, world_.journal->List("snapshot/"));
   for (const auto& [name, text] : rows) {
     const auto fd = kept.find(name);
@@ -116,8 +117,17 @@ Status SnapshotStore::Recover(std::int32_t node, std::map<std::string, UniqueFd>
       static_cast<void>(world_.journal->Erase(name));
       continue;
     }
-    auto share = Open(name, text, node, std::move(fd->second));
+    UniqueFd memory = std::move(fd->second);
     kept.erase(fd);
+    auto row = ParseSnapshotRow(name, text);
+    if (!row) {
+      static_cast<void>(world_.drop(name));
+      TESSERA_TRY(std::string note,
+                  engine::SetAside(*world_.journal, "journal.db", name, text, row.error()));
+      set_aside->push_back(std::move(note));
+      continue;
+    }
+    auto share = Open(name, std::move(*row), node, std::move(memory));
     if (!share) {
       std::fprintf(stderr, "%s\n", share.error().ToString().c_str());
       static_cast<void>(world_.drop(name));

@@ -45,9 +45,10 @@ class SnapshotStore {
   ~SnapshotStore();
 
   /// Takes over the complete shares of earlier agents of node `node`. What does not fit its journal
-  /// row is dropped.
+  /// row is dropped. A row that cannot be read is set aside, and `set_aside` gets a sentence.
   /// \error that of the journal
-  Status Recover(std::int32_t node, std::map<std::string, UniqueFd> kept);
+  Status Recover(std::int32_t node, std::map<std::string, UniqueFd> kept,
+                 std::vector<std::string>* set_aside);
   /// Completes a share of the snapshot whose shares are `shares`. `done` runs once, on the loop,
   /// unless the share is dropped before.
   /// \error that of the source of a cell; that of keeper or journal

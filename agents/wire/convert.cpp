@@ -275,6 +275,7 @@ struct Fields<wire::NodeInfo> {
     TESSERA_FIELD(Any, rack);
     TESSERA_FIELD(Any, gpu);
     TESSERA_FIELD(Any, gpu_driver);
+    TESSERA_FIELD(Any, problem);
     return OkStatus();
   }
 };

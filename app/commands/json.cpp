@@ -254,6 +254,7 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"gpu_driver", node.gpu.empty() ? Json(nullptr) : Json(node.gpu_driver)},
                      {"address", node.address},
                      {"version", node.version},
+                     {"problem", node.problem.empty() ? Json(nullptr) : Json(node.problem)},
                      {"view_bytes", node.view_bytes},
                      {"network_faults",
                       {{"malformed", node.network.malformed},

@@ -65,9 +65,12 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   return formatTable(rows, {3, 4, 6, 7});
 }
 
-/// "n1: network: 3 corrupt frames requested again" for each node with any fault.
-std::string networkFaultLines(const engine::ClusterSnapshot& snapshot) {
+/// Why nodes take no part, and "n1: network: 3 corrupt frames requested again" for each node with
+/// any fault.
+std::string nodeProblemLines(const engine::ClusterSnapshot& snapshot) {
   std::string text;
+  for (const engine::NodeStatus& node : snapshot.nodes)
+    if (!node.problem.empty()) text += fmt::format("{}\n", node.problem);
   for (const engine::NodeStatus& node : snapshot.nodes)
     if (const std::string faults = ToText(node.network); !faults.empty())
       text += fmt::format("n{}: network: {}\n", node.node, faults);
@@ -166,8 +169,8 @@ std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
           : "",
       snapshot.plain_lanes ? ", plain lanes (bulk data is not encrypted)" : "",
       deviceTable(snapshot));
-  if (const std::string faults = networkFaultLines(snapshot); !faults.empty())
-    text += "\n" + faults;
+  if (const std::string problems = nodeProblemLines(snapshot); !problems.empty())
+    text += "\n" + problems;
   if (snapshot.lease)
     text += fmt::format("\noperated in a panel by {}, since {}\n", snapshot.lease->who,
                         formatClock(snapshot.lease->since));

@@ -111,6 +111,7 @@ struct NodeStatus {
   std::string rack = {};        // as its configuration names it; empty: it names none
   std::string gpu = {};         // "NVIDIA H200"; empty: its devices are memory of the host
   std::string gpu_driver = {};  // "CUDA 13.0"
+  std::string problem = {};     // why its agent takes no part, as it says; else empty
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 

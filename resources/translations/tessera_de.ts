@@ -87,6 +87,10 @@
         <source>history</source>
         <translation>Verlauf</translation>
     </message>
+    <message>
+        <source>journal</source>
+        <translation>Journal</translation>
+    </message>
 </context>
 <context>
     <name>Sentences</name>
@@ -2145,6 +2149,50 @@
     <message>
         <source>%1 keeps tp and pp, and moves %2</source>
         <translation>%1 behält tp und pp und bewegt %2</translation>
+    </message>
+    <message>
+        <source>all of its rows can be read</source>
+        <translation>alle Zeilen sind lesbar</translation>
+    </message>
+    <message>
+        <source>rows that could not be read are kept aside: %1</source>
+        <translation>unlesbare Zeilen sind beiseitegelegt: %1</translation>
+    </message>
+    <message>
+        <source>the node runs without them; check the disk of journal.db</source>
+        <translation>Der Knoten läuft ohne sie; die Festplatte von journal.db prüfen</translation>
+    </message>
+    <message>
+        <source>No other node has a copy of it: put one of yours back as %1, and the node goes on; or end the node with `kill %2` on its machine, remove the file and start the node again: its part of the jobs then comes from replicas, snapshots or checkpoints</source>
+        <translation>Kein anderer Knoten hat eine Kopie davon: Die eigene als %1 zurücklegen, dann macht der Knoten weiter; oder den Knoten auf seiner Maschine mit `kill %2` beenden, die Datei entfernen und den Knoten neu starten: Sein Teil der Jobs kommt dann aus Replikaten, Snapshots oder Checkpoints</translation>
+    </message>
+    <message>
+        <source>it is missing, but %1 holds job &apos;%2&apos;</source>
+        <translation>Sie fehlt, doch %1 hält den Job „%2“</translation>
+    </message>
+    <message>
+        <source>it names another keeper, &apos;%1&apos;, but %2 holds job &apos;%3&apos;</source>
+        <translation>Sie nennt einen anderen Keeper, „%1“, doch %2 hält den Job „%3“</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no transaction with its state</source>
+        <translation>„%1“ ist keine Transaktion mit ihrem Zustand</translation>
+    </message>
+    <message>
+        <source>it does not begin with a transaction</source>
+        <translation>Sie beginnt nicht mit einer Transaktion</translation>
+    </message>
+    <message>
+        <source>it is not the message of transaction %1</source>
+        <translation>Sie ist nicht die Nachricht der Transaktion %1</translation>
+    </message>
+    <message>
+        <source>it is no list of rows</source>
+        <translation>Sie ist keine Liste von Zeilen</translation>
+    </message>
+    <message>
+        <source>row &apos;%1&apos; of %2 cannot be read and is kept as &apos;%3&apos;: %4</source>
+        <translation>Zeile „%1“ von %2 ist unlesbar und als „%3“ beiseitegelegt: %4</translation>
     </message>
 </context>
 <context>

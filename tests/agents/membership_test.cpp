@@ -43,6 +43,29 @@ class MembershipTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // Why an agent takes no part holds until it does, or says nothing any more.
+  void aProblemHoldsWhileItIsRepeated() {
+    Membership members(seconds(30));
+    const auto at = [](int second) { return Membership::Clock::time_point(seconds(second)); };
+    QVERIFY(members.NoteProblem(1, "damaged", at(0)));  // a node that has not registered yet
+    QCOMPARE(members.Find(1)->problem, std::string("damaged"));
+    QVERIFY(members.TakeChanged().contains(1));
+    QVERIFY(!members.NoteProblem(1, "damaged", at(8)));
+    members.Tick(at(16));
+    QCOMPARE(members.Find(1)->problem, std::string("damaged"));
+    QVERIFY(members.NoteProblem(1, "damaged otherwise", at(17)));
+    members.Register("one", RegisterOf(1), at(18));
+    QVERIFY(members.Find(1)->problem.empty());
+    QVERIFY(members.NoteProblem(1, "damaged", at(19)));
+    QVERIFY(members.Accept("one", From(1), at(19)) != nullptr);
+    QVERIFY(members.Find(1)->problem.empty());
+    QVERIFY(members.NoteProblem(1, "damaged", at(20)));
+    members.TakeChanged();
+    members.Tick(at(31));
+    QVERIFY(members.Find(1)->problem.empty());
+    QVERIFY(members.TakeChanged().contains(1));
+  }
+
   // A node whose agent restarts may be in another rack, or name none any more.
   void theRackIsThatOfTheLastRegistration() {
     Membership members(seconds(10));

@@ -224,10 +224,10 @@ class NodeFilesTest : public QObject {
     config.agent_keys = folder.filePath("agent.key").toStdString();
     config.device_bytes = 4 << 20;
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
-    auto checks = RunDoctor(config, {});
-    for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys", "jobs",
-                             "ports", "lanes", "memory", "disk", "huge pages", "/dev/fuse",
-                             "congestion control", "open files", "BLAS", "trainer"}) {
+    auto checks = RunDoctor(config, {}, {});
+    for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys",
+                             "journal", "jobs", "ports", "lanes", "memory", "disk", "huge pages",
+                             "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }
     for (const engine::Check& check : checks) {
@@ -242,7 +242,12 @@ class NodeFilesTest : public QObject {
     ::chmod(config.agent_keys.c_str(), 0644);
     config.lane_security = "plain";
     config.allowed_folder = folder.path().toStdString();
-    checks = RunDoctor(config, {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", "10.0.0.7", 3}});
+    checks = RunDoctor(config, {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", "10.0.0.7", 3}},
+                       {"unreadable/job/a", "unreadable/kept-rows"});
+    QVERIFY(Find(checks, "journal")->verdict == engine::Check::Verdict::kWarning);
+    QCOMPARE(Find(checks, "journal")->value,
+             std::string("rows that could not be read are kept aside: unreadable/job/a, "
+                         "unreadable/kept-rows"));
     const engine::Check* refused = Find(checks, "refused keys");
     QVERIFY(refused != nullptr && refused->verdict == engine::Check::Verdict::kWarning);
     QCOMPARE(refused->value, std::string("key 'rq:rM>}U?@' from 10.0.0.7, 3 times"));

@@ -7,6 +7,7 @@
 #include "agents/sim/memory_store.h"
 #include "engine/txn/coordinator.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -356,9 +357,19 @@ class TransactionPartTest : public QObject {
     sim::MemoryStore disk;
     disk.rows["txn/prepare"] = "9 the plan";
     disk.rows["txn/state"] = "nine";
-    QVERIFY(TransactionPart::Load(disk).error().ToString().find("txn/state") != std::string::npos);
+    VERIFY_ERROR(TransactionPart::Load(disk), ErrorCode::kDataLoss, "'txn/state' is damaged");
     disk.rows["txn/state"] = "9 77";
-    QVERIFY(!TransactionPart::Load(disk));
+    VERIFY_ERROR(TransactionPart::Load(disk), ErrorCode::kDataLoss, "'txn/state' is damaged");
+    // Not the row of another transaction, which would be ignored.
+    disk.rows["txn/state"] = "9 2";
+    for (const char* const text : {"the plan", "9", "9the plan", ""}) {
+      disk.rows["txn/prepare"] = text;
+      VERIFY_ERROR(TransactionPart::Load(disk), ErrorCode::kDataLoss, "'txn/prepare' is damaged");
+    }
+    disk.rows["txn/prepare"] = "9  \n";  // the message is bytes
+    const auto kept = TransactionPart::Load(disk);
+    QVERIFY(kept && *kept);
+    QCOMPARE((**kept).prepare, std::string(" \n"));
   }
 };
 

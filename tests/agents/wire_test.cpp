@@ -87,6 +87,7 @@ class Any {
                               Count(),
                               {Count(), Count(), Count(), Count(), Count()}};
       if (Flip()) node.rack = Text();
+      if (Flip()) node.problem = Text();
       for (std::uint64_t d = Below(4); d > 0; --d) {
         engine::DeviceStatus device{Device(), Count(), Count(), Text(),  {},
                                     Flip(),   Flip(),  Count(), Count(), Count()};

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "engine/history/journal.h"
 #include "tests/support/digests.h"
 #include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
@@ -19,6 +20,7 @@ using namespace tessera::test;
 namespace {
 const QString kJob = QStringLiteral("nano");
 const QString kRebuild = QStringLiteral("registrar rebuild");
+const QStringList kParts = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
 
 std::string ReasonOf(const Json& job) {
   return job.is_object() && job["reason"].is_string() ? job["reason"].get<std::string>() : "";
@@ -114,22 +116,8 @@ class E2eRegistrarLossTest : public QObject {
     const Outcome started =
         StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
     QVERIFY2(started.code == 0, started.Text());
-    const QDir folder = QFileInfo(m_cluster->ConfigOf(0)).dir();
-    const QString file = folder.filePath(QStringLiteral("journal.db"));
-    const auto agent = m_cluster->Agent(0);
-    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
-    const QStringList parts = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
-    for (const QString& part : parts) {
-      if (QFile::exists(file + part)) {
-        QVERIFY(QFile::rename(file + part, file + QStringLiteral(".mine") + part));
-      }
-    }
-    {
-      QFile damaged(file);
-      QVERIFY(damaged.open(QIODevice::WriteOnly));
-      QVERIFY(damaged.write(QByteArray(8192, 'x')) == 8192);
-    }
-    QVERIFY(LocalCluster::Kill(*agent));
+    const QString file = journalOf(0);
+    damageJournal(0);
     m_cluster->Reconnect();
     Outcome refused;
     QVERIFY2(LocalCluster::WaitFor([&] {
@@ -143,22 +131,132 @@ class E2eRegistrarLossTest : public QObject {
     QVERIFY2(refused.errors.contains(kill), refused.Text());
     QVERIFY2(!refused.errors.contains(QStringLiteral("no process listens")), refused.Text());
 
-    // The copy is put back. It is read only when it is complete.
-    const auto waiting = m_cluster->Agent(0);
+    putJournalBack(0);
+    m_cluster->Reconnect();
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 60));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // The node takes no part, and everyone who asks the registrar is told why.
+  void aDamagedJournalOfAnotherNodeIsNamed_data() {
+    QTest::addColumn<QByteArray>("row");  // empty: the whole file
+    QTest::newRow("the whole file") << QByteArray();
+    QTest::newRow("the row of a job that it holds") << QByteArray("job/nano");
+    QTest::newRow("the row of its keeper") << QByteArray("keeper");
+  }
+  void aDamagedJournalOfAnotherNodeIsNamed() {
+    QFETCH(const QByteArray, row);
+    const Outcome started =
+        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+    QVERIFY2(started.code == 0, started.Text());
+    std::string before;
+    if (row.isEmpty()) {
+      damageJournal(1);
+    } else {
+      before = setRow(1, row.toStdString(), "{");
+      QVERIFY(!before.empty());
+      QVERIFY(restartAgent(1));
+    }
+    const auto problem = [&] {
+      const Json status = m_cluster->Status();
+      const Json reason = status.is_object() ? status["nodes"][1]["problem"] : Json();
+      return QString::fromStdString(reason.is_string() ? reason.get<std::string>() : "");
+    };
+    QVERIFY(LocalCluster::WaitFor([&] { return !problem().isEmpty(); }, 60));
+    const auto waiting = m_cluster->Agent(1);
+    QVERIFY(waiting);
+    const QString why = problem();
+    const QString begin = QStringLiteral("n1 cannot run, because its journal is damaged (");
+    QVERIFY2(why.startsWith(begin), qPrintable(why));
+    QVERIFY2(why.contains(QStringLiteral("put one of yours back as ") + journalOf(1)),
+             qPrintable(why));
+    QVERIFY2(why.contains(QStringLiteral("`kill %1`").arg(m_cluster->Keeper(1).pid)),
+             qPrintable(why));
+    QVERIFY2(row.isEmpty() ||
+                 why.contains(QStringLiteral("journal row '%1' is damaged").arg(QString(row))),
+             qPrintable(why));
+    QVERIFY(m_cluster->Run({"status"}).output.contains(why));
+    QVERIFY(m_cluster->Run({"events"}).output.contains(why));
+    const Outcome doctor = m_cluster->Run({"doctor"});
+    QVERIFY2(doctor.output.contains(begin), doctor.Text());
+    QVERIFY(doctor.code != 0);
+    QVERIFY2(doctor.output.contains(QStringLiteral("→ No other node has a copy of it")),
+             doctor.Text());
+    QVERIFY(m_cluster->Agent(1) == waiting);  // it waits, and does not restart
+
+    if (row.isEmpty()) {
+      putJournalBack(1);
+    } else {
+      setRow(1, row.toStdString(), before);
+    }
+    QVERIFY(
+        LocalCluster::WaitFor([&] { return m_cluster->AllAlive() && problem().isEmpty(); }, 60));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  // The row is of a job whose memory the node no longer has.
+  void aRowThatIsNotNeededIsSetAside() {
+    const Outcome started =
+        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+    QVERIFY2(started.code == 0, started.Text());
+    QVERIFY(setRow(1, "job/gone", "{").empty());
+    QVERIFY(restartAgent(1));
+    const QString said = QStringLiteral("row 'job/gone' of journal.db cannot be read");
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Run({"events"}).output.contains(said); },
+                                  60));
+    const Outcome doctor = m_cluster->Run({"doctor"});
+    QVERIFY2(doctor.output.contains(QStringLiteral("are kept aside: unreadable/job/gone")),
+             doctor.Text());
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 60));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+ private:
+  QString journalOf(int node) const {
+    return QFileInfo(m_cluster->ConfigOf(node)).dir().filePath(QStringLiteral("journal.db"));
+  }
+  /// Keeps the journal beside its place, and restarts the agent.
+  void damageJournal(int node) {
+    const QString file = journalOf(node);
+    const auto agent = m_cluster->Agent(node);
+    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
+    for (const QString& part : kParts) {
+      if (QFile::exists(file + part)) {
+        QVERIFY(QFile::rename(file + part, file + QStringLiteral(".mine") + part));
+      }
+    }
+    {
+      QFile damaged(file);
+      QVERIFY(damaged.open(QIODevice::WriteOnly));
+      QVERIFY(damaged.write(QByteArray(8192, 'x')) == 8192);
+    }
+    QVERIFY(LocalCluster::Kill(*agent));
+  }
+  /// It is read only when it is complete.
+  void putJournalBack(int node) {
+    const QString file = journalOf(node);
+    const auto waiting = m_cluster->Agent(node);
     QVERIFY(waiting && SendSignal(waiting->pid, SIGSTOP));
-    for (const QString& part : parts) {
+    for (const QString& part : kParts) {
       QFile::remove(file + part);
       if (QFile::exists(file + QStringLiteral(".mine") + part)) {
         QVERIFY(QFile::rename(file + QStringLiteral(".mine") + part, file + part));
       }
     }
     QVERIFY(SendSignal(waiting->pid, SIGCONT));
-    m_cluster->Reconnect();
-    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 60));
-    QVERIFY(m_cluster->GoesOn(kJob));
   }
-
- private:
+  /// \return what the row was before; empty: there was none
+  std::string setRow(int node, const std::string& key, const std::string& value) {
+    const auto journal = tessera::engine::Journal::Open(journalOf(node).toStdString());
+    if (!journal) qFatal("%s", journal.error().ToString().c_str());
+    const auto before = (*journal)->Get(key);
+    if (!before || !(*journal)->Put(key, value)) qFatal("no row");
+    return before->value_or("");
+  }
+  bool restartAgent(int node) {
+    const auto agent = m_cluster->Agent(node);
+    return agent && LocalCluster::Kill(*agent);
+  }
   /// The agent of n0 must not write it again, so it is killed first.
   void loseTheTable(bool damaged) {
     const QString table =

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/registrar/unreadable_rows.h"
+#include "engine/history/unreadable_rows.h"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <system_error>
 
 #include "ptc/base/utf8.h"
 
-namespace tessera::agents {
+namespace tessera::engine {
 
-Result<std::string> SetAside(engine::DurableStore& journal, const std::string& key,
+Result<std::string> SetAside(DurableStore& journal, std::string_view file, const std::string& key,
                              const std::string& value, const Error& why) {
   const std::string kept = kUnreadable + key;
-  TESSERA_RETURN_IF_ERROR(journal.Put(kept, value));
-  TESSERA_RETURN_IF_ERROR(journal.Erase(key));
-  return fmt::format("row '{}' of registrar.db cannot be read and is kept as '{}': {}", key, kept,
+  TESSERA_RETURN_IF_ERROR(journal.Write(std::array{RowChange{kept, value}, RowChange{key, {}}}));
+  return fmt::format("row '{}' of {} cannot be read and is kept as '{}': {}", key, file, kept,
                      why.message);
 }
 
@@ -27,4 +27,4 @@ Result<std::int64_t> ParseNumberRow(const std::string& key, const std::string& v
   return DataLoss(fmt::format("journal row '{}' is '{}', not a number", key, Escaped(value)));
 }
 
-}  // namespace tessera::agents
+}  // namespace tessera::engine
