@@ -3,7 +3,6 @@
 // be started again is suspended and shows why; its name and its memory are free once it is stopped.
 #include <QFile>
 #include <QTest>
-#include <QThread>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "tests/e2e/losses.h"
 #include "tests/folders.h"
 #include "tests/support/digests.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -133,10 +133,12 @@ class E2eFailureTest : public QObject {
     stop();
   }
 
-  // A rank that gets a part of the processor time only is named, until it is as fast as the others.
+  // A rank whose steps take six times as long is named, until it is as fast as the others. Ranks
+  // sleep in their steps, so the ratio is the same on any machine.
   void aSlowRankIsNamed() {
     const Outcome started =
-        m_cluster->StartJob(kJob, "dp=2", "n0g0,n0g1", {"--global-batch", "64"});
+        StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n0g1"), {},
+                      {.step_milliseconds = 50, .may_be_slow = true});
     QVERIFY2(started.code == 0, started.Text());
     const auto isSlow = [&](bool wanted) {
       const Json status = m_cluster->Status();
@@ -144,21 +146,13 @@ class E2eFailureTest : public QObject {
     };
     QVERIFY(LocalCluster::WaitFor(
         [&] { return !m_cluster->Status()["nodes"][0]["devices"][1]["busy_seconds"].is_null(); }));
-    const auto ranks = rankPids();  // in the order of their start
-    QCOMPARE(ranks.size(), std::size_t{2});
-    QVERIFY(LocalCluster::WaitFor([&] {
-      for (int i = 0; i < 10; ++i) {
-        if (!SendSignal(ranks.back(), SIGSTOP)) return false;
-        QThread::msleep(60);
-        if (!SendSignal(ranks.back(), SIGCONT)) return false;
-        QThread::msleep(20);
-      }
-      return isSlow(true);
-    }));
+    QVERIFY(SlowDown(*m_cluster, 1, 250));
+    QVERIFY(LocalCluster::WaitFor([&] { return isSlow(true); }));
     const Outcome events = m_cluster->Run({"events"});
     QVERIFY2(events.output.contains("n0g1 computes") &&
                  events.output.contains("tesseractl plan nano --devices n0g0"),
              events.Text());
+    QVERIFY(SlowDown(*m_cluster, 1, 0));
     QVERIFY(LocalCluster::WaitFor([&] { return isSlow(false); }));
     QVERIFY(m_cluster->Run({"events"}).output.contains("n0g1 is no longer slower"));
     stop();

@@ -6,7 +6,8 @@
  * has no libtorch, and starts in some milliseconds.
  *
  * tessera-exact-job [STEPS [MILLISECONDS]]: pauses after STEPS (default: never); a step takes at
- * least MILLISECONDS (default 10). */
+ * least MILLISECONDS (default 10). EXACT_JOB_SLOW names a file "RANK MILLISECONDS", which is read in
+ * each step: the steps of that rank take so much longer. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,20 @@ static int check(const tessera_piece* piece, int64_t step) {
   return i == piece->num_elements ? 0 : -1;
 }
 
+/* The work of a step. */
+static void work(int rank, long milliseconds) {
+  const char* path = getenv("EXACT_JOB_SLOW");
+  FILE* file = path != NULL ? fopen(path, "r") : NULL;
+  int slow_rank = -1;
+  long more = 0;
+  if (file != NULL) {
+    if (fscanf(file, "%d %ld", &slow_rank, &more) == 2 && slow_rank == rank) milliseconds += more;
+    fclose(file);
+  }
+  const struct timespec pace = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  nanosleep(&pace, NULL);
+}
+
 static int64_t step_of(tessera_job* job) {
   int64_t step;
   read_piece(tessera_find_piece(job, "step"), &step, sizeof step);
@@ -138,7 +153,6 @@ static int compute(tessera_job* job, int64_t step) {
 int main(int argc, char** argv) {
   const int64_t last_step = argc > 1 ? atoll(argv[1]) : INT64_MAX;
   const long milliseconds = argc > 2 ? atol(argv[2]) : 10;
-  const struct timespec pace = {milliseconds / 1000, milliseconds % 1000 * 1000000};
   tessera_job* job = NULL;
   const tessera_view* view;
   int go_on = begin_rank(&job, update);
@@ -155,7 +169,7 @@ int main(int argc, char** argv) {
       /* Once per step, however many ranks there are: the loss of a step is known to its reader. */
       const int counts = view->rank == 0;
       const tessera_record mine = {.loss = counts ? 1.0 / (double)(step + 1) : 0, .tokens = counts};
-      nanosleep(&pace, NULL);
+      work(view->rank, milliseconds);
       if (compute(job, step + 1) != 0) {
         tessera_detach(job);
         return 1;

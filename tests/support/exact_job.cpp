@@ -37,6 +37,8 @@ bool Write(const QString& path, const std::string& text) {
   return file.open(QIODevice::WriteOnly) && file.write(text.c_str()) > 0;
 }
 
+QString SlowFile(const Cluster& cluster) { return cluster.home() + QStringLiteral("/exact.slow"); }
+
 }  // namespace
 
 const std::string kExactProgram = TESSERA_TEST_FOLDER "/tessera-exact-job";
@@ -50,7 +52,9 @@ QStringList WordsOfExactJob(const Cluster& cluster, const QString& job, const Ex
   return {QStringLiteral("job"),
           QStringLiteral("start"),
           QStringLiteral("--exec"),
-          QStringLiteral("exec %1 %2 %3")
+          QStringLiteral("%1exec %2 %3 %4")
+              .arg(kind.may_be_slow ? QStringLiteral("EXACT_JOB_SLOW=%1 ").arg(SlowFile(cluster))
+                                    : QString())
               .arg(QString::fromStdString(kExactProgram))
               .arg(std::numeric_limits<std::int64_t>::max())
               .arg(kind.step_milliseconds),
@@ -69,6 +73,10 @@ Outcome StartExactJob(const Cluster& cluster, const QString& job, const QString&
   return cluster.Run(
       WordsOfExactJob(cluster, job, kind) +
       QStringList{QStringLiteral("--mesh"), mesh, QStringLiteral("--devices"), devices} + more);
+}
+
+bool SlowDown(const Cluster& cluster, int rank, int milliseconds) {
+  return Write(SlowFile(cluster), std::to_string(rank) + ' ' + std::to_string(milliseconds));
 }
 
 QString WrongStepsOfExactJob(const Cluster& cluster, const QString& job) {

@@ -23,6 +23,7 @@ struct ExactJob {
   int rows = 48;
   int columns = 32;
   int step_milliseconds = 10;  // at least
+  bool may_be_slow = false;    // SlowDown has an effect
 };
 
 /// As large as gpt-mini: 36 MiB.
@@ -38,6 +39,9 @@ Outcome StartExactJob(const Cluster& cluster, const QString& job, const QString&
 /// The words of that command, for a test that starts it otherwise. Writes the files of the tensors
 /// and their rules to the cluster's home.
 QStringList WordsOfExactJob(const Cluster& cluster, const QString& job, const ExactJob& kind = {});
+
+/// From now on the steps of this rank take so much longer. Of a job with `may_be_slow`.
+bool SlowDown(const Cluster& cluster, int rank, int milliseconds);
 
 /// Checks the history of the job: every step from 1 on once, with its loss.
 /// \return what is wrong; empty: nothing
