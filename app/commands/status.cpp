@@ -79,8 +79,9 @@ std::string nodeProblemLines(const engine::ClusterSnapshot& snapshot) {
 
 std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   const engine::SnapshotEvery every = snapshots.every;
-  std::string text = every.steps > 0 ? fmt::format("snapshot every {} steps", every.steps)
-                                     : fmt::format("snapshot every {} s", every.seconds);
+  std::string text = every.steps > 0     ? fmt::format("snapshot every {} steps", every.steps)
+                     : every.seconds > 0 ? fmt::format("snapshot every {} s", every.seconds)
+                                         : std::string("no further snapshots, kept");
   if (snapshots.step) {
     text += fmt::format(": step {}, {} on {}", *snapshots.step, formatBytes(snapshots.bytes),
                         Counted(snapshots.num_nodes, "node"));
@@ -135,7 +136,7 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
     if (!job.at_change.empty())
       text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);
   for (const engine::JobStatus& job : snapshot.jobs)
-    if (job.snapshots.every.is_on())
+    if (job.snapshots.every.is_on() || job.snapshots.step)
       text += fmt::format("{}: {}\n", job.name, describeSnapshots(job.snapshots));
   for (const engine::JobStatus& job : snapshot.jobs)
     if (const std::string checkpoints = describeCheckpoints(job.checkpoints); !checkpoints.empty())

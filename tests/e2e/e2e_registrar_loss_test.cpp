@@ -98,6 +98,8 @@ class E2eRegistrarLossTest : public QObject {
     QVERIFY(m_cluster->Step(kJob) > before["step"]);
     // Nobody has turned its snapshots off, so its nodes keep the newest until somebody does.
     QVERIFY(hasSnapshot(m_cluster->Job(kJob)));
+    const Outcome shown = m_cluster->Run({"job", "list"});
+    QVERIFY2(shown.output.contains("nano: no further snapshots, kept: step "), shown.Text());
     QCOMPARE(m_cluster->Run({"job", "snapshots", kJob, "off"}).code, 0);
     QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) { return !hasSnapshot(job); }));
     // It can be changed, paused and stopped as before.

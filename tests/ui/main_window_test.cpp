@@ -954,6 +954,11 @@ class MainWindowTest : public QObject {
     QCOMPARE(row().value, QStringLiteral("step 1,200, 26 MiB on 2 nodes"));
     QCOMPARE(row().role, QString());
     QCOMPARE(row().toolTip, QStringLiteral("every 20 steps"));
+    snapshots.every = {};  // a registrar has found it with the nodes
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("step 1,200, 26 MiB on 2 nodes"));
+    QCOMPARE(row().toolTip, QStringLiteral("off"));
+    snapshots.every.steps = 20;
     snapshots.forecast = {26LL << 20, 2, 28LL << 20, 1};
     snapshots.seconds = 0.12;
     panel.setSnapshot(cluster);

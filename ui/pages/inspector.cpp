@@ -428,13 +428,16 @@ KeyValues::Row Inspector::checkpointRow(const engine::CheckpointStatus& checkpoi
 }
 
 KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) const {
-  if (!snapshots.every.is_on()) return {tr("snapshots"), tr("off")};
+  // One that a registrar has found with the nodes is kept although no further ones are taken.
+  const bool isOn = snapshots.every.is_on();
+  if (!isOn && !snapshots.step) return {tr("snapshots"), tr("off")};
   const QString text =
       snapshots.step ? tr("step %1, %2 on %3")
                            .arg(format::count(*snapshots.step), format::bytes(snapshots.bytes),
                                 format::nodes(snapshots.num_nodes))
                      : tr("none yet");
-  const QString every = snapshots.every.steps > 0
+  const QString every = !isOn ? tr("off")
+                        : snapshots.every.steps > 0
                             ? tr("every %1").arg(format::steps(snapshots.every.steps))
                             : tr("every %1 s").arg(snapshots.every.seconds);
   QStringList more{every};
