@@ -145,6 +145,8 @@ class Bindings(unittest.TestCase):
         self.binding.model.eval()
         self.binding.model.scale = 1.0
         self.binding.watch.check_before_loop()
+        self.binding.model.drop.p = 0.5
+        self.binding.watch.check_after_step()
         self.binding.model.out.weight.requires_grad_(False)
         with self.assertRaisesRegex(TesseraError, "requires_grad"):
             self.binding.watch.check_before_loop()

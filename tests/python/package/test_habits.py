@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ordinary habits of PyTorch that a loop around job.step(loss) cannot have, and what it may do."""
 
+import io
 import threading
+import types
 import unittest
 
 import torch
@@ -26,6 +28,30 @@ class Large(Net):
 def build_large(mesh):
     torch.manual_seed(1)
     model = Large()
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+class Own(Net):
+    """With settings of its own, some of which forward() changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.heads, self.causal, self.kind, self.windows = 2, True, "relu", (4, 4)
+        self.config = types.SimpleNamespace(width=4)
+        self.calls = self.longest = 0
+        self.hidden = None
+
+    def forward(self, x):
+        self.calls += 1
+        self.longest = max(self.longest, len(x))
+        self.made = True
+        self.hidden = x[0]
+        return super().forward(x)
+
+
+def build_own(mesh):
+    torch.manual_seed(1)
+    model = Own()
     return model, torch.optim.SGD(model.parameters(), lr=0.01)
 
 
@@ -322,6 +348,106 @@ class Settings(Loop):
         self.job.model.scale = 3.0
         with self.refuses("'scale' of the model was changed from 2.0 to 3.0"):
             self.run_steps()
+
+
+    def test_settings_in_the_loop(self):
+        """Of any kind, before and after job.step, and in a step in which something else is called."""
+
+        def add(model):
+            model.window = 8
+
+        for name, change in {
+            "'heads' of the model was changed from 2 to 4": lambda model: setattr(model, "heads", 4),
+            "'scale' of the model": lambda model: setattr(model, "scale", 0.5),
+            "'causal' of the model": lambda model: setattr(model, "causal", False),
+            "'kind' of the model": lambda model: setattr(model, "kind", "gelu"),
+            "'windows' of the model": lambda model: setattr(model, "windows", (8, 8)),
+            "'num_features' of norm": lambda model: setattr(model.norm, "num_features", 3),
+            "'width' of the model's config": lambda model: setattr(model.config, "width", 3),
+            "'window' of the model was changed from None to 8": add,
+        }.items():
+            for at_step in (1, 3):
+                for when in ("before", "after"):
+                    with self.subTest(name, at_step=at_step, when=when):
+                        self.setUp()
+                        self.bind(build_own)
+                        act = lambda at: at == at_step and change(self.job.model)
+                        with self.refuses(name, "in build(mesh), or give it to forward()"):
+                            self.run_steps(4, **{when: act})
+                        self.assertEqual(self.job.coming_step, at_step)
+                        self.doCleanups()
+
+    def test_settings_that_forward_changes(self):
+        """Counts, what it keeps of its inputs, and what it makes when it is first called."""
+        self.bind(build_own)
+
+        def evaluate(at):
+            self.job.model.eval()
+            self.job.model(torch.ones(at, 4))
+            self.job.model.train()
+
+        self.run_steps(4, before=evaluate, after=evaluate)
+        self.assertEqual(self.job.model.calls, 12)
+
+    def test_settings_of_a_call_that_fails(self):
+        self.bind(build_own)
+
+        def fail(at):
+            with self.assertRaises(RuntimeError):
+                self.job.model(torch.ones(2, 5))
+
+        self.run_steps(4, before=fail)
+
+    def test_settings_of_a_model_that_is_compiled(self):
+        self.bind(build_own)
+        compiled, job = torch.compile(self.job.model, backend="eager", fullgraph=True), self.job
+        for at in job.steps():
+            if at == 5:
+                return
+            loss = compiled(torch.ones(2, 4)).square().mean()
+            loss.backward()
+            job.step(loss)
+            job.model.eval()
+            job.model(torch.ones(2, 4))
+            job.model.train()
+
+    def test_a_hidden_state(self):
+        """A loop may begin it anew."""
+        self.bind(build_own)
+        self.run_steps(before=lambda at: setattr(self.job.model, "hidden", torch.zeros(4)))
+
+    def test_a_model_that_is_saved_as_a_whole(self):
+        self.bind()
+        file = io.BytesIO()
+        torch.save(self.job.model, file)
+        file.seek(0)
+        model = torch.load(file, weights_only=False)
+        self.assertEqual(model.eval()(torch.ones(2, 4)).shape, (2, 3))
+
+    def test_modules_that_are_replaced(self):
+        def add(model):
+            model.more = nn.Linear(4, 4)
+
+        def wrap(model):
+            nn.utils.parametrizations.weight_norm(model.out)
+
+        for name, change in {
+            "the module 'out' of the model": lambda model: setattr(model, "out", nn.Linear(4, 3)),
+            "the module 'more' of the model": add,
+            "the module 'parametrizations' of out": wrap,
+        }.items():
+            for at_step in (0, 2):
+                with self.subTest(name, at_step=at_step):
+                    self.setUp()
+                    self.bind()
+                    if at_step == 0:
+                        change(self.job.model)
+                    with self.refuses(name, "in build(mesh)"):
+                        self.run_steps(
+                            before=lambda at: at == at_step and change(self.job.model)
+                        )
+                    self.assertEqual(self.job.coming_step, max(at_step, 1))
+                    self.doCleanups()
 
 
 class Samples(Loop):

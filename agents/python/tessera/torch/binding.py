@@ -33,7 +33,7 @@ from tessera.torch.program import (
     parameters,
     state_of,
 )
-from tessera.torch.watch import Watch
+from tessera.torch.watch import CallHook, Watch
 
 _AXES_OF_A_STAGE = ("dp", "ep", "cp", "tp")
 _TORCH = {name: dtype for dtype, name in DTYPES.items()}
@@ -243,7 +243,11 @@ class Program:
         if self.watch is None:
             self._refuse_other_updates()
             self._note_after_pipeline()
-        self.watch = Watch(self.model, self.optimizer, keeps_modules)
+            if not keeps_modules:
+                self.model.register_forward_pre_hook(CallHook(self, True), prepend=True)
+                self.model.register_forward_hook(CallHook(self, False))
+        is_first = int(self.step_value) == 0
+        self.watch = Watch(self.model, self.optimizer, keeps_modules, is_first)
         self._turns = Turns([gradient.value for gradient in self.gradients])
         self._read_gradients()
 

@@ -7,6 +7,8 @@ undoes, or repeats, what is changed elsewhere, and the program trains on as some
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,7 +23,8 @@ _IN_BUILD = "a rank that joins would not know: do it in build(mesh)"
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _HOOKS_OF_OPTIMIZERS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 _HOOKS_OF_PARAMETERS = ("_backward_hooks", "_post_accumulate_grad_hooks")
-_NUM_FIRST = 1024  # elements that are read when a mesh begins, since ranks wait then
+_NUM_FIRST = 1024  # elements that are read when a job goes on, since other ranks wait then
+_OF_MODULES = frozenset(vars(nn.Module()))  # what all modules have, such as `training`
 
 
 def _version_of(value: torch.Tensor) -> tuple[int, int]:
@@ -37,9 +40,9 @@ def _keys(part: Any, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
 class _Value:
     """A parameter or a buffer as it was left by the last update."""
 
-    def __init__(self, name: str, value: torch.Tensor) -> None:
+    def __init__(self, name: str, value: torch.Tensor, num_read: int | None) -> None:
         self.name = name
-        self.note(value, _NUM_FIRST)
+        self.note(value, num_read)
 
     def note(self, value: torch.Tensor, num_read: int | None) -> None:
         """`num_read` is that of the elements to read; None for all."""
@@ -81,9 +84,14 @@ class Watch:
     """
 
     def __init__(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, keeps_modules: bool = False
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        keeps_modules: bool = False,
+        is_first: bool = False,
     ) -> None:
-        """`keeps_modules`: `build` returns the same modules on each mesh."""
+        """`keeps_modules`: `build` returns the same modules on each mesh. `is_first`: no step of
+        the job was made, so no rank waits."""
         self._optimizer = optimizer
         self._keeps_modules = keeps_modules
         self._parameters = [(name, one) for name, (one, _) in parameters(model).items()]
@@ -91,11 +99,18 @@ class Watch:
         self._modules = [(name or "the model", one) for name, one in model.named_modules()]
         self._training = [one.training for _, one in self._modules]
         self._hooks = [keys for _, keys in self._hooks_now()]
-        self._constants = [_constants(one) for _, one in self._modules]
-        self._flags = [_flags(one) for _, one in self._modules]
-        self._values = [_Value(name, one) for name, one in self._parameters]
+        self._parts = [_parts_of(one) for _, one in self._modules]
+        self._constants = [{} if keeps_modules else _constants(one) for _, one in self._modules]
+        holders = [] if keeps_modules else [*self._modules, *_configs(self._modules)]
+        self._settings = [_Settings(name, one) for name, one in holders]
+        # Calls of forward() of the model: in this step, in the step before, and one that has not
+        # ended.
+        self._was_called = self._sees_calls = True
+        self._is_called = False
+        num_read = None if is_first else _NUM_FIRST
+        self._values = [_Value(name, one, num_read) for name, one in self._parameters]
         self._buffers = [
-            (module, key, _Value(name, one)) for name, module, key, one in _saved(model)
+            (module, key, _Value(name, one, num_read)) for name, module, key, one in _saved(model)
         ]
         saved = [one for _, _, _, one in _saved(model)]
         self._turns = Turns([one for _, one in self._parameters] + saved)
@@ -117,17 +132,25 @@ class Watch:
         self._check_requires_grad()
         self._check_modes()
         self._check_parts()
-        if self._keeps_modules:
-            return
-        for (name, module), noted in zip(self._modules, self._flags):
-            _compare(name, noted, vars(module))
-        self._flags.clear()  # forward() may change them from now on
+        self._check_hooks()
+        self._settle_settings(True)
+
+    def begin_call(self) -> None:
+        """When forward() of the model begins, which may change settings."""
+        self._settle_settings(self._sees_calls and not _is_compiled(self._modules[0][1]))
+        self._was_called = self._is_called = True
+
+    def end_call(self) -> None:
+        """When it has ended."""
+        self._is_called = False
+        self._settle_settings(False)
 
     def check_before_update(self) -> None:
         """When job.step(loss) begins."""
         self._check_parameters()
         self._check_requires_grad()
         self._check_modes()
+        self._check_parts()
 
     def check_after_step(self) -> None:
         """When the loop's body has ended."""
@@ -135,6 +158,13 @@ class Watch:
         self._check_buffers()
         self._check_requires_grad()
         self._check_parts()
+        self._check_hooks()
+        for (name, module), constants in zip(self._modules, self._constants):
+            _compare(name, constants, vars(module))
+        # It is not seen if the loop calls a part of the model, or what torch.compile has made.
+        self._settle_settings(self._was_called)
+        self._sees_calls, self._was_called = self._was_called, False
+        self._is_called = False
 
     def _check_parameters(self) -> None:
         held = [(value, now) for value, (_, now) in zip(self._values, self._parameters)]
@@ -177,7 +207,18 @@ class Watch:
                 )
 
     def _check_parts(self) -> None:
-        """Hooks, and settings that no forward() changes."""
+        if self._keeps_modules:
+            return
+        for (name, module), noted in zip(self._modules, self._parts):
+            now = _parts_of(module)
+            if now != noted:
+                key = next(key for key in {**noted, **now} if now.get(key) != noted.get(key))
+                raise TesseraError(
+                    f"the module '{key}' of {name} was put there, replaced or deleted after "
+                    f"job.bind(build), which {_IN_BUILD}"
+                )
+
+    def _check_hooks(self) -> None:
         if self._keeps_modules:
             return
         for (name, keys), noted in zip(self._hooks_now(), self._hooks):
@@ -185,8 +226,14 @@ class Watch:
                 raise TesseraError(
                     f"hooks of {name} were changed after job.bind(build), which {_IN_BUILD}"
                 )
-        for (name, module), constants in zip(self._modules, self._constants):
-            _compare(name, constants, vars(module))
+
+    def _settle_settings(self, may_not_differ: bool) -> None:
+        """From now on they are as they are now."""
+        for settings in self._settings:
+            if settings.may_differ():
+                if may_not_differ and not self._is_called:
+                    settings.compare()
+                settings.note()
 
     def _hooks_now(self) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for name, module in self._modules:
@@ -205,25 +252,96 @@ def _saved(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, torch.Tensor
                 yield name, module, key, buffer
 
 
+def _is_compiled(model: nn.Module) -> bool:
+    """Whether torch.compile has made another model of it, or compiles its own calls."""
+    made = vars(model)
+    return bool(made.get("_is_torch_compile")) or made.get("_compiled_call_impl") is not None
+
+
+def _parts_of(module: nn.Module) -> dict[str, int]:
+    return {key: id(part) for key, part in module._modules.items()}
+
+
+def _configs(modules: list[tuple[str, nn.Module]]) -> list[tuple[str, Any]]:
+    """Those of models of Hugging Face, whose modules read them in forward()."""
+    found = [vars(module).get("config") for _, module in modules]
+    distinct = {id(one): one for one in found if hasattr(one, "__dict__")}
+    return [("the model's config", one) for one in distinct.values()]
+
+
 def _constants(module: nn.Module) -> dict[str, Any]:
     """Those that modules of torch declare, such as the probability of a dropout."""
     declared = getattr(module, "__constants__", ())
     return {key: vars(module)[key] for key in declared if _is_simple(vars(module).get(key))}
 
 
-def _flags(module: nn.Module) -> dict[str, Any]:
-    return {key: v for key, v in vars(module).items() if key != "training" and _is_simple(v)}
+class _Settings:
+    """The numbers, words and flags that a module has as attributes."""
+
+    def __init__(self, name: str, holder: Any) -> None:
+        self.name = name
+        self._attributes = vars(holder)
+        self.note()
+
+    def note(self) -> None:
+        self._values = self._now()
+        self._keys = set(self._attributes)
+
+    def _now(self) -> dict[str, Any]:
+        return {
+            key: value
+            for key, value in self._attributes.items()
+            if key not in _OF_MODULES and _is_simple(value)
+        }
+
+    def may_differ(self) -> bool:
+        """Whether they have to be compared."""
+        now = self._attributes
+        if len(now) != len(self._keys):
+            return True
+        return any(now.get(key) is not value for key, value in self._values.items())
+
+    def compare(self) -> None:
+        # torch.compile puts names that begin with _ there.
+        added = [key for key in self._now() if key not in self._keys and not key.startswith("_")]
+        _compare(self.name, {**self._values, **dict.fromkeys(added)}, self._attributes)
 
 
 def _is_simple(value: Any) -> bool:
-    return isinstance(value, (bool, float, str))
+    if isinstance(value, tuple):
+        return all(map(_is_simple, value))
+    return isinstance(value, (bool, int, float, str))
 
 
 def _compare(name: str, noted: dict[str, Any], now: dict[str, Any]) -> None:
+    """`now` may have other attributes as well."""
     for key, value in noted.items():
         new = now.get(key)
-        if new != value and not (new != new and value != value):  # NaN differs from itself
-            raise TesseraError(
-                f"'{key}' of {name} was changed from {value} to {new} after "
-                f"job.bind(build), which {_IN_BUILD}"
-            )
+        if value is new or (_is_simple(new) and (value == new or (value != value and new != new))):
+            continue
+        raise TesseraError(
+            f"'{key}' of {name} was changed from {value} to {new} after job.bind(build), which a "
+            "rank that joins would not know: set it in build(mesh), or give it to forward() as an "
+            "argument"
+        )
+
+
+class CallHook:
+    """Lets the watch of a program know when forward() of its model begins, and when it has ended.
+
+    torch.compile leaves it out. A model that is saved as a whole has a hook without effect instead.
+    """
+
+    def __init__(self, program: Any, begins: bool) -> None:
+        self._program = weakref.ref(program)
+        self._begins = begins
+
+    def __call__(self, *_: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        program = self._program()
+        if program is not None and program.watch is not None:
+            (program.watch.begin_call if self._begins else program.watch.end_call)()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (contextlib.nullcontext(), "__exit__")  # takes anything, returns None
