@@ -75,7 +75,7 @@ Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& pat
     const engine::Cursor begin{.seed = settings.seed};
     reader.Start({engine::Advance(begin, first, samples), {0, group}});
   };
-  Evaluation evaluation{.samples = samples, .group = group};
+  Evaluation evaluation{.samples = samples, .group = group, .unread = parameters->UnreadFiles()};
   start_reading(0);
   for (std::int64_t first = 0; first < samples; first += group) {
     TESSERA_TRY(const Batch batch, reader.Wait());

@@ -17,6 +17,7 @@ struct Evaluation {
   std::int64_t samples = 0;         // all of a pass
   std::int64_t group = 0;           // samples that are evaluated together
   std::vector<double> losses = {};  // of each group, in the order of the first pass under the seed
+  std::vector<std::string> unread = {};  // Checkpoint::UnreadFiles
 };
 
 /// Reads the parameters from a checkpoint of any format that engine/checkpoint knows, and evaluates

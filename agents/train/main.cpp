@@ -99,6 +99,7 @@ Status RunEvaluation(const agents::train::Arguments& arguments) {
   if (settings.program) return InvalidArgument("the settings are those of a program of its own");
   settings.data = arguments.settings.data;
   TESSERA_TRY(const auto evaluation, agents::train::Evaluate(settings, arguments.evaluate));
+  for (const std::string& line : evaluation.unread) fmt::print(stderr, "tessera-train: {}\n", line);
   fmt::print("{{\"loss\":{:.17g},\"samples\":{},\"group\":{},\"losses\":[{:.9g}]}}\n",
              evaluation.loss, evaluation.samples, evaluation.group,
              fmt::join(evaluation.losses, ","));

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QDir>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -24,6 +26,8 @@
 #include "agents/train/step_time.h"
 #include "agents/train/termination.h"
 #include "engine/model/gpt.h"
+#include "ptc/packed.h"
+#include "ptc/tensor_spec.h"
 #include "tests/folders.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -290,6 +294,45 @@ class TrainProcessTest : public QObject {
     QVERIFY2(outcome.error.endsWith(message.toUtf8()), outcome.error.constData());
     QCOMPARE(outcome.exit_code, code);
     QVERIFY(outcome.out.isEmpty());
+  }
+
+  void anEvaluationSaysWhatItDoesNotRead() {
+    engine::JobSettings settings;
+    settings.model = *engine::FindModel("gpt-nano");
+    QJsonObject header, names;
+    qint64 end = 0;
+    const auto collection = *engine::MakeCollection(settings, false);
+    for (const ptc::TensorSpec& tensor : collection->tensors()) {
+      if (tensor.role != ptc::TensorRole::kParam) continue;
+      const QString name = QString::fromStdString(tensor.name);
+      QJsonArray shape;
+      for (const std::int64_t size : tensor.shape) shape.append(qint64(size));
+      const qint64 begin = end;
+      end += *ptc::ByteCount(tensor.dtype, tensor.shape);
+      header[name] =
+          QJsonObject{{"dtype", "F32"}, {"shape", shape}, {"data_offsets", QJsonArray{begin, end}}};
+      names[name] = "a.safetensors";
+    }
+    const auto safetensors = [](const QJsonObject& about, qint64 bytes) {
+      const QByteArray text = QJsonDocument(about).toJson(QJsonDocument::Compact);
+      QByteArray size(8, '\0');
+      for (int i = 0; i < 4; ++i) size[i] = static_cast<char>(text.size() >> (8 * i) & 0xff);
+      return size + text + QByteArray(bytes, '\0');
+    };
+    QVERIFY(QDir(m_folder.path()).mkdir("model"));
+    textFile("model/a.safetensors", safetensors(header, end));
+    textFile("model/forgotten.safetensors", safetensors({}, 0));
+    textFile("model/model.safetensors.index.json",
+             QJsonDocument(QJsonObject{{"weight_map", names}}).toJson());
+    const QString job = textFile("job.json", QByteArray::fromStdString(engine::ToJson(settings)));
+    const QString text = textFile("evaluated.txt", QByteArray(20'000, 'a'));
+    const Outcome outcome =
+        RunTrainer({"--evaluate", m_folder.filePath("model"), "--settings", job, "--data", text});
+    QVERIFY2(outcome.exit_code == 0, outcome.error.constData());
+    QVERIFY2(outcome.error.endsWith("tessera-train: 'forgotten.safetensors' is not read: "
+                                    "model.safetensors.index.json does not name it\n"),
+             outcome.error.constData());
+    QVERIFY(QJsonDocument::fromJson(outcome.out)["loss"].isDouble());
   }
 
   void helpNamesTheDefaults() {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -26,6 +27,8 @@ using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
 constexpr std::string_view kModel = "pytorch_model.bin";
+constexpr std::string_view kModelIndex = "pytorch_model.bin.index.json";
+constexpr std::string_view kBin = ".bin";
 constexpr std::size_t kMaxPathName = 4096;
 constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
 
@@ -199,12 +202,27 @@ Status AddIndexedFiles(const fs::path& folder, const Index& index, Contents& con
   return OkStatus();
 }
 
+/// Whether a trainer (transformers, accelerate) saves this file next to a model, for its own state:
+/// optimizer.bin, optimizer_1.bin, …
+bool IsOfTrainer(std::string_view name) {
+  constexpr std::array kStems = {"training_args", "optimizer", "scheduler", "sampler",
+                                 "dl_state_dict"};
+  name.remove_suffix(std::min(name.size(), kBin.size()));
+  const std::size_t end = name.find_last_not_of("0123456789");
+  if (end != std::string_view::npos && end + 1 < name.size() && name[end] == '_') {
+    name = name.substr(0, end);
+  }
+  return std::ranges::find(kStems, name) != kStems.end();
+}
+
 /// Finds the parts of a model that the folder has, but that were not read.
-Status FindUnread(const fs::path& folder, const std::string& index, Contents& contents) {
-  std::vector<std::string> read = {"training_args.bin"};  // of a trainer; no tensors
-  for (const std::string& path : contents.files) read.push_back(fs::path(path).filename().string());
-  TESSERA_TRY(auto lines, UnreadFiles(folder.string(), ".bin", std::move(read),
-                                      fmt::format("{} does not name it", index)));
+Status FindUnread(const fs::path& folder, std::string_view why, Contents& contents) {
+  TESSERA_TRY(std::vector<std::string> passed, NamesEndingIn(folder.string(), kBin));
+  std::erase_if(passed, [](const std::string& name) { return !IsOfTrainer(name); });
+  for (const std::string& path : contents.files) {
+    passed.push_back(fs::path(path).filename().string());
+  }
+  TESSERA_TRY(auto lines, UnreadFiles(folder.string(), kBin, std::move(passed), why));
   std::ranges::move(lines, std::back_inserter(contents.unread));
   return OkStatus();
 }
@@ -221,17 +239,19 @@ Result<Contents> ReadTorchSaveFile(const std::string& path) {
 Result<Contents> ReadTorchSaveFolder(const std::string& path) {
   const fs::path folder = engine::AbsolutePath(path);
   Contents contents{Format::kTorchSave, folder.string(), {}, {}};
-  const fs::path index_path = folder / "pytorch_model.bin.index.json";
+  const fs::path index_path = folder / kModelIndex;
   std::error_code error;
   if (!fs::exists(index_path, error)) {
     TESSERA_RETURN_IF_ERROR(AddFile(folder / kModel, contents));
-    TESSERA_RETURN_IF_ERROR(FindUnread(folder, std::string(kModel), contents));
+    TESSERA_RETURN_IF_ERROR(
+        FindUnread(folder, fmt::format("without {} only {} is", kModelIndex, kModel), contents));
     return contents;
   }
   TESSERA_TRY(const FilePtr file, File::Open(index_path.string(), File::Mode::kRead));
   TESSERA_TRY(const Index index, ReadIndex(*file));
   TESSERA_RETURN_IF_ERROR(AddIndexedFiles(folder, index, contents));
-  TESSERA_RETURN_IF_ERROR(FindUnread(folder, index_path.filename().string(), contents));
+  TESSERA_RETURN_IF_ERROR(
+      FindUnread(folder, fmt::format("{} does not name it", kModelIndex), contents));
   return contents;
 }
 

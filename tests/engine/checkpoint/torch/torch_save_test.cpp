@@ -295,7 +295,10 @@ class TorchSaveTest : public QObject {
     QCOMPARE(Names(**opened), (std::vector<std::string>{"a", "b"}));
     QCOMPARE((*opened)->files().size(), std::size_t{2});
     QVERIFY((*opened)->UnreadFiles().empty());
-    test::WriteFile(folder / "training_args.bin", "");
+    for (const char* of_trainer : {"training_args.bin", "optimizer.bin", "optimizer_1.bin",
+                                   "scheduler.bin", "sampler.bin", "sampler_12.bin"}) {
+      test::WriteFile(folder / of_trainer, "");
+    }
     write("mtp.bin", "c");
     const Opened more = Checkpoint::Open(folder.string());
     QVERIFY2(more, Said(more).c_str());
@@ -311,7 +314,13 @@ class TorchSaveTest : public QObject {
                 .find("'../a.bin' is not the name of a file in this folder") != std::string::npos);
     fs::remove(index);
     fs::rename(folder / "pytorch_model-00001-of-00002.bin", folder / "pytorch_model.bin");
-    QVERIFY(Checkpoint::Open(folder.string()));
+    const Opened single = Checkpoint::Open(folder.string());
+    QVERIFY2(single, Said(single).c_str());
+    const std::string why =
+        "' is not read: without pytorch_model.bin.index.json only pytorch_model.bin is";
+    QCOMPARE(
+        (*single)->UnreadFiles(),
+        (std::vector<std::string>{"'mtp.bin" + why, "'pytorch_model-00002-of-00002.bin" + why}));
     test::WriteFile(folder / "model.safetensors", "");
     QVERIFY(!checkpoint::IsTorch(folder.string()));  // safetensors go first
   }
