@@ -397,6 +397,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "port in use: %1"),
       QT_TRANSLATE_NOOP("Sentences", "'%1' is no complete checkpoint: it has no %2"),
       QT_TRANSLATE_NOOP("Sentences", "checkpoint '%1' cannot be loaded: %2"),
+      QT_TRANSLATE_NOOP("Sentences", "checkpoint '%1': '%2' is not read: tessera.json does not name it"),
       QT_TRANSLATE_NOOP(
           "Sentences",
           "tensor '%1' of checkpoint '%2' is damaged: it has digest %3, its manifest %4"),

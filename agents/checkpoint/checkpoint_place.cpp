@@ -23,14 +23,14 @@ checkpoint::FileOpener OpenerOfUrls() {
 
 Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std::string& place) {
   if (engine::IsUrl(place)) return checkpoint::OpenSaved(place, OpenerOfUrls());
-  return checkpoint::Checkpoint::Open(place);
+  return checkpoint::OpenSavedFolder(place);
 }
 
 std::string ShownPlace(const std::string& place) { return engine::ShownName(place); }
 
 checkpoint::FoundCheckpoint ExamineCheckpointAt(const std::string& place) {
   if (!engine::IsUrl(place)) return checkpoint::Examine(place);
-  checkpoint::FoundCheckpoint out{place, {}, {}};
+  checkpoint::FoundCheckpoint out{place, {}, {}, {}};
   auto manifest = checkpoint::ReadManifestAt(place, OpenerOfUrls());
   if (manifest) {
     out.manifest = std::move(*manifest);

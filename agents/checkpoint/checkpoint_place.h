@@ -15,7 +15,8 @@
 
 namespace tessera::agents {
 
-/// \error as checkpoint::Checkpoint::Open and OpenSaved; those of HttpFiles::Open
+/// Opens a checkpoint of a cluster by its manifest.
+/// \error as checkpoint::OpenSavedFolder and OpenSaved; those of HttpFiles::Open
 Result<std::shared_ptr<const checkpoint::Checkpoint>> OpenCheckpointAt(const std::string& place);
 /// The place without user, password and query of a URL, for messages.
 std::string ShownPlace(const std::string& place);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/checkpoint_query.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -10,6 +12,11 @@
 #include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {
+namespace {
+
+constexpr std::size_t kMostUnreadLines = 8;  // lines for each checkpoint
+
+}  // namespace
 
 Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
                                                      const wire::CheckpointQuery& query) {
@@ -22,7 +29,10 @@ Result<wire::CheckpointAnswer> AnswerCheckpointQuery(const AgentConfig& config,
     const checkpoint::FoundCheckpoint found = ExamineCheckpointAt(path);
     wire::CheckpointAnswer::Found* const row = out.add_found();
     Encode(EntryOf(found), row->mutable_info());
-    if (found.manifest && query.with_manifests()) row->set_manifest(ToText(*found.manifest));
+    if (!found.manifest || !query.with_manifests()) continue;
+    row->set_manifest(ToText(*found.manifest));
+    const std::size_t shown = std::min<std::size_t>(found.unread.size(), kMostUnreadLines);
+    for (std::size_t i = 0; i < shown; ++i) row->add_unread(found.unread[i]);
   }
   if (query.has_publish()) {
     const std::string& path = query.publish().path();

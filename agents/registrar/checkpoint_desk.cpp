@@ -636,13 +636,17 @@ void CheckpointDesk::Look(const std::string& path,
   query.add_examine(path);
   query.set_with_manifests(true);
   Query(std::move(query),
-        [path, then = std::move(then)](const Result<wire::CheckpointAnswer>& answer) {
+        [this, path, then = std::move(then)](const Result<wire::CheckpointAnswer>& answer) {
           if (!answer) return then(answer.error());
           if (answer->found_size() != 1) return then(Internal("a node examined something else"));
           const auto& found = answer->found(0);
           if (!found.info().problem().empty()) {
             return then(FailedPrecondition(fmt::format("checkpoint '{}' cannot be loaded: {}",
                                                        ShownPlace(path), found.info().problem())));
+          }
+          for (const std::string& line : found.unread()) {
+            AddEvent(engine::Severity::kWarning, "checkpoints",
+                     fmt::format("checkpoint '{}': {}", ShownPlace(path), line));
           }
           then(checkpoint::ParseManifest(found.manifest(), ShownPlace(path)));
         });

@@ -11,7 +11,9 @@
 #include <map>
 #include <system_error>
 
+#include "engine/checkpoint/folder_names.h"
 #include "engine/checkpoint/safetensors/reader.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::checkpoint {
@@ -117,6 +119,16 @@ std::string FileIn(const std::string& place, const std::string& name) {
   return path + '/' + name + place.substr(end);
 }
 
+namespace {
+
+std::vector<std::string> NamesOf(const Manifest& manifest) {
+  std::vector<std::string> names;
+  for (const Manifest::StoredFile& file : manifest.files) names.push_back(file.name);
+  return names;
+}
+
+}  // namespace
+
 Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open) {
   TESSERA_TRY(const FilePtr file, open(FileIn(place, std::string(kManifestName))));
   return ReadManifest(*file);
@@ -147,8 +159,17 @@ Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
           const std::string& path) -> Result<FilePtr> { return files->at(path); });
 }
 
+Result<std::shared_ptr<const Checkpoint>> OpenSavedFolder(const std::string& folder) {
+  TESSERA_TRY(const Manifest manifest, ReadManifest(folder));
+  TESSERA_RETURN_IF_ERROR(CheckFiles(folder, manifest));
+  const std::string absolute = engine::AbsolutePath(folder);
+  std::vector<std::string> paths;
+  for (const std::string& name : NamesOf(manifest)) paths.push_back(FileIn(absolute, name));
+  return OpenSafetensorsFiles(absolute, paths, OpenLocal);
+}
+
 FoundCheckpoint Examine(const std::string& path) {
-  FoundCheckpoint out{path, {}, {}};
+  FoundCheckpoint out{path, {}, {}, {}};
   if (IsPartial(path)) {
     out.problem = "it is being saved, or was cut off";
     return out;
@@ -159,6 +180,9 @@ FoundCheckpoint Examine(const std::string& path) {
     return out;
   }
   if (const Status there = CheckFiles(path, *manifest); !there) out.problem = there.error().message;
+  auto unread = UnreadFiles(path, ".safetensors", NamesOf(*manifest),
+                            fmt::format("{} does not name it", kManifestName));
+  if (unread) out.unread = *std::move(unread);
   out.manifest = std::move(*manifest);
   return out;
 }

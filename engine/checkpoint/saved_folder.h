@@ -48,6 +48,9 @@ std::string FileIn(const std::string& place, const std::string& name);
 /// \error as ParseManifest, `open` and Checkpoint::Open
 Result<std::shared_ptr<const Checkpoint>> OpenSaved(const std::string& place,
                                                     const FileOpener& open);
+/// Opens a checkpoint in a folder in the same way, and keeps few files open.
+/// \error as ReadManifest, CheckFiles and Checkpoint::Open
+Result<std::shared_ptr<const Checkpoint>> OpenSavedFolder(const std::string& folder);
 /// Reads the manifest of such a checkpoint. Its files are not examined.
 Result<Manifest> ReadManifestAt(const std::string& place, const FileOpener& open);
 
@@ -55,6 +58,8 @@ struct FoundCheckpoint {
   std::string path;
   std::optional<Manifest> manifest;
   std::string problem;  // why it cannot be loaded; empty: complete
+  /// A line for people about each file of tensors in the folder that the manifest does not name.
+  std::vector<std::string> unread = {};
 };
 /// Examines one checkpoint, by its manifest and the sizes of its files.
 FoundCheckpoint Examine(const std::string& path);

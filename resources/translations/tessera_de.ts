@@ -1187,6 +1187,10 @@
         <translation>Checkpoint „%1“ kann nicht geladen werden: %2</translation>
     </message>
     <message>
+        <source>checkpoint &apos;%1&apos;: &apos;%2&apos; is not read: tessera.json does not name it</source>
+        <translation>Checkpoint „%1“: „%2“ wird nicht gelesen, tessera.json nennt die Datei nicht</translation>
+    </message>
+    <message>
         <source>tensor &apos;%1&apos; of checkpoint &apos;%2&apos; is damaged: it has digest %3, its manifest %4</source>
         <translation>Tensor „%1“ von Checkpoint „%2“ ist beschädigt: Er hat den Digest %3, sein Manifest %4</translation>
     </message>

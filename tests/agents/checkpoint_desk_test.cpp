@@ -2,6 +2,7 @@
 #include "agents/registrar/checkpoint_desk.h"
 
 #include <QTest>
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -38,6 +39,7 @@ struct Office {
   test::PartOffice around;
   std::vector<std::pair<std::string, wire::ToNode>> sent;  // that nobody has looked at
   std::vector<wire::Reply> replies;
+  wire::CheckpointAnswer examined;  // what a node answers that examines one checkpoint
   std::set<std::string> in_use;
   std::uint64_t last_view = 0;
   JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
@@ -153,6 +155,7 @@ struct Office {
       answer.set_ticket(message.query().ticket());
       answer.set_error(error);
       answer.mutable_checkpoint();
+      if (message.query().checkpoint().examine_size() == 1) *answer.mutable_checkpoint() = examined;
       out.emplace_back(to, message.query().checkpoint());
       queries.OnAnswer(to == "n0" ? 0 : 1, answer);
     }
@@ -221,6 +224,26 @@ class CheckpointDeskTest : public QObject {
     QVERIFY(later.desk.Recover());
     QVERIFY(later.Status().step == 40);
     QVERIFY(later.Removed().empty());
+  }
+
+  void filesThatAreNotReadAreSaid() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    wire::CheckpointAnswer::Found* const found = o.examined.add_found();
+    found->set_manifest("{");
+    found->add_unread("'stray.safetensors' is not read: tessera.json does not name it");
+    bool looked = false;
+    o.desk.Look("/c/nano-step-40",
+                [&](const Result<checkpoint::Manifest>& manifest) { looked = !manifest; });
+    QCOMPARE(o.Answer().size(), std::size_t{1});
+    QVERIFY(looked);
+    const auto events = o.around.events();
+    QVERIFY(std::ranges::any_of(events, [](const engine::Event& event) {
+      return event.severity == engine::Severity::kWarning &&
+             event.text ==
+                 "checkpoint '/c/nano-step-40': 'stray.safetensors' is not read: tessera.json does "
+                 "not name it";
+    }));
   }
 
   void aNodeThatCannotWriteEndsIt() {

@@ -253,6 +253,27 @@ class ShareWriterTest : public QObject {
     QVERIFY(parameters > 10);
   }
 
+  // The copy has the same tensors, which would be there twice.
+  void aFileThatTheManifestDoesNotNameIsNotRead() {
+    const auto manifest = Save(NanoOn("dp=1,tp=2 on n0g0,n1g0"), m_path);
+    VERIFY_OK(manifest);
+    QCOMPARE(ExamineCheckpointAt(m_path).unread, std::vector<std::string>());
+    const QString folder = QString::fromStdString(m_path) + "/";
+    QVERIFY(QFile::copy(folder + QString::fromStdString(manifest->files[0].name),
+                        folder + "stray.safetensors"));
+    const checkpoint::FoundCheckpoint found = ExamineCheckpointAt(m_path);
+    QCOMPARE(found.problem, std::string());
+    QCOMPARE(found.unread, std::vector<std::string>{
+                               "'stray.safetensors' is not read: tessera.json does not name it"});
+    const auto tensors = NanoTensors();
+    const auto reader = StoredTensors::Open({m_path, false, 9}, *tensors, OpenCheckpointAt);
+    VERIFY_OK(reader);
+    const auto whole = WholeOf(tensors->tensors()[0], 0);
+    std::vector<std::byte> read(whole.size());
+    VERIFY_OK(reader->Read(0, *ptc::Box::Whole(tensors->tensors()[0].shape), read));
+    QVERIFY(read == whole);
+  }
+
   // As an object store serves it: by ranges, and without a list of the folder.
   void itIsReadFromAUrl() {
     const auto manifest = Save(NanoOn("dp=1,tp=2 on n0g0,n1g0"), m_path);
