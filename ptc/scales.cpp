@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "ptc/cut.h"
@@ -26,29 +27,48 @@ std::optional<std::int64_t> BlockSize(std::int64_t size, std::int64_t scales) {
   return power <= most ? power : least;
 }
 
-/// The cut of `size` elements as a cut of their `scales` scales.
-DimCut InBlocks(const DimCut& cut, std::int64_t scales, std::int64_t block) {
+/// How `size` elements and `scales` scales go together.
+std::optional<ScaleDim> MatchDim(std::int64_t size, std::int64_t scales) {
+  if (scales > size && size > 0) {
+    for (const std::int64_t packed : {4, 8, 16}) {  // values of 8, 4 and 2 bits in a word of 32
+      if (scales % packed == 0 && scales / packed == size) return ScaleDim{1, packed};
+    }
+    return std::nullopt;
+  }
+  const auto block = BlockSize(size, scales);
+  if (!block) return std::nullopt;
+  return ScaleDim{*block, 1};
+}
+
+/// The cut of a weight's dim as a cut of its `scales` scales.
+DimCut InBlocks(const DimCut& cut, std::int64_t scales, const ScaleDim& block) {
   DimCut out = cut;
-  if (cut.axes.empty() || block == 1) return out;
+  if (cut.axes.empty() || block == ScaleDim{}) return out;
   if (scales == 1) return {};  // every part needs the only scale
   if (cut.heads && scales % (cut.heads->of_query ? cut.heads->query : cut.heads->kv) != 0) {
     out.heads.reset();
     out.split = Split::kEven;
   }
-  if (cut.split == Split::kCeil) out.multiple = std::max<std::int64_t>(1, cut.multiple / block);
+  if (cut.split != Split::kCeil) return out;
+  if (block.scales == 1) {
+    out.multiple = std::max<std::int64_t>(1, cut.multiple / block.elements);
+  } else {
+    out.multiple = std::min(cut.multiple, scales / block.scales) * block.scales;
+  }
   return out;
 }
 
 /// The scales of a range of elements.
-Interval ScalesOf(const Interval& elements, std::int64_t block) {
-  return {elements.begin / block, CeilDiv(elements.end, block)};
+Interval ScalesOf(const Interval& range, const ScaleDim& block) {
+  return {range.begin / block.elements * block.scales,
+          CeilDiv(range.end, block.elements) * block.scales};
 }
 
 /// A scale and its weight.
 struct ScaledPair {
   int weight = 0;
   int scale = 0;
-  Shape blocks;
+  std::optional<std::vector<ScaleDim>> blocks;  // nullopt: not known
 };
 
 std::vector<ScaledPair> FindPairs(const Collection& collection) {
@@ -58,10 +78,11 @@ std::vector<ScaledPair> FindPairs(const Collection& collection) {
     for (const std::string& name : WeightsOfScale(tensors[t].name)) {
       const auto weight = collection.Find(name);
       if (!weight) continue;
-      auto blocks =
-          BlocksOfScale(tensors[static_cast<std::size_t>(*weight)].shape, tensors[t].shape);
-      if (blocks && !blocks->empty())
-        pairs.push_back({*weight, static_cast<int>(t), *std::move(blocks)});
+      const Shape& shape = tensors[static_cast<std::size_t>(*weight)].shape;
+      auto blocks = BlocksOfScale(shape, tensors[t].shape);
+      const bool is_one = blocks && blocks->empty();
+      if (!is_one && shape != tensors[t].shape)
+        pairs.push_back({*weight, static_cast<int>(t), std::move(blocks)});
       break;
     }
   }
@@ -69,22 +90,31 @@ std::vector<ScaledPair> FindPairs(const Collection& collection) {
 }
 
 /// The box of the scales that `box` of the weight needs.
-Box NeededScales(const Box& box, const Shape& blocks) {
+Box NeededScales(const Box& box, const std::vector<ScaleDim>& blocks) {
   std::vector<Interval> dims;
-  for (int d = 0; d < box.rank(); ++d) {
-    dims.push_back(ScalesOf(box[d], blocks[static_cast<std::size_t>(d)]));
+  for (std::size_t d = 0; d < blocks.size(); ++d) {
+    dims.push_back(ScalesOf(box[static_cast<int>(d)], blocks[d]));
   }
   return *Box::Make(dims);
 }
 
 /// The first dim along which `box` does not begin and end where blocks do.
-int TornDim(const Box& box, const Shape& shape, const Shape& blocks) {
-  for (int d = 0; d < box.rank(); ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    const bool ends = box[d].end == shape[i] || box[d].end % blocks[i] == 0;
-    if (box[d].begin % blocks[i] != 0 || !ends) return d;
+int TornDim(const Box& box, const Shape& shape, const std::vector<ScaleDim>& blocks) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Interval& range = box[static_cast<int>(i)];
+    const bool ends = range.end == shape[i] || range.end % blocks[i].elements == 0;
+    if (range.begin % blocks[i].elements != 0 || !ends) return static_cast<int>(i);
   }
   return -1;
+}
+
+/// Whether dims or segments are cut.
+bool HasCuts(const MeshShape& mesh, const TensorSpec& spec) {
+  const auto is_cut = [&](const DimCut& cut) { return Degree(mesh, cut.axes) > 1; };
+  return std::ranges::any_of(spec.rule.dims, is_cut) ||
+         (spec.segments && std::ranges::any_of(spec.segments->blocks, [&](const Segment& segment) {
+            return segment.cut && is_cut(*segment.cut);
+          }));
 }
 
 /// "tp=1"
@@ -101,7 +131,7 @@ Error Lacking(const Collection& collection, const ScaledPair& pair, const std::s
               const Box& box, const Box& missing) {
   const TensorSpec& weight = collection.tensors()[static_cast<std::size_t>(pair.weight)];
   const TensorSpec& scale = collection.tensors()[static_cast<std::size_t>(pair.scale)];
-  const int torn = TornDim(box, weight.shape, pair.blocks);
+  const int torn = TornDim(box, weight.shape, *pair.blocks);
   const std::string lacks =
       fmt::format("tensor '{}': the part {} at {} lacks the scales {} of '{}'", weight.name,
                   ToString(box), place, ToString(missing), scale.name);
@@ -111,7 +141,8 @@ Error Lacking(const Collection& collection, const ScaledPair& pair, const std::s
       "{}: {} elements of dim {} = {} share a scale, so each part must be a multiple of "
       "{}; choose another degree, or cut the dim with \"split\": \"ceil\", "
       "\"multiple\": {}",
-      lacks, pair.blocks[d], torn, weight.shape[d], pair.blocks[d], pair.blocks[d]));
+      lacks, (*pair.blocks)[d].elements, torn, weight.shape[d], (*pair.blocks)[d].elements,
+      (*pair.blocks)[d].elements));
 }
 
 Status CheckPair(const MeshShape& mesh, const Collection& collection, const ScaledPair& pair) {
@@ -119,6 +150,13 @@ Status CheckPair(const MeshShape& mesh, const Collection& collection, const Scal
   const TensorSpec& scale = collection.tensors()[static_cast<std::size_t>(pair.scale)];
   // Flat shards are gathered before they are used.
   if (!weight.rule.flat.empty() || !scale.rule.flat.empty()) return OkStatus();
+  if (!pair.blocks) {
+    if (!HasCuts(mesh, scale)) return OkStatus();
+    return InvalidArgument(fmt::format(
+        "tensor '{}' is cut, but its shape {} does not say which scales the parts of '{}' {} need; "
+        "replicate it with a rule of its own",
+        scale.name, ToString(scale.shape), weight.name, ToString(weight.shape)));
+  }
   // Layout::Make refuses a weight whose own cut does not divide it.
   for (std::size_t d = 0; d < weight.shape.size(); ++d) {
     const bool fused = weight.segments && weight.segments->dim == static_cast<int>(d);
@@ -132,7 +170,7 @@ Status CheckPair(const MeshShape& mesh, const Collection& collection, const Scal
   do {
     const std::vector<Box> held = CutBoxes(mesh, scale, at);
     for (const Box& box : CutBoxes(mesh, weight, at)) {
-      std::vector<Box> missing = {NeededScales(box, pair.blocks)};
+      std::vector<Box> missing = {NeededScales(box, *pair.blocks)};
       for (const Box& part : held) missing = Subtract(missing, part);
       if (missing.empty()) continue;
       return Lacking(collection, pair, PlaceOf(axes, at), box, missing.front());
@@ -152,40 +190,51 @@ std::vector<std::string> WeightsOfScale(std::string_view name) {
   if (std::string base = base_of("weight_scale"); !base.empty()) {
     return {base + "weight", base + "weight_packed"};
   }
+  if (std::string base = base_of("weight_zero_point"); !base.empty()) {
+    return {base + "weight", base + "weight_packed"};
+  }
   if (const std::string base = base_of("_scales"); !base.empty()) return {base + "_blocks"};
   if (const std::string base = base_of(".scales"); !base.empty()) {
     return {base + ".weight", base + ".qweight"};
   }
+  if (const std::string base = base_of(".qzeros"); !base.empty()) return {base + ".qweight"};
   return {};
 }
 
-std::optional<Shape> BlocksOfScale(const Shape& weight, const Shape& scale) {
-  if (weight.size() > 1 && (scale.empty() || scale == Shape{1})) return Shape{};
-  if (weight.size() != scale.size() || weight == scale) return std::nullopt;
-  Shape blocks;
+std::optional<std::vector<ScaleDim>> BlocksOfScale(const Shape& weight, const Shape& scale) {
+  std::vector<ScaleDim> blocks;
+  if (weight.size() > 1 && (scale.empty() || scale == Shape{1})) return blocks;
+  if (scale.empty() || scale.size() > weight.size() || weight == scale) return std::nullopt;
+  if (scale.size() < weight.size()) {  // one for each index of the first dims
+    if (!std::ranges::equal(scale, std::span(weight).first(scale.size()))) return std::nullopt;
+    return std::vector<ScaleDim>(scale.size());
+  }
   for (std::size_t d = 0; d < weight.size(); ++d) {
-    const auto block = BlockSize(weight[d], scale[d]);
+    const auto block = MatchDim(weight[d], scale[d]);
     if (!block) return std::nullopt;
     blocks.push_back(*block);
   }
   return blocks;
 }
 
-Status CutByBlocks(const Shape& weight, const Shape& blocks, TensorSpec& scale) {
+Status CutByBlocks(const Shape& weight, const std::vector<ScaleDim>& blocks, TensorSpec& scale) {
   if (blocks.empty()) {
     scale.rule.dims.clear();
     scale.segments.reset();
     return OkStatus();
   }
   const auto dim_of_segments = scale.segments ? scale.segments->dim : -1;
-  for (std::size_t d = 0; d < scale.rule.dims.size() && d < blocks.size(); ++d) {
+  scale.rule.dims.resize(std::min(scale.rule.dims.size(), blocks.size()));
+  for (std::size_t d = 0; d < scale.rule.dims.size(); ++d) {
     scale.rule.dims[d] = InBlocks(scale.rule.dims[d], scale.shape[d], blocks[d]);
   }
-  if (dim_of_segments < 0 || static_cast<std::size_t>(dim_of_segments) >= blocks.size()) {
+  if (dim_of_segments < 0) return OkStatus();
+  if (static_cast<std::size_t>(dim_of_segments) >= blocks.size()) {
+    scale.segments.reset();  // all of them share the scales
     return OkStatus();
   }
-  const std::int64_t block = blocks[static_cast<std::size_t>(dim_of_segments)];
-  if (block == 1) return OkStatus();
+  const ScaleDim block = blocks[static_cast<std::size_t>(dim_of_segments)];
+  if (block == ScaleDim{}) return OkStatus();
   if (scale.shape[static_cast<std::size_t>(dim_of_segments)] == 1) {
     scale.segments.reset();
     return OkStatus();
@@ -193,13 +242,13 @@ Status CutByBlocks(const Shape& weight, const Shape& blocks, TensorSpec& scale) 
   std::int64_t end = 0;
   for (Segment& segment : scale.segments->blocks) {
     end += segment.size;
-    if (end % block != 0 && end != weight[static_cast<std::size_t>(dim_of_segments)]) {
+    if (end % block.elements != 0 && end != weight[static_cast<std::size_t>(dim_of_segments)]) {
       return InvalidArgument(
           fmt::format("a segment ends at {} of dim {}, inside a block of {} elements that share a "
                       "scale; segments must be multiples of {}",
-                      end, dim_of_segments, block, block));
+                      end, dim_of_segments, block.elements, block.elements));
     }
-    segment.size = CeilDiv(segment.size, block);
+    segment.size = CeilDiv(segment.size, block.elements) * block.scales;
     if (segment.cut) segment.cut = InBlocks(*segment.cut, segment.size, block);
   }
   return OkStatus();

@@ -121,10 +121,10 @@ class Applier {
     return chosen;
   }
 
-  /// The weight that the tensor is a scale of, and the sizes of its blocks.
+  /// The weight that the tensor is a scale of, and BlocksOfScale.
   struct Scaled {
     const ListedTensor* weight;
-    Shape blocks;
+    std::vector<ScaleDim> blocks;
   };
   std::optional<Scaled> ScaledBy(const TensorSpec& spec) const {
     for (const std::string& name : WeightsOfScale(spec.name)) {

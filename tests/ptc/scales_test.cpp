@@ -18,15 +18,15 @@ namespace {
 /// One weight of layer 0 with its scale, cut by one rule.
 tessera::Result<Layout> Cut(const char* weight, const char* scale, const char* cut,
                             const char* mesh = "tp=2 on 1x2", const char* rule_of_scale = "",
-                            const char* suffix = "weight_scale_inv") {
+                            const char* suffix = "weight_scale_inv", const char* name = "weight") {
   const std::string tensors = fmt::format(
       R"({{"layers": 1, "values": {{"heads": 6, "kv_heads": 6}}, "tensors": [
-          {{"name": "layers.0.up.weight", "dtype": "f8e4m3", "shape": {}}},
+          {{"name": "layers.0.up.{}", "dtype": "f8e4m3", "shape": {}}},
           {{"name": "layers.0.up.{}", "dtype": "f32", "shape": {}}}]}})",
-      weight, suffix, scale);
+      name, weight, suffix, scale);
   const std::string rules =
-      fmt::format(R"({{"rules": [{}{{"match": "**layers.{{layer}}.up.weight", "cut": {}}}]}})",
-                  rule_of_scale, cut);
+      fmt::format(R"({{"rules": [{}{{"match": "**layers.{{layer}}.up.{}", "cut": {}}}]}})",
+                  rule_of_scale, name, cut);
   auto ruled = ApplyRules({"t.json", tensors}, {"r.json", rules}, false);
   if (!ruled) return ruled.error();
   return Layout::Make(*ParseDeviceMesh(mesh), ruled->tensors, ruled->stages);
@@ -85,6 +85,106 @@ class ScalesTest : public QObject {
                             "", qPrintable(suffix));
     QVERIFY2(layout, layout ? "" : layout.error().ToString().c_str());
     QCOMPARE(QString::fromStdString(Held(*layout, 1)), held);
+  }
+
+  // The packed forms of gpt-oss, GPTQ, AWQ and compressed-tensors.
+  void packedFormsFollow_data() {
+    QTest::addColumn<QString>("names");
+    QTest::addColumn<QString>("weight");
+    QTest::addColumn<QString>("scale");
+    QTest::addColumn<QString>("cut");
+    QTest::addColumn<QString>("held");
+    const auto row = [](const char* name, const char* names, const char* weight, const char* scale,
+                        const char* cut, const char* held) {
+      QTest::newRow(name) << names << weight << scale << cut << held;
+    };
+    row("gpt-oss, rows", "w_blocks w_scales", "[4, 64, 6, 16]", "[4, 64, 6]",
+        R"({"dims": [[], ["tp"]]})", "[0:4,32:64,0:6,0:16] | [0:4,32:64,0:6]");
+    row("gpt-oss, columns", "w_blocks w_scales", "[4, 64, 6, 16]", "[4, 64, 6]",
+        R"({"dims": [[], [], ["tp"]]})", "[0:4,0:64,3:6,0:16] | [0:4,0:64,3:6]");
+    row("gpt-oss, inside what shares a scale", "w_blocks w_scales", "[4, 64, 6, 16]", "[4, 64, 6]",
+        R"({"dims": [[], [], [], ["tp"]]})", "[0:4,0:64,0:6,8:16] | [0:4,0:64,0:6]");
+    row("a scale for each row, rows", "weight weight_scale", "[512, 256]", "[512]", R"("colwise")",
+        "[256:512,0:256] | [256:512]");
+    row("a scale for each row, columns", "weight weight_scale", "[512, 256]", "[512]",
+        R"("rowwise")", "[0:512,128:256] | [0:512]");
+    row("GPTQ, in", "qweight scales", "[64, 256]", "[4, 256]", R"({"dims": [["tp"]]})",
+        "[32:64,0:256] | [2:4,0:256]");
+    row("GPTQ, zero points", "qweight qzeros", "[64, 256]", "[4, 32]", R"({"dims": [[], ["tp"]]})",
+        "[0:64,128:256] | [0:4,16:32]");
+    row("AWQ, out", "qweight scales", "[512, 32]", "[4, 256]", R"({"dims": [[], ["tp"]]})",
+        "[0:512,16:32] | [0:4,128:256]");
+    row("AWQ, in", "qweight scales", "[512, 32]", "[4, 256]", R"({"dims": [["tp"]]})",
+        "[256:512,0:32] | [2:4,0:256]");
+    row("AWQ, ragged", "qweight scales", "[512, 24]", "[4, 192]",
+        R"({"dims": [[], {"axes": ["tp"], "split": "ceil", "multiple": 16}]})",
+        "[0:512,16:24] | [0:4,128:192]");
+    row("AWQ, all in the first part", "qweight scales", "[512, 24]", "[4, 192]",
+        R"({"dims": [[], {"axes": ["tp"], "split": "ceil", "multiple": 9000}]})", "");
+    row("zero points of compressed-tensors", "weight_packed weight_zero_point", "[512, 32]",
+        "[64, 2]", R"("colwise")", "[256:512,0:32] | [32:64,0:2]");
+  }
+  void packedFormsFollow() {
+    QFETCH(QString, names);
+    QFETCH(QString, weight);
+    QFETCH(QString, scale);
+    QFETCH(QString, cut);
+    QFETCH(QString, held);
+    const QStringList both = names.split(' ');
+    const auto layout = Cut(qPrintable(weight), qPrintable(scale), qPrintable(cut), "tp=2 on 1x2",
+                            "", qPrintable(both[1]), qPrintable(both[0]));
+    QVERIFY2(layout, layout ? "" : layout.error().ToString().c_str());
+    QCOMPARE(QString::fromStdString(Held(*layout, 1)), held);
+  }
+
+  void packedFormsAreRefused_data() {
+    QTest::addColumn<QString>("names");
+    QTest::addColumn<QString>("weight");
+    QTest::addColumn<QString>("scale");
+    QTest::addColumn<QString>("cut");
+    QTest::addColumn<QString>("own");  // the cut of the scale's own rule
+    QTest::addColumn<QString>("message");
+    const auto row = [](const char* name, const char* names, const char* weight, const char* scale,
+                        const char* cut, const char* own, const char* message) {
+      QTest::newRow(name) << names << weight << scale << cut << own << message;
+    };
+    row("GPTQ, in", "qweight scales", "[48, 256]", "[3, 256]", R"({"dims": [["tp"]]})", "",
+        "the part [24:48,0:256] at tp=1 lacks the scales [1:2,0:256] of 'layers.0.up.scales': 16 "
+        "elements of dim 0 = 48 share a scale, so each part must be a multiple of 16");
+    row("GPTQ, zero points", "qweight qzeros", "[64, 40]", "[4, 5]", R"({"dims": [[], ["tp"]]})",
+        "", "8 elements of dim 1 = 40 share a scale, so each part must be a multiple of 8");
+    row("AWQ, in", "qweight scales", "[384, 32]", "[3, 256]", R"({"dims": [["tp"]]})", "",
+        "each part must be a multiple of 128");
+    row("AWQ, a rule of its own", "qweight scales", "[512, 32]", "[4, 256]",
+        R"({"dims": [[], ["tp"]]})", R"({"dims": [["tp"]]})", "cut both at the same elements");
+    row("gpt-oss, a rule of its own", "w_blocks w_scales", "[4, 64, 6, 16]", "[4, 64, 6]",
+        R"({"dims": [[], ["tp"]]})", R"({"dims": [["tp"]]})", "cut both at the same elements");
+    row("shapes that do not fit", "weight weight_scale", "[8, 8]", "[6, 4, 2]", R"("colwise")",
+        R"("colwise")",
+        "tensor 'layers.0.up.weight_scale' is cut, but its shape [6,4,2] does not say which scales "
+        "the parts of 'layers.0.up.weight' [8,8] need");
+  }
+  void packedFormsAreRefused() {
+    QFETCH(QString, names);
+    QFETCH(QString, weight);
+    QFETCH(QString, scale);
+    QFETCH(QString, cut);
+    QFETCH(QString, own);
+    QFETCH(QString, message);
+    const QStringList both = names.split(' ');
+    const auto rule = [&](const QString& cut_of_scale) {
+      return QStringLiteral(R"({"match": "**.%1", "cut": %2, "stage": "all"},)")
+          .arg(both[1], cut_of_scale);
+    };
+    const auto layout_with = [&](const QString& rule_of_scale) {
+      return Cut(qPrintable(weight), qPrintable(scale), qPrintable(cut), "tp=2 on 1x2",
+                 qPrintable(rule_of_scale), qPrintable(both[1]), qPrintable(both[0]));
+    };
+    const auto layout = layout_with(own.isEmpty() ? QString() : rule(own));
+    QVERIFY(!layout);
+    const QString said = QString::fromStdString(layout.error().ToString());
+    QVERIFY2(said.contains(message), qPrintable(said));
+    QVERIFY(layout_with(rule(R"("replicate")")));  // every part has all scales then
   }
 
   void aPartWithoutItsScalesIsRefused_data() {
@@ -155,7 +255,7 @@ class ScalesTest : public QObject {
     QFETCH(qint64, block);
     const auto blocks = BlocksOfScale({size, 3}, {scales, 1});
     QVERIFY(blocks.has_value());
-    QVERIFY((*blocks == Shape{block, 3}));
+    QVERIFY((*blocks == std::vector<ScaleDim>{{block, 1}, {3, 1}}));
   }
 
   void otherTensorsAreNotScales() {
@@ -163,7 +263,8 @@ class ScalesTest : public QObject {
     QVERIFY(WeightsOfScale("layers.0.weight").empty());
     QVERIFY(!BlocksOfScale({8, 8}, {8, 8}));
     QVERIFY(!BlocksOfScale({8, 8}, {16, 8}));
-    QVERIFY(!BlocksOfScale({8, 8}, {8}));
+    QVERIFY(!BlocksOfScale({8, 8}, {4}));
+    QVERIFY(!BlocksOfScale({8}, {8, 8}));
   }
 };
 
