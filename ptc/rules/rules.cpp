@@ -256,7 +256,14 @@ class Applier {
     const CutRule& rule = *chosen.rule;
     const std::optional<std::int64_t> matched = chosen.fit.match.layer;
     std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;
-    if (!layer && chosen.fit.layer_of_name < listed_.num_layers) layer = chosen.fit.layer_of_name;
+    const std::optional<std::int64_t> named = chosen.fit.layer_of_name;
+    if (!layer && named < listed_.num_layers) layer = named;
+    if (!layer && named && !rule.stage && listed_.num_layers > 0) {
+      return AtTensor(tensor,
+                      fmt::format("tensor '{}' belongs to layer {}, but 'layers' is {}; "
+                                  "correct it, or give the rule at {}:{} a stage",
+                                  spec.name, *named, listed_.num_layers, rules_name_, rule.line));
+    }
     if (matched && *matched != *layer) {
       return AtRule(
           rule, fmt::format("'{}' matches layer {} in tensor '{}', but {}:{} gives layer {}",

@@ -164,6 +164,23 @@ class RuleFilesTest : public QObject {
     QVERIFY2(moved, moved ? "" : moved.error().ToString().c_str());
     QVERIFY(Find(*moved, "model.layers.1.q_norm.weight").place == StagePlace::kFirst);
   }
+  void aLayerBeyondLayersIsRefused() {
+    const auto apply = [](const char* layers, const std::string& stage) {
+      const std::string tensors = std::string("{\"layers\": ") + layers + R"(, "tensors": [
+        {"name": "model.layers.1.norm.weight", "dtype": "f32", "shape": [4]},
+        {"name": "model.layers.2.norm.weight", "dtype": "f32", "shape": [4]}]})";
+      const std::string rule = R"({"match": "**norm.weight", "cut": "replicate")";
+      return ApplyRules(Tensors(tensors), Rules("{\"rules\": [\n" + rule + stage + "}]}"), false);
+    };
+    const auto refused = apply("2", "");
+    QVERIFY(!refused);
+    QCOMPARE(QString::fromStdString(refused.error().ToString()),
+             "t.json:3: tensor 'model.layers.2.norm.weight' belongs to layer 2, but 'layers' is 2; "
+             "correct it, or give the rule at r.json:2 a stage");
+    QVERIFY(apply("3", ""));
+    QVERIFY(apply("2", R"(, "stage": "all")"));
+    QVERIFY(apply("0", ""));  // a model whose layers do not count
+  }
   // The word of layers is the one before {layer} in the file.
   void otherWordsOfLayers() {
     const std::string tensors = R"({"layers": 1, "tensors": [
