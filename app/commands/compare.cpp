@@ -92,29 +92,47 @@ void printDifference(const TensorDifference& difference) {
   }
 }
 
-/// The checkpoint to compare, without --strip-prefix in its names.
-Result<std::shared_ptr<const checkpoint::Checkpoint>> openSide(const Invocation& call,
-                                                               std::size_t word) {
+/// A checkpoint to compare, and the prefix that its names have lost.
+struct Side {
+  std::shared_ptr<const checkpoint::Checkpoint> checkpoint;
+  std::string prefix = {};
+};
+
+bool hasPrefix(const checkpoint::Checkpoint& checkpoint, const std::string& prefix) {
+  return std::ranges::any_of(checkpoint.tensors(),
+                             [&](const auto& tensor) { return tensor.name.starts_with(prefix); });
+}
+
+/// One --strip-prefix is of both sides, where it occurs; of two, each is of one side.
+Result<Side> openSide(const Invocation& call, std::size_t word) {
   TESSERA_TRY(auto opened, openCheckpoint(call, call.arguments.word(word)));
-  const std::string prefix = call.arguments.valueOr("strip-prefix", "");
-  const bool has = std::ranges::any_of(
-      opened->tensors(), [&](const auto& tensor) { return tensor.name.starts_with(prefix); });
-  if (prefix.empty() || !has) return opened;
-  return opened->WithoutPrefix(prefix);
+  const std::vector<std::string> prefixes = call.arguments.values("strip-prefix");
+  const bool isOfBoth = prefixes.size() == 1;
+  const std::string prefix = prefixes.empty() ? "" : prefixes[isOfBoth ? 0 : word];
+  if (prefix.empty() || (isOfBoth && !hasPrefix(*opened, prefix))) return Side{opened};
+  TESSERA_TRY(opened, opened->WithoutPrefix(prefix));
+  return Side{opened, prefix};
 }
 
 /// "26 of 26 names are equal without the prefix '_orig_mod.' of A: --strip-prefix _orig_mod. …";
 /// empty if the names do not differ by a prefix.
-std::string prefixNote(const checkpoint::Checkpoint& a, const checkpoint::Checkpoint& b) {
-  const auto difference = checkpoint::FindPrefixDifference(a, b);
+std::string prefixNote(const Side& a, const Side& b) {
+  const auto difference = checkpoint::FindPrefixDifference(*a.checkpoint, *b.checkpoint);
   if (!difference) return {};
-  const auto& [ofA, ofB, equal] = *difference;
+  const std::string ofA = a.prefix + difference->of_a, ofB = b.prefix + difference->of_b;
   const std::string names =
-      fmt::format("{} of {} names", equal, std::max(a.tensors().size(), b.tensors().size()));
+      fmt::format("{} of {} names are equal without the prefix", difference->num_equal,
+                  std::max(a.checkpoint->tensors().size(), b.checkpoint->tensors().size()));
+  const auto quoted = [](const std::string& prefix) { return prefix.empty() ? "''" : prefix; };
+  const std::string both =
+      fmt::format("--strip-prefix {} --strip-prefix {}", quoted(ofA), quoted(ofB));
   if (!ofA.empty() && !ofB.empty())
-    return fmt::format("{} are equal without the prefix '{}' of A and '{}' of B", names, ofA, ofB);
-  return fmt::format("{} are equal without the prefix '{}' of {}: --strip-prefix {} removes it",
-                     names, ofA + ofB, ofB.empty() ? "A" : "B", ofA + ofB);
+    return fmt::format("{} '{}' of A and '{}' of B: {} removes them", names, ofA, ofB, both);
+  const std::string prefix = ofA + ofB;
+  // One option would take the prefix from the names of the other side as well.
+  const bool isOfBoth = hasPrefix(*(ofA.empty() ? a : b).checkpoint, prefix);
+  return fmt::format("{} '{}' of {}: {} removes it", names, prefix, ofB.empty() ? "A" : "B",
+                     isOfBoth ? both : fmt::format("--strip-prefix {}", prefix));
 }
 
 /// Exit codes, as of cmp(1) and diff(1).
@@ -128,6 +146,9 @@ int couldNotCompare(const Error& error) {
 int runCompare(const Invocation& call) {
   TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
   TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 20, 1, 1'000'000));
+  if (call.arguments.values("strip-prefix").size() > 2)
+    return wrongUsage(
+        InvalidArgument("--strip-prefix: give one for both sides, or two, of A and B"));
   const auto a = openSide(call, 0);
   if (!a) return couldNotCompare(a.error());
   const auto b = openSide(call, 1);
@@ -138,12 +159,12 @@ int runCompare(const Invocation& call) {
                         ByteProgress::Elsewhere::kLines);
   reshard::ReadOptions options = read;
   options.watch = progress.watch();
-  const auto found = reshard::Compare(**a, **b, options);
+  const auto found = reshard::Compare(*a->checkpoint, *b->checkpoint, options);
   progress.end();
   if (!found) return couldNotCompare(found.error());
   const auto& differences = found->differences;
   const bool equal = differences.empty();
-  const std::string prefix = equal ? std::string() : prefixNote(**a, **b);
+  const std::string prefix = equal ? std::string() : prefixNote(*a, *b);
   const auto shown = std::min(differences.size(), static_cast<std::size_t>(limit));
   if (call.json) {
     Json list = Json::array();
@@ -176,9 +197,15 @@ Command compareCommand() {
        .words = {{"A", "file or folder of any format that `inspect` reads"},
                  {"B", "the other checkpoint"}},
        .options = {limitOption("name at most N tensors that differ", "20"),
-                   stripPrefixOption(
-                       "compare as if no name began with PREFIX, such as \"_orig_mod.\""),
-                   strictOption(), memoryOption(), threadsOption(), quietOption()},
+                   {.name = "strip-prefix",
+                    .value = "PREFIX",
+                    .help = "compare as if no name began with PREFIX, such as \"_orig_mod.\"; "
+                            "given twice, the first is of A and the second of B",
+                    .repeats = true},
+                   strictOption(),
+                   memoryOption(),
+                   threadsOption(),
+                   quietOption()},
        .notes = {"Bits are compared: a NaN equals the same NaN, and 0 differs from -0. Needs no "
                  "cluster.",
                  "The exit code is 0 if the checkpoints are equal, 1 if they differ, and 2 if "

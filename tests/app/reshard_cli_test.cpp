@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // reshard, inspect and compare as a shell sees them: exit codes, JSON, one line of error, memory.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,37 @@ class ReshardCliTest : public QObject {
     QVERIFY(Run({"compare", b, a}).output.contains("of B: --strip-prefix module._orig_mod."));
     QCOMPARE(Run({"compare", a, b, "--strip-prefix", "module._orig_mod."}).code, 0);
     QCOMPARE(Run({"compare", a, a}).code, 0);
+
+    // Both sides have one; and one that the other side's names have, too. The hint works as it is.
+    const auto renamed = [&](const char* name, const std::string& prefix) {
+      const std::string text =
+          fmt::format(R"({{"{0}h.0.w":{{"dtype":"F32","shape":[8,6],"data_offsets":[0,192]}},)"
+                      R"("{0}h.1.w":{{"dtype":"F32","shape":[8,6],"data_offsets":[192,384]}}}})",
+                      prefix);
+      std::string size(8, '\0');
+      size[0] = static_cast<char>(text.size());
+      WriteBytes(name, size + text + bytes.substr(bytes.size() - 384));
+      return Path(name);
+    };
+    const auto follow = [&](const QString& first, const QString& second, const char* hint) {
+      const Outcome said = Run({"compare", first, second});
+      QVERIFY2(said.output.contains(hint), qPrintable(said.output));
+      const QString options = QString(hint).section(": ", 1).section(" removes", 0, 0);
+      QStringList words = {"compare", first, second};
+      for (const QString& word : options.split(' ')) words << (word == "''" ? QString() : word);
+      QCOMPARE(Run(words).code, 0);
+    };
+    follow(renamed("ddp.safetensors", "module."), renamed("compiled.safetensors", "_orig_mod."),
+           "of A and '_orig_mod.' of B: --strip-prefix module. --strip-prefix _orig_mod. removes "
+           "them\n");
+    follow(renamed("twice.safetensors", "model.model."), renamed("once.safetensors", "model."),
+           "of A: --strip-prefix model. --strip-prefix '' removes it\n");
+    QCOMPARE(
+        Run({"compare", a, b, "--strip-prefix=a.", "--strip-prefix=b.", "--strip-prefix=c."}).code,
+        2);
+    // A hint after one that was followed in part.
+    QVERIFY(Run({"compare", a, b, "--strip-prefix", "module."})
+                .output.contains(": --strip-prefix module._orig_mod. removes it\n"));
 
     const QStringList words = {"reshard", a,         Path("cut"),       "--mesh",
                                "tp=2",    "--rules", Path("rules.json")};
