@@ -800,6 +800,8 @@ struct Fields<wire::CandidateInfo> {
     TESSERA_FIELD(NotNegative, capacity);
     TESSERA_FIELD(Any, current);
     TESSERA_FIELD(Any, recommended);
+    TESSERA_FIELD(Any, fastest);
+    TESSERA_FIELD(Any, moves_least);
     TESSERA_OPTIONAL_MESSAGE(survival);
     return OkStatus();
   }

@@ -373,6 +373,9 @@ Json toJson(const engine::Proposal& proposal) {
     json["fits"] = candidate.fits();
     json["current"] = candidate.current;
     json["recommended"] = candidate.recommended;
+    json["fastest"] = candidate.fastest;
+    json["moves_least"] = candidate.moves_least;
+    json["uses_all"] = candidate.idle.empty();
     json["survives"] = survivalOf(candidate.survival);
     candidates.push_back(std::move(json));
   }

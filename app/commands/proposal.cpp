@@ -80,20 +80,12 @@ std::string describeSurvival(const engine::Survival& survival) {
 
 namespace {
 
-/// What a configuration is best in among those that fit: "fastest, moves least".
-std::string advantagesOf(const engine::Candidate& candidate, const engine::Proposal& proposal) {
-  if (!candidate.fits()) return "";
-  bool isFastest = candidate.step_seconds > 0;
-  bool movesLeast = !candidate.current;
-  for (const engine::Candidate& other : proposal.candidates) {
-    if (!other.fits()) continue;
-    isFastest = isFastest && candidate.step_seconds <= other.step_seconds;
-    movesLeast = movesLeast && (other.current || candidate.moved_bytes <= other.moved_bytes);
-  }
+/// What a configuration is best in: "fastest, moves least".
+std::string advantagesOf(const engine::Candidate& candidate) {
   std::string text;
   for (const auto& [is, name] :
-       {std::pair(isFastest, "fastest"), std::pair(movesLeast, "moves least"),
-        std::pair(candidate.idle.empty(), "uses all")})
+       {std::pair(candidate.fastest, "fastest"), std::pair(candidate.moves_least, "moves least"),
+        std::pair(candidate.fits() && candidate.idle.empty(), "uses all")})
     if (is) text += (text.empty() ? "" : ", ") + std::string(name);
   return text;
 }
@@ -118,7 +110,7 @@ std::string describeProposal(const engine::Proposal& proposal, std::optional<dou
                     c.fits() ? formatBytes(c.moved_bytes) : "does not fit",
                     c.fits() ? formatStep(c.pause_seconds) : "-", formatBytes(c.peak_bytes),
                     formatBytes(c.capacity), c.idle.empty() ? "-" : std::to_string(c.idle.size()),
-                    survivesText(c), advantagesOf(c, proposal)});
+                    survivesText(c), advantagesOf(c)});
   }
   std::string text = formatTable(rows, {3, 4, 5, 6, 7, 8, 9});
   text += "* recommended  = running now  node loss: whether it survives the loss of any one node\n";

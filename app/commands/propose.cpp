@@ -59,9 +59,11 @@ Command proposeCommand() {
        .words = {{"JOB", "name of the job"}},
        .options = {devicesOption("the job's GPUs and all idle ones"),
                    limitOption("list at most N configurations", "8")},
-       .notes = {"The recommended one keeps tp and pp and changes dp; GPUs that it cannot use stay "
-                 "idle. After it come those that use all GPUs. "
-                 "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
+       .notes =
+           {"The recommended one keeps tp and pp and changes dp; GPUs that it cannot use stay "
+            "idle. After it come those that use all GPUs; the fastest one, which may leave GPUs "
+            "idle, and the one that moves least are named. "
+            "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
        .examples = {"tesseractl propose gpt-mini",
                     "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
       runPropose};

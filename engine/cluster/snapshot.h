@@ -369,10 +369,12 @@ struct Candidate {
   double step_seconds = 0;                  // estimate
   double pause_seconds = 0;                 // estimate of the move
   std::int64_t moved_bytes = 0;
-  std::int64_t peak_bytes = 0;            // of the device nearest to its capacity, during the move
-  std::int64_t capacity = 0;              // of that device
-  bool current = false;                   // the job runs it now
-  bool recommended = false;               // at most one of a proposal
+  std::int64_t peak_bytes = 0;  // of the device nearest to its capacity, during the move
+  std::int64_t capacity = 0;    // of that device
+  bool current = false;         // the job runs it now
+  bool recommended = false;     // at most one of a proposal
+  bool fastest = false;         // at most one: by the estimates, of those that fit
+  bool moves_least = false;  // at most one: of changes that leave no more idle than the recommended
   std::optional<Survival> survival = {};  // nullopt: not known
   friend bool operator==(const Candidate&, const Candidate&) = default;
   bool fits() const { return peak_bytes <= capacity; }

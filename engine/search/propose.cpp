@@ -79,6 +79,9 @@ class Search {
     // The recommendation does not depend on how many are listed.
     std::vector<Found> found = Plan(drafts, std::max(limit, kMaxProposed));
     Recommend(found);
+    AddFastest(drafts, found);
+    AddLeastMovement(drafts, found);
+    Recommend(found);
     std::vector<Candidate> candidates;
     bool keeps = false;
     for (Found& one : found) {
@@ -91,6 +94,7 @@ class Search {
     Proposal proposal{.job = input_.job, .why = WhyText(candidates, now_, keeps)};
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return Key(a) < Key(b); });
+    Label(candidates);
     Shorten(candidates, limit);
     proposal.candidates = std::move(candidates);
     if (input_.calibration.measured_at > 0) proposal.calibrated = input_.calibration.measured_at;
@@ -110,13 +114,53 @@ class Search {
     return {!c.fits(), !c.recommended, !c.idle.empty(), c.step_seconds, c.moved_bytes};
   }
 
-  /// Drops the last candidates, but keeps the current one unless `limit` is 1.
-  static void Shorten(std::vector<Candidate>& candidates, std::int64_t limit) {
-    while (std::ssize(candidates) > limit) {
-      auto last = std::prev(candidates.end());
-      if (last->current && limit > 1) --last;
-      candidates.erase(last);
+  /// Whether it may be named as the one that moves least. Those that leave more devices idle than
+  /// the recommended one may not: dropping replicas moves nothing.
+  static bool CanMoveLeast(const Candidate& candidate, const Candidate& recommended) {
+    return candidate.fits() && !candidate.current &&
+           candidate.idle.size() <= recommended.idle.size();
+  }
+
+  /// Names the fastest one and the one that moves least, of equal ones the first.
+  /// \pre the first one is recommended
+  void Label(std::vector<Candidate>& candidates) const {
+    Candidate* fastest = nullptr;
+    Candidate* least = nullptr;
+    for (Candidate& c : candidates) {
+      if (!c.fits()) continue;
+      const bool is_known = c.step_seconds > 0;
+      if (is_known && (!fastest || c.step_seconds < fastest->step_seconds)) fastest = &c;
+      if (!input_.layout || !CanMoveLeast(c, candidates.front())) continue;
+      if (!least || c.moved_bytes < least->moved_bytes) least = &c;
     }
+    if (fastest) fastest->fastest = true;
+    if (least) least->moves_least = true;
+  }
+
+  /// Drops the last candidates, but as far as possible not those that a user may want: the
+  /// recommended one, the current one, the fastest, the first that uses all devices, the one that
+  /// moves least.
+  static void Shorten(std::vector<Candidate>& candidates, std::int64_t limit) {
+    const auto first_of_all = std::find_if(candidates.begin(), candidates.end(),
+                                           [](const Candidate& c) { return c.idle.empty(); });
+    const auto importance = [&](const Candidate& c, std::ptrdiff_t position) -> std::ptrdiff_t {
+      if (c.recommended) return -5;
+      if (c.current) return -4;
+      if (c.fastest) return -3;
+      if (position == first_of_all - candidates.begin()) return -2;
+      return c.moves_least ? -1 : position;
+    };
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> order;  // importance, position
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      order.emplace_back(importance(candidates[i], static_cast<std::ptrdiff_t>(i)), i);
+    }
+    std::sort(order.begin(), order.end());
+    order.resize(std::min(order.size(), static_cast<std::size_t>(limit)));
+    std::vector<Candidate> kept;
+    std::sort(order.begin(), order.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (const auto& [rank, i] : order) kept.push_back(std::move(candidates[i]));
+    candidates = std::move(kept);
   }
 
   Result<ptc::RuledTensors> Tensors(bool zero) {
@@ -363,6 +407,103 @@ class Search {
     return fitting;
   }
 
+  /// Whether it is among those that are planned.
+  static bool IsKnown(const Draft& draft, const std::vector<Found>& found) {
+    return std::any_of(found.begin(), found.end(), [&](const Found& f) {
+      return f.candidate.mesh == draft.mesh && f.candidate.options == draft.options;
+    });
+  }
+
+  /// Adds the first of `order` that fits and is `better`, out of a few.
+  template <typename Better>
+  void AddFirst(const std::vector<const Draft*>& order, Better better, std::vector<Found>& found) {
+    constexpr std::size_t kPlans = 3;
+    for (std::size_t i = 0; i < std::min(kPlans, order.size()); ++i) {
+      auto one = Complete(*order[i]);
+      if (!one || !one->candidate.fits() || !better(one->candidate)) continue;
+      return found.push_back(std::move(*one));
+    }
+  }
+
+  /// Adds the fastest of all configurations if it is not there. It may leave devices idle.
+  void AddFastest(const std::vector<Draft>& drafts, std::vector<Found>& found) {
+    if (input_.settings.program) return;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Found& f : found) {
+      if (f.candidate.fits()) fastest = std::min(fastest, f.candidate.step_seconds);
+    }
+    std::vector<const Draft*> order;
+    for (const Draft& draft : drafts) {
+      if (!draft.may_fit || draft.step_seconds >= fastest || IsKnown(draft, found)) continue;
+      order.push_back(&draft);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const Draft* a, const Draft* b) {
+      return a->step_seconds < b->step_seconds;
+    });
+    AddFirst(
+        order, [fastest](const Candidate& c) { return c.step_seconds < fastest; }, found);
+  }
+
+  /// The bytes that move to a configuration on its first devices.
+  std::optional<std::int64_t> RoughlyMoved(const Draft& draft) {
+    const auto tensors = Tensors(draft.options.zero);
+    const auto mesh =
+        ptc::DeviceMesh::Make(draft.mesh, FirstDevices(draft.mesh.num_ranks(), draft.least_bytes));
+    if (!tensors || !mesh) return std::nullopt;
+    const auto to = MakeLayout(*tensors, *mesh);
+    if (!to) return std::nullopt;
+    const auto plan =
+        ptc::MakeOutline(*input_.layout, *to, input_.machines.topology, {.lost = input_.lost});
+    if (!plan) return std::nullopt;
+    return plan->bytes.moved();
+  }
+
+  /// In how many of tp, pp and ZeRO it differs from what the job runs.
+  int NumChanges(const Draft& draft) const {
+    const ptc::MeshShape& now = input_.layout->mesh().shape();
+    return (draft.mesh[Axis::kTp] != now[Axis::kTp] ? 1 : 0) +
+           (draft.mesh[Axis::kPp] != now[Axis::kPp] ? 1 : 0) +
+           (draft.options.zero != input_.options.zero ? 1 : 0);
+  }
+
+  /// Adds the configuration that moves least if it is not there. Outlines of all would take too
+  /// long with many devices, so those are looked at that are most like the current one.
+  void AddLeastMovement(const std::vector<Draft>& drafts, std::vector<Found>& found) {
+    constexpr std::int64_t kRanks = 1024;  // of all outlines together
+    const auto chosen = std::find_if(found.begin(), found.end(),
+                                     [](const Found& f) { return f.candidate.recommended; });
+    if (!input_.layout || chosen == found.end()) return;
+    const Candidate recommended = chosen->candidate;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const Found& f : found) {
+      if (CanMoveLeast(f.candidate, recommended)) {
+        least = std::min(least, f.candidate.moved_bytes);
+      }
+    }
+    std::vector<const Draft*> like;
+    for (const Draft& draft : drafts) {
+      const bool uses_enough = draft.mesh.num_ranks() >= recommended.mesh.num_ranks();
+      if (draft.may_fit && uses_enough && !IsKnown(draft, found)) like.push_back(&draft);
+    }
+    std::stable_sort(like.begin(), like.end(), [this](const Draft* a, const Draft* b) {
+      return NumChanges(*a) < NumChanges(*b);
+    });
+    std::vector<std::pair<std::int64_t, const Draft*>> moved;
+    std::int64_t ranks = 0;
+    for (const Draft* const draft : like) {
+      if (ranks >= kRanks) break;
+      ranks += draft->mesh.num_ranks();
+      const auto bytes = RoughlyMoved(*draft);
+      if (bytes && *bytes < least) moved.emplace_back(*bytes, draft);
+    }
+    std::stable_sort(moved.begin(), moved.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<const Draft*> order;
+    for (const auto& [bytes, draft] : moved) order.push_back(draft);
+    AddFirst(
+        order, [least](const Candidate& c) { return c.moved_bytes < least; }, found);
+  }
+
   /// Completes drafts until `limit` fit or too many are planned. One that has no room for its state
   /// is cheap to look at, so many of these are.
   /// \return how many it has looked at
@@ -468,6 +609,7 @@ class Search {
   void Recommend(std::vector<Found>& all) const {
     std::vector<Found*> fit;
     for (Found& found : all) {
+      found.candidate.recommended = false;
       if (found.candidate.fits()) fit.push_back(&found);
     }
     const auto keep_only = [&fit](const auto& is_kept) {

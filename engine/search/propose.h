@@ -54,8 +54,11 @@ inline constexpr double kEqualSpeed = 0.03;
 inline constexpr std::int64_t kMaxProposed = 8;
 
 /// Returns the best `limit` configurations: the recommended one first, then those that use all
-/// devices, the fastest first. Always includes the current one if the devices allow it. Micro-batch
-/// and ZeRO vary; of equally fast micro-batches the trainer's own choice (0) is listed.
+/// devices, the fastest first. As far as `limit` permits it includes the current one if the devices
+/// allow it, the fastest one (which may leave devices idle), the first that uses all devices, and
+/// the one that moves the fewest bytes of those that leave no more devices idle than the
+/// recommended one. Micro-batch and ZeRO vary; of equally fast micro-batches the trainer's own
+/// choice (0) is listed.
 /// \error kInvalidArgument for an empty device list, or, if no mesh can run, the error of the
 ///     smallest one
 /// \error kResourceExhausted if no mesh fits: as CheckFits of the one that needs least

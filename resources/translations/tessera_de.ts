@@ -2626,6 +2626,18 @@
         <translation>Speicher der vollsten GPU während der Änderung</translation>
     </message>
     <message>
+        <source>fastest</source>
+        <translation>am schnellsten</translation>
+    </message>
+    <message>
+        <source>moves least</source>
+        <translation>bewegt am wenigsten</translation>
+    </message>
+    <message>
+        <source>all GPUs</source>
+        <translation>alle GPUs</translation>
+    </message>
+    <message>
         <source>current</source>
         <translation>aktuell</translation>
     </message>

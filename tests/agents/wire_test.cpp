@@ -217,6 +217,8 @@ class Any {
       candidate.capacity = Count();
       candidate.current = Flip();
       candidate.recommended = Flip();
+      candidate.fastest = Flip();
+      candidate.moves_least = Flip();
       if (Flip()) candidate.survival = engine::Survival{Device().node, Count()};
       proposal.candidates.push_back(candidate);
     }

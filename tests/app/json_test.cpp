@@ -174,10 +174,10 @@ class JsonTest : public QObject {
     QCOMPARE(Keys(json), (QStringList{"job", "candidates", "why", "calibrated"}));
     QVERIFY(json["calibrated"].is_null());
     const Json& best = json["candidates"][0];
-    QCOMPARE(Keys(best),
-             (QStringList{"mesh", "devices", "zero", "micro_batch", "idle", "step_seconds",
-                          "pause_seconds", "moved_bytes", "peak_bytes", "capacity_bytes", "fits",
-                          "current", "recommended", "survives"}));
+    QCOMPARE(Keys(best), (QStringList{"mesh", "devices", "zero", "micro_batch", "idle",
+                                      "step_seconds", "pause_seconds", "moved_bytes", "peak_bytes",
+                                      "capacity_bytes", "fits", "current", "recommended", "fastest",
+                                      "moves_least", "uses_all", "survives"}));
     QCOMPARE(best["mesh"]["pp"].get<int>(), 2);
     QVERIFY(best["zero"].get<bool>() && best["recommended"].get<bool>() &&
             best["fits"].get<bool>());

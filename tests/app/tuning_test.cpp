@@ -99,13 +99,16 @@ class TuningTest : public QObject {
     best.peak_bytes = 5;
     best.capacity = 10;
     best.recommended = true;
+    best.moves_least = true;
     engine::Candidate current = best;
+    current.moves_least = false;
+    current.fastest = true;
     current.recommended = false;
     current.current = true;
     current.step_seconds = 0;
     current.idle = {{0, 3}};
     engine::Candidate big = best;
-    big.recommended = false;
+    big.recommended = big.moves_least = false;
     big.peak_bytes = 11;
     proposal.candidates = {best, current, big};
     proposal.why = "dp=4 it is.";
@@ -114,6 +117,8 @@ class TuningTest : public QObject {
     QVERIFY(lines[1].startsWith("*  dp=4,tp=1,pp=1"));
     QVERIFY(lines[1].contains("8192"));
     QVERIFY(lines[2].startsWith("="));
+    QVERIFY(lines[1].trimmed().endsWith("moves least, uses all"));
+    QVERIFY(lines[2].trimmed().endsWith("fastest"));
     QVERIFY(lines[3].contains("does not fit"));
     QVERIFY(text.find("dp=4 it is.\n") != std::string::npos);
     QVERIFY(text.find("built-in constants; `tesseractl probe`") != std::string::npos);

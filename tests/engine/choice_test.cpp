@@ -309,6 +309,61 @@ class ChoiceTest : public QObject {
     QVERIFY(most->idle.size() <= best.idle.size());
   }
 
+  // Sixteen devices for a job on four: the kept mesh copies the state to six more replicas, all
+  // that use fewer of the devices compute on fewer cores.
+  void furtherRowsAreTheFastestAndTheOneThatMovesLeast_data() {
+    QTest::addColumn<double>("cores");
+    QTest::newRow("devices share two cores") << 2.0;
+    QTest::newRow("devices with a core each") << 4.0;
+  }
+  void furtherRowsAreTheFastestAndTheOneThatMovesLeast() {
+    QFETCH(double, cores);
+    SearchInput input = Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "4x4");
+    input.calibration.cores = static_cast<std::int64_t>(cores);
+    input.calibration.all_cores_speed = cores;
+    const auto with_limit = [&](std::int64_t limit) {
+      auto proposal = engine::Propose(input, limit);
+      return proposal ? proposal->candidates : std::vector<Candidate>();
+    };
+    const auto one = [](const std::vector<Candidate>& all, bool Candidate::*is) {
+      std::vector<Candidate> found;
+      std::ranges::copy_if(all, std::back_inserter(found), is);
+      return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+    };
+    const std::vector<Candidate> eight = with_limit(8);
+    QCOMPARE(eight.size(), std::size_t{8});
+    QCOMPARE(eight.front().mesh, Mesh("dp=8,tp=2"));
+    const auto fastest = one(eight, &Candidate::fastest);
+    const auto least = one(eight, &Candidate::moves_least);
+    QVERIFY(fastest && least);
+    for (const Candidate& c : with_limit(64)) {
+      if (!c.fits()) continue;
+      QVERIFY(fastest->step_seconds <= c.step_seconds * (1 + engine::kEqualSpeed));
+    }
+    // The state goes to twelve devices once at most, in place of six times.
+    QVERIFY(!least->current && least->idle.empty());
+    QVERIFY(least->moved_bytes * 3 < eight.front().moved_bytes);
+    for (const Candidate& c : eight) {
+      if (c.fits() && !c.current && c.idle.empty()) QVERIFY(least->moved_bytes <= c.moved_bytes);
+    }
+    // A short list has them, too.
+    const std::vector<Candidate> four = with_limit(4);
+    QCOMPARE(four.size(), std::size_t{4});
+    QVERIFY(four.front() == eight.front());
+    QCOMPARE(one(four, &Candidate::fastest), fastest);
+    QVERIFY(one(four, &Candidate::current));
+    QVERIFY(std::ranges::any_of(four, [](const Candidate& c) { return c.idle.empty(); }));
+    QCOMPARE(with_limit(1), std::vector<Candidate>{eight.front()});
+  }
+
+  // A start moves nothing.
+  void aStartNamesTheFastestOnly() {
+    const auto proposal = engine::Propose(Input("gpt-mini", "", "2x2"));
+    VERIFY_OK(proposal);
+    QCOMPARE(std::ranges::count_if(proposal->candidates, &Candidate::fastest), 1);
+    QCOMPARE(std::ranges::count_if(proposal->candidates, &Candidate::moves_least), 0);
+  }
+
   // Fewer devices than one replica has: nothing can be kept.
   void withoutRoomForAReplicaTheFastestIsRecommended() {
     const SearchInput input =

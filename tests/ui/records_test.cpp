@@ -364,6 +364,27 @@ class RecordsTest : public QObject {
     QCOMPARE(model.rowCount(), 2);
   }
 
+  void candidatesSayWhatTheyAreBestIn() {
+    ui::CandidateTableModel model;
+    engine::Candidate kept, fast, lean;
+    kept.mesh = test::Shape(4, 1, 1);
+    fast.mesh = test::Shape(2, 1, 1);
+    fast.idle = {{0, 2}, {0, 3}};
+    fast.fastest = true;
+    lean.mesh = test::Shape(1, 2, 2);
+    lean.moves_least = true;
+    lean.options.zero = true;
+    model.setCandidates({kept, fast, lean}, {});
+    QCOMPARE(model.describe(0).split(QStringLiteral(" · ")).at(1), QStringLiteral("all GPUs"));
+    QCOMPARE(model.describe(1).split(QStringLiteral(" · ")).at(1), QStringLiteral("fastest"));
+    QVERIFY(model.describe(2).contains(QStringLiteral("moves least · all GPUs")));
+    QCOMPARE(model.index(2, 0).data(ui::CandidateTableModel::MeritsRole).toString(),
+             QStringLiteral("moves least, all GPUs"));
+    // Where no configuration leaves GPUs idle, all of them use all.
+    model.setCandidates({kept, lean}, {});
+    QCOMPARE(model.index(0, 0).data(ui::CandidateTableModel::MeritsRole).toString(), QString());
+  }
+
   void optionsAreEditsLikeOthers() {
     test::Panel panel;
     ui::Draft* draft = panel.window->draft();

@@ -87,12 +87,24 @@ QString CandidateTableModel::tokensText(const engine::Candidate& candidate) cons
   return tokens ? format::shortCount(*tokens) : format::unknown();
 }
 
+QStringList CandidateTableModel::merits(const engine::Candidate& candidate) const {
+  QStringList words;
+  if (candidate.fastest) words << tr("fastest");
+  if (candidate.moves_least) words << tr("moves least");
+  const auto leavesIdle = [](const engine::Candidate& each) { return !each.idle.empty(); };
+  if (candidate.fits() && !leavesIdle(candidate) && std::ranges::any_of(m_rows, leavesIdle)) {
+    words << tr("all GPUs");
+  }
+  return words;
+}
+
 QString CandidateTableModel::describe(int row) const {
   const engine::Candidate& candidate = this->row(row);
   QStringList parts{format::shape(candidate.mesh)};
   if (const QString options = shortOptions(candidate.options); !options.isEmpty()) parts << options;
   if (candidate.current) parts << tr("current");
   if (candidate.recommended) parts << tr("recommended");
+  parts << merits(candidate);
   parts << tr("step ≈ %1").arg(text(candidate, StepColumn));
   if (const QString tokens = text(candidate, TokensColumn); tokens != format::unknown()) {
     parts << tr("≈ %1 tokens/s").arg(tokens);
@@ -128,6 +140,8 @@ QVariant CandidateTableModel::data(const QModelIndex& index, int role) const {
       return candidate.current;
     case RecommendedRole:
       return candidate.recommended;
+    case MeritsRole:
+      return merits(candidate).join(QStringLiteral(", "));
     case HoveredRole:
       return m_hovered == index.row();
     default:

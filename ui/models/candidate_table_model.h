@@ -32,7 +32,7 @@ class CandidateTableModel : public ColumnTable<std::vector<engine::Candidate>> {
     PeakColumn,
     NUM_COLUMNS
   };
-  enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole, HoveredRole };
+  enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole, HoveredRole, MeritsRole };
 
   explicit CandidateTableModel(QObject* parent = nullptr);
   /// `tokens` returns the tokens per second for a step time, if known.
@@ -49,6 +49,8 @@ class CandidateTableModel : public ColumnTable<std::vector<engine::Candidate>> {
 
  private:
   QString tokensText(const engine::Candidate& candidate) const;
+  /// Returns what the configuration is best in: "fastest", "moves least", "all GPUs".
+  QStringList merits(const engine::Candidate& candidate) const;
 
   std::optional<int> m_hovered;
   std::function<std::optional<double>(double)> m_tokens;

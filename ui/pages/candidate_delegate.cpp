@@ -57,6 +57,10 @@ void CandidateDelegate::initStyleOption(QStyleOptionViewItem* option,
     if (index.data(CandidateTableModel::CurrentRole).toBool()) {
       option->text = QString(option->text + QLatin1Char(' ') + tr("now")).trimmed();
     }
+    const QString merits = index.data(CandidateTableModel::MeritsRole).toString();
+    if (!merits.isEmpty()) {
+      option->text = QString(option->text + QLatin1Char(' ') + merits).trimmed();
+    }
   }
 }
 

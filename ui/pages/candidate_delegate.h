@@ -8,8 +8,8 @@
 
 namespace tessera::ui {
 
-/// Paints how a candidate fits as a shape. Highlights the recommended candidate and labels the
-/// running one.
+/// Paints how a candidate fits as a shape. Highlights the recommended candidate, appends what a
+/// candidate is best in, and labels the running one.
 class CandidateDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
