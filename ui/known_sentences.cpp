@@ -575,6 +575,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "the end of the last one is not in the journal yet"),
       QT_TRANSLATE_NOOP("Sentences", "database or disk is full"),
       QT_TRANSLATE_NOOP("Sentences", "'%1' needs an operator's key; key '%2' is a %3's"),
+      QT_TRANSLATE_NOOP("Sentences", "only operators may ask it, and this key is a viewer's"),
       QT_TRANSLATE_NOOP("Sentences", "cannot reach %1"),
       QT_TRANSLATE_NOOP("Sentences", "no reply within %1"),
       QT_TRANSLATE_NOOP("Sentences", "the connection to the cluster is closed"),

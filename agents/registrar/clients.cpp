@@ -48,6 +48,7 @@ bool OnlyLooks(const wire::Request& request) {
     case wire::Request::kProgram:
     case wire::Request::kJobs:
     case wire::Request::kListCheckpoints:
+    case wire::Request::kCheckMesh:  // answered without the program
     case wire::Request::kRegistrar:
     case wire::Request::BODY_NOT_SET:
       return true;

@@ -210,7 +210,8 @@ void Inquiries::OnProgram(const std::string& name, const ReplyPtr& reply) const 
 }
 
 // The built-in trainer and a simulated rank can run on each mesh that the plan permits.
-void Inquiries::OnCheckMesh(const wire::CheckMeshRequest& request, const ReplyPtr& reply) {
+void Inquiries::OnCheckMesh(Role role, const wire::CheckMeshRequest& request,
+                            const ReplyPtr& reply) {
   const Result<Job*> found = jobs_.Need(request.job());
   if (!found) return reply->Fail(found.error());
   const Job& job = **found;
@@ -218,6 +219,10 @@ void Inquiries::OnCheckMesh(const wire::CheckMeshRequest& request, const ReplyPt
   wire::Reply out;
   wire::CheckMeshReply& answer = *out.mutable_check_mesh();
   if (!job.settings.program || world_.simulation) return reply->Done(std::move(out));
+  if (role != Role::kOperator) {
+    answer.set_not_asked("only operators may ask it, and this key is a viewer's");
+    return reply->Done(std::move(out));
+  }
   if (const Status runs = CheckPausedOrRunning(job); !runs) {
     answer.set_not_asked(runs.error().message);
     return reply->Done(std::move(out));

@@ -2,10 +2,12 @@
 #pragma once
 
 /// \file
-/// Queries that the registrar sends to nodes (probe, doctor, log, mesh), and what it knows of programs.
+/// Queries that the registrar sends to nodes (probe, doctor, log, mesh), and what it knows of
+/// programs.
 
 #include <functional>
 
+#include "agents/net/key_owner.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/pending_reply.h"
@@ -29,8 +31,9 @@ class Inquiries : public RegistrarPart {
   void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
   void OnProgram(const std::string& name, const ReplyPtr& reply) const;
   /// Asks the program of a job whether it can run on a mesh: what it says when a change is
-  /// prepared, without a change.
-  void OnCheckMesh(const wire::CheckMeshRequest& request, const ReplyPtr& reply);
+  /// prepared, without a change. That runs code on a node, so programs are asked only for
+  /// operators.
+  void OnCheckMesh(Role role, const wire::CheckMeshRequest& request, const ReplyPtr& reply);
   /// \error those of the journal
   Status Recover();
   /// What the last probe has measured, else what is assumed.

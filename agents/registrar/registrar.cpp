@@ -394,7 +394,7 @@ void Registrar::Answer(const std::string& identity, const KeyOwner& owner,
     case wire::Request::kProgram:
       return inquiries_.OnProgram(request.program().job(), reply);
     case wire::Request::kCheckMesh:
-      return inquiries_.OnCheckMesh(request.check_mesh(), reply);
+      return inquiries_.OnCheckMesh(owner.role, request.check_mesh(), reply);
     case wire::Request::kJobs:
       return states_.OnJobs(owner.role, reply);
     case wire::Request::kView:

@@ -895,6 +895,10 @@
         <translation>„%1“ braucht den Schlüssel eines Bedieners; Schlüssel „%2“ gehört einem %3</translation>
     </message>
     <message>
+        <source>only operators may ask it, and this key is a viewer&apos;s</source>
+        <translation>nur mit einem operator-Schlüssel, und dieser ist ein viewer-Schlüssel</translation>
+    </message>
+    <message>
         <source>cannot reach %1</source>
         <translation>%1 ist nicht erreichbar</translation>
     </message>

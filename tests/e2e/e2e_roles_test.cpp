@@ -58,6 +58,10 @@ class E2eRolesTest : public QObject {
       const Outcome seen = As("guest", words);
       QVERIFY2(seen.code == 0, seen.Text());
     }
+    const Outcome plan = As("guest", {"plan", kJob, "--mesh", "dp=1", "--devices", "n0g0"});
+    QVERIFY2(plan.output.contains("was not asked whether it can run there: only operators may ask "
+                                  "it, and this key is a viewer's"),
+             plan.Text());
   }
 
   void aViewerChangesNothing() {
@@ -304,7 +308,10 @@ class E2eRolesTest : public QObject {
     const auto back = qScopeGuard([&] { QFile::rename(away, file); });
     const auto says = [&](const QStringList& words) { return m_cluster->Run(words).output; };
     QVERIFY(LocalCluster::WaitFor(
-        [&] { return says({"events", "--limit", "50"}).contains("refuses key " + shown); }, 60));
+        [&] {
+          return says({"events", "--limit", "50"}).contains("refuses key " + shown);
+        },
+        60));
     const QString doctor = says({"doctor"});
     QVERIFY2(doctor.contains("key " + shown + " from "), qPrintable(doctor));
     QVERIFY(LocalCluster::WaitFor(
