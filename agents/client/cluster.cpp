@@ -17,6 +17,7 @@
 
 #include "agents/net/backoff.h"
 #include "agents/net/duration_text.h"
+#include "agents/net/local_address.h"
 #include "agents/net/loop.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -154,14 +155,14 @@ struct ClusterClient::Impl {
     TESSERA_TRY(Socket commands,
                 Socket::Client(context, SocketKind::kDealer, keys, profile.server_key));
     TESSERA_RETURN_IF_ERROR(commands.Monitor(context));
-    TESSERA_RETURN_IF_ERROR(commands.Connect(profile.registrar_endpoint));
+    TESSERA_RETURN_IF_ERROR(commands.Connect(ConnectableEndpoint(profile.registrar_endpoint)));
     fresh.commands.emplace(std::move(commands));
     if (with_stream) {
       TESSERA_TRY(Socket events,
                   Socket::Client(context, SocketKind::kSub, keys, profile.server_key));
       TESSERA_RETURN_IF_ERROR(events.Monitor(context));
       TESSERA_RETURN_IF_ERROR(events.Subscribe(""));
-      TESSERA_RETURN_IF_ERROR(events.Connect(profile.events_endpoint));
+      TESSERA_RETURN_IF_ERROR(events.Connect(ConnectableEndpoint(profile.events_endpoint)));
       fresh.events.emplace(std::move(events));
     }
     link = std::move(fresh);

@@ -28,8 +28,8 @@ Result<Addresses> Resolve(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), port.empty() ? nullptr : port.c_str(), &hints,
-                                      &found);
+  if (const int error =
+          ::getaddrinfo(host.c_str(), port.empty() ? nullptr : port.c_str(), &hints, &found);
       error != 0) {
     return Unavailable(fmt::format("'{}': {}", host, ::gai_strerror(error)));
   }
@@ -90,15 +90,22 @@ Result<std::string> NumericEndpoint(const std::string& endpoint) {
     return endpoint;
   }
   TESSERA_TRY(const Addresses addresses, Resolve(place.host, ""));
-  const addrinfo* chosen = addresses.get();
-  while (chosen != nullptr && chosen->ai_family != AF_INET) chosen = chosen->ai_next;
-  if (chosen == nullptr) {
-    return Unavailable(
-        fmt::format("'{}' has no IPv4 address: write its IPv6 address in brackets", place.host));
-  }
+  const auto first_of = [&](int family) {
+    const addrinfo* at = addresses.get();
+    while (at != nullptr && at->ai_family != family) at = at->ai_next;
+    return at;
+  };
+  const addrinfo* chosen = first_of(AF_INET);
+  if (chosen == nullptr) chosen = first_of(AF_INET6);
+  if (chosen == nullptr) return Unavailable(fmt::format("'{}' has no address", place.host));
   const auto text = NumericText(chosen->ai_addr, chosen->ai_addrlen);
   if (!text) return Unavailable(fmt::format("'{}' has no numeric address", place.host));
   return fmt::format("tcp://{}:{}", *text, place.port);
+}
+
+std::string ConnectableEndpoint(const std::string& endpoint) {
+  auto numeric = NumericEndpoint(endpoint);
+  return numeric && numeric->starts_with("tcp://[") ? *std::move(numeric) : endpoint;
 }
 
 }  // namespace tessera::agents

@@ -145,7 +145,8 @@ void PrepareProcess() {
 #endif
 }
 
-/// Resolves host names in what this node binds: ranks and other nodes get the addresses.
+/// Resolves host names in what this node binds, because ranks and other nodes get the addresses,
+/// and the registrar's if it has only IPv6 addresses.
 Status ResolveOwn(AgentConfig& config) {
   const bool is_registrar = config.registrar_endpoint == config.endpoint;
   std::vector<std::string*> own = {&config.endpoint, &config.events};
@@ -153,7 +154,8 @@ Status ResolveOwn(AgentConfig& config) {
   for (std::string* const endpoint : own) {
     TESSERA_TRY(*endpoint, NumericEndpoint(*endpoint));
   }
-  if (is_registrar) config.registrar_endpoint = config.endpoint;
+  config.registrar_endpoint =
+      is_registrar ? config.endpoint : ConnectableEndpoint(config.registrar_endpoint);
   return OkStatus();
 }
 

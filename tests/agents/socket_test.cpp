@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
+#include <cstring>
 #include <functional>
 
 #include "agents/net/local_address.h"
@@ -97,8 +98,24 @@ class SocketTest : public QObject {
     QCOMPARE(numeric("tcp://localhost:7400"), QStringLiteral("tcp://127.0.0.1:7400"));
     for (const char* endpoint : {"tcp://10.1.2.3:7400", "tcp://[fe80::1]:*", "tcp://*:1", "tcp://lo:1"})
       QCOMPARE(numeric(endpoint), QString::fromLatin1(endpoint));
+    // A host without an IPv4 address: the resolver takes this text as its name.
+    QCOMPARE(numeric("tcp://::1:7400"), QStringLiteral("tcp://[::1]:7400"));
     const auto unknown = NumericEndpoint("tcp://no-such-host.invalid:1");
     QVERIFY(!unknown && unknown.error().message.starts_with("'no-such-host.invalid': "));
+  }
+
+  void aNameWithOnlyAnIpv6AddressIsReached() {
+    QCOMPARE(ConnectableEndpoint("tcp://localhost:1"), std::string("tcp://localhost:1"));
+    QCOMPARE(ConnectableEndpoint("tcp://no-such-host.invalid:1"),
+             std::string("tcp://no-such-host.invalid:1"));
+    if (!QFile::exists(QStringLiteral("/proc/net/if_inet6"))) QSKIP("this machine has no IPv6");
+    NetContext context;
+    auto server = *Socket::Server(context, SocketKind::kRouter, {});
+    const std::string port = server.Bind("tcp://[::1]:*")->substr(std::strlen("tcp://[::1]:"));
+    auto client = *Socket::Client(context, SocketKind::kDealer, {}, "");
+    QVERIFY(client.Connect(ConnectableEndpoint("tcp://::1:" + port)));
+    QVERIFY(client.Send(Frames({"hello"})));
+    QVERIFY(Wait(server).has_value());
   }
 
   void encryptedMessagesGoBothWays() {

@@ -21,8 +21,10 @@ class E2eAddressesTest : public QObject {
   void aNodeTrainsAtItsAddress_data() {
     QTest::addColumn<QString>("host");
     QTest::addColumn<QString>("listens");
-    QTest::newRow("a name") << "localhost" << "127.0.0.1";
-    QTest::newRow("IPv6") << "[::1]" << "[::1]";
+    QTest::newRow("a name") << "localhost"
+                            << "127.0.0.1";
+    QTest::newRow("IPv6") << "[::1]"
+                          << "[::1]";
   }
   void aNodeTrainsAtItsAddress() {
     QFETCH(QString, host);
@@ -68,6 +70,78 @@ class E2eAddressesTest : public QObject {
       if (check["name"] == "ports") QCOMPARE(check["verdict"].get<std::string>(), "ok");
     agent->terminate();
     QVERIFY(agent->waitForFinished(20'000));
+  }
+
+  // Each holds a stage; then the first stage moves to the other node.
+  void twoNodesMeetOverIpv6() {
+    if (!QFile::exists("/proc/net/if_inet6")) QSKIP("this machine has no IPv6");
+    const QTemporaryDir home("/tmp/tsa.XXXXXX");
+    const HomeGuard guard(home.path());
+    const auto run = [&](const QStringList& words) {
+      return RunProgram("tesseractl", words, EnvironmentWithHome(home.path()), 60);
+    };
+    const int port = QRandomGenerator::global()->bounded(15000, 30000);
+    const auto address = [&](int node) { return QStringLiteral("[::1]:%1").arg(port + 20 * node); };
+    const auto path = [&](int node, const QString& file) {
+      return home.filePath(QStringLiteral("n%1/%2").arg(node).arg(file));
+    };
+    for (int node = 0; node < 2; ++node) {
+      QStringList words{"node",         "setup",
+                        "--cluster",    "lab",
+                        "--node",       QString::number(node),
+                        "--address",    address(node),
+                        "--host",       QStringLiteral("h%1").arg(node),
+                        "--gpus",       "2",
+                        "--gpu-memory", "64M",
+                        "--output",     path(node, "agent.json"),
+                        "--directory",  path(node, "state")};
+      if (node > 0) {
+        words << "--registrar" << address(0) << "--registrar-key" << path(0, "allowed/n0.pub");
+      }
+      const Outcome setup = run(words);
+      QVERIFY2(setup.code == 0, setup.Text());
+    }
+    QVERIFY(run({"keys", "new", "lena"}).code == 0);
+    QVERIFY(QFile::copy(path(0, "allowed/n0.pub"), path(1, "allowed/n0.pub")));
+    QVERIFY(QFile::copy(path(1, "allowed/n1.pub"), path(0, "allowed/n1.pub")));
+    for (int node = 0; node < 2; ++node) {
+      QVERIFY(QFile::copy(home.filePath("keys/lena.pub"), path(node, "allowed/lena.pub")));
+    }
+    const Outcome added = run({"profile", "add", "lab", "--registrar", address(0), "--server-key",
+                               path(0, "allowed/n0.pub"), "--key", home.filePath("keys/lena.key")});
+    QVERIFY2(added.code == 0, added.Text());
+
+    const auto start_agent = [&](int node) {
+      return StartProgram("tessera-agent", {"--config", path(node, "agent.json")},
+                          EnvironmentWithHome(home.path()));
+    };
+    const auto first = start_agent(0), second = start_agent(1);
+    const auto status = [&] { return run({"status", "--json"}).LastJson(); };
+    QVERIFY(Cluster::WaitFor([&] {
+      const Json now = status();
+      if (!now.is_object() || now["nodes"].size() != 2) return false;
+      return now["nodes"][0]["state"] == "alive" && now["nodes"][1]["state"] == "alive";
+    }));
+    const auto trains = [&](std::int64_t after) {
+      return Cluster::WaitFor([&] {
+        const Json now = status();
+        return now.is_object() && !now["jobs"].empty() && now["jobs"][0]["step"] > after;
+      });
+    };
+    const Outcome start =
+        run({"job", "start", "gpt-nano", "--mesh", "pp=2", "--devices", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(trains(2));
+    const Outcome moved =
+        run({"apply", "gpt-nano", "--mesh", "pp=2", "--devices", "n1g0,n1g1", "--yes"});
+    QVERIFY2(moved.code == 0, moved.Text());
+    QVERIFY(trains(status()["jobs"][0]["step"].get<std::int64_t>()));
+    const Json devices = status()["jobs"][0]["devices"];
+    QVERIFY2(devices == Json::parse(R"(["n1g0", "n1g1"])"), devices.dump().c_str());
+    for (QProcess* const agent : {second.get(), first.get()}) {
+      agent->terminate();
+      QVERIFY(agent->waitForFinished(20'000));
+    }
   }
 
   void aNameThatDoesNotExistIsRefused() {
