@@ -93,7 +93,7 @@ void printDifference(const TensorDifference& difference) {
 }
 
 /// A checkpoint to compare, and the prefix that its names have lost.
-struct Side {
+struct ComparedSide {
   std::shared_ptr<const checkpoint::Checkpoint> checkpoint;
   std::string prefix = {};
 };
@@ -104,19 +104,19 @@ bool hasPrefix(const checkpoint::Checkpoint& checkpoint, const std::string& pref
 }
 
 /// One --strip-prefix is of both sides, where it occurs; of two, each is of one side.
-Result<Side> openSide(const Invocation& call, std::size_t word) {
+Result<ComparedSide> openSide(const Invocation& call, std::size_t word) {
   TESSERA_TRY(auto opened, openCheckpoint(call, call.arguments.word(word)));
   const std::vector<std::string> prefixes = call.arguments.values("strip-prefix");
   const bool isOfBoth = prefixes.size() == 1;
   const std::string prefix = prefixes.empty() ? "" : prefixes[isOfBoth ? 0 : word];
-  if (prefix.empty() || (isOfBoth && !hasPrefix(*opened, prefix))) return Side{opened};
+  if (prefix.empty() || (isOfBoth && !hasPrefix(*opened, prefix))) return ComparedSide{opened};
   TESSERA_TRY(opened, opened->WithoutPrefix(prefix));
-  return Side{opened, prefix};
+  return ComparedSide{opened, prefix};
 }
 
 /// "26 of 26 names are equal without the prefix '_orig_mod.' of A: --strip-prefix _orig_mod. …";
 /// empty if the names do not differ by a prefix.
-std::string prefixNote(const Side& a, const Side& b) {
+std::string prefixNote(const ComparedSide& a, const ComparedSide& b) {
   const auto difference = checkpoint::FindPrefixDifference(*a.checkpoint, *b.checkpoint);
   if (!difference) return {};
   const std::string ofA = a.prefix + difference->of_a, ofB = b.prefix + difference->of_b;
