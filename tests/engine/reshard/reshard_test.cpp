@@ -19,6 +19,7 @@
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
+#include "tests/support/work.h"
 
 namespace tessera::reshard {
 namespace {
@@ -75,6 +76,56 @@ class ReshardTest : public test::ReshardFixture {
     const auto index = nlohmann::json::parse(text);
     QCOMPARE(index["weight_map"].size(), tensors.size());
     QCOMPARE(index["weight_map"]["layer.\"0"].get<std::string>(), std::string("model.safetensors"));
+  }
+
+  // A search for each name in what is printed so far would cost 64 times as much for 8 times as
+  // many.
+  void printingIsLinear_data() {
+    QTest::addColumn<QString>("what");
+    for (const char* what : {"manifest", "index", "metadata", "header"})
+      QTest::newRow(what) << what;
+  }
+  void printingIsLinear() {
+    QFETCH(QString, what);
+    const auto source = Checkpoint::Make({Format::kTorchDcp, Path("src"), {}, {}});
+    QVERIFY(source.has_value());
+    const auto units = [&](int count) {
+      std::vector<OutTensor> tensors;
+      const std::vector<std::uint64_t> digests(static_cast<std::size_t>(count), 1);
+      Arrangement arrangement;
+      arrangement.files.push_back({"model.safetensors", {}});
+      OutFile& file = arrangement.files[0];
+      for (int i = 0; i < count; ++i) {
+        const std::string name = "model.layers.mlp.experts.down_proj." + std::to_string(i);
+        tensors.push_back({name, ptc::DType::kU8, {i % 7, 3}});
+        file.pieces.push_back(i);
+        file.header.tensors.push_back({name, ptc::DType::kU8, {i % 7, 3}});
+        arrangement.pieces.push_back({name, ptc::DType::kU8, {i % 7, 3}});
+        arrangement.locations.push_back({0, 0});
+      }
+      std::size_t bytes = 0;
+      const TextSink sink = [&](std::string_view block) {
+        bytes += block.size();
+        return OkStatus();
+      };
+      const double cost = test::UnitsOf(3, [&](int) {
+        if (what == "manifest") {
+          static_cast<void>(PrintManifest(tensors, digests, 7, sink));
+        } else if (what == "index") {
+          static_cast<void>(PrintIndex(arrangement, sink));
+        } else if (what == "metadata") {
+          AddMetadata(**source, Format::kShardedSafetensors, arrangement);
+          bytes += WithDigests(file, digests).metadata.size();
+        } else {
+          static_cast<void>(checkpoint::AssignOffsets(file.header.tensors));
+          const auto text = checkpoint::PrintHeader(file.header);
+          bytes += text ? text->size() : 0;
+        }
+      });
+      return bytes > 0 ? cost : -1;
+    };
+    const double few = units(5'000), many = units(40'000);
+    QVERIFY2(few > 0 && many < 24 * few, qPrintable(QString("%1 and %2").arg(few).arg(many)));
   }
 
   // A name of 60 bytes times 1.1 million is the difference between a header that fits and one that
