@@ -57,7 +57,7 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
                                             const ptc::PlanBytes& bytes) {
   OfflineSchedule out;
   ptc::ScheduleOptions options;
-  options.relay = readRelay(arguments);
+  options.relay = readRelay(arguments) && layouts.lost.empty();  // as in a change
   if (const auto text = arguments.value("memory")) {
     TESSERA_TRY(options.memory_budget, parseMemory(*text).Context("--memory"));
     if (options.memory_budget == 0) return InvalidArgument("--memory must be above 0");
@@ -65,20 +65,26 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
   out.memoryBudget = options.memory_budget;
   out.networkDirect = bytes.network;
   out.storage = bytes.storage;
+  const bool needsSchedule = out.memoryBudget > 0 || arguments.has("relay");
   if (out.storage > 0) {
-    if (out.memoryBudget == 0) return out;
+    if (!needsSchedule) return out;
     return FailedPrecondition(
-        fmt::format("--memory: there is no schedule for a plan that reads {} from storage",
-                    formatBytes(out.storage)));
+        fmt::format("--{}: there is no schedule for a plan that reads {} from storage",
+                    out.memoryBudget > 0 ? "memory" : "relay", formatBytes(out.storage)));
   }
   out.numPieces = numPieces(layouts.from) + numPieces(layouts.to);
   if (out.numPieces > kMostScheduledPieces) {
-    if (out.memoryBudget == 0) return out;
+    if (!needsSchedule) return out;
+    if (out.memoryBudget == 0)
+      return ResourceExhausted(
+          fmt::format("--relay: there is no schedule above {} pieces; this plan has {}",
+                      kMostScheduledPieces, out.numPieces));
     return ResourceExhausted(
         fmt::format("--memory: there is no schedule above {} pieces; this plan has {}",
                     kMostScheduledPieces, out.numPieces));
   }
-  TESSERA_TRY(const ptc::Plan plan, ptc::MakePlan(layouts.from, layouts.to, layouts.topology));
+  TESSERA_TRY(const ptc::Plan plan,
+              ptc::MakePlan(layouts.from, layouts.to, layouts.topology, {.lost = layouts.lost}));
   TESSERA_TRY(out.schedule,
               ptc::MakeSchedule(plan, layouts.from, layouts.to, layouts.topology, options));
   return out;

@@ -79,7 +79,7 @@ struct Schedule {
   std::uint64_t hash = 0;
 };
 
-/// \pre `plan` is MakePlan(from, to, topology)
+/// \pre `plan` is MakePlan(from, to, topology, …), not relayed
 /// \error kResourceExhausted naming the device, the bytes that it needs at least and the budget, if
 ///     the budget is too small for the order that the search finds; kInvalidArgument if an option
 ///     is negative, if message_bytes is 0, or if the plan reads from storage

@@ -195,6 +195,18 @@ class OfflineTest : public QObject {
     QVERIFY2(wrong.errors.contains("--lost 'n9' is not in the cluster"), wrong.errors.constData());
   }
 
+  // One replica of two fails: the other one sends to both new ones.
+  void failedNodesSendNothing() {
+    const QJsonObject plan = object({"plan", "--model", "gpt2", "--from", "dp=2,tp=2", "--topology",
+                                     "4x2", "--to", "dp=3,tp=2", "--lost", "n1", "--json"});
+    QCOMPARE(plan["bytes"]["storage"].toInteger(), 0);
+    const QJsonObject schedule = plan["schedule"].toObject();
+    const qint64 bytes = schedule["network_bytes"].toInteger();
+    QVERIFY(bytes >= 2 * plan["state_bytes"].toInteger());
+    QCOMPARE(schedule["busiest_port"]["bytes"].toInteger(), bytes);
+    QCOMPARE(schedule["busiest_port"]["port"].toString(), QStringLiteral("n0 out"));
+  }
+
   void topologyFileSaysBandwidths() {
     const QString file = m_home->filePath("lab.json");
     write(file, R"({"devices": "2x4", "host_bytes_per_second": 4e10,
@@ -273,6 +285,10 @@ class OfflineTest : public QObject {
     QCOMPARE(budget.code, 1);
     QVERIFY2(budget.errors.contains("--memory: there is no schedule above 200000 pieces"),
              budget.errors.constData());
+    const Outcome relay = run(words + QStringList{"--relay", "off"});
+    QCOMPARE(relay.code, 1);
+    QVERIFY2(relay.errors.contains("--relay: there is no schedule above 200000 pieces"),
+             relay.errors.constData());
   }
 
   void wrongWordsAreNamed_data() {
