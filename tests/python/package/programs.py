@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs and loops that the tests share."""
 
+import copy
 import os
 import unittest
 
@@ -33,6 +34,19 @@ def build(mesh):
     torch.manual_seed(1)
     model = Net()
     return model, torch.optim.AdamW(model.parameters(), lr=0.01)
+
+
+def build_averaged(mesh):
+    """With an average of the weights as a frozen part of the model."""
+    model, optimizer = build(mesh)
+    model.slow = copy.deepcopy(model.out).requires_grad_(False)
+
+    def follow(*_):
+        slow, out = [p.detach() for p in model.slow.parameters()], list(model.out.parameters())
+        torch._foreach_lerp_(slow, [p.detach() for p in out], 0.1)
+
+    optimizer.register_step_post_hook(follow)
+    return model, optimizer
 
 
 class Loop(unittest.TestCase):

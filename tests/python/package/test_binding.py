@@ -6,14 +6,14 @@ import unittest
 from unittest import mock
 
 import torch
-from programs import SIZES, Net
+from programs import SIZES, Net, build_averaged
 from torch.distributed.fsdp import fully_shard
 
 from tessera import TesseraError
 from tessera.job import Piece
 from tessera.torch.binding import Binding
 from tessera.torch.groups import alone, pretended
-from tessera.torch.job import TorchJob
+from tessera.torch.job import TorchJob, _parts_of, _refuse
 from tessera.torch.layout import Layout
 from tessera.torch.program import STEP, call, make_state, state_of
 
@@ -138,6 +138,39 @@ class Bindings(unittest.TestCase):
         self.binding.optimizer.param_groups[0]["params"][0].data.add_(1)
         with self.assertRaisesRegex(TesseraError, "was changed outside of job.step"):
             self.binding.watch.check_after_step()
+
+    def test_averages_that_are_a_part_of_the_model(self):
+        memory = Memory(build_averaged, self.mesh)
+        binding = memory.bind(build_averaged, self.mesh)
+        binding.initialise(*build_averaged(self.mesh))
+        binding.begin_watch(False)
+        slow = binding.model.slow.weight
+        self.assertEqual(slow.data_ptr(), memory.piece("slow.weight").address)
+        before = slow.detach().clone()
+        for _ in range(4):
+            binding.model(torch.ones(2, 4)).sum().backward()
+            binding.watch.check_before_update()
+            binding.take_gradients()
+            binding.update()
+            binding.note_values()
+            binding.clear_gradients()
+            binding.watch.check_after_step()
+        self.assertFalse(torch.equal(slow.detach(), before))
+        binding.check()
+
+    def test_a_compiled_model_of_an_earlier_mesh(self):
+        """It may not look at the hooks of the model."""
+        compiled = torch.compile(self.binding.model.out, backend="eager")
+        for _ in range(2):
+            compiled(torch.ones(2, 4)).sum().backward()
+            self.binding.take_gradients()
+            self.binding.clear_gradients()
+        later = self.memory.bind(build, self.mesh)
+        now = {id(part()) for part in _parts_of(later)}
+        for part in _parts_of(self.binding):
+            _refuse(part(), now)
+        with self.assertRaisesRegex(TesseraError, "of a mesh that the job has left: use job.model"):
+            compiled(torch.ones(2, 4)).sum().backward()
 
     def test_modules_that_stay(self):
         """A Trainer keeps its model on all meshes, with its modes and hooks."""

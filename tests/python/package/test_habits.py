@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ordinary habits of PyTorch that a loop around job.step(loss) cannot have, and what it may do."""
 
+import copy
 import io
+import random
 import threading
 import types
 import unittest
 
+import numpy as np
 import torch
-from programs import Loop, Net, build
+from programs import Loop, Net, build, build_averaged
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import (
+    DataLoader,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
+)
 from torch.utils.data.distributed import DistributedSampler
 
 
@@ -127,6 +135,139 @@ class Updates(Loop):
     def test_gradients_that_are_dropped(self):
         self.bind()
         self.run_steps(middle=lambda at: self.job.optimizer.zero_grad())
+
+
+class Options(Loop):
+    def test_rates_beside_a_schedule(self):
+        for at_step in (0, 2):
+            with self.subTest(at_step=at_step):
+                self.setUp()
+                self.bind()
+                self.job.schedule(lambda step: 1 / step)
+
+                def slow_down(at):
+                    if at == at_step:
+                        self.job.optimizer.param_groups[0]["lr"] /= 10
+
+                slow_down(0)
+                with self.refuses("'lr' of the optimizer", "job.schedule(factor)"):
+                    self.run_steps(before=slow_down)
+                self.assertEqual(self.job.coming_step, max(at_step, 1))
+                self.doCleanups()
+
+    def test_a_schedule(self):
+        self.bind()
+        self.job.schedule(lambda step: 1 / step)
+        self.run_steps(4)
+        self.assertEqual(self.job.optimizer.param_groups[0]["lr"], 0.01 / 4)
+
+    def test_a_rate_that_is_a_tensor(self):
+        def build_tensor(mesh):
+            model, _ = build(mesh)
+            return model, torch.optim.SGD(model.parameters(), lr=torch.tensor(0.01))
+
+        self.bind(build_tensor)
+        self.run_steps(2)
+        with self.refuses("'lr' of the optimizer"):
+            self.run_steps(4, before=lambda at: self.job.optimizer.param_groups[0]["lr"].mul_(0.5))
+
+    def test_a_scheduler(self):
+        self.bind()
+        scheduler = torch.optim.lr_scheduler.StepLR(self.job.optimizer, 1)
+        with self.refuses("delete the scheduler", "job.schedule(factor)"):
+            self.run_steps(after=lambda at: scheduler.step())
+
+    def test_groups(self):
+        """Also those whose parameters have no state, and parameters that are taken out."""
+
+        def build_half(mesh):
+            model, _ = build(mesh)
+            return model, torch.optim.SGD(model.out.parameters(), lr=0.01)
+
+        def freeze(optimizer):
+            optimizer.param_groups[0]["params"].pop()
+
+        def thaw(optimizer):
+            optimizer.add_param_group({"params": self.job.model.norm.parameters()})
+
+        for change in (freeze, thaw):
+            for at_step in (0, 2):
+                with self.subTest(change.__name__, at_step=at_step):
+                    self.setUp()
+                    self.bind(build_half)
+                    act = lambda at: at == at_step and change(self.job.optimizer)
+                    act(0)
+                    before = self.job.model.norm.weight.detach().clone()
+                    with self.refuses("groups of parameters", "in build(mesh)"):
+                        self.run_steps(before=act)
+                    self.assertEqual(self.job.coming_step, max(at_step, 1))
+                    self.assertTrue(torch.equal(self.job.model.norm.weight.detach(), before))
+                    self.doCleanups()
+
+    def test_state(self):
+        def forget(optimizer):
+            optimizer.state.clear()
+
+        def reset(optimizer):
+            for state in optimizer.state.values():
+                state["exp_avg"].zero_()
+
+        def load(optimizer):
+            model, other = build(None)
+            model(torch.ones(2, 4)).sum().backward()
+            other.step()
+            optimizer.load_state_dict(other.state_dict())
+
+        for change in (forget, reset, load):
+            for at_step in (0, 2) if change is load else (2,):
+                with self.subTest(change.__name__, at_step=at_step):
+                    self.setUp()
+                    self.bind()
+                    act = lambda at: at == at_step and change(self.job.optimizer)
+                    act(0)
+                    with self.refuses("of the optimizer was changed", "--from-checkpoint"):
+                        self.run_steps(before=act)
+                    self.doCleanups()
+
+
+class Copies(Loop):
+    def test_averages_of_the_weights(self):
+        for make in (copy.deepcopy, torch.optim.swa_utils.AveragedModel):
+            with self.subTest(make.__name__):
+                self.setUp()
+                self.bind()
+                with self.refuses("a copy of job.model", "register_step_post_hook"):
+                    make(self.job.model)
+                self.doCleanups()
+
+    def test_averages_that_are_a_part_of_the_model(self):
+        """What the sentence names."""
+        self.bind(build_averaged)
+        self.run_steps()
+        weight, average = self.job.model.out.weight, self.job.model.slow.weight
+        self.assertTrue(0 < float((weight - average).detach().abs().max()) < 1)
+
+    def test_values(self):
+        self.bind()
+        best = []
+        self.run_steps(after=lambda at: best.append(copy.deepcopy(self.job.model.state_dict())))
+        self.assertEqual(len(best), 3)
+        copy.deepcopy(nn.Linear(2, 2))
+
+
+class RandomNumbers(Loop):
+    def test_they_belong_to_the_step(self):
+        drawn = []
+        for begin in (1, 3):
+            self.setUp()
+            self.bind()
+            self.job.coming_step = begin  # as in a rank that joins
+            random.seed()
+            np.random.seed()
+            draw = lambda at: drawn.append((at, random.random(), np.random.rand()))
+            self.run_steps(4, before=draw)
+            self.doCleanups()
+        self.assertEqual(len(set(drawn)), 4, drawn)
 
 
 class Writes(Loop):
@@ -465,6 +606,38 @@ class Samples(Loop):
         self.assertEqual(len(list(DistributedSampler(self.data))), 32)
         with self.refuses("deals over 2 ranks as rank 1", "make it anew"):
             list(DistributedSampler(self.data, num_replicas=2, rank=1))
+
+    def test_a_loader_that_knows_no_ranks(self):
+        weights = torch.ones(32)
+        for name, options in {
+            "RandomSampler": {"shuffle": True},
+            "SequentialSampler": {},
+            "WeightedRandomSampler": {"sampler": WeightedRandomSampler(weights, 32)},
+            "SubsetRandomSampler": {"sampler": SubsetRandomSampler(range(8))},
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+                batches = iter(DataLoader(self.data, batch_size=4, **options))
+                with self.refuses(name, "use job.sampler("):
+                    self.run_steps(before=lambda at: next(batches))
+                self.assertEqual(self.job.coming_step, 1)
+                self.doCleanups()
+
+    def test_a_loader_to_evaluate(self):
+        self.bind()
+
+        def evaluate(at):
+            self.job.model.eval()
+            for loader in (DataLoader(self.data), DataLoader(self.data, shuffle=True)):
+                self.assertEqual(len(list(loader)), 32)
+            self.job.model.train()
+
+        self.run_steps(after=evaluate)
+        with torch.no_grad():
+            self.assertEqual(len(list(DataLoader(self.data))), 32)
+        self.job.sampler(32, global_batch=4)
+        self.assertEqual(len(list(DataLoader(self.data, shuffle=True))), 32)
 
     def loader(self, **options):
         batch = self.job.sampler(32, global_batch=4)

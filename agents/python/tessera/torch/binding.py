@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import math
@@ -70,9 +71,16 @@ def _device_of(piece: Piece) -> torch.device:
 def options_of(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
     """What the groups have besides parameters: lr, betas, …"""
     return [
-        {key: value for key, value in group.items() if key != "params"}
+        {key: _kept(value) for key, value in group.items() if key != "params"}
         for group in optimizer.param_groups
     ]
+
+
+def _kept(value: Any) -> Any:
+    """As it is now: some options can be changed in place."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return copy.copy(value) if isinstance(value, (list, dict, set)) else value
 
 
 class _Made(NamedTuple):
@@ -107,12 +115,18 @@ class Gradient:
         self._owner = weakref.ref(owner)  # the module that has the parameter, as self._key
         self._key = tensor.name.rpartition(".")[2]
         self._address = memory_of(parameter).data_ptr()
+        self._is_left = False
         self.is_read = False  # in this step, for writes that its version does not show
         self._made: _Made | None = None
         parameter.register_post_accumulate_grad_hook(self._keep)  # type: ignore[no-untyped-call]
 
     def _keep(self, parameter: torch.Tensor) -> None:
         """In backward(), so that no more than one gradient is in memory twice."""
+        if self._is_left:
+            raise TesseraError(
+                "backward() is of a model of a mesh that the job has left: use job.model in the "
+                "loop, not variables from before, and call torch.compile(…) in build(mesh)"
+            )
         made = parameter.grad
         if made is None:
             return
@@ -120,6 +134,10 @@ class Gradient:
             self._copy(made)
             parameter.grad = self.whole
         self.note()
+
+    def leave(self) -> None:
+        """Its memory is no longer that of the job. A compiled model may not look at its hooks."""
+        self._is_left = True
 
     def note(self) -> None:
         """After backward(), and what else of torch changes gradients before job.step(loss)."""
@@ -231,6 +249,7 @@ class Program:
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
         self.options = options_of(optimizer)
+        self._rates = [options.get("lr") for options in self.options]  # as they were last set
         self.watch: Watch | None = None
         self._turns = Turns([])  # of gradients
         self._is_updating = False
@@ -262,6 +281,31 @@ class Program:
         read = self._turns.now()
         for place, gradient in enumerate(self.gradients):
             gradient.is_read = place in read
+
+    def check_options(self) -> None:
+        """Raises TesseraError naming one of the optimizer that the program has changed."""
+        for made, now, rate in zip(self.options, options_of(self.optimizer), self._rates):
+            expected = {**made, "lr": rate} if "lr" in made else made
+            for key, value in now.items():
+                if value is expected.get(key) or value == expected.get(key):
+                    continue
+                if key == "initial_lr":
+                    raise TesseraError(
+                        "a scheduler of torch keeps its step in each process, which a rank that "
+                        "joins would not know: delete the scheduler and its step(), and call "
+                        "job.schedule(factor) with its factor as a function of the step"
+                    )
+                raise TesseraError(
+                    f"the program has changed '{key}' of the optimizer from {expected.get(key)} to "
+                    f"{value}, which a rank that joins would not know; learning rates follow "
+                    "job.schedule(factor)"
+                )
+
+    def scale_rates(self, factor: float) -> None:
+        """Makes learning rates those of `build` times `factor`."""
+        for group, made in zip(self.optimizer.param_groups, self.options):
+            group["lr"] = made["lr"] * factor
+        self._rates = [group.get("lr") for group in self.optimizer.param_groups]
 
     def _refuse_other_updates(self) -> None:
         own = weakref.ref(self)

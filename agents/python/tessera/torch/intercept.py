@@ -11,8 +11,16 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import nn
 from torch.amp import GradScaler
 from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+from torch.utils.data import (
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 from torch.utils.data.distributed import DistributedSampler
 
 from tessera._library import TesseraError
@@ -34,6 +42,10 @@ def watch_over(job: TorchJob | None) -> None:
     for kind in (GradScaler, ShardedGradScaler):
         _before(kind, "scale", _refuse_scaler)
     _before(DistributedSampler, "__iter__", _refuse_distributed_sampler)
+    for sampler in (RandomSampler, SubsetRandomSampler, WeightedRandomSampler, SequentialSampler):
+        _before(sampler, "__iter__", _refuse_sampler)
+    for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
+        _before(tensor, "__deepcopy__", _refuse_copy)
 
 
 def _before(kind: Any, name: str, check: Callable[[TorchJob, Any], None]) -> None:
@@ -72,4 +84,27 @@ def _refuse_distributed_sampler(job: TorchJob, sampler: Any) -> None:
             f"{name} deals over {sampler.num_replicas} ranks as rank {sampler.rank}, and this rank "
             f"is {dp.get_local_rank()} of dp={dp.size()}: make it anew before each pass, with "
             "num_replicas=job.mesh['dp'].size() and rank=job.mesh['dp'].get_local_rank()"
+        )
+
+
+def _refuse_sampler(job: TorchJob, sampler: Any) -> None:
+    """Of a DataLoader, which knows no ranks. To evaluate, each rank may read all of its data."""
+    program = job._program
+    if job._sampler is not None or program is None:
+        return
+    if torch.is_grad_enabled() and program.model.training:
+        raise TesseraError(
+            f"a DataLoader with {type(sampler).__name__} gives all ranks the same samples and "
+            "begins anew in each rank that joins: use job.sampler(len(data), global_batch=…)"
+        )
+
+
+def _refuse_copy(job: TorchJob, value: Any) -> None:
+    program = job._program
+    if program is not None and program.watch is not None and program.watch.has(value):
+        raise TesseraError(
+            "a copy of job.model is not in the state of the job, so a rank that joins would begin "
+            "with another one: make averages of the weights and models to compare with in "
+            "build(mesh), as frozen parts of the model, and update them there in "
+            "optimizer.register_step_post_hook(…); to export, copy job.model.state_dict()"
         )

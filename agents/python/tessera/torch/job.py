@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import random
 import sys
 import time
 import weakref
@@ -24,7 +25,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from tessera._library import PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.metrics import Metrics
-from tessera.torch.binding import Binding, Program, options_of
+from tessera.torch.binding import Binding, Gradient, Program
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.device import warm_up
 from tessera.torch.groups import Groups, alone, first_ranks, pretended
@@ -248,27 +249,22 @@ class TorchJob:
     # ---- the parts of a step
 
     def _seed_step(self) -> None:
-        """Random numbers of torch belong to the step and the samples' coordinate, on any mesh."""
+        """Random numbers of torch, NumPy and Python belong to the step and the samples'
+        coordinate, on any mesh."""
         at = 0
         for axis in self._sample_axes():
             of = self._bound().axes[axis]
             at = at * of.size + of.rank
-        torch.manual_seed((self._seed * 1_000_003 + self.coming_step) * 65_537 + at & (2**63 - 1))
+        seed = (self._seed * 1_000_003 + self.coming_step) * 65_537 + at & (2**63 - 1)
+        torch.manual_seed(seed)
+        random.seed(seed)
+        if (numpy := sys.modules.get("numpy")) is not None:
+            numpy.random.seed(seed & (2**32 - 1))
 
     def _set_rates(self, program: Program) -> None:
+        program.check_options()
         if self._factor is not None:
-            factor = self._factor(self.coming_step)
-            for group, made in zip(program.optimizer.param_groups, program.options):
-                group["lr"] = made["lr"] * factor
-        for now, made in zip(options_of(program.optimizer), program.options):
-            for key, value in now.items():
-                is_scheduled = key == "lr" and self._factor is not None
-                if not is_scheduled and value is not made.get(key) and value != made.get(key):
-                    raise TesseraError(
-                        f"the program has changed '{key}' of the optimizer from {made.get(key)} to "
-                        f"{value}, which a rank that joins would not know; learning rates follow "
-                        "job.schedule(factor)"
-                    )
+            program.scale_rates(self._factor(self.coming_step))
 
     def _sample_axes(self) -> tuple[str, ...]:
         """Along which ranks read other samples."""
@@ -420,13 +416,16 @@ def _checksum(value: torch.Tensor) -> int:
 
 
 def _parts_of(program: Program) -> list[weakref.ref[Any]]:
-    parts = [*program.model.modules(), program.optimizer]
+    parts = [*program.model.modules(), program.optimizer, *program.gradients]
     return [weakref.ref(part) for part in parts]
 
 
 def _refuse(part: Any, now: set[int]) -> None:
     """Lets a part of the program on the mesh of before say so if the program uses it."""
     if part is None or id(part) in now:
+        return
+    if isinstance(part, Gradient):
+        part.leave()
         return
 
     def say(*_: Any) -> None:

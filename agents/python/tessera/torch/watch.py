@@ -8,6 +8,7 @@ undoes, or repeats, what is changed elsewhere, and the program trains on as some
 from __future__ import annotations
 
 import contextlib
+import itertools
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -95,6 +96,7 @@ class Watch:
         self._optimizer = optimizer
         self._keeps_modules = keeps_modules
         self._parameters = [(name, one) for name, (one, _) in parameters(model).items()]
+        self._ids = {id(one) for _, one in self._parameters}
         self._requires_grad = [one.requires_grad for _, one in self._parameters]
         self._modules = [(name or "the model", one) for name, one in model.named_modules()]
         self._training = [one.training for _, one in self._modules]
@@ -112,6 +114,8 @@ class Watch:
         self._buffers = [
             (module, key, _Value(name, one, num_read)) for name, module, key, one in _saved(model)
         ]
+        self._groups = _groups(optimizer)
+        self._states = list(self._states_now())
         saved = [one for _, _, _, one in _saved(model)]
         self._turns = Turns([one for _, one in self._parameters] + saved)
 
@@ -124,9 +128,15 @@ class Watch:
         for place, (module, key, value) in enumerate(self._buffers, len(self._values)):
             if (buffer := module._buffers.get(key)) is not None:
                 value.note(buffer, None if place in read else 0)
+        self._states = list(self._states_now())
+
+    def has(self, value: torch.Tensor) -> bool:
+        """Whether it is a parameter of the program."""
+        return id(value) in self._ids
 
     def check_before_loop(self) -> None:
         """When steps() begins."""
+        self._check_optimizer()
         self._check_parameters()
         self._check_buffers()
         self._check_requires_grad()
@@ -147,6 +157,7 @@ class Watch:
 
     def check_before_update(self) -> None:
         """When job.step(loss) begins."""
+        self._check_optimizer()
         self._check_parameters()
         self._check_requires_grad()
         self._check_modes()
@@ -154,6 +165,7 @@ class Watch:
 
     def check_after_step(self) -> None:
         """When the loop's body has ended."""
+        self._check_optimizer()
         self._check_parameters()
         self._check_buffers()
         self._check_requires_grad()
@@ -165,6 +177,28 @@ class Watch:
         self._settle_settings(self._was_called)
         self._sees_calls, self._was_called = self._was_called, False
         self._is_called = False
+
+    def _check_optimizer(self) -> None:
+        if _groups(self._optimizer) != self._groups:
+            raise TesseraError(
+                "the groups of parameters of the optimizer were changed after job.bind(build), "
+                f"such as by add_param_group, which {_IN_BUILD}"
+            )
+        for noted, now in itertools.zip_longest(self._states, self._states_now()):
+            if noted != now:
+                name = (noted or now)[0]
+                raise TesseraError(
+                    f"the state '{name}' of the optimizer was changed outside of job.step(loss), "
+                    "which a change of the mesh would undo or repeat: delete that line, such as "
+                    "optimizer.load_state_dict(…); tesseractl job start --from-checkpoint begins "
+                    "with the state of a checkpoint"
+                )
+
+    def _states_now(self) -> Iterator[tuple[str, int, tuple[int, int]]]:
+        for name, one in self._parameters:
+            for key, value in self._optimizer.state.get(one, {}).items():
+                if isinstance(value, torch.Tensor):
+                    yield f"{name}.{key}", id(value), _version_of(value)
 
     def _check_parameters(self) -> None:
         held = [(value, now) for value, (_, now) in zip(self._values, self._parameters)]
@@ -250,6 +284,10 @@ def _saved(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, torch.Tensor
             if buffer is not None and key not in module._non_persistent_buffers_set:
                 name = f"{module_name}.{key}" if module_name else key
                 yield name, module, key, buffer
+
+
+def _groups(optimizer: torch.optim.Optimizer) -> list[list[int]]:
+    return [[id(parameter) for parameter in group["params"]] for group in optimizer.param_groups]
 
 
 def _is_compiled(model: nn.Module) -> bool:
