@@ -94,11 +94,30 @@ void Decisions::ReadOrAbort(const Asked& asked, Settled then) {
                  [this, asked, then = std::move(then)](const Result<Held>& held) {
                    if (!held) return;
                    if (*held) return then(**held);
-                   register_.Write(asked.job, asked.slot, engine::AbortOf(asked.transaction),
-                                   [then](const Result<engine::Decision>& decided) {
-                                     if (decided) then(*decided);
-                                   });
+                   AbortIfLater(asked, asked.slot - 1, then);
                  });
+}
+
+// The number is what the node says. Slots and transactions ascend together, and FindOutcomeFrom
+// ends its search at a number that is below the one that it looks for: one that is not above those
+// of the slots before would hide their decisions. Whether the node took part is not asked. The
+// history, which knows it, lacks changes without a record, and a participant without an answer
+// would keep its ranks paused for ever.
+void Decisions::AbortIfLater(const Asked& asked, std::int64_t before, Settled then) {
+  if (before < 1) return Abort(asked, std::move(then));
+  register_.Read(asked.job, before,
+                 [this, asked, before, then = std::move(then)](const Result<Held>& held) {
+                   if (!held) return;
+                   if (!*held) return AbortIfLater(asked, before - 1, then);
+                   if ((*held)->transaction < asked.transaction) Abort(asked, then);
+                 });
+}
+
+void Decisions::Abort(const Asked& asked, Settled then) {
+  register_.Write(asked.job, asked.slot, engine::AbortOf(asked.transaction),
+                  [then = std::move(then)](const Result<engine::Decision>& decided) {
+                    if (decided) then(*decided);
+                  });
 }
 
 bool Decisions::IsExplained(std::int32_t node, const std::string& job) const {

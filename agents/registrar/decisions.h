@@ -84,6 +84,10 @@ class Decisions : public RegistrarPart {
   /// The same for a slot that this registrar has given to no transaction.
   void SettleUnused(const Asked& asked, Settled then);
   void ReadOrAbort(const Asked& asked, Settled then);
+  /// Aborts an empty slot if the first decision at or below the slot `before` is of an earlier
+  /// transaction.
+  void AbortIfLater(const Asked& asked, std::int64_t before, Settled then);
+  void Abort(const Asked& asked, Settled then);
 
   const World around_;
   engine::DecisionRegister& register_;

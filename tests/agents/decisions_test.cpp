@@ -187,6 +187,27 @@ class DecisionsTest : public QObject {
     QCOMPARE(desk.LastOf("here"), kOpen - 1);
   }
 
+  // The search for the outcome of an earlier transaction ends at a smaller number.
+  void noNumberHidesEarlierDecisions() {
+    Desk desk;
+    desk.Write("here", 1, "commit 5 1 0123456789abcdef 10");
+    desk.next = 5;
+    desk.runs = false;
+    for (const std::int64_t slot : {2, 4}) {
+      for (const std::int64_t transaction : {0, 1, 4, 5}) {
+        for (const std::int32_t node : {kOther, kParticipant}) {
+          QVERIFY(!desk.Decide(node, "here", slot, {}, transaction));
+        }
+      }
+    }
+    QCOMPARE(desk.LastOf("here"), std::int64_t{1});
+    std::optional<engine::Decision> found;
+    desk.decisions.FindOutcome("here", 5, [&](const auto& held) { found = *held; });
+    QVERIFY(found && found->commit);
+    QVERIFY(desk.Decide(kOther, "here", 4) == std::string("abort 7"));
+    QVERIFY(!desk.Decide(kOther, "here", 4 + 1));
+  }
+
   // A slot far away would take the name for good: new jobs start after the last one.
   void ofAJobThatHasEndedOnlyTheNextSlotIsWritten() {
     Desk desk;
