@@ -3,6 +3,7 @@
 #include "agents/node/job_pauses.h"
 
 #include <QTest>
+#include <string>
 #include <vector>
 
 #include "agents/job/rank_links.h"
@@ -39,7 +40,7 @@ class Ranks : public RankLinks {
 
 class NoViews : public NodeViews {
  public:
-  Status Recover() override { return OkStatus(); }
+  Status Recover(std::vector<std::string>*) override { return OkStatus(); }
   void Take(const wire::TakeView&, const Job&, TakeReply) override {}
   void Keep(std::uint64_t) override {}
   void Save(const wire::SaveShare&, SaveReply) override {}

@@ -2,11 +2,14 @@
 #include "agents/registrar/recovery_planner.h"
 
 #include <QTest>
+#include <cmath>
 
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
+#include "ptc/plan/mixed_plan.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using agents::FindWayOut;
@@ -115,8 +118,14 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(out.plan->from == facts.basis.remains);
     QVERIFY(!out.plan->rounds.empty());
     QCOMPARE(out.plan->summary.in_rounds.rounds, std::ssize(out.plan->rounds));
-    QVERIFY(out.plan->summary.pause_estimate >
-            engine::SecondsOfRounds(std::ssize(out.plan->rounds)));
+    const auto moves =
+        ptc::MakeMixedPlan(facts.basis.remains->where, out.plan->to,
+                           facts.basis.job.machines.topology, {.lost = Devices("n1g0,n1g1")});
+    VERIFY_OK(moves);
+    const double at_once = engine::EstimatePause(moves->outlines);
+    const double rounds = engine::SecondsOfRounds(std::ssize(out.plan->rounds));
+    QVERIFY(rounds > 0);
+    QVERIFY(std::abs(out.plan->summary.pause_estimate - at_once - rounds) < 1e-9);
     QCOMPARE(out.plan->summary.moved(), out.plan->plan.bytes.moved());
 
     // What the rounds have moved has its only live copy on the node that was lost.

@@ -3,6 +3,8 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,22 @@
 
 using namespace tessera;
 using namespace tessera::engine;
+
+namespace {
+
+/// The f_type that statfs returns in this program; 0: the true one.
+std::int64_t file_system_type = 0;
+
+}  // namespace
+
+// In place of that of the C library, for the whole test program.
+extern "C" int statfs(const char* path, struct statfs* facts) noexcept {
+  const long result = ::syscall(SYS_statfs, path, facts);
+  if (result == 0 && file_system_type != 0) {
+    facts->f_type = static_cast<decltype(facts->f_type)>(file_system_type);
+  }
+  return static_cast<int>(result);
+}
 
 namespace {
 
@@ -566,6 +584,25 @@ class HistoryTest : public QObject {
     VERIFY_ERROR((*reader)->ReadInt("SELECT sum(n) FROM t"), ErrorCode::kUnavailable, "locked");
     VERIFY_OK((*there)->Execute("COMMIT"));
     QCOMPARE((*reader)->ReadInt("SELECT sum(n) FROM t").value_or(-1), std::int64_t{6});
+  }
+
+  void theFileSystemChoosesTheJournal_data() {
+    QTest::addColumn<qint64>("type");
+    QTest::addColumn<bool>("ahead");
+    QTest::newRow("ext4") << qint64{0xEF53} << true;
+    QTest::newRow("NFS") << qint64{0x6969} << false;
+    QTest::newRow("sshfs") << qint64{0x65735546} << false;
+  }
+  void theFileSystemChoosesTheJournal() {
+    QFETCH(qint64, type);
+    QFETCH(bool, ahead);
+    const std::string path = Path(QTest::currentDataTag());
+    file_system_type = type;
+    const auto database = Database::Open(path, Database::Durability::kNormal);
+    file_system_type = 0;
+    VERIFY_OK(database);
+    VERIFY_OK((*database)->Execute("CREATE TABLE t (n); INSERT INTO t VALUES (1)"));
+    QCOMPARE(QFile::exists(QString::fromStdString(path + "-wal")), ahead);
   }
 
   // Bytes are overwritten or truncated at random offsets. Any error is right and no crash is, and

@@ -102,7 +102,25 @@ class PaintCostTest : public QObject {
     QVERIFY2(frame < kMostFrame, qPrintable(QString::number(frame)));
   }
 
-  // These two run at a scale factor of 2 as well.
+  // These three run at scale factors of 1.5 and 2 as well. At 1.5 each step of a scroll bar paints all
+  // cells anew.
+  void scrollingTheMeshIsShort() {
+    test::Panel panel({}, test::LargeCluster(512, 8, 0, 64));
+    panel.window->resize(1600, 1000);
+    ui::MeshView* mesh = panel.window->meshView();
+    for (int i = 0; i < 12 && mesh->verticalScrollBar()->maximum() < 200; ++i)
+      mesh->setZoom(mesh->zoom() * 1.3);
+    QVERIFY(mesh->verticalScrollBar()->maximum() >= 200);
+    mesh->viewport()->repaint();
+    const double frame = test::UnitsOf(31, [&](int i) {
+      mesh->verticalScrollBar()->setValue(5 * i + 3);
+      mesh->viewport()->repaint();
+    });
+    qInfo("%.1f units of work a frame while scrolling at scale factor %.1f", frame,
+          mesh->devicePixelRatioF());
+    QVERIFY2(frame < kMostFrame, qPrintable(QString::number(frame)));
+  }
+
   void aFrameOfTheMeshIsShort() {
     const auto cluster = test::LargeCluster(512, 8, 0, 64);
     test::Panel panel({}, advanced(cluster, 1));
