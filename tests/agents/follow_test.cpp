@@ -4,6 +4,8 @@
 #include "agents/move/follow.h"
 
 #include <QTest>
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <condition_variable>
 #include <cstring>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "engine/model/job_layout.h"
@@ -295,18 +298,37 @@ class FollowTest : public QObject {
     VERIFY_OK(UpdateCopies(nodes.Context(1), {{}, 8, true}, {}));  // a step without an update
   }
 
-  // The loop waits for it, and uses the memory again afterwards.
-  void aRunThatIsStoppedMakesNoMoreOfTheUpdate() {
-    const auto settings = Nano(engine::Precision::kFp32);
-    const ptc::Layout before = NanoOn(settings, "dp=1 on n0g0");
-    const ptc::Layout after = NanoOn(settings, "dp=1 on n1g0");
+  // The loop waits for it, and uses the memory again afterwards: it ends inside of the piece.
+  void aRunThatIsStoppedEndsWithinALargePiece() {
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    std::vector<ptc::TensorSpec> specs(3);
+    specs[0].name = "w";
+    specs[0].role = ptc::TensorRole::kParam;
+    specs[1].name = "w.exp_avg";
+    specs[1].role = ptc::TensorRole::kExpAvg;
+    specs[2].name = "w.exp_avg_sq";
+    specs[2].role = ptc::TensorRole::kExpAvgSq;
+    const std::int64_t elements = std::int64_t{8192} * 4 * (cores + 3);
+    for (ptc::TensorSpec& spec : specs) {
+      spec.dtype = ptc::DType::kF32;
+      spec.shape = {elements};
+      spec.rule.dims.emplace_back();
+    }
+    const ptc::CollectionPtr tensors = *ptc::Collection::Make(std::move(specs), 1);
+    const ptc::Layout before = On("dp=1 on n0g0", tensors), after = On("dp=1 on n1g0", tensors);
     const ptc::Plan plan = *ptc::MakePlan(before, after, {});
-    const Nodes nodes(before, after, plan, engine::OldGradients::kKept, kBytes);
+    const Nodes nodes(before, after, plan, engine::OldGradients::kKept,
+                      kBytes + 2 * 4 * 4 * elements);
     std::stop_source stop;
-    stop.request_stop();
-    const StepUpdate update{engine::CoefficientsOf(settings, 8, 1), 8, false};
-    VERIFY_ERROR(Result<int>(UpdateCopies(nodes.Context(1), update, stop.get_token()).error()),
-                 ErrorCode::kCancelled, "the transfer was cancelled");
+    std::atomic<int> begun = 0;
+    const StepUpdate update{engine::CoefficientsOf(Nano(engine::Precision::kFp32), 8, 1), 8, false};
+    const Status ended = UpdateCopies(nodes.Context(1), update, stop.get_token(), [&] {
+      if (++begun == 3) stop.request_stop();
+    });
+    QVERIFY(!ended);
+    VERIFY_ERROR(Result<int>(ended.error()), ErrorCode::kCancelled, "the transfer was cancelled");
+    // Of more than four times as many: each core may have begun another part.
+    QVERIFY2(begun.load() <= 3 + cores, qPrintable(QString::number(begun.load())));
   }
 
   void theEndOfARunWaitsForItsThread() {
