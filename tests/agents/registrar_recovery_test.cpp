@@ -90,8 +90,9 @@ struct Office {
     return names;
   }
   int CountEvents(const std::string& text) const {
+    const auto events = history->Events(engine::EventQuery());
     int count = 0;
-    for (const engine::Event& event : *history->Events(engine::EventQuery())) {
+    for (const engine::Event& event : *events) {
       count += event.text.find(text) != std::string::npos ? 1 : 0;
     }
     return count;
