@@ -79,6 +79,7 @@ void Fleet::Add(std::int32_t number) {
   world.steps = &steps_;
   world.model = &model_;
   world.is_sparse = true;
+  world.warm_time = world_.warm_time;
   world.memo = memo_;
   world.memory_of = [this](ptc::DeviceId device) { return At(device.node).memory(device.index); };
   world.serves = [this](std::int32_t node, const LaneKey& key) { return At(node).serves(key); };

@@ -108,6 +108,8 @@ struct Scenario {
   std::int64_t device_bytes = 0;           // 0: as the hardware has them
   std::int64_t link_bytes_per_second = 0;  // likewise
   std::int64_t seed = 1;
+  /// How long the memory of new pieces takes to be present. Not in files.
+  std::int64_t warm_milliseconds = 0;
   double end = 0;         // seconds
   std::vector<Act> acts;  // by time
 };

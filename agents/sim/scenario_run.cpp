@@ -75,7 +75,8 @@ class Run {
     return {[this](const std::string& identity, const wire::FromNode& message) {
               if (registrar_) registrar_->OnNode(identity, message);
             },
-            {}};
+            {},
+            scenario_.warm_milliseconds};
   }
   Registrar::World RegistrarWorld() {
     return {

@@ -397,8 +397,14 @@ NodeWorld SimNode::MakeWorld() {
     return later([this, context, update] { return Update(*context, update, world_.memory_of); },
                  std::move(done));
   };
-  world.warm_pages = [](const std::shared_ptr<const MoveContext>&, const std::function<void()>&) {
-    return nullptr;
+  world.warm_pages = [this](const std::shared_ptr<const MoveContext>&,
+                            const std::function<void()>& done) -> std::shared_ptr<void> {
+    if (world_.warm_time == 0) return nullptr;
+    auto run = std::make_shared<bool>(true);
+    agent_->process.EnterLater(world_.warm_time, [done, weak = std::weak_ptr(run)] {
+      if (!weak.expired()) done();
+    });
+    return run;
   };
   world.serve = [this](std::shared_ptr<const MoveContext> context) {
     agent_->served = std::move(context);

@@ -40,6 +40,8 @@ class SimNode {
     SimModel* model = nullptr;
     /// Arenas of the size of real devices, which cost only what is written into them.
     bool is_sparse = false;
+    /// How long the memory of new pieces takes to be present; 0: it is there at once.
+    Time warm_time = 0;
     /// Whether something fails that does so now and then.
     std::function<bool()> fails;
     std::function<void(SimNode& from, const wire::FromNode& message)> send;

@@ -46,9 +46,10 @@ constexpr char kPrepare[] = R"({
   "end": END
 })";
 
-ScenarioResult RunOf(const std::string& text) {
-  const auto scenario = ParseScenario({"test.json", text});
+ScenarioResult RunOf(const std::string& text, std::int64_t warm_milliseconds = 0) {
+  auto scenario = ParseScenario({"test.json", text});
   if (!scenario) qFatal("%s", scenario.error().ToString().c_str());
+  scenario->warm_milliseconds = warm_milliseconds;
   const auto history = engine::History::InMemory();
   auto result = RunScenario(*scenario, **history, **history, {});
   if (!result) qFatal("%s", result.error().ToString().c_str());
@@ -67,6 +68,33 @@ class ScenarioTest : public QObject {
   Q_OBJECT
 
  private slots:
+  // The job trains until the memory of its new pieces is there, for 20 s at most.
+  void aChangeWaitsForTheMemoryOfItsNewPieces_data() {
+    QTest::addColumn<int>("warm");
+    QTest::addColumn<double>("least");
+    QTest::addColumn<double>("most");
+    QTest::newRow("at once") << 0 << 0.0 << 10.0;
+    QTest::newRow("after 15 s") << 15'000 << 15.0 << 17.0;
+    QTest::newRow("after a minute") << 60'000 << 20.0 << 22.0;
+  }
+  void aChangeWaitsForTheMemoryOfItsNewPieces() {
+    QFETCH(int, warm);
+    QFETCH(double, least);
+    QFETCH(double, most);
+    const ScenarioResult result = RunOf(With(kPrepare, "END", "90"), warm);
+    QVERIFY2(result.failures.empty(), result.failures.empty() ? "" : result.failures[0].c_str());
+    QCOMPARE(result.changes.size(), std::size_t{1});
+    const engine::HistoryEntry& change = result.changes.front();
+    QCOMPARE(change.result, std::string("committed"));
+    const auto preparing = std::ranges::find(change.phases, std::string("preparing"),
+                                             [](const auto& phase) { return phase.first; });
+    QVERIFY(preparing != change.phases.end());
+    QVERIFY2(preparing->second >= least && preparing->second <= most,
+             qPrintable(QString::number(preparing->second)));
+    // Steps go on meanwhile.
+    QVERIFY(change.pause < 10);
+  }
+
   // Steps go on while a change is prepared, so the job has a speed.
   void aJobHasASpeedWhileItsChangeIsPrepared() {
     int preparing = 0;
