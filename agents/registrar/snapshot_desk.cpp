@@ -30,7 +30,8 @@ Status SnapshotDesk::Recover() {
       world_.warn("registrar", note);
       continue;
     }
-    SetNewest(entries_[parsed->state.job], std::move(*parsed));
+    Entry& entry = entries_[parsed->state.job];
+    SetNewest(entry, std::move(*parsed));
   }
   return OkStatus();
 }
