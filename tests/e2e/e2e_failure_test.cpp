@@ -138,7 +138,7 @@ class E2eFailureTest : public QObject {
   void aSlowRankIsNamed() {
     const Outcome started =
         StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n0g1"), {},
-                      {.step_milliseconds = 50, .may_be_slow = true});
+                      {.step_milliseconds = 10, .may_be_slow = true});
     QVERIFY2(started.code == 0, started.Text());
     const auto isSlow = [&](bool wanted) {
       const Json status = m_cluster->Status();
@@ -146,7 +146,7 @@ class E2eFailureTest : public QObject {
     };
     QVERIFY(LocalCluster::WaitFor(
         [&] { return !m_cluster->Status()["nodes"][0]["devices"][1]["busy_seconds"].is_null(); }));
-    QVERIFY(SlowDown(*m_cluster, 1, 250));
+    QVERIFY(SlowDown(*m_cluster, 1, 50));
     QVERIFY(LocalCluster::WaitFor([&] { return isSlow(true); }));
     const Outcome events = m_cluster->Run({"events"});
     QVERIFY2(events.output.contains("n0g1 computes") &&

@@ -173,7 +173,8 @@ bool Cluster::WaitFor(const std::function<bool()>& wanted, int seconds) {
   clock.start();
   while (!wanted()) {
     if (clock.hasExpired(qint64{1000} * seconds)) return false;
-    QThread::msleep(20);
+    // A request every 20 ms takes a tenth of a core from what is waited for.
+    QThread::msleep(static_cast<unsigned long>(std::clamp<qint64>(clock.elapsed() / 10, 20, 200)));
   }
   return true;
 }
