@@ -63,11 +63,12 @@ MoveResult Mover::Run(const std::stop_token& stop) {
     result.status = DigestAll(stop, Side::kOld, cells, result.before);
     if (!result.status || mode_ == MoveMode::kDigests) return result;
     result.digests.has_before = true;
-    result.digests.before = Summarize(cells, result.before);
     if (mode_ == MoveMode::kReplicas) {
-      result.digests.before.sums.clear();  // of a part of the state
+      const ptc::DeviceCells needed(c.from, c.to, ptc::CellOwners::kNeeders);
+      result.digests.before = SummarizeDropped(cells, needed, result.before);
       return result;
     }
+    result.digests.before = Summarize(cells, result.before);
   }
   result.status = c.hand_in           ? Refill(stop, result)
                   : c.open_checkpoint ? ReadCheckpoint(stop)

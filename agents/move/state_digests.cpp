@@ -10,6 +10,7 @@
 
 #include "engine/copy/checksum.h"
 #include "ptc/base/check.h"
+#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::agents {
 
@@ -31,6 +32,20 @@ SideDigests Summarize(const ptc::DeviceCells& cells, const std::vector<DeviceDig
           {device.device, group, engine::Checksum(std::as_bytes(std::span(digests)))});
     }
   }
+  return out;
+}
+
+SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DeviceCells& needed,
+                             const std::vector<DeviceDigests>& devices) {
+  SideDigests out = Summarize(held, devices);
+  out.sums.clear();
+  std::map<ptc::DeviceId, std::vector<int>> dropped;
+  for (const DeviceDigests& device : devices) {
+    dropped.emplace(device.device, ptc::DroppedReplicas(held, needed, device.device));
+  }
+  std::erase_if(out.groups, [&](const GroupHash& row) {
+    return !std::ranges::binary_search(dropped.at(row.device), row.group);
+  });
   return out;
 }
 

@@ -45,6 +45,12 @@ struct StateDigests {
 /// \pre each of `devices` has the digests of DeviceCells::Of(device), in that order
 SideDigests Summarize(const ptc::DeviceCells& cells, const std::vector<DeviceDigests>& devices);
 
+/// The hashes of the groups of which the change drops replicas (DroppedReplicas), and nothing else:
+/// other nodes may have read more.
+/// \pre as Summarize; cells of other groups may have any digest
+SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DeviceCells& needed,
+                             const std::vector<DeviceDigests>& devices);
+
 /// Adds the sums of all nodes.
 JobDigest AddUp(const ptc::Collection& collection, const std::vector<const SideDigests*>& nodes);
 

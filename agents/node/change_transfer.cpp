@@ -331,6 +331,7 @@ void ChangeTransfer::StorePending(const wire::StepDecision& pending) {
 }
 
 void ChangeTransfer::Cancel() {
+  lives_ = std::make_shared<const bool>(true);
   if (replicas_read_) replicas_read_->Cancel();
   if (followed_move_) followed_move_->Cancel();
   if (move_) move_->Cancel();

@@ -83,10 +83,11 @@ class ChangeTransfer {
   }
   /// Whether other nodes may copy from here.
   bool is_offered() const { return is_offered_; }
-  /// Makes the transfer end soon.
+  /// Makes the transfer end soon. No `done` runs after that.
   void Cancel();
   /// Ends the transfer. Afterwards it writes no more.
   void Stop() {
+    lives_ = std::make_shared<const bool>(true);
     replicas_read_.reset();
     move_.reset();
     gradient_move_.reset();
@@ -159,8 +160,9 @@ class ChangeTransfer {
   /// Bytes of the rounds or legs before, by source and destination.
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> moved_before_;
   std::optional<MoveResult> result_;
-  /// Ends with this part: the result of a transfer may come later.
-  const std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);
+  /// Another one after Cancel and Stop: the result of a transfer that has ended may be on its way
+  /// to the loop, and must not begin the next one.
+  std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);
 };
 
 }  // namespace tessera::agents

@@ -34,14 +34,14 @@ class Membership {
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
     Clock::time_point last_sent;
-    bool killed = false;          // or given up, on request: dead as soon as it is silent
-    std::string machine;          // nodes with equal machines share cores
-    std::string version;          // of the agent
-    std::string rack;             // empty: not known
-    std::string nccl;             // version, if its devices can exchange cells by it
-    std::string gpu, gpu_driver;  // empty: its devices are memory of the host
-    std::string link_mark;        // machine, address and emulated port, for measured bandwidths
-    std::string problem;          // why its agent takes no part, as it says; else empty
+    bool killed = false;           // or given up, on request: dead as soon as it is silent
+    std::string machine;           // nodes with equal machines share cores
+    std::string version;           // of the agent
+    std::string rack;              // empty: not known
+    std::string nccl;              // version, if its devices can exchange cells by it
+    std::string gpu, gpu_driver;   // empty: its devices are memory of the host
+    std::string link_mark;         // machine, address and emulated port, for measured bandwidths
+    std::string problem;           // why its agent takes no part, as it says; else empty
     Clock::time_point complained;  // when it last said so
     wire::Peer peer;
     std::optional<LaneSecret> lane_secret;  // absent: its lanes are encrypted
@@ -50,10 +50,10 @@ class Membership {
     engine::NetworkFaults network;
     std::int64_t memory_available = 0;                      // of its machine; 0: unknown
     std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
-    std::uint64_t awaited_order = 0;  // earlier heartbeats do not know of it; 0: none
-    Clock::time_point ordered;        // when it was sent
+    std::uint64_t awaited_order = 0;               // earlier heartbeats do not know of it; 0: none
+    Clock::time_point ordered;                     // when it was sent
     std::map<std::string, std::uint64_t> origins;  // of the jobs that it holds (JobRow::origin)
-    std::int64_t transaction = 0;     // that it participates in, by its last heartbeat; 0: none
+    std::int64_t transaction = 0;  // that it participates in, by its last heartbeat; 0: none
   };
 
   /// A node is lost after `lost_after` of silence.
@@ -79,8 +79,8 @@ class Membership {
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.
   void Expect(std::int32_t number, Clock::time_point now);
-  /// The agent of a node takes no part, and says why. That holds until it is heard
-  /// otherwise, or silent.
+  /// Notes why the agent of a node takes no part. The problem is cleared when the node sends
+  /// another message, or stops repeating it.
   /// \return whether it has not said so before
   bool NoteProblem(std::int32_t number, const std::string& problem, Clock::time_point now);
 

@@ -73,6 +73,7 @@ Result<bool> Takeover::IsComplete(engine::DurableStore& journal) {
 
 void Takeover::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_kept_rows()) return Note(m.node(), m.kept_rows());
+  if (m.has_cannot_run()) problems_[m.node()] = m.cannot_run().reason();
   if (!m.has_register_()) return;
   wire::ToNode welcome;
   welcome.mutable_welcome()->set_cluster(config_.cluster);
@@ -131,10 +132,15 @@ std::string Takeover::Text() const {
   }
   std::set<std::int32_t> missing;
   std::ranges::set_difference(wanted, copies_, std::inserter(missing, missing.end()));
+  std::string problems;
+  for (const std::int32_t node : missing) {
+    const auto found = problems_.find(node);
+    if (found != problems_.end()) problems += fmt::format(" ({})", found->second);
+  }
   return fmt::format(
       "n{} takes over as the registrar: {}{}{}", config_.node,
       reported_.empty() ? "no node has reported yet" : NamesOf(reported_) + " reported",
-      missing.empty() ? "" : ", waiting for " + NamesOf(missing),
+      missing.empty() ? "" : ", waiting for " + NamesOf(missing) + problems,
       IsOlder() ? fmt::format("; etcd notes a later job table than these nodes have: start a node "
                               "that has it, or `tesseractl registrar move n{} --older` uses the "
                               "older one",

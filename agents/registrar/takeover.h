@@ -72,7 +72,8 @@ class Takeover {
   const World world_;
   wire::KeptRows rows_;  // of the latest revision
   std::set<std::int32_t> reported_;
-  std::set<std::int32_t> copies_;  // nodes that have reported one
+  std::map<std::int32_t, std::string> problems_;  // why a node takes no part
+  std::set<std::int32_t> copies_;                 // nodes that have reported one
   std::set<std::int32_t> awaited_;
   std::set<std::int32_t> nodes_;       // that have ever registered with the earlier registrar
   std::optional<std::int32_t> off_;    // the node of the earlier registrar, by the latest copy

@@ -188,11 +188,12 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
     });
     if (mode == MoveMode::kDigests) return result;
     result.digests.has_before = true;
-    result.digests.before = Summarize(cells, result.before);
     if (mode == MoveMode::kReplicas) {
-      result.digests.before.sums.clear();
+      const ptc::DeviceCells needed(c.from, c.to, ptc::CellOwners::kNeeders);
+      result.digests.before = SummarizeDropped(cells, needed, result.before);
       return result;
     }
+    result.digests.before = Summarize(cells, result.before);
   }
   const auto new_version = [&](ptc::DeviceId device) {
     return memory_of(device)->at(c.local.at(device).next_table.epoch()).version;

@@ -13,7 +13,7 @@
 namespace tessera::ptc {
 
 /// The groups of cells that `device` holds together with others, and of which some holder does not
-/// need every cell. Ascending. Each holder of such a group finds it.
+/// need every cell. Ascending. Every holder of such a group lists it.
 /// \param held, needed of the same change, with CellOwners::kHolders and kNeeders
 std::vector<int> DroppedReplicas(const DeviceCells& held, const DeviceCells& needed,
                                  DeviceId device);

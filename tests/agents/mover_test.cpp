@@ -481,6 +481,28 @@ class MoverTest : public QObject {
     QCOMPARE(differencesTo("dp=3,tp=2 on n0g0,n0g1,n1g0,n1g1,n0g2,n1g2", true), 0);
   }
 
+  // A node that could not read in advance reads in the pause. The others have read more groups.
+  void nodesMayReadReplicasInBothWays() {
+    std::mt19937_64 rng(test::Seed() + 13);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=2,tp=1 on n0g0,n1g0", tensors);
+    const ptc::Layout after = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    const ptc::Plan plan = *ptc::MakePlan(before, after, {});
+    for (const bool is_damaged : {false, true}) {
+      Nodes nodes(before, after, plan, engine::OldGradients::kKept);
+      if (is_damaged) nodes.Damage({1, 0});
+      const MoveResult moved = nodes.Run(0);
+      VERIFY_OK(moved.status);
+      const KeptResult ahead = nodes.TakeAhead(0, moved);
+      VERIFY_OK(ahead.status);
+      const MoveResult read = nodes.Run(1, MoveMode::kReplicas);
+      VERIFY_OK(read.status);
+      QVERIFY(!read.digests.before.groups.empty());
+      QVERIFY(read.digests.before.groups.size() < ahead.digests.before.groups.size());
+      QCOMPARE(FindDifferences({&ahead.digests.before, &read.digests.before}).empty(), !is_damaged);
+    }
+  }
+
   // What a node says of its host and its arenas is a claim: the path may lead to an arena of
   // another cluster.
   void onlyTheArenaThatIsMeantIsMapped() {

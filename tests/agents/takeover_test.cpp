@@ -101,6 +101,12 @@ struct Desk {
     message.mutable_register_()->set_node(node);
     takeover->OnNode("id" + std::to_string(node), message);
   }
+  void CannotRun(std::int32_t node, const std::string& why) {
+    wire::FromNode message;
+    message.set_node(node);
+    message.mutable_cannot_run()->set_reason(why);
+    takeover->OnNode("id" + std::to_string(node), message);
+  }
   void Report(std::int32_t node, std::int64_t revision, const std::vector<wire::KeptRow>& rows) {
     wire::FromNode message;
     message.set_node(node);
@@ -394,6 +400,9 @@ class TakeoverTest : public QObject {
              text.c_str());
     QVERIFY2(text.find("`tesseractl registrar move n1 --older`") != std::string::npos,
              text.c_str());
+    desk.CannotRun(2, "n2 cannot run");
+    QVERIFY(desk.takeover->Text().find("waiting for n0, n2 (n2 cannot run); etcd") !=
+            std::string::npos);
     if (returns) {
       desk.Report(2, Revision(2, 5), {Row("job/a", JobRowOn({1})), Row("job/b", JobRowOn({2}))});
     } else {
