@@ -95,7 +95,8 @@ class E2eBasicTest : public QObject {
     QVERIFY(job["loss"].get<double>() > 0);
     QVERIFY(job["tokens_per_second"].get<double>() > 0);
     // All of it is on n0.
-    const Json survives = {{"any_node", false}, {"node", "n0"}, {"lost_bytes", job["state_bytes"]}};
+    const Json survives = {
+        {"any_node", false}, {"worst_node", "n0"}, {"lost_bytes", job["state_bytes"]}};
     QCOMPARE(job["survives"].dump(), survives.dump());
     const QString question = kJob + ": survives the loss of any one node: ";
     for (const QStringList& words : {QStringList{"status"}, QStringList{"job", "list"}}) {

@@ -106,8 +106,10 @@ class E2eWrongByteTest : public QObject {
 
   // Another state takes the place of all replicas.
   void aCheckpointMakesThemEqual() {
-    const QString path = m_cluster->home() + QStringLiteral("/saved");
-    QVERIFY(m_cluster->Run({"checkpoint", "save", kJob, path}).code == 0);
+    const Json saved =
+        m_cluster->Ask({"checkpoint", "save", kJob, m_cluster->home() + QStringLiteral("/saved")});
+    QVERIFY(saved.is_object());
+    const QString path = QString::fromStdString(saved["path"]);
     const Outcome loaded = m_cluster->Run({"checkpoint", "load", kJob, path, "--yes"});
     QVERIFY2(loaded.code == 0, loaded.Text());
     const Json there = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0");
