@@ -85,9 +85,9 @@ class JsonTest : public QObject {
       snapshot.jobs[0].survival = engine::Survival{lost, bytes};
       return app::toJson(snapshot)["jobs"][0]["survives"].dump();
     };
-    QCOMPARE(survives(0, 0), std::string(R"({"any_node":true,"node":null,"lost_bytes":0})"));
+    QCOMPARE(survives(0, 0), std::string(R"({"any_node":true,"worst_node":null,"lost_bytes":0})"));
     QCOMPARE(survives(1, 18 << 20),
-             std::string(R"({"any_node":false,"node":"n1","lost_bytes":18874368})"));
+             std::string(R"({"any_node":false,"worst_node":"n1","lost_bytes":18874368})"));
   }
 
   void transactionIsNullOnceItIsOver() {

@@ -67,8 +67,10 @@ class ModelConfigTest : public QObject {
         "c");
     QVERIFY(mixtral.has_value());
     QCOMPARE(mixtral->rules, std::string("mixtral"));
-    QVERIFY((mixtral->values ==
-             Values{{"width", 4096}, {"heads", 32}, {"kv_heads", 8}, {"experts", 8}}));
+    QVERIFY(
+        (mixtral->values ==
+         Values{
+             {"width", 4096}, {"heads", 32}, {"kv_heads", 8}, {"head_dim", 128}, {"experts", 8}}));
   }
 
   void aTypeWithoutRulesKeepsItsSizes() {
