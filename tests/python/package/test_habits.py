@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ordinary habits of PyTorch that a loop around job.step(loss) cannot have, and what it may do."""
 
+import contextlib
 import copy
 import io
 import random
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from programs import Loop, Net, build, build_averaged
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from torch.utils.data import (
     DataLoader,
     SubsetRandomSampler,
@@ -60,6 +62,53 @@ class Own(Net):
 def build_own(mesh):
     torch.manual_seed(1)
     model = Own()
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+class Counted(nn.Linear):
+    """A part that counts its calls, and an adapter that can be disabled."""
+
+    def __init__(self):
+        super().__init__(4, 4)
+        self.calls, self.adapts = 0, True
+
+    def forward(self, x):
+        self.calls += 1
+        self.shape = tuple(x.shape)
+        return super().forward(x) * (2 if self.adapts else 1)
+
+
+class InParts(nn.Module):
+    """Recomputes a part in backward(), and keeps numbers for logging."""
+
+    def __init__(self):
+        super().__init__()
+        self.part, self.out = Counted(), nn.Linear(4, 3)
+        self.last_norm = None
+
+    def forward(self, x):
+        return self.out(checkpoint(self.part, x, use_reentrant=False))
+
+    def loss(self, x):
+        loss = self.out(self.part(x)).square().mean()
+        self.last_loss = loss.item()
+        return loss
+
+    @contextlib.contextmanager
+    def disable_adapter(self):
+        self.part.adapts = False
+        yield
+        self.part.adapts = True
+
+
+def build_in_parts(mesh):
+    torch.manual_seed(1)
+    model = InParts()
+
+    def keep(module, gradients, _):
+        model.last_norm = model.part.last_norm = float(gradients[0].norm())
+
+    model.part.register_full_backward_hook(keep)
     return model, torch.optim.SGD(model.parameters(), lr=0.01)
 
 
@@ -495,7 +544,7 @@ class Settings(Loop):
         """Of any kind, before and after job.step, and in a step in which something else is called."""
 
         def add(model):
-            model.window = 8
+            model.mode = "wide"
 
         for name, change in {
             "'heads' of the model was changed from 2 to 4": lambda model: setattr(model, "heads", 4),
@@ -505,7 +554,7 @@ class Settings(Loop):
             "'windows' of the model": lambda model: setattr(model, "windows", (8, 8)),
             "'num_features' of norm": lambda model: setattr(model.norm, "num_features", 3),
             "'width' of the model's config": lambda model: setattr(model.config, "width", 3),
-            "'window' of the model was changed from None to 8": add,
+            "'mode' of the model was changed from None to wide": add,
         }.items():
             for at_step in (1, 3):
                 for when in ("before", "after"):
@@ -529,6 +578,115 @@ class Settings(Loop):
 
         self.run_steps(4, before=evaluate, after=evaluate)
         self.assertEqual(self.job.model.calls, 12)
+
+    def run_parts(self, num=4, loss_of=None, before=None, after=None):
+        """A loop whose losses are those of `loss_of(model, x)`; forward() of the model without."""
+        loss_of = loss_of or (lambda model, x: model(x).square().mean())
+        for at in self.job.steps():
+            if before:
+                before(at)
+            loss = loss_of(self.job.model, torch.ones(at, 4, requires_grad=True))
+            loss.backward()
+            self.job.step(loss)
+            if after:
+                after(at)
+            if at == num:
+                return
+
+    def test_settings_of_parts_that_the_loop_calls(self):
+        """Also if forward() of the model is called to evaluate."""
+
+        def evaluate(at):
+            self.job.model.eval()
+            self.job.model(torch.ones(at, 4))
+            self.job.model.train()
+
+        for name, loss_of in {
+            "a method": lambda model, x: model.loss(x),
+            "a module": lambda model, x: model.out(model.part(x)).square().mean(),
+        }.items():
+            for after in (None, evaluate):
+                with self.subTest(name, evaluates=bool(after)):
+                    self.setUp()
+                    self.bind(build_in_parts)
+                    self.run_parts(loss_of=loss_of, after=after)
+                    self.assertEqual(self.job.coming_step, 4)
+                    self.doCleanups()
+
+    def test_settings_that_are_changed_in_backward(self):
+        """By forward() of a part that is recomputed, and by a hook."""
+        self.bind(build_in_parts)
+        self.run_parts()
+        self.assertEqual(self.job.model.part.calls, 8)
+
+    def test_numbers_for_logging(self):
+        self.bind(build_in_parts)
+
+        def keep(at):
+            self.job.model.part.last_loss, self.job.model.num_seen = 0.5 / at, at
+
+        self.run_parts(before=keep, after=lambda at: self.job.model.loss(torch.ones(1, 4)))
+        self.assertEqual(self.job.model.num_seen, 4)
+
+    def test_settings_of_an_evaluation(self):
+        for name, mode in {
+            "eval()": contextlib.nullcontext,
+            "no_grad()": torch.no_grad,
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind(build_in_parts)
+
+                def evaluate(at):
+                    self.job.model.train(name != "eval()")
+                    with mode(), self.job.model.disable_adapter():
+                        self.job.model(torch.ones(at, 4))
+                    self.job.model.train()
+
+                self.run_parts(before=evaluate, after=evaluate)
+                with self.refuses("'adapts' of part was changed from True to False"):
+                    self.run_parts(
+                        8,
+                        after=lambda at: (
+                            evaluate(at),
+                            at == 6 and setattr(self.job.model.part, "adapts", False),
+                        ),
+                    )
+                self.assertEqual(self.job.coming_step, 6)
+                self.doCleanups()
+
+    def test_settings_that_stay_as_in_an_evaluation(self):
+        self.bind(build_in_parts)
+
+        def evaluate(at):
+            self.job.model.eval()
+            self.job.model.part.adapts = False
+            self.job.model(torch.ones(at, 4))
+            self.job.model.train()
+
+        with self.refuses("'adapts' of part was changed from True to False"):
+            self.run_parts(after=evaluate)
+        self.assertEqual(self.job.coming_step, 1)
+
+    def test_settings_that_are_switched_to_train(self):
+        self.bind(build_in_parts)
+
+        def compare(at):
+            with self.job.model.disable_adapter():
+                self.job.model(torch.ones(at, 4))
+
+        with self.refuses("'adapts' of part was changed from True to False"):
+            self.run_parts(before=compare)
+
+    def test_settings_of_a_model_that_trains_in_eval(self):
+        def frozen(mesh):
+            model, optimizer = build_own(mesh)
+            return model.eval(), optimizer
+
+        self.bind(frozen)
+        with self.refuses("'heads' of the model was changed from 2 to 4"):
+            self.run_steps(before=lambda at: at == 2 and setattr(self.job.model, "heads", 4))
+        self.assertEqual(self.job.coming_step, 2)
 
     def test_settings_of_a_call_that_fails(self):
         self.bind(build_own)

@@ -105,10 +105,10 @@ class Watch:
         self._constants = [{} if keeps_modules else _constants(one) for _, one in self._modules]
         holders = [] if keeps_modules else [*self._modules, *_configs(self._modules)]
         self._settings = [_Settings(name, one) for name, one in holders]
-        # Calls of forward() of the model: in this step, in the step before, and one that has not
-        # ended.
-        self._was_called = self._sees_calls = True
-        self._is_called = False
+        # Calls of forward() of the model to train: in this step, and in the step before. And a call
+        # of any kind that has not ended.
+        self._was_called = self._is_called = False
+        self._sees_calls = True
         num_read = None if is_first else _NUM_FIRST
         self._values = [_Value(name, one, num_read) for name, one in self._parameters]
         self._buffers = [
@@ -143,17 +143,27 @@ class Watch:
         self._check_modes()
         self._check_parts()
         self._check_hooks()
-        self._settle_settings(True)
+        self._check_settings(True)
 
     def begin_call(self) -> None:
-        """When forward() of the model begins, which may change settings."""
-        self._settle_settings(self._sees_calls and not _is_compiled(self._modules[0][1]))
-        self._was_called = self._is_called = True
+        """When forward() of the model begins, which may change settings.
+
+        The loop may switch settings for an evaluation, and switch them back after it.
+        """
+        model = self._modules[0][1]
+        trains = torch.is_grad_enabled() and model.training == self._training[0]
+        if trains or self._is_called:
+            self._check_settings(self._sees_calls and not _is_compiled(model))
+        for settings in self._settings:
+            settings.begin_call()
+        self._was_called = self._was_called or trains
+        self._is_called = True
 
     def end_call(self) -> None:
         """When it has ended."""
         self._is_called = False
-        self._settle_settings(False)
+        for settings in self._settings:
+            settings.end_call()
 
     def check_before_update(self) -> None:
         """When job.step(loss) begins."""
@@ -174,7 +184,7 @@ class Watch:
         for (name, module), constants in zip(self._modules, self._constants):
             _compare(name, constants, vars(module))
         # It is not seen if the loop calls a part of the model, or what torch.compile has made.
-        self._settle_settings(self._was_called)
+        self._check_settings(self._was_called)
         self._sees_calls, self._was_called = self._was_called, False
         self._is_called = False
 
@@ -261,13 +271,13 @@ class Watch:
                     f"hooks of {name} were changed after job.bind(build), which {_IN_BUILD}"
                 )
 
-    def _settle_settings(self, may_not_differ: bool) -> None:
-        """From now on they are as they are now."""
+    def _check_settings(self, sees_calls: bool) -> None:
+        """`sees_calls`: calls that are not seen have changed none of them."""
         for settings in self._settings:
-            if settings.may_differ():
-                if may_not_differ and not self._is_called:
-                    settings.compare()
-                settings.note()
+            if sees_calls and not self._is_called:
+                settings.compare()
+            else:
+                settings.end_call()
 
     def _hooks_now(self) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for name, module in self._modules:
@@ -314,35 +324,54 @@ def _constants(module: nn.Module) -> dict[str, Any]:
 
 
 class _Settings:
-    """The numbers, words and flags that a module has as attributes."""
+    """The numbers, words and flags that a module has as attributes, as they were in the beginning.
+
+    What a call of forward() changes is none of them any longer: forward() of parts may be called
+    again in backward(), to save memory.
+    """
 
     def __init__(self, name: str, holder: Any) -> None:
         self.name = name
         self._attributes = vars(holder)
-        self.note()
-
-    def note(self) -> None:
-        self._values = self._now()
         self._keys = set(self._attributes)
-
-    def _now(self) -> dict[str, Any]:
-        return {
+        self._noted = {
             key: value
             for key, value in self._attributes.items()
             if key not in _OF_MODULES and _is_simple(value)
         }
+        self._before: dict[str, Any] = {}  # what differed when the present call began
 
-    def may_differ(self) -> bool:
-        """Whether they have to be compared."""
+    def _differing(self) -> dict[str, Any]:
+        """What may differ now."""
         now = self._attributes
+        out = {key: now.get(key) for key, value in self._noted.items() if now.get(key) is not value}
         if len(now) != len(self._keys):
-            return True
-        return any(now.get(key) is not value for key, value in self._values.items())
+            out.update((key, value) for key, value in now.items() if key not in self._keys)
+        return out
+
+    def begin_call(self) -> None:
+        self._before = self._differing()
+
+    def end_call(self) -> None:
+        """Also without begin_call(), for calls that are not seen."""
+        before, self._before = self._before, {}
+        now = self._differing()
+        for key in {**before, **now}:
+            if now.get(key) is not before.get(key):
+                self._noted.pop(key, None)
+                self._keys.add(key)
 
     def compare(self) -> None:
-        # torch.compile puts names that begin with _ there.
-        added = [key for key in self._now() if key not in self._keys and not key.startswith("_")]
-        _compare(self.name, {**self._values, **dict.fromkeys(added)}, self._attributes)
+        differing = self._differing()
+        noted = {key: value for key, value in self._noted.items() if key in differing}
+        # Added numbers are kept for logging; torch.compile puts names that begin with _ there.
+        for key, value in differing.items():
+            if key in self._keys:
+                continue
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if _is_simple(value) and not is_number and not key.startswith("_"):
+                noted[key] = None
+        _compare(self.name, noted, self._attributes)
 
 
 def _is_simple(value: Any) -> bool:
