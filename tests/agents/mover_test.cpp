@@ -485,12 +485,13 @@ class MoverTest : public QObject {
   void nodesMayReadReplicasInBothWays() {
     std::mt19937_64 rng(test::Seed() + 13);
     const auto tensors = AnyTensors(rng);
-    const ptc::Layout before = On("dp=2,tp=1 on n0g0,n1g0", tensors);
-    const ptc::Layout after = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    // The replicas on n0g0 and n1g0 stay.
+    const ptc::Layout before = On("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", tensors);
+    const ptc::Layout after = On("dp=2,tp=2 on n0g0,n2g0,n1g0,n2g1", tensors);
     const ptc::Plan plan = *ptc::MakePlan(before, after, {});
     for (const bool is_damaged : {false, true}) {
       Nodes nodes(before, after, plan, engine::OldGradients::kKept);
-      if (is_damaged) nodes.Damage({1, 0});
+      if (is_damaged) nodes.Damage({1, 1});
       const MoveResult moved = nodes.Run(0);
       VERIFY_OK(moved.status);
       const KeptResult ahead = nodes.TakeAhead(0, moved);
