@@ -5,7 +5,7 @@ import unittest
 
 import torch
 
-from tessera.torch.contents import Turns, first_difference, sum_of
+from tessera.torch.contents import Turns, first_difference, sums_of
 
 
 class Sums(unittest.TestCase):
@@ -15,12 +15,12 @@ class Sums(unittest.TestCase):
                 for size in (0, 1, 2, 5, 9):
                     value = torch.zeros(begin + size, dtype=dtype)[begin:]
                     with self.subTest(dtype, begin=begin, size=size):
-                        before = sum_of(value)
+                        before = sums_of(value)
                         for place in range(size):
                             value[place] = 1
-                            self.assertNotEqual(int(sum_of(value)), int(before))
+                            self.assertEqual(first_difference([before], [sums_of(value)]), 0)
                             value[place] = 0
-                        self.assertEqual(int(sum_of(value)), int(before))
+                        self.assertIsNone(first_difference([before], [sums_of(value)]))
 
     def test_shapes(self):
         for value in (
@@ -30,24 +30,59 @@ class Sums(unittest.TestCase):
             torch.ones(3),
             torch.ones(2, dtype=torch.complex128),
         ):
-            before = sum_of(value)
+            before = sums_of(value)
             value[(-1,) * value.dim()] = 2
-            self.assertNotEqual(int(sum_of(value)), int(before))
+            self.assertEqual(first_difference([before], [sums_of(value)]), 0)
+
+    def test_signs(self):
+        """Of all elements, of which as many are positive as negative."""
+        for dtype in (torch.bfloat16, torch.float32, torch.float64):
+            for size in (2, 4, 8, 256, 1024, 4096, 6000, 65536):
+                for begin in (0, 1):
+                    with self.subTest(dtype, size=size, begin=begin):
+                        whole = torch.ones(begin + size, dtype=dtype)
+                        whole[begin + size // 2 :] = -1
+                        value = whole[begin:]
+                        before = sums_of(value)
+                        value.data.neg_()
+                        self.assertEqual(first_difference([before], [sums_of(value)]), 0)
+
+    def test_places(self):
+        for shape in ((4,), (2, 2), (64, 64), (3, 5000), (1000, 16)):
+            with self.subTest(shape):
+                value = torch.rand(shape, dtype=torch.float64)
+                for change in (
+                    lambda: value.copy_(value.flip(0)),
+                    lambda: value.copy_(value.roll(1, 0)),
+                    lambda: value[:2].copy_(value[:2].flip(0)),
+                ):
+                    before = sums_of(value)
+                    change()
+                    self.assertEqual(first_difference([before], [sums_of(value)]), 0)
+
+    def test_other_sizes(self):
+        sums = [sums_of(torch.zeros(size)) for size in (0, 8, 3000)]
+        self.assertIsNone(first_difference(sums, sums))
+        self.assertIsNone(first_difference(sums[:1], sums[:1]))
+        self.assertEqual(first_difference(sums, [*sums[:2], sums[1]]), 2)
+        changed = sums[1].clone()
+        changed[-1] += 1
+        self.assertEqual(first_difference(sums, [sums[0], changed, sums[2]]), 1)
 
     def test_numbers_that_no_comparison_sees(self):
         value = torch.tensor([float("nan"), 0.0])
-        before = sum_of(value)
-        self.assertIsNone(first_difference([before], [sum_of(value)]))
+        before = sums_of(value)
+        self.assertIsNone(first_difference([before], [sums_of(value)]))
         value[1] = -0.0
-        self.assertEqual(first_difference([before, before], [before, sum_of(value)]), 1)
+        self.assertEqual(first_difference([before, before], [before, sums_of(value)]), 1)
 
     def test_the_first_elements(self):
         value = torch.zeros(2000)
-        before = sum_of(value, 1024)
+        before = sums_of(value, 1024)
         value[1024] = 1
-        self.assertIsNone(first_difference([before], [sum_of(value, 1024)]))
+        self.assertIsNone(first_difference([before], [sums_of(value, 1024)]))
         value[1023] = 1
-        self.assertEqual(first_difference([before], [sum_of(value, 1024)]), 0)
+        self.assertEqual(first_difference([before], [sums_of(value, 1024)]), 0)
 
 
 class InTurns(unittest.TestCase):

@@ -777,10 +777,25 @@ class Samples(Loop):
                 self.setUp()
                 self.bind()
                 batches = iter(DataLoader(self.data, batch_size=4, **options))
-                with self.refuses(name, "use job.sampler("):
+                with self.refuses(name, "begins anew", "the ranks", "use job.sampler("):
                     self.run_steps(before=lambda at: next(batches))
                 self.assertEqual(self.job.coming_step, 1)
                 self.doCleanups()
+
+    def test_a_loader_whose_workers_have_begun_before_the_loop(self):
+        self.bind()
+        batches = iter(DataLoader(self.data, batch_size=4, shuffle=True, num_workers=1))
+        with self.refuses("RandomSampler", "use job.sampler("):
+            self.run_steps(before=lambda at: next(batches))
+        self.assertEqual(self.job.coming_step, 1)
+
+    def test_a_loader_outside_of_a_step(self):
+        """Such as for a mean or weights of classes."""
+        self.bind()
+        read = lambda: self.assertEqual(len(list(DataLoader(self.data, shuffle=True))), 32)
+        read()
+        self.run_steps(after=lambda at: read())
+        read()
 
     def test_a_loader_to_evaluate(self):
         self.bind()

@@ -18,7 +18,7 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
-from tessera.torch.contents import Turns, first_difference, sum_of
+from tessera.torch.contents import Turns, first_difference, sums_of
 from tessera.torch.groups import axes_of
 from tessera.torch.layout import Layout
 from tessera.torch.program import (
@@ -88,7 +88,7 @@ class _Made(NamedTuple):
 
     value: torch.Tensor
     version: int
-    sum: torch.Tensor | None
+    sums: torch.Tensor | None
 
 
 class Gradient:
@@ -144,7 +144,7 @@ class Gradient:
         # Limits of a norm hold for the mean over all samples, which FSDP has made already.
         made = self.parameter.grad
         if made is not None and not self.averaged:
-            self._made = _Made(made, made._version, sum_of(made) if self.is_read else None)
+            self._made = _Made(made, made._version, sums_of(made) if self.is_read else None)
 
     def made(self) -> tuple[torch.Tensor, torch.Tensor] | None:
         """The sums of what backward() has made and of what is there now, if it is read.
@@ -157,7 +157,7 @@ class Gradient:
             return None
         if now is not made.value or now._version != made.version:
             self.refuse_change()
-        return None if made.sum is None else (made.sum, sum_of(now))
+        return None if made.sums is None else (made.sums, sums_of(now))
 
     def refuse_change(self) -> NoReturn:
         raise TesseraError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -43,7 +43,7 @@ def watch_over(job: TorchJob | None) -> None:
         _before(kind, "scale", _refuse_scaler)
     _before(DistributedSampler, "__iter__", _refuse_distributed_sampler)
     for sampler in (RandomSampler, SubsetRandomSampler, WeightedRandomSampler, SequentialSampler):
-        _before(sampler, "__iter__", _refuse_sampler)
+        _in_each(sampler, _refuse_sampler)
     for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
         _before(tensor, "__deepcopy__", _refuse_copy)
 
@@ -60,6 +60,22 @@ def _before(kind: Any, name: str, check: Callable[[TorchJob, Any], None]) -> Non
         return method(self, *arguments, **options)
 
     setattr(kind, name, checked)
+
+
+def _in_each(kind: Any, check: Callable[[TorchJob, Any], None]) -> None:
+    """Calls `check` before each number of a sampler: workers of a DataLoader read the first ones
+    before the loop."""
+    method = kind.__iter__
+
+    @functools.wraps(method)
+    def checked(self: Any) -> Iterator[int]:
+        for number in method(self):
+            job = None if _job is None else _job()
+            if job is not None:
+                check(job, self)
+            yield number
+
+    kind.__iter__ = checked
 
 
 def _refuse_scaler(job: TorchJob, scaler: Any) -> None:
@@ -88,14 +104,15 @@ def _refuse_distributed_sampler(job: TorchJob, sampler: Any) -> None:
 
 
 def _refuse_sampler(job: TorchJob, sampler: Any) -> None:
-    """Of a DataLoader, which knows no ranks. To evaluate, each rank may read all of its data."""
+    """Of a DataLoader, which knows no ranks. To evaluate, and outside of a step, such as for a mean
+    of the data, each rank may read all of its data."""
     program = job._program
-    if job._sampler is not None or program is None:
+    if job._stepped or job._sampler is not None or program is None:
         return
     if torch.is_grad_enabled() and program.model.training:
         raise TesseraError(
-            f"a DataLoader with {type(sampler).__name__} gives all ranks the same samples and "
-            "begins anew in each rank that joins: use job.sampler(len(data), global_batch=…)"
+            f"a DataLoader with {type(sampler).__name__} begins anew in each rank that joins, and "
+            "does not know the ranks: use job.sampler(len(data), global_batch=…)"
         )
 
 

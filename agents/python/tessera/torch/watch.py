@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from tessera._library import TesseraError
-from tessera.torch.contents import Turns, first_difference, sum_of
+from tessera.torch.contents import Turns, first_difference, sums_of
 from tessera.torch.program import memory_of, parameters
 
 _IN_BUILD = "a rank that joins would not know: do it in build(mesh)"
@@ -51,7 +51,7 @@ class _Value:
         self._version = _version_of(value)
         self._address = memory_of(value).data_ptr()
         self._num_read = num_read
-        self.sum = None if num_read == 0 else sum_of(value, num_read)
+        self.sums = None if num_read == 0 else sums_of(value, num_read)
 
     def is_moved(self, value: torch.Tensor) -> bool:
         """Whether it has other memory now, which Gradient and Binding refuse."""
@@ -61,8 +61,8 @@ class _Value:
         """Whether that shows without reading it."""
         return value is not self._value or _version_of(value) != self._version
 
-    def sum_now(self) -> torch.Tensor:
-        return sum_of(self._value, self._num_read)
+    def sums_now(self) -> torch.Tensor:
+        return sums_of(self._value, self._num_read)
 
 
 def _first_changed(held: Iterable[tuple[_Value, torch.Tensor | None]]) -> str | None:
@@ -71,10 +71,10 @@ def _first_changed(held: Iterable[tuple[_Value, torch.Tensor | None]]) -> str | 
     for value, now in held:
         if value.is_changed(now):
             return value.name
-        if value.sum is not None:
+        if value.sums is not None:
             read.append(value)
-    noted = [value.sum for value in read if value.sum is not None]
-    place = first_difference(noted, [value.sum_now() for value in read])
+    noted = [value.sums for value in read if value.sums is not None]
+    place = first_difference(noted, [value.sums_now() for value in read])
     return None if place is None else read[place].name
 
 
