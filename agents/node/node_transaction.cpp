@@ -163,6 +163,11 @@ void NodeTransaction::ConnectRanks() {
   });
 }
 
+// A change that was refused has no new layout, and awaits no ranks.
+void NodeTransaction::CheckAttached() {
+  if (waits_for_ranks_ && !ranks_.AreAttaching()) ConnectAwaited();
+}
+
 void NodeTransaction::ConnectAwaited() {
   if (!std::exchange(waits_for_ranks_, false)) return;
   if (Status status = ranks_.Connect(); !status) {
@@ -467,9 +472,7 @@ void NodeTransaction::Beat() {
 
 // ---- what happens to ranks
 
-void NodeTransaction::OnRankAttached() {
-  if (!ranks_.AreAttaching()) ConnectAwaited();
-}
+void NodeTransaction::OnRankAttached() { CheckAttached(); }
 
 void NodeTransaction::OnRankConnected(const Attempt& reached, const Status& status) {
   if (reached != Attempt{prepare().epoch(), prepare().attempt()}) return;
@@ -488,7 +491,7 @@ void NodeTransaction::OnRankPaused(const RankId& id) {
 }
 
 void NodeTransaction::OnRankEnded() {
-  if (!ranks_.AreAttaching()) ConnectAwaited();
+  CheckAttached();
   if (state() == engine::ParticipantState::kAborted || part_.gave_up()) CheckCleanedUp();
   if (state() == engine::ParticipantState::kCommitted) CheckAdopted();
 }

@@ -124,6 +124,7 @@ class NodeTransaction {
   /// Waits for ranks that attach, for kLongestAttaching at most.
   void ConnectRanks();
   void ConnectAwaited();
+  void CheckAttached();
   void CheckConnected();
   void RaiseRequest(const engine::RaiseRequest& request);
   void Raise(const engine::RaiseRequest& request);

@@ -24,6 +24,7 @@
 #include "engine/copy/device_exchange.h"
 #include "engine/store/allocate.h"
 #include "engine/store/piece_table.h"
+#include "ptc/base/check.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
 #include "ptc/plan/mixed_plan.h"
@@ -58,7 +59,11 @@ class PreparedChange {
   /// Reads the tables that an earlier agent has written.
   void Recover(const DeviceStore& devices);
 
-  const ptc::Layout& to() const { return *to_; }
+  /// \pre Build has succeeded
+  const ptc::Layout& to() const {
+    TESSERA_DCHECK(to_.has_value());
+    return *to_;
+  }
   /// Whether nothing new lies in the gradients of the old layout, so that ranks may compute while
   /// their state is copied.
   bool keeps_gradients() const { return gradients_ == engine::OldGradients::kKept; }
