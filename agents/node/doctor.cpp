@@ -105,7 +105,28 @@ Check Refused(const AgentConfig& config, const std::vector<RefusedKey>& refused)
                              config.allowed_folder));
 }
 
-Check Journal(const std::vector<std::string>& unreadable) {
+/// Whether the agent's folder has a file of the registrar. A later one has a number in its name.
+bool HasRegistrarFile(const AgentConfig& config) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(config.directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("registrar") && name.ends_with(".db")) return true;
+  }
+  return false;
+}
+
+Check Journal(const AgentConfig& config, const std::vector<std::string>& unreadable) {
+  const auto deleted = [&](const std::string& name, const std::string& remedy) {
+    return Finding(
+        Verdict::kFailed, "journal",
+        fmt::format("{}/{} was deleted, and is lost when this agent ends", config.directory, name),
+        remedy);
+  };
+  if (::access((config.directory + "/journal.db").c_str(), F_OK) != 0)
+    return deleted("journal.db", "move the jobs of this node away, and start it again");
+  if (config.endpoint == config.registrar_endpoint && !HasRegistrarFile(config))
+    return deleted("registrar.db",
+                   "change nothing, restart the agent, and run `tesseractl registrar rebuild`");
   if (unreadable.empty()) return Ok("journal", "all of its rows can be read");
   return Finding(
       Verdict::kWarning, "journal",
@@ -310,7 +331,7 @@ std::vector<Check> RunDoctor(const AgentConfig& config, const std::vector<Refuse
                                Keys(config),
                                Allowed(config),
                                Refused(config, refused),
-                               Journal(unreadable),
+                               Journal(config, unreadable),
                                Jobs(config),
                                Ports(config),
                                Lanes(config),

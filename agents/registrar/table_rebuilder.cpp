@@ -117,6 +117,11 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
   }
   const bool outlives_journal = !config_.etcd.endpoints.empty();
   for (const auto& [name, rows] : held) {
+    // A node that was lost before the table may be unknown, and has to be given up.
+    for (const auto& [holder, row] : rows) {
+      for (const std::int32_t node : NodesOf(row.layout.mesh()))
+        members_.Expect(node, timers_.now());
+    }
     auto row = RowFromNodes(name, rows, members_, outlives_journal);
     if (row) {
       run->rows.emplace_back(name, std::move(*row));

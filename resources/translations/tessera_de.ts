@@ -2163,6 +2163,18 @@
         <translation>alle Zeilen sind lesbar</translation>
     </message>
     <message>
+        <source>%1 was deleted, and is lost when this agent ends</source>
+        <translation>%1 wurde gelöscht und ist verloren, wenn dieser Agent endet</translation>
+    </message>
+    <message>
+        <source>move the jobs of this node away, and start it again</source>
+        <translation>Die Jobs dieses Knotens auf andere verschieben und ihn neu starten</translation>
+    </message>
+    <message>
+        <source>change nothing, restart the agent, and run `tesseractl registrar rebuild`</source>
+        <translation>Nichts ändern, den Agenten neu starten und `tesseractl registrar rebuild` ausführen</translation>
+    </message>
+    <message>
         <source>rows that could not be read are kept aside: %1</source>
         <translation>unlesbare Zeilen sind beiseitegelegt: %1</translation>
     </message>

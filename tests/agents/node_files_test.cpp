@@ -224,7 +224,23 @@ class NodeFilesTest : public QObject {
     config.agent_keys = folder.filePath("agent.key").toStdString();
     config.device_bytes = 4 << 20;
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
+    config.endpoint = "tcp://10.0.0.2:7400";
+    config.registrar_endpoint = "tcp://10.0.0.1:7400";
     auto checks = RunDoctor(config, {}, {});
+    QCOMPARE(Find(checks, "journal")->value,
+             config.directory + "/journal.db was deleted, and is lost when this agent ends");
+    const auto touch = [&](const char* name) {
+      QFile file(folder.filePath(name));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+    };
+    touch("journal.db");
+    config.registrar_endpoint = config.endpoint;
+    checks = RunDoctor(config, {}, {});
+    QCOMPARE(Find(checks, "journal")->value,
+             config.directory + "/registrar.db was deleted, and is lost when this agent ends");
+    touch("registrar-2.db");
+    checks = RunDoctor(config, {}, {});
+    QVERIFY(Find(checks, "journal")->verdict == engine::Check::Verdict::kOk);
     for (const char* name : {"version", "clock", "key file", "allowed keys", "refused keys",
                              "journal", "jobs", "ports", "lanes", "memory", "disk", "huge pages",
                              "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
