@@ -64,7 +64,10 @@ class Search {
     }
   }
 
-  Result<Proposal> Run(std::int64_t limit) {
+  /// \param is_shown whether users see more than the recommended one: then further ones are sought,
+  ///     and all pauses are estimated as a whole
+  Result<Proposal> Run(std::int64_t limit, bool is_shown) {
+    is_shown_ = is_shown;
     if (devices_.empty()) return InvalidArgument("no device given: a mesh needs at least 1");
     std::vector<Draft> drafts = Drafts();
     if (drafts.empty()) return *refused_;
@@ -79,9 +82,11 @@ class Search {
     // The recommendation does not depend on how many are listed.
     std::vector<Found> found = Plan(drafts, std::max(limit, kMaxProposed));
     Recommend(found);
-    AddFastest(drafts, found);
-    AddLeastMovement(drafts, found);
-    Recommend(found);
+    if (is_shown) {
+      AddFastest(drafts, found);
+      AddLeastMovement(drafts, found);
+      Recommend(found);
+    }
     std::vector<Candidate> candidates;
     bool keeps = false;
     for (Found& one : found) {
@@ -469,7 +474,7 @@ class Search {
   /// Adds the configuration that moves least if it is not there. Outlines of all would take too
   /// long with many devices, so those are looked at that are most like the current one.
   void AddLeastMovement(const std::vector<Draft>& drafts, std::vector<Found>& found) {
-    constexpr std::int64_t kRanks = 1024;  // of all outlines together
+    constexpr std::int64_t kRanks = 256;  // of all outlines together
     const auto chosen = std::find_if(found.begin(), found.end(),
                                      [](const Found& f) { return f.candidate.recommended; });
     if (!input_.layout || chosen == found.end()) return;
@@ -599,9 +604,11 @@ class Search {
                                  {.lost = input_.lost, .relaying = ptc::Relaying::kIfFaster}));
     if (!input_.in_rounds) NoteBothSides(plan, *mesh, &candidate);
     candidate.moved_bytes = plan.bytes.moved();
-    candidate.pause_seconds =
-        EstimatePause(plan) +
-        SecondsOfReplicas(*input_.layout, *to, input_.machines.topology, input_.lost);
+    candidate.pause_seconds = EstimatePause(plan);
+    if (is_shown_) {
+      candidate.pause_seconds +=
+          SecondsOfReplicas(*input_.layout, *to, input_.machines.topology, input_.lost);
+    }
     return found;
   }
 
@@ -665,6 +672,7 @@ class Search {
   const std::optional<StepOptions> pinned_;
   std::vector<ptc::DeviceId> devices_;    // ascending
   std::vector<std::int64_t> capacities_;  // of the devices, ascending
+  bool is_shown_ = false;
   double anchor_ = 1;
   std::optional<double> now_;  // estimated step time of the current mesh; 0: unknown
   std::optional<Error> refused_;
@@ -676,11 +684,11 @@ class Search {
 }  // namespace
 
 Result<Proposal> Propose(const SearchInput& input, std::int64_t limit) {
-  return Search(input, std::nullopt).Run(std::max<std::int64_t>(limit, 1));
+  return Search(input, std::nullopt).Run(std::max<std::int64_t>(limit, 1), true);
 }
 
 Result<Choice> ChooseMesh(const SearchInput& input, const std::optional<StepOptions>& options) {
-  TESSERA_TRY(const Proposal proposal, Search(input, options).Run(kMaxProposed));
+  TESSERA_TRY(const Proposal proposal, Search(input, options).Run(kMaxProposed, false));
   const Candidate& best = proposal.candidates.front();
   return Choice{best.mesh, best.options, best.devices, best.idle, proposal.why};
 }
