@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 #include <utility>
@@ -182,6 +183,9 @@ Status CheckPair(const MeshShape& mesh, const Collection& collection, const Scal
 }  // namespace
 
 std::vector<std::string> WeightsOfScale(std::string_view name) {
+  // Each layout looks at the names of all its tensors: most of them are no scales.
+  constexpr std::array<std::string_view, 5> kEnds = {"inv", "ale", "int", "les", "ros"};
+  if (name.size() < 3 || std::ranges::count(kEnds, name.substr(name.size() - 3)) == 0) return {};
   const auto base_of = [name](std::string_view suffix) {
     return name.ends_with(suffix) ? std::string(name.substr(0, name.size() - suffix.size()))
                                   : std::string();
