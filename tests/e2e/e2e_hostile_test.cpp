@@ -113,8 +113,8 @@ class Rubbish {
 
   const std::vector<const google::protobuf::FieldDescriptor*> requests_ = KindsOf(wire::Request());
   const std::vector<const google::protobuf::FieldDescriptor*> messages_ = KindsOf(wire::FromNode());
-  const std::vector<std::string> words_ = {kJob.toStdString(), "n0g0", "n0", "t", "gpt-nano",
-                                           "abort 2", "commit 2"};
+  const std::vector<std::string> words_ = {kJob.toStdString(), "n0g0",    "n0",      "t",
+                                           "gpt-nano",         "abort 2", "commit 2"};
   std::mt19937_64 random_;
   const bool may_act_, may_register_;
   std::size_t request_ = 0, message_ = 0;
@@ -238,8 +238,10 @@ class E2eHostileTest : public QObject {
     const std::string refusal = flooder.refusal();
     QVERIFY2(refusal.find("key 'guest' sends more than 200 requests a second") != std::string::npos,
              refusal.c_str());
-    QVERIFY(m_cluster->Run({"events", "--limit", "50"})
-                .output.contains("from key 'guest', which sends too many"));
+    QVERIFY(LocalCluster::WaitFor([&] {
+      return m_cluster->Run({"events", "--limit", "50"})
+          .output.contains("from key 'guest', which sends too many");
+    }));
   }
 
   void aPeerThatDoesNotRead() {
