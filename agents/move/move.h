@@ -27,6 +27,9 @@ enum class MoveMode {
   kDigests,      // only reads the old cells
   kReplicas      // only reads the old cells of which the change drops a replica
 };
+inline bool OnlyReads(MoveMode mode) {
+  return mode == MoveMode::kDigests || mode == MoveMode::kReplicas;
+}
 
 /// The digests of cells that a transfer has written and compared with their sources, by device.
 using CellArrivals = std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t>;

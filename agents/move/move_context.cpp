@@ -34,6 +34,15 @@ DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device) {
   return {device, local.arena, &local.next_table};
 }
 
+ptc::DroppedGroups DroppedReplicasOf(const MoveContext& context, const ptc::DeviceCells& held) {
+  const ptc::DeviceCells needed(context.from, context.to, ptc::CellOwners::kNeeders);
+  ptc::DroppedGroups out;
+  for (const auto& [device, local] : context.local) {
+    out.emplace(device, ptc::DroppedReplicas(held, needed, device));
+  }
+  return out;
+}
+
 Result<const MoveContext::Remote*> FindNode(const MoveContext& context, std::int32_t node) {
   const auto found = context.nodes.find(node);
   if (found == context.nodes.end()) {

@@ -22,6 +22,7 @@
 #include "engine/copy/device_memory.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
+#include "ptc/plan/dropped_replicas.h"
 #include "ptc/plan/mixed_layout.h"
 #include "ptc/plan/plan.h"
 
@@ -111,6 +112,10 @@ struct DevicePieces {
 };
 DevicePieces OldPieces(const MoveContext& context, ptc::DeviceId device);
 DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device);
+
+/// The groups of which the change drops replicas, for each device of this node.
+/// \param held of the old layout
+ptc::DroppedGroups DroppedReplicasOf(const MoveContext& context, const ptc::DeviceCells& held);
 
 /// \error kUnavailable for a node that nobody has named
 Result<const MoveContext::Remote*> FindNode(const MoveContext& context, std::int32_t node);

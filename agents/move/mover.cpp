@@ -10,7 +10,6 @@
 #include "agents/move/parallel.h"
 #include "ptc/base/run_both.h"
 #include "ptc/digest.h"
-#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::agents {
 
@@ -60,15 +59,15 @@ MoveResult Mover::Run(const std::stop_token& stop) {
   const bool is_stored = c.snapshot || c.open_checkpoint;
   if (reads_all && !is_stored) {
     const ptc::DeviceCells cells(c.from, c.to, ptc::CellOwners::kHolders, c.lost);
-    result.status = DigestAll(stop, Side::kOld, cells, result.before);
+    std::optional<ptc::DroppedGroups> dropped;
+    if (mode_ == MoveMode::kReplicas) dropped = DroppedReplicasOf(c, cells);
+    result.status =
+        DigestAll(stop, Side::kOld, cells, result.before, dropped ? &*dropped : nullptr);
     if (!result.status || mode_ == MoveMode::kDigests) return result;
     result.digests.has_before = true;
-    if (mode_ == MoveMode::kReplicas) {
-      const ptc::DeviceCells needed(c.from, c.to, ptc::CellOwners::kNeeders);
-      result.digests.before = SummarizeDropped(cells, needed, result.before);
-      return result;
-    }
-    result.digests.before = Summarize(cells, result.before);
+    result.digests.before = dropped ? SummarizeDropped(cells, *dropped, result.before)
+                                    : Summarize(cells, result.before);
+    if (dropped) return result;
   }
   result.status = c.hand_in           ? Refill(stop, result)
                   : c.open_checkpoint ? ReadCheckpoint(stop)
@@ -111,7 +110,7 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
 }
 
 Status Mover::DigestAll(const std::stop_token& stop, Side side, const ptc::DeviceCells& cells,
-                        std::vector<DeviceDigests>& out) {
+                        std::vector<DeviceDigests>& out, const ptc::DroppedGroups* only) {
   const MoveContext& c = *context_;
   std::vector<std::vector<ptc::DeviceCells::Entry>> entries;
   struct Work {
@@ -119,19 +118,15 @@ Status Mover::DigestAll(const std::stop_token& stop, Side side, const ptc::Devic
     ptc::Box range;
   };
   std::vector<Work> work;
-  std::optional<ptc::DeviceCells> needed;
-  if (mode_ == MoveMode::kReplicas) needed.emplace(c.from, c.to, ptc::CellOwners::kNeeders);
   for (const auto& [device, local] : c.local) {
     const bool is_lost = std::find(c.lost.begin(), c.lost.end(), device) != c.lost.end();
     const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
     if (!layout.mesh().RankOf(device) || (side == Side::kOld && is_lost)) continue;
     entries.push_back(cells.Of(device));
     out.push_back({device, std::vector<std::uint64_t>(entries.back().size())});
-    std::vector<int> dropped;
-    if (needed) dropped = ptc::DroppedReplicas(cells, *needed, device);
     for (std::size_t i = 0; i < entries.back().size(); ++i) {
       const ptc::DeviceCells::Entry& cell = entries.back()[i];
-      if (needed && !std::ranges::binary_search(dropped, cell.group)) continue;
+      if (only && !std::ranges::binary_search(only->at(device), cell.group)) continue;
       for (ptc::Box& range : WorkOf(c, cell.tensor, *cell.box)) {
         work.push_back({out.size() - 1, i, std::move(range)});
       }

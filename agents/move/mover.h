@@ -62,10 +62,10 @@ class Mover : public Move {
 
   MoveResult Run(const std::stop_token& stop);
   Status Transfer(const std::stop_token& stop, MoveResult& result);
-  /// Digests of the cells of the node's devices on one side, from memory: of those that the mode
-  /// reads, and 0 of the others. If it fails, `out` has no meaning.
+  /// Digests of the cells of the node's devices on one side, from memory: of all, or of
+  /// the groups in `only` and 0 of the others. If it fails, `out` has no meaning.
   Status DigestAll(const std::stop_token& stop, Side side, const ptc::DeviceCells& cells,
-                   std::vector<DeviceDigests>& out);
+                   std::vector<DeviceDigests>& out, const ptc::DroppedGroups* only = nullptr);
   /// The digests of all new cells, after the transfer. Those of a hand-in have just arrived.
   Status DigestNew(const std::stop_token& stop, MoveResult& result);
   /// Compares each new cell with the same cell before, and with its source.

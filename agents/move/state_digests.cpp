@@ -10,7 +10,6 @@
 
 #include "engine/copy/checksum.h"
 #include "ptc/base/check.h"
-#include "ptc/plan/dropped_replicas.h"
 
 namespace tessera::agents {
 
@@ -35,14 +34,10 @@ SideDigests Summarize(const ptc::DeviceCells& cells, const std::vector<DeviceDig
   return out;
 }
 
-SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DeviceCells& needed,
+SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DroppedGroups& dropped,
                              const std::vector<DeviceDigests>& devices) {
   SideDigests out = Summarize(held, devices);
   out.sums.clear();
-  std::map<ptc::DeviceId, std::vector<int>> dropped;
-  for (const DeviceDigests& device : devices) {
-    dropped.emplace(device.device, ptc::DroppedReplicas(held, needed, device.device));
-  }
   std::erase_if(out.groups, [&](const GroupHash& row) {
     return !std::ranges::binary_search(dropped.at(row.device), row.group);
   });

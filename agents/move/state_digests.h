@@ -13,6 +13,7 @@
 
 #include "agents/move/cell_digests.h"
 #include "ptc/plan/device_cells.h"
+#include "ptc/plan/dropped_replicas.h"
 #include "ptc/tensor_spec.h"
 
 namespace tessera::agents {
@@ -45,10 +46,10 @@ struct StateDigests {
 /// \pre each of `devices` has the digests of DeviceCells::Of(device), in that order
 SideDigests Summarize(const ptc::DeviceCells& cells, const std::vector<DeviceDigests>& devices);
 
-/// The hashes of the groups of which the change drops replicas (DroppedReplicas), and nothing else:
-/// other nodes may have read more.
-/// \pre as Summarize; cells of other groups may have any digest
-SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DeviceCells& needed,
+/// The hashes of the groups of which the change drops replicas, and nothing else: other nodes may
+/// have read more.
+/// \pre as Summarize; cells of other groups may have any digest; `dropped` has each of `devices`
+SideDigests SummarizeDropped(const ptc::DeviceCells& held, const ptc::DroppedGroups& dropped,
                              const std::vector<DeviceDigests>& devices);
 
 /// Adds the sums of all nodes.

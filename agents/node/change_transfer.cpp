@@ -227,11 +227,14 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     return OkStatus();
   }
   if (copied_) ForgetCopies();  // all of it moves again
-  if (has_pending) {
-    CompareReplicas([this, with_gradients](const Status& status) {
-      if (!status) return with_gradients(status);
-      MoveState(context_, MoveMode::kVerifyMoved, with_gradients);
+  const auto compare_and_move = [this](MoveMode mode, Done then) {
+    CompareReplicas([this, mode, then = std::move(then)](const Status& status) {
+      if (!status) return then(status);
+      MoveState(context_, mode, then);
     });
+  };
+  if (has_pending) {
+    compare_and_move(MoveMode::kVerifyMoved, with_gradients);
     return OkStatus();
   }
   // The new pieces may lie in the space of the gradients, so these are no longer valid.
@@ -244,10 +247,7 @@ Status ChangeTransfer::Start(std::int64_t step, const wire::StepDecision& pendin
     context_ = std::move(context);
   }
   const bool is_full = change_.prepare().verify_full();
-  CompareReplicas([this, is_full, done = std::move(done)](const Status& status) {
-    if (!status) return done(status);
-    MoveState(context_, is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, done);
-  });
+  compare_and_move(is_full ? MoveMode::kVerifyFull : MoveMode::kVerifyMoved, std::move(done));
   return OkStatus();
 }
 

@@ -107,7 +107,9 @@ struct Job {
   std::set<std::int32_t> not_ready;                   // nodes whose ranks are not all ready
   std::shared_ptr<const wire::ToNode> start_message;  // that they have been sent
   Repetition start_repeats;                           // of it
-  std::uint64_t start = 0;   // identifies this start of a job with this name
+  std::uint64_t start = 0;  // identifies this start of a job with this name
+  /// Whether state of this origin can be the job's. 0: rows of earlier versions do not name it.
+  bool MayOwn(std::uint64_t origin) const { return origin == 0 || start == 0 || origin == start; }
   std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
   CrashGuard crashes;
   std::vector<engine::SlowRank> slow;

@@ -140,8 +140,7 @@ SnapshotDesk::World StateRequests::WorldOfSnapshots() {
   world.journal = &journal_;
   world.may_free = [this](const std::string& name, std::uint64_t origin) {
     const Job* const job = jobs_.Find(name);
-    const bool is_same = job && (origin == 0 || job->start == 0 || origin == job->start);
-    if (is_same && job->keeps_snapshots) return false;
+    if (job && job->MayOwn(origin) && job->keeps_snapshots) return false;
     return jobs_.IsExplained(name, origin);
   };
   return world;

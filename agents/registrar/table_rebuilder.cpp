@@ -173,10 +173,9 @@ void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
   std::vector<SnapshotRow> rows;
   std::map<std::uint64_t, std::set<std::int32_t>> holders;
   for (const auto& [id, row] : run.snapshots) {
-    const std::uint64_t origin = row.state.origin;
-    const bool is_same = origin == 0 || job.start == 0 || origin == job.start;
-    // Of an earlier timeline: only the lost row said whether the job has returned to it.
-    if (row.state.job != job.name || !is_same || row.state.timeline != job.timeline) continue;
+    if (row.state.job != job.name || !job.MayOwn(row.state.origin)) continue;
+    // Only the lost row told whether the job had returned to a snapshot of an earlier timeline.
+    if (row.state.timeline != job.timeline) continue;
     rows.push_back(row);
     for (const auto& [number, node] : members_.nodes()) {
       const bool is_there = node.state == engine::NodeState::kAlive;

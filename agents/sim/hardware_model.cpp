@@ -142,23 +142,20 @@ std::int64_t HardwareModel::Tokens(const engine::JobSettings& settings) {
 std::shared_ptr<void> HardwareModel::Transfer(const MoveContext& context, MoveMode mode,
                                               const std::vector<std::unique_ptr<MoveFlow>>& flows,
                                               std::function<void()> then) {
+  double seconds = 0;
   if (mode == MoveMode::kReplicas) {
-    const double reading =
+    seconds =
         0.001 + static_cast<double>(DroppedBytes(context)) / hardware_.memory_bytes_per_second;
-    auto alive = std::make_shared<bool>(true);
-    sim_.clock.After(Milliseconds(reading), [weak = std::weak_ptr(alive), then = std::move(then)] {
-      if (!weak.expired()) then();
-    });
-    return alive;
+  } else {
+    seconds = 0.01;
+    // Copies read and write; digests read.
+    seconds += 2 * static_cast<double>(RepackedBytes(context)) / hardware_.memory_bytes_per_second;
+    if (mode != MoveMode::kVerifyMoved) {
+      seconds += static_cast<double>(HeldBytes(context)) / hardware_.memory_bytes_per_second;
+    }
+    // Shares of a snapshot come from other nodes.
+    seconds += static_cast<double>(StoredBytes(context)) / hardware_.network_bytes_per_second;
   }
-  double seconds = 0.01;
-  // Copies read and write; digests read.
-  seconds += 2 * static_cast<double>(RepackedBytes(context)) / hardware_.memory_bytes_per_second;
-  if (mode != MoveMode::kVerifyMoved) {
-    seconds += static_cast<double>(HeldBytes(context)) / hardware_.memory_bytes_per_second;
-  }
-  // Shares of a snapshot come from other nodes.
-  seconds += static_cast<double>(StoredBytes(context)) / hardware_.network_bytes_per_second;
   struct Work {
     std::shared_ptr<void> flows;
   };
@@ -168,7 +165,7 @@ std::shared_ptr<void> HardwareModel::Transfer(const MoveContext& context, MoveMo
       if (!weak.expired()) then();
     });
   };
-  if (mode == MoveMode::kDigests || flows.empty()) {
+  if (OnlyReads(mode) || flows.empty()) {
     rest();
   } else {
     work->flows = fabric_.Start(flows, rest);

@@ -189,8 +189,7 @@ MoveResult CopyAndDigest(const MoveContext& c, MoveMode mode, const MemoryOf& me
     if (mode == MoveMode::kDigests) return result;
     result.digests.has_before = true;
     if (mode == MoveMode::kReplicas) {
-      const ptc::DeviceCells needed(c.from, c.to, ptc::CellOwners::kNeeders);
-      result.digests.before = SummarizeDropped(cells, needed, result.before);
+      result.digests.before = SummarizeDropped(cells, DroppedReplicasOf(c, cells), result.before);
       return result;
     }
     result.digests.before = Summarize(cells, result.before);

@@ -428,7 +428,7 @@ NodeWorld SimNode::MakeWorld() {
 std::unique_ptr<Move> SimNode::StartMove(std::shared_ptr<const MoveContext> context, MoveMode mode,
                                          std::function<void(MoveResult)> done) {
   auto move = std::make_unique<SimMove>(*context);
-  const bool copies = mode != MoveMode::kDigests && mode != MoveMode::kReplicas;
+  const bool copies = !OnlyReads(mode);
   move->Start(agent_->process, [this, context, mode, done, copies](bool is_cancelled) {
     MoveResult result;
     if (is_cancelled) {

@@ -6,11 +6,15 @@
 /// compared before they are gone.
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "ptc/plan/device_cells.h"
 
 namespace tessera::ptc {
+
+/// By device: the numbers of groups, ascending.
+using DroppedGroups = std::map<DeviceId, std::vector<int>>;
 
 /// The groups of cells that `device` holds together with others, and of which some holder does not
 /// need every cell. Ascending. Every holder of such a group lists it.
