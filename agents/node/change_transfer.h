@@ -99,8 +99,8 @@ class ChangeTransfer {
   /// Reports the flows that have grown since the last report, or all of them. Does nothing without
   /// a transfer.
   void SendProgress(bool all);
-  /// Fills in what the transfer that has ended has compared, and the digests that it has taken, or
-  /// that were taken before it.
+  /// Adds the number of comparisons of the finished transfer, and the digests that it has taken or
+  /// that were taken before.
   void Describe(wire::TxnReport* report) const;
   /// The state after a transfer that has left kept cells unread. Absent if it has read all, or if
   /// an earlier agent made it.
@@ -143,7 +143,7 @@ class ChangeTransfer {
   std::shared_ptr<void> pages_;
   bool is_warming_ = false;
   std::unique_ptr<Move> replicas_read_;  // without a move
-  std::optional<SideDigests> replicas_;  // what it has read
+  std::optional<SideDigests> replicas_;  // their digests
   std::unique_ptr<Move> move_;           // of the state
   std::unique_ptr<Move> gradient_move_;  // after it
   std::unique_ptr<Move> followed_move_;  // of gradients that were kept

@@ -25,6 +25,7 @@
 #include "agents/node/allow_list.h"
 #include "agents/node/available_memory.h"
 #include "agents/node/doctor_gpu.h"
+#include "agents/node/node_server.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/wall_clock.h"
 
@@ -116,16 +117,15 @@ bool HasRegistrarFile(const AgentConfig& config) {
 }
 
 Check Journal(const AgentConfig& config, const std::vector<std::string>& unreadable) {
-  const auto deleted = [&](const std::string& name, const std::string& remedy) {
-    return Finding(
-        Verdict::kFailed, "journal",
-        fmt::format("{}/{} was deleted, and is lost when this agent ends", config.directory, name),
-        remedy);
+  const auto deleted = [](const std::string& file, const std::string& remedy) {
+    return Finding(Verdict::kFailed, "journal",
+                   fmt::format("{} was deleted, and is lost when this agent ends", file), remedy);
   };
-  if (::access((config.directory + "/journal.db").c_str(), F_OK) != 0)
-    return deleted("journal.db", "move the jobs of this node away, and start it again");
+  const std::string journal = NodeServer::JournalFile(config);
+  if (::access(journal.c_str(), F_OK) != 0)
+    return deleted(journal, "move the jobs of this node away, and start it again");
   if (config.endpoint == config.registrar_endpoint && !HasRegistrarFile(config))
-    return deleted("registrar.db",
+    return deleted(config.directory + "/registrar.db",
                    "change nothing, restart the agent, and run `tesseractl registrar rebuild`");
   if (unreadable.empty()) return Ok("journal", "all of its rows can be read");
   return Finding(

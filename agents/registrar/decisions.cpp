@@ -98,11 +98,11 @@ void Decisions::ReadOrAbort(const Asked& asked, Settled then) {
                  });
 }
 
-// The number is what the node says. Slots and transactions ascend together, and FindOutcomeFrom
-// ends its search at a number that is below the one that it looks for: one that is not above those
-// of the slots before would hide their decisions. Whether the node took part is not asked. The
-// history, which knows it, lacks changes without a record, and a participant without an answer
-// would keep its ranks paused for ever.
+// The node chooses the number. Slots and transactions ascend together, and FindOutcomeFrom ends its
+// search at the first number below the one that it looks for. So a number that is not above those of
+// earlier slots would hide their decisions. The registrar does not check whether the node took part:
+// the history lacks changes without a record, and a participant without an answer would keep its
+// ranks paused for ever.
 void Decisions::AbortIfLater(const Asked& asked, std::int64_t before, Settled then) {
   if (before < 1) return Abort(asked, std::move(then));
   register_.Read(asked.job, before,

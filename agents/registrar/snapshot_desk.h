@@ -34,8 +34,8 @@ class SnapshotDesk {
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
     std::function<void(const std::string& job, const std::string& text)> warn;
     engine::DurableStore* journal = nullptr;
-    /// Whether shares of this job that no row names are of no use: the job table says what became
-    /// of the job, and was not restored from nodes. `origin`: as JobRow::origin; 0: unknown.
+    /// Whether nodes may free shares of this job that no row names: the job table knows what became
+    /// of the job, and its row was not restored from nodes. `origin`: as JobRow::origin; 0: unknown.
     /// Absent: always.
     std::function<bool(const std::string& job, std::uint64_t origin)> may_free = {};
   };

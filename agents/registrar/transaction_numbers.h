@@ -16,7 +16,7 @@ class TransactionNumbers {
   /// `journal` outlives the object.
   explicit TransactionNumbers(engine::DurableStore& journal) : journal_(journal) {}
 
-  static constexpr char kKey[] = "next_number";  // of the row
+  static constexpr char kKey[] = "next_number";  // its row
 
   /// The number that the next call of Next returns.
   /// \error those of the journal; kDataLoss if the row is no number

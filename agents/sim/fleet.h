@@ -28,7 +28,7 @@ class Fleet {
     std::function<void(const std::string& identity, const wire::FromNode& message)> to_registrar;
     /// For the log of the process.
     std::function<void(const std::string& line)> log;
-    Time warm_time = 0;  // as SimNode::World::warm_time
+    Time warm_time = 0;  // see SimNode::World
   };
   /// \error naming what cannot be simulated: too many devices, or memory that is no whole page
   static Status Check(const AgentConfig& config);

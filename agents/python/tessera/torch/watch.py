@@ -46,7 +46,7 @@ class _Value:
         self.note(value, num_read)
 
     def note(self, value: torch.Tensor, num_read: int | None) -> None:
-        """`num_read` is that of the elements to read; None for all."""
+        """`num_read` elements are read; None: all of them."""
         self._value = value
         self._version = _version_of(value)
         self._address = memory_of(value).data_ptr()
