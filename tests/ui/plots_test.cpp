@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "tests/support/widget_test_main.h"
+#include "tests/support/work.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
@@ -719,6 +720,36 @@ class PlotsTest : public QObject {
     for (int i = 0; i < 5; ++i) best = std::min(best, plots.measureReplot());
     qInfo("replot of 100,000 points of a metric: %.1f ms", best * 1e3);
     QVERIFY2(best < 5 * 0.010, qPrintable(QString::number(best)));
+  }
+
+  // Rates and times of steps go up and down from each to the next.
+  void noisyValuesAreDrawnFast_data() {
+    QTest::addColumn<std::vector<ui::PlotCurve>>("curves");
+    QTest::newRow("loss and tokens per second") << ui::usualCurves();
+    QTest::newRow("step times of eight GPUs")
+        << std::vector{ui::PlotCurve{ui::PlotCurve::Kind::StepTime}};
+  }
+  void noisyValuesAreDrawnFast() {
+    QFETCH(const std::vector<ui::PlotCurve>, curves);
+    constexpr int kSamples = 1600;
+    JobPlots plots;
+    plots.resize(900, 300);
+    plots.setCurves(curves);
+    plots.show();
+    SampleSeries series;
+    std::vector<ui::BusySeries::Value> busy;
+    for (int i = 0; i < kSamples; ++i) {
+      const std::uint32_t noise = static_cast<std::uint32_t>(i) * 2'654'435'761U >> 22;  // to 1,023
+      engine::Sample sample = Sample(i + 1, 1000 + i * 0.1, 2 + noise * 1e-3);
+      sample.tokens_per_second += noise;
+      series.add(sample);
+      busy.push_back({sample.time, 0.05 + noise * 1e-5});
+    }
+    plots.setSeries(series);
+    plots.setComputing(std::vector(8, JobPlots::Computing{{0, 1}, busy}));
+    const double units = test::UnitsOf(3, [&](int) { plots.measureReplot(); });
+    qInfo("%.0f units of work a frame", units);
+    QVERIFY2(units < 100, qPrintable(QString::number(units)));
   }
 
   void theFrontHoldsWhatNothingBeats() {

@@ -120,7 +120,8 @@ void JobPlots::Impl::fitValues() {
     canvas.showValues(i, shownValues(curves[i], extent, geometry.strips[i].values));
     canvas.setDots(i, curves[i].kind == PlotCurve::Kind::Metric && extent.values <= kFewValues);
   }
-  const bool isDense = most > kDense * std::max(200, geometry.area().width());
+  // Not the area of the plots, which follows the widget when it is painted.
+  const bool isDense = most > kDense * widget.width();
   if (isDense == dense) return;
   dense = isDense;
   style();
@@ -300,6 +301,11 @@ void JobPlots::changeEvent(QEvent* event) {
     m_impl->canvas.replot();
   }
   QWidget::changeEvent(event);
+}
+
+void JobPlots::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  m_impl->fitValues();  // the lines of another width have other pens
 }
 
 void JobPlots::focusInEvent(QFocusEvent* event) {

@@ -3,7 +3,7 @@
 
 /// \file
 /// The plots drawn by QCustomPlot: axes, lines, and layers for overlays. Only this file,
-/// plot_tickers, plot_picture and curve_plot use QCustomPlot.
+/// filled_graph, plot_tickers, plot_picture and curve_plot use QCustomPlot.
 
 #include <QObject>
 #include <QPixmap>
