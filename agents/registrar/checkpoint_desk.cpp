@@ -278,7 +278,9 @@ void CheckpointDesk::Consider(const Job& job) {
   entry.base_step = job.step;
   entry.base_time = now;
   Begin(job, entry.schedule->folder, Cause::kSchedule, nullptr);
-  if (entry.saving) std::tie(entry.saving->base_step, entry.saving->base_time) = before;
+  if (!entry.saving) return;
+  std::tie(entry.saving->base_step, entry.saving->base_time) = before;
+  entry.saving->keep = entry.schedule->keep;
 }
 
 Result<std::string> CheckpointDesk::FolderFor(const std::string& job) const {
@@ -465,9 +467,9 @@ void CheckpointDesk::Finish(const std::string& job, Entry& entry) {
     Encode(row, out.mutable_save_checkpoint()->mutable_checkpoint());
     saving.reply->Done(std::move(out));
   }
-  const bool is_scheduled = row.scheduled;
+  const std::int64_t keep = entry.schedule ? entry.schedule->keep : saving.keep;
   End(entry);
-  if (is_scheduled && entry.schedule) RemoveOld(job, *entry.schedule);
+  if (row.scheduled) RemoveOld(job, keep);
   around_.changed(job);
 }
 
@@ -578,15 +580,15 @@ bool CheckpointDesk::IsOfPast(const engine::CheckpointEntry& entry) const {
 
 // ---- what is on disk
 
-void CheckpointDesk::RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule) {
-  if (schedule.keep <= 0) return;
+void CheckpointDesk::RemoveOld(const std::string& job, std::int64_t keep) {
+  if (keep <= 0) return;
   std::vector<engine::CheckpointEntry> own;
   for (const auto& [path, known] : known_) {
     const engine::CheckpointEntry& entry = known.entry;
     if (entry.job == job && entry.scheduled && !entry.is_over) own.push_back(entry);
   }
   std::ranges::sort(own, IsNewer);
-  for (std::size_t i = static_cast<std::size_t>(schedule.keep); i < own.size(); ++i) {
+  for (std::size_t i = static_cast<std::size_t>(keep); i < own.size(); ++i) {
     const std::string path = own[i].path;
     if (around_.is_in_use(path)) continue;
     Remove(path, [this, job](const Result<wire::CheckpointAnswer>& done) {

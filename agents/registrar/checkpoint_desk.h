@@ -89,6 +89,7 @@ class CheckpointDesk : public RegistrarPart {
     std::string path = {}, partial = {};
     std::int64_t base_step = 0;  // of the schedule before
     Clock::time_point base_time = {};
+    std::int64_t keep = 0;  // of the schedule, which may be off when it is complete
     checkpoint::Manifest manifest = {};
     std::vector<std::uint64_t> digests = {};  // by tensor
     std::optional<SharedState> state = {};
@@ -131,7 +132,7 @@ class CheckpointDesk : public RegistrarPart {
   /// Whether it is of the present run of its job, and of its past.
   bool IsOfPast(const engine::CheckpointEntry& entry) const;
   /// Removes what the schedule has saved and does not keep.
-  void RemoveOld(const std::string& job, const engine::CheckpointSchedule& schedule);
+  void RemoveOld(const std::string& job, std::int64_t keep);
   /// What is already gone counts as removed.
   void Remove(const std::string& path, std::function<void(Result<wire::CheckpointAnswer>)> then);
   /// Sends a query about folders to this node.
@@ -140,9 +141,9 @@ class CheckpointDesk : public RegistrarPart {
   const Uses uses_;
   JobTable& jobs_;
   const World around_;
-  std::map<std::string, Entry> entries_;                  // by job
-  std::map<std::string, Known> known_;                    // by path
-  std::set<std::string> left_over_;                       // partial ones that are to be removed
+  std::map<std::string, Entry> entries_;  // by job
+  std::map<std::string, Known> known_;    // by path
+  std::set<std::string> left_over_;       // partial ones that are to be removed
   std::uint64_t last_number_ = 0;
 };
 

@@ -337,6 +337,18 @@ class CheckpointDeskTest : public QObject {
     QCOMPARE(later.Status().schedule.keep, std::int64_t{2});
   }
 
+  void oneThatIsCompleteAfterTheScheduleIsOffReplacesTheOldest() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.Schedule(10, 1);
+    o.At(10);
+    o.Complete();
+    o.At(20);
+    o.Schedule(0, 0);
+    o.Complete();
+    QCOMPARE(o.Removed(), (std::vector<std::string>{"/c/nano-step-10"}));
+  }
+
   void whatIsBeingLoadedIsNotRemoved() {
     sim::MemoryStore journal;
     Office o(journal);
