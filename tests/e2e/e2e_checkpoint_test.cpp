@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints of real jobs on disk: saved while the job trains, loaded into other layouts, offered
-// when nothing else is left. Losses are always those of one undisturbed process.
+// Checkpoints of jobs on disk: saved while the job trains, loaded into other layouts, offered when
+// nothing else is left. Losses are those of one undisturbed process, state is exact.
 #include <QDir>
 #include <QDirIterator>
 #include <QTest>
@@ -11,6 +11,7 @@
 #include "tests/agents/data/http_server.h"
 #include "tests/e2e/losses.h"
 #include "tests/support/digests.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/temporary_folder.h"
@@ -20,7 +21,7 @@ using namespace tessera::test;
 
 namespace {
 
-const QString kJob = QStringLiteral("nano");
+const QString kJob = QStringLiteral("saved");
 constexpr std::int64_t kBatch = 16;
 
 /// Changes one byte in the last file of a checkpoint that has tensors of optimizer state.
@@ -79,7 +80,7 @@ class E2eCheckpointTest : public QObject {
     const std::int64_t step = saved["step"];
     QVERIFY(m_cluster->GoesOn(kJob));
     const QString path = QString::fromStdString(saved["path"]);
-    QCOMPARE(path, m_folder->filePath(QStringLiteral("nano-step-%1").arg(step)));
+    QCOMPARE(path, m_folder->filePath(QStringLiteral("saved-step-%1").arg(step)));
     // The same digest, read from the files by another program.
     const Json listed = m_cluster->Ask({"inspect", path, "--digests"});
     QVERIFY2(listed.is_object(), listed.dump().c_str());
@@ -120,12 +121,12 @@ class E2eCheckpointTest : public QObject {
   }
 
   void aScheduleKeepsTheNewest() {
-    start("tp=2", "n0g0,n1g0");
+    startExact("tp=2", "n0g0,n1g0");
     const Outcome set = m_cluster->Run(
         {"checkpoint", "save", kJob, m_folder->path(), "--every", "5", "--keep", "2"});
     QVERIFY2(set.code == 0 && set.output.contains("every 5 steps"), set.Text());
     const auto folders = [&] {
-      return QDir(m_folder->path()).entryList({"nano-step-*"}, QDir::Dirs, QDir::Name);
+      return QDir(m_folder->path()).entryList({"saved-step-*"}, QDir::Dirs, QDir::Name);
     };
     std::int64_t first = 0;
     QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
@@ -137,7 +138,7 @@ class E2eCheckpointTest : public QObject {
     QVERIFY(m_cluster->WaitJob(
         kJob, [](const Json& job) { return !job["checkpoints"]["saving"].get<bool>(); }));
     QVERIFY(Cluster::WaitFor([&] { return folders().size() == 2; }));
-    QVERIFY(!folders().contains(QStringLiteral("nano-step-%1").arg(first)));
+    QVERIFY(!folders().contains(QStringLiteral("saved-step-%1").arg(first)));
     int num_listed = 0;  // those of earlier tests are listed too, as missing
     const Json list = m_cluster->Ask({"checkpoint", "list", "--job", kJob});
     for (const Json& row : list["checkpoints"]) {
@@ -174,7 +175,7 @@ class E2eCheckpointTest : public QObject {
   }
 
   void anAgentThatDiesLeavesNoCheckpoint() {
-    start("tp=2", "n0g0,n1g0");
+    startExact("tp=2", "n0g0,n1g0");
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     for (int round = 0; round < 4; ++round) {
       auto saving = m_cluster->Start({"checkpoint", "save", kJob, m_folder->path()});
@@ -202,7 +203,7 @@ class E2eCheckpointTest : public QObject {
 
   // n1 had the only copy of a stage. The checkpoint is offered with what it costs.
   void aLostJobIsOfferedTheNewest() {
-    start("pp=2", "n0g0,n1g0");
+    startExact("pp=2", "n0g0,n1g0");
     QVERIFY(m_cluster->WaitStep(kJob, 3));
     const Json saved = save();
     QVERIFY(saved.is_object());
@@ -235,13 +236,13 @@ class E2eCheckpointTest : public QObject {
     QVERIFY2(entry["reason"].get<std::string>().starts_with(
                  "checkpoint_only: back to the checkpoint of step "),
              entry.dump().c_str());
-    const QString wrong = CompareWithOneProcess(*m_cluster, kJob, kBatch);
+    const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 
   // The newest one is damaged, which shows while it is loaded.
   void aLostJobLoadsTheOneThatIsNamed() {
-    start("pp=2", "n0g0,n1g0");
+    startExact("pp=2", "n0g0,n1g0");
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     const Json older = save();
     QVERIFY(older.is_object() && m_cluster->GoesOn(kJob));
@@ -349,6 +350,11 @@ class E2eCheckpointTest : public QObject {
   void start(const char* mesh, const char* devices) {
     const Outcome started =
         m_cluster->StartJob(kJob, mesh, devices, {"--global-batch", QString::number(kBatch)});
+    QVERIFY2(started.code == 0, started.Text());
+  }
+  /// Where nothing is learned. Its ranks count their steps, so it cannot go back while it runs.
+  void startExact(const char* mesh, const char* devices) {
+    const Outcome started = StartExactJob(*m_cluster, kJob, mesh, devices);
     QVERIFY2(started.code == 0, started.Text());
   }
   Json save() { return m_cluster->Ask({"checkpoint", "save", kJob, m_folder->path()}); }

@@ -10,6 +10,7 @@
 
 #include "tests/folders.h"
 #include "tests/support/digests.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -18,7 +19,7 @@ using namespace tessera::test;
 
 namespace {
 
-const QString kJob = QStringLiteral("nano");
+const QString kJob = QStringLiteral("exact");
 
 LocalCluster::Options WithDriver(const QString& settings) {
   LocalCluster::Options options;
@@ -29,10 +30,10 @@ LocalCluster::Options WithDriver(const QString& settings) {
   return options;
 }
 
-/// The job trains on n0. Returns what is wrong, or nothing.
+/// The job makes steps on n0. Returns what is wrong, or nothing.
 QString Begins(const LocalCluster& cluster) {
   if (cluster.up().code != 0) return cluster.up().Text();
-  const Outcome start = cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2));
+  const Outcome start = StartExactJob(cluster, kJob, "dp=1,tp=2", FirstDevices(2, 2));
   if (start.code != 0) return start.Text();
   return cluster.WaitStep(kJob, 3) ? QString() : QStringLiteral("it makes no steps");
 }
@@ -147,7 +148,7 @@ class E2eCudaTest : public QObject {
         events.Text());
     QCOMPARE(cluster.Status()["nodes"][1]["gpu_driver"].get<std::string>(),
              std::string("CUDA 12.4 (emulated)"));
-    QVERIFY(cluster.StartJob(kJob, "dp=1,tp=2", FirstDevices(2, 2)).code == 0);
+    QVERIFY(StartExactJob(cluster, kJob, "dp=1,tp=2", FirstDevices(2, 2)).code == 0);
     QVERIFY(cluster.WaitStep(kJob, 3));
     const Json moved = cluster.Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--overlap", "off"});
     QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
@@ -164,7 +165,7 @@ class E2eCudaTest : public QObject {
     QVERIFY(agent && LocalCluster::Kill(*agent));
     QVERIFY(cluster.WaitAllAlive());
     QVERIFY(cluster.GoesOn(kJob));
-    const auto ranks = cluster.Children(0, TESSERA_BIN_DIR "/tessera-train");
+    const auto ranks = cluster.Children(0, kExactProgram);
     QCOMPARE(ranks.size(), 2U);
     QVERIFY(SendSignal(ranks.front(), SIGKILL));
     QVERIFY(cluster.GoesOn(kJob));

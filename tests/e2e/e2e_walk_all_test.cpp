@@ -20,7 +20,7 @@ class E2eWalkAllTest : public QObject {
     QFETCH(bool, zero);
     const LocalCluster cluster(LocalCluster::Options{});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const QStringList complaints = Walk(cluster, EveryPairOnce(zero));
+    const QStringList complaints = Walk(cluster, EveryPairOnce(zero), Walker::kTrainer);
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 };

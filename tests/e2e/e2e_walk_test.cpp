@@ -7,6 +7,7 @@
 
 #include "tests/e2e/walk.h"
 #include "tests/support/digests.h"
+#include "tests/support/exact_job.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -40,7 +41,7 @@ class E2eWalkTest : public QObject {
   void twiceAround() {
     const LocalCluster cluster(LocalCluster::Options{});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const QStringList complaints = Walk(cluster, TwiceAround());
+    const QStringList complaints = Walk(cluster, TwiceAround(), Walker::kExact);
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 
@@ -50,8 +51,8 @@ class E2eWalkTest : public QObject {
     options.one_host = true;
     const LocalCluster cluster(options);
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const QString job = QStringLiteral("nano");
-    const Outcome start = cluster.StartJob(job, QStringLiteral("dp=2,tp=2"), FirstDevices(4));
+    const QString job = QStringLiteral("exact");
+    const Outcome start = StartExactJob(cluster, job, QStringLiteral("dp=2,tp=2"), FirstDevices(4));
     QVERIFY2(start.code == 0, start.Text());
     const Json plan =
         cluster.Ask({QStringLiteral("plan"), job, QStringLiteral("--devices"), FirstDevices(8)});

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/e2e/walk.h"
-#include "tests/support/digests.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "tests/support/digests.h"
+#include "tests/support/exact_job.h"
 
 namespace tessera::test {
 namespace {
@@ -55,7 +57,7 @@ WalkStops TwiceAround() {
   return walk;
 }
 
-QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
+QStringList Walk(const LocalCluster& cluster, const WalkStops& walk, Walker walker) {
   const QString job = QStringLiteral("walker");
   const auto devices = [](const WalkStop& stop) {
     return FirstDevices(WalkMeshes()[stop.mesh].Ranks());
@@ -63,9 +65,14 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
   const auto zero = [](const WalkStop& stop) {
     return QStringList{QStringLiteral("--zero"), OnOff(stop.zero)};
   };
-  const Outcome start = cluster.StartJob(
-      job, WalkMeshes()[walk.front().mesh].Text(), devices(walk.front()),
-      zero(walk.front()) + QStringList{QStringLiteral("--set"), QStringLiteral("layers=4")});
+  const WalkStop& first = walk.front();
+  const QString mesh = WalkMeshes()[first.mesh].Text();
+  const Outcome start =
+      walker == Walker::kExact
+          ? StartExactJob(cluster, job, mesh, devices(first), zero(first))
+          : cluster.StartJob(
+                job, mesh, devices(first),
+                zero(first) + QStringList{QStringLiteral("--set"), QStringLiteral("layers=4")});
   if (start.code != 0) return {QString::fromUtf8(start.Text())};
   QStringList complaints;
   for (std::size_t i = 1; i < walk.size(); ++i) {
@@ -94,6 +101,10 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
     const Json now = cluster.Job(job);
     if (now["zero"] != to.zero)
       complaints << name + QStringLiteral(": the job runs with zero ") + OnOff(!to.zero);
+  }
+  if (walker == Walker::kExact) {
+    const QString wrong = WrongStepsOfExactJob(cluster, job);
+    if (!wrong.isEmpty()) complaints << wrong;
   }
   return complaints;
 }

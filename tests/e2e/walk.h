@@ -29,18 +29,22 @@ struct WalkStop {
 };
 using WalkStops = std::vector<WalkStop>;
 
-/// A closed walk over WalkMeshes() that contains every ordered pair of different meshes exactly once:
-/// an Eulerian circuit of the complete directed graph (Hierholzer). The first stop equals the last.
+/// A closed walk over WalkMeshes() that contains every ordered pair of different meshes exactly
+/// once: an Eulerian circuit of the complete directed graph (Hierholzer). The first stop equals the
+/// last.
 WalkStops EveryPairOnce(bool zero);
 
-/// A closed walk of 24 steps between different pairs: twice around the meshes, in strides of five and
-/// then of seven (both are prime to 12). ZeRO is off for two stops and on for two, so each of the four
-/// changes of ZeRO occurs.
+/// A closed walk of 24 steps between different pairs: twice around the meshes, in strides of five
+/// and then of seven (both are prime to 12). ZeRO is off for two stops and on for two, so each of
+/// the four changes of ZeRO occurs.
 WalkStops TwiceAround();
 
-/// Starts a job of four layers on the first mesh of `walk` and applies the others, one after another.
-/// Prints bytes and pause of each transaction.
+/// The job that walks, of four layers: the exact one, or the built-in trainer.
+enum class Walker { kExact, kTrainer };
+
+/// Starts a job on the first mesh of `walk` and applies the others, one after another. Prints bytes
+/// and pause of each transaction.
 /// \return one line per failed check
-QStringList Walk(const LocalCluster& cluster, const WalkStops& walk);
+QStringList Walk(const LocalCluster& cluster, const WalkStops& walk, Walker walker);
 
 }  // namespace tessera::test

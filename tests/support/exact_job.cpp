@@ -4,7 +4,6 @@
 #include <QFile>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/model/job_layout.h"
@@ -56,7 +55,7 @@ QStringList WordsOfExactJob(const Cluster& cluster, const QString& job, const Ex
               .arg(kind.may_be_slow ? QStringLiteral("EXACT_JOB_SLOW=%1 ").arg(SlowFile(cluster))
                                     : QString())
               .arg(QString::fromStdString(kExactProgram))
-              .arg(std::numeric_limits<std::int64_t>::max())
+              .arg(kind.steps)
               .arg(kind.step_milliseconds),
           QStringLiteral("--tensors"),
           tensors,

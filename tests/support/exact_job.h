@@ -7,6 +7,7 @@
 /// use the built-in trainer.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "tests/support/cluster.h"
@@ -22,14 +23,15 @@ struct ExactJob {
   int layers = 4;
   int rows = 48;
   int columns = 32;
-  int step_milliseconds = 10;  // at least
-  bool may_be_slow = false;    // SlowDown has an effect
+  int step_milliseconds = 10;                                     // at least
+  bool may_be_slow = false;                                       // SlowDown has an effect
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();  // pauses after these
 };
 
 /// As large as gpt-mini: 36 MiB.
 inline constexpr ExactJob kLargeExactJob{.layers = 32, .rows = 384, .columns = 128};
 
-/// Starts the job, which trains until it is stopped.
+/// Starts the job.
 /// \param more further words of `job start`
 /// \return the outcome of `job start`
 Outcome StartExactJob(const Cluster& cluster, const QString& job, const QString& mesh,
