@@ -17,8 +17,9 @@ using namespace tessera::test;
 
 namespace {
 
-// Steps of 2 ms: enough of them after the change was asked for that a busy machine can prepare it.
-constexpr std::int64_t kSteps = 1200, kChange = 300, kBatch = 4;
+// So many steps after the change was asked for that a busy machine can prepare it.
+constexpr std::int64_t kSteps = 500, kChange = 100, kBatch = 4;
+const QString kStepTime = QStringLiteral("0.006");
 
 }  // namespace
 
@@ -136,7 +137,7 @@ class E2eExperimentTest : public QObject {
   /// Starts it with a folder of its own for temporary files, which is also its TESSERA_HOME.
   std::unique_ptr<QProcess> start(const QStringList& more) {
     QStringList environment = EnvironmentWithHome(m_folder.path());
-    environment << "TMPDIR=" + m_folder.path();
+    environment << "TMPDIR=" + m_folder.path() << "TESSERA_STEP_TIME=" + kStepTime;
     const QStringList words = QStringList{"experiment",
                                           "consistency",
                                           "--json",

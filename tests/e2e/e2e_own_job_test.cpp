@@ -112,14 +112,15 @@ class E2eOwnJobTest : public QObject {
   // device computes does not depend on tp, so no step was left out or made twice if the state is
   // that of a job which did not move.
   void pausesBeforeAnUpdate() {
+    constexpr int kSteps = 20'000;  // of half a millisecond
     const auto start = [&](const QStringList& more) {
-      return m_cluster->Run(StartOf("exec " + kProgram + " 40000") +
+      return m_cluster->Run(StartOf("exec " + kProgram + " " + QString::number(kSteps)) +
                                 QStringList{"--mesh", "tp=2", "--devices", "n0g0,n0g1"} + more,
                             60);
     };
     const auto digest_at_the_end = [&]() -> Json {
       const bool ended = m_cluster->WaitJob(
-          kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == 40000; },
+          kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == kSteps; },
           120);
       return ended ? m_cluster->Ask({"digest", kJob})["digest"] : Json();
     };
@@ -129,7 +130,7 @@ class E2eOwnJobTest : public QObject {
          {std::pair{"tp=4", "n0g0,n0g1,n1g0,n1g1"}, {"tp=1", "n1g1"}, {"tp=2", "n0g1,n1g1"}}) {
       const Json moved = m_cluster->Apply(kJob, mesh, devices, {"--overlap", "on"});
       QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
-      QVERIFY(moved["step"] < 40000);
+      QVERIFY(moved["step"] < kSteps);
       VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
       QVERIFY(
           m_cluster->Ask({"history"})["transactions"][0]["phase_seconds"].contains("precopying"));
