@@ -57,7 +57,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "row '%1' of registrar.db cannot be read and is kept as '%2': %3"),
       QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before it recorded the outcome"),
       QT_TRANSLATE_NOOP("Sentences", "the registrar's agent ended before the transaction began"),
-      QT_TRANSLATE_NOOP("Sentences", "the cluster was stopped before the change ended"),
+      QT_TRANSLATE_NOOP("Sentences", "registrar.db, which had its outcome, was lost, or the cluster was stopped; `tesseractl status` shows where the job is now"),
       QT_TRANSLATE_NOOP("Sentences", "if it is a node or user of yours, copy its .pub file to %1 on this node, with the line 'role node N' for a node"),
       QT_TRANSLATE_NOOP("Sentences", "the registrar at %1 refuses this node's key '%2': copy the .pub file of n%3, with the line 'role node %4', into the folder of allowed keys on the registrar's node"),
       QT_TRANSLATE_NOOP("Sentences", "%1 completes no handshake: is it the registrar, and is its public key the '%2' of this node's configuration?"),

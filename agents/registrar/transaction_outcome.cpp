@@ -353,7 +353,8 @@ void TransactionDesk::CloseRecords(std::int64_t running) {
   }
 }
 
-// A number that this journal has not given is of the cluster that had this name before.
+// A number that this journal has not given is of a journal before it: that was lost, or the cluster
+// was stopped. Nodes may have followed a decision that was in it.
 void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry, bool is_of_before) {
   uses_.decisions.FindOutcome(
       entry.job, entry.id,
@@ -371,8 +372,10 @@ void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry, bool is_of_
         closed.reason = *held ? "the registrar's agent ended before it recorded the outcome"
                               : "the registrar's agent ended before the transaction began";
         if (!*held && is_of_before) {
-          closed.result = "failed";
-          closed.reason = "the cluster was stopped before the change ended";
+          closed.result = "unknown";
+          closed.reason =
+              "registrar.db, which had its outcome, was lost, or the cluster was stopped; "
+              "`tesseractl status` shows where the job is now";
         }
         if (committed) {
           closed.epoch = (*held)->epoch;

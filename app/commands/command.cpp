@@ -133,7 +133,10 @@ const std::vector<std::pair<std::string, std::string>>& exitCodeRows() {
       {"0", "done"},
       {"1", "failed or rolled back; nothing changed"},
       {"2", "the command line is wrong"},
-      {"3", "the outcome is unknown or needs a decision; the message names it"}};
+      {"3",
+       "the outcome is unknown, a change in rounds stopped on its way, or a decision is needed; "
+       "the "
+       "message names it"}};
   return rows;
 }
 

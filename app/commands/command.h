@@ -19,7 +19,7 @@ enum ExitCode : int {
   kDone = 0,
   kFailed = 1,         // failed or rolled back; nothing changed
   kUsage = 2,          // the command line is wrong
-  kNeedsDecision = 3,  // the outcome is unknown or needs a decision; the message names it
+  kNeedsDecision = 3,  // the outcome is unknown, only some rounds moved, or a decision is needed
 };
 
 /// One call of a verb.

@@ -110,6 +110,12 @@ std::string describeMeasured(const engine::MoveInRounds& rounds) {
   return text + "\n";
 }
 
+/// The error of a change after which the layout of the job is not known from its exit code.
+int undecided(const std::string& message) {
+  printError(FailedPrecondition(message), kNeedsDecision);
+  return kNeedsDecision;
+}
+
 int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
   progress.endLine();
   TESSERA_OR_FAILED(const auto record, agents::Decode(reply.record()));
@@ -137,11 +143,17 @@ int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress
       fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
   }
   if (committed) return kDone;
+  if (record.result == "unknown") {
+    return undecided(fmt::format(
+        "the outcome of transaction {} of job '{}' is unknown: {}; `tesseractl txn show {}` shows "
+        "its two layouts",
+        record.id, record.job, record.reason, record.id));
+  }
   if (record.result == "failed" && record.in_rounds.rounds > 0) {
-    return failed(FailedPrecondition(
+    return undecided(
         fmt::format("transaction {} failed between two rounds: {}; `tesseractl status` shows how "
                     "job '{}' goes on",
-                    record.id, record.reason, record.job)));
+                    record.id, record.reason, record.job));
   }
   return failed(FailedPrecondition(
       fmt::format("transaction {} {}{}", record.id,
@@ -161,8 +173,7 @@ int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::
                {"step", nullptr},
                {"transaction", txn.id},
                {"reason", why}});
-  failed(FailedPrecondition(fmt::format("transaction {}: {}", txn.id, why)));
-  return kNeedsDecision;
+  return undecided(fmt::format("transaction {}: {}", txn.id, why));
 }
 
 /// The length of a step of the job whose state is copied while it trains. Asks at most once a

@@ -67,8 +67,8 @@ std::string paintState(std::string_view state) {
   static constexpr std::array kGood = {"alive", "running", "committed", "ok", "done"};
   static constexpr std::array kBad = {"dead",           "failed",           "lost",     "in_doubt",
                                       "needs_decision", "waiting_decision", "suspended"};
-  static constexpr std::array kWarning = {"paused",  "pausing", "suspect", "rolled_back",
-                                          "warning", "joining", "error",   "slow"};
+  static constexpr std::array kWarning = {"paused",  "pausing", "suspect", "rolled_back", "warning",
+                                          "joining", "error",   "slow",    "unknown"};
   if (std::ranges::count(kGood, state) > 0) return paint(Paint::kGood, state);
   if (std::ranges::count(kBad, state) > 0) return paint(Paint::kBad, state);
   if (std::ranges::count(kWarning, state) > 0) return paint(Paint::kWarning, state);

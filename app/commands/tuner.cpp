@@ -86,9 +86,12 @@ class Tuner {
       const wire::HistoryInfo& record = reply.txn().record();
       if (record.result() == "committed") return OkStatus();
       if (!record.result().empty()) {
-        return FailedPrecondition(fmt::format(
-            "transaction {} {}: {}", transaction,
-            record.result() == "rolled_back" ? "was rolled back" : "failed", record.reason()));
+        return FailedPrecondition(fmt::format("transaction {} {}: {}", transaction,
+                                              record.result() == "rolled_back" ? "was rolled back"
+                                              : record.result() == "unknown"
+                                                  ? "has an unknown outcome"
+                                                  : "failed",
+                                              record.reason()));
       }
       if (!reply.txn().has_transaction()) {
         return Unavailable(

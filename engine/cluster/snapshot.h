@@ -338,7 +338,7 @@ struct HistoryEntry {
   std::string job;
   std::string from, to;  // text form of the meshes with devices
   double started = 0;    // wall clock
-  std::string result;    // "committed", "rolled_back", "failed"; empty while running
+  std::string result;    // "committed", "rolled_back", "failed", "unknown"; empty while running
   std::string reason;
   std::map<std::string, double> phases;  // phase name -> seconds
   double pause = 0;

@@ -267,8 +267,8 @@
         <translation>der Agent des Registrars endete, bevor die Transaktion begann</translation>
     </message>
     <message>
-        <source>the cluster was stopped before the change ended</source>
-        <translation>der Cluster wurde beendet, bevor die Änderung zu Ende war</translation>
+        <source>registrar.db, which had its outcome, was lost, or the cluster was stopped; `tesseractl status` shows where the job is now</source>
+        <translation>registrar.db mit ihrem Ausgang ging verloren, oder der Cluster wurde beendet; `tesseractl status` zeigt, wo der Job jetzt ist</translation>
     </message>
     <message>
         <source>refuses %1: not in its folder of allowed keys</source>
@@ -2947,6 +2947,10 @@
     <message>
         <source>failed</source>
         <translation>gescheitert</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
     </message>
     <message>
         <source>ZeRO on</source>

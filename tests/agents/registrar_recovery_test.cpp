@@ -198,6 +198,20 @@ class RegistrarRecoveryTest : public QObject {
     QCOMPARE((**closed).result, std::string("rolled_back"));
   }
 
+  // The lost journal had the decision, and nodes may have followed it.
+  void theOutcomeOfAChangeOfALostJournalIsUnknown() {
+    Office office;
+    office.disk.rows.clear();
+    VERIFY_OK(office.history->PutTransaction(Record("dp=2 on n0g0,n1g0")));
+    VERIFY_OK(office.Start());
+    const auto closed = office.history->Transaction(kTransaction);
+    VERIFY_OK(closed);
+    QVERIFY(*closed);
+    QCOMPARE((**closed).result, std::string("unknown"));
+    QVERIFY2((**closed).reason.find("tesseractl status") != std::string::npos,
+             (**closed).reason.c_str());
+  }
+
   void aRoundThatIsImpossibleSetsItsTransactionAside_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::newRow("no number") << QByteArray("nine 1");

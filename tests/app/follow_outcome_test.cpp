@@ -18,8 +18,26 @@ class FollowOutcomeTest : public QObject {
   QTemporaryDir m_folder;
 
  private slots:
-  // The registrar that began the transaction has died, and none carries it out.
-  void aTransactionThatDoesNotRunAndHasNoOutcomeEndsIt() {
+  void itsExitCodeFollowsTheRecord_data() {
+    QTest::addColumn<std::string>("result");
+    QTest::addColumn<int>("rounds");
+    QTest::addColumn<int>("code");
+    const auto row = [](const char* name, const char* result, int rounds, int code) {
+      QTest::newRow(name) << std::string(result) << rounds << code;
+    };
+    // The registrar that began the transaction has died, and none carries it out.
+    row("it does not run and has no outcome", "", 0, app::kNeedsDecision);
+    row("committed", "committed", 0, app::kDone);
+    row("rolled back", "rolled_back", 0, app::kFailed);
+    row("failed", "failed", 0, app::kFailed);
+    // The rounds before have moved their tensors for good.
+    row("failed between two rounds", "failed", 4, app::kNeedsDecision);
+    row("the journal with its outcome was lost", "unknown", 0, app::kNeedsDecision);
+  }
+  void itsExitCodeFollowsTheRecord() {
+    QFETCH(std::string, result);
+    QFETCH(int, rounds);
+    QFETCH(int, code);
     test::FakeRegistrar registrar;
     const CurveKeys keys = agents::NewCurveKeys();
     registrar.Allow({keys.public_key});
@@ -34,6 +52,8 @@ class FollowOutcomeTest : public QObject {
         entry.job = "a";
         entry.from = "1x1x1 n0g0";
         entry.to = "2x1x1 n0g0,n0g1";
+        entry.result = result;
+        entry.in_rounds.rounds = rounds;
         wire::Reply reply;
         agents::Encode(entry, reply.mutable_txn()->mutable_record());
         return reply;
@@ -50,7 +70,7 @@ class FollowOutcomeTest : public QObject {
     VERIFY_OK(client);
     session.client = std::move(*client);
     const app::Invocation call;
-    QCOMPARE(app::followTransaction(call, session, 3), static_cast<int>(app::kNeedsDecision));
+    QCOMPARE(app::followTransaction(call, session, 3), code);
     session.client.reset();
   }
 };

@@ -29,6 +29,7 @@ QString resultText(const engine::HistoryEntry& entry) {
   if (entry.result == "committed") return ChangeWords::tr("committed");
   if (entry.result == "rolled_back") return ChangeWords::tr("rolled back");
   if (entry.result == "failed") return ChangeWords::tr("failed");
+  if (entry.result == "unknown") return ChangeWords::tr("unknown");
   return QString::fromStdString(entry.result);
 }
 

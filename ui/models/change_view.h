@@ -16,7 +16,7 @@ namespace tessera::ui {
 QString meshText(const std::string& deviceMesh);
 /// "2 × 2 × 1 → 4 × 2 × 1".
 QString changeText(const engine::HistoryEntry& entry);
-/// "committed", "rolled back", "failed", "running".
+/// "committed", "rolled back", "failed", "unknown", "running".
 QString resultText(const engine::HistoryEntry& entry);
 /// "ZeRO on, micro-batch 4"; "ZeRO off" for the defaults.
 QString optionsText(const engine::StepOptions& options);

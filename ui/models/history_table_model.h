@@ -26,7 +26,7 @@ class HistoryTableModel : public ColumnTable<std::vector<engine::HistoryEntry>> 
     DigestsColumn,
     NUM_COLUMNS
   };
-  enum Roles { ResultRole = Qt::UserRole + 1 };  // "committed", "rolled_back", "failed", ""
+  enum Roles { ResultRole = Qt::UserRole + 1 };  // HistoryEntry::result
 
   explicit HistoryTableModel(QObject* parent = nullptr);
   void setEntries(std::vector<engine::HistoryEntry> entries);

@@ -195,6 +195,7 @@ void ChangeDetails::setEntry(const engine::HistoryEntry& entry) {
   setRole(m_result, entry.result == "committed"     ? QStringLiteral("ok")
                     : entry.result == "failed"      ? QStringLiteral("bad")
                     : entry.result == "rolled_back" ? QStringLiteral("warn")
+                    : entry.result == "unknown"     ? QStringLiteral("warn")
                                                     : QStringLiteral("hint"));
   m_reason->setText(localized(entry.reason));
   m_reason->setVisible(!entry.reason.empty());

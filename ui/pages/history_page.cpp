@@ -38,7 +38,9 @@ class HistoryDelegate : public QuietDelegate {
     if (index.column() == HistoryTableModel::ResultColumn) {
       const QString result = index.data(HistoryTableModel::ResultRole).toString();
       if (result == QLatin1String("committed")) color = theme.ok;
-      if (result == QLatin1String("rolled_back")) color = theme.warn;
+      if (result == QLatin1String("rolled_back") || result == QLatin1String("unknown")) {
+        color = theme.warn;
+      }
       if (result == QLatin1String("failed")) color = theme.bad;
     }
     return color;
