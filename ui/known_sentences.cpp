@@ -63,6 +63,8 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "%1 completes no handshake: is it the registrar, and is its public key the '%2' of this node's configuration?"),
       QT_TRANSLATE_NOOP("Sentences", "its row in the job table was rebuilt from its nodes: epoch %1, after step %2"),
       QT_TRANSLATE_NOOP("Sentences", "it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken"),
+      QT_TRANSLATE_NOOP("Sentences", "it cannot return to the snapshot of step %1: the nodes that are there do not hold all of it"),
+      QT_TRANSLATE_NOOP("Sentences", "that of step %1 is incomplete without the shares of %2"),
       QT_TRANSLATE_NOOP("Sentences", "the job table was rebuilt: %1 restored%2"),
       QT_TRANSLATE_NOOP("Sentences", "its row that cannot be read was forgotten"),
       QT_TRANSLATE_NOOP("Sentences", "n%1 keeps a later copy of the job table than registrar.db has ever had: the file was lost or replaced by an old copy. Copies of nodes are not overwritten until `tesseractl registrar rebuild`"),

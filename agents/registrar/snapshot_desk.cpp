@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/snapshot_desk.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -42,27 +45,47 @@ void SnapshotDesk::SetNewest(Entry& entry, SnapshotRow row) {
   entry.status.bytes = entry.plan->total_bytes();
   entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
   entry.newest = std::move(row);
+  entry.lacking.clear();
+  entry.is_whole = true;
+}
+
+void SnapshotDesk::NoteShare(Entry& entry, std::int32_t node, bool has_share) {
+  if (!entry.newest || !entry.plan->bytes_of_node().contains(node)) return;
+  const bool changes =
+      has_share ? entry.lacking.erase(node) > 0 : entry.lacking.insert(node).second;
+  if (!changes) return;
+  std::set<std::int32_t> holders = entry.plan->nodes();
+  std::erase_if(holders, [&](std::int32_t each) { return entry.lacking.contains(each); });
+  entry.is_whole = entry.plan->IsCoveredBy(holders);
 }
 
 // Nodes do not know the digest, so it is not compared after a return.
-Result<std::optional<std::int64_t>> SnapshotDesk::Adopt(
+Result<SnapshotDesk::Adoption> SnapshotDesk::Adopt(
     std::vector<SnapshotRow> rows, const std::map<std::uint64_t, std::set<std::int32_t>>& holders) {
+  Adoption out;
   const auto version = [](const SnapshotRow& row) {
     return std::pair(row.state.timeline, row.state.step);
   };
   std::ranges::sort(rows, std::ranges::greater(), version);
   for (SnapshotRow& row : rows) {
-    const auto nodes = holders.find(row.id);
+    const auto found = holders.find(row.id);
+    const std::set<std::int32_t> nodes =
+        found == holders.end() ? std::set<std::int32_t>() : found->second;
     const auto plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
-    if (nodes == holders.end() || !plan.IsCoveredBy(nodes->second)) continue;
+    if (!plan.IsCoveredBy(nodes)) {
+      out.incomplete.push_back(row.state.step);
+      continue;
+    }
     Entry& entry = entries_[row.state.job];
-    if (entry.newest && version(*entry.newest) >= version(row)) return std::nullopt;
+    if (entry.newest && entry.is_whole && version(*entry.newest) >= version(row)) return out;
     row.of_timeline = row.state.timeline;
     TESSERA_RETURN_IF_ERROR(world_.journal->Put(RowOf(row.state.job), ToText(row)));
     SetNewest(entry, std::move(row));
-    return entry.status.step;
+    for (const std::int32_t node : plan.nodes()) NoteShare(entry, node, nodes.contains(node));
+    out.step = entry.status.step;
+    return out;
   }
-  return std::nullopt;
+  return out;
 }
 
 // So early that the next snapshot is complete `every` steps after the last one.
@@ -172,6 +195,8 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
                              entry.newest->state.layout.hash() == making.row.state.layout.hash() &&
                              entry.newest->state.guest == making.row.state.guest;
   entry.newest = std::move(making.row);
+  entry.lacking.clear();
+  entry.is_whole = true;
   if (!has_same_plan)
     entry.plan =
         engine::ViewPlan::OfSnapshot(entry.newest->state.layout, entry.newest->state.guest);
@@ -210,6 +235,7 @@ void SnapshotDesk::SendDrop(std::uint64_t id, const std::set<std::int32_t>& node
 
 void SnapshotDesk::OnNodeGone(std::int32_t node, const std::string& why, Clock::time_point now) {
   for (auto& [job, entry] : entries_) {
+    NoteShare(entry, node, false);
     if (entry.making && entry.making->waiting.contains(node)) {
       GiveUp(job, entry, Unavailable(why), now);
     }
@@ -218,6 +244,11 @@ void SnapshotDesk::OnNodeGone(std::int32_t node, const std::string& why, Clock::
 
 void SnapshotDesk::OnHeld(std::int32_t node,
                           const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
+  for (auto& [job, entry] : entries_) {
+    if (!entry.newest) continue;
+    const std::uint64_t id = entry.newest->id;
+    NoteShare(entry, node, std::ranges::count(held, id, &wire::HeldSnapshot::view) > 0);
+  }
   for (const wire::HeldSnapshot& share : held) {
     const auto entry = entries_.find(share.job());
     const bool is_known = entry != entries_.end();
@@ -263,7 +294,15 @@ bool SnapshotDesk::IsCovered(const std::string& job, const std::set<std::int32_t
 
 engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {
   const auto found = entries_.find(job);
-  return found == entries_.end() ? engine::SnapshotStatus() : found->second.status;
+  if (found == entries_.end()) return {};
+  const Entry& entry = found->second;
+  engine::SnapshotStatus status = entry.status;
+  if (!entry.newest || entry.is_whole) return status;
+  status.problem = fmt::format("that of step {} is incomplete without the shares of n{}",
+                               entry.newest->state.step, fmt::join(entry.lacking, ", n"));
+  status.step.reset();
+  status.bytes = status.num_nodes = 0;
+  return status;
 }
 
 }  // namespace tessera::agents

@@ -50,6 +50,12 @@ class SnapshotDesk {
     bool keeps = false;  // while no snapshots are taken, as Job::keeps_snapshots
   };
 
+  struct Adoption {
+    /// Step of the snapshot; nullopt if there is none, or if the desk knows it or a newer one.
+    std::optional<std::int64_t> step;
+    std::vector<std::int64_t> incomplete;  // steps of newer ones, descending
+  };
+
   explicit SnapshotDesk(World world) : world_(std::move(world)) {}
 
   /// Reads the journal. Sets a row aside that cannot be read.
@@ -60,18 +66,16 @@ class SnapshotDesk {
   /// Renews the leases of shares that are not complete, and gives up snapshots that take too long.
   void Tick(Clock::time_point now);
   void OnReport(std::int32_t node, const wire::SnapshotReport& report, Clock::time_point now);
-  /// The node was lost, or its agent restarted.
+  /// The node was lost, or its agent restarted. It counts as without shares until it reports some.
   void OnNodeGone(std::int32_t node, const std::string& why, Clock::time_point now);
-  /// Frees the shares of the node that are of no use.
+  /// Notes which shares the node reports, and frees those that are of no use.
   void OnHeld(std::int32_t node,
               const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held);
   /// Chooses the snapshot that a job whose row was restored from nodes may return to: the newest of
   /// `rows`, which nodes hold of it, that the nodes in `holders` (by id) have all of.
-  /// \return its step; nullopt if there is none, or if the desk knows it or a newer one
   /// \error of the journal
-  Result<std::optional<std::int64_t>> Adopt(
-      std::vector<SnapshotRow> rows,
-      const std::map<std::uint64_t, std::set<std::int32_t>>& holders);
+  Result<Adoption> Adopt(std::vector<SnapshotRow> rows,
+                         const std::map<std::uint64_t, std::set<std::int32_t>>& holders);
   /// Drops the snapshots of a job.
   void Forget(const std::string& job);
   /// The job has returned to its newest snapshot, in a new timeline.
@@ -81,6 +85,7 @@ class SnapshotDesk {
   const SnapshotRow* Find(const std::string& job, std::int64_t timeline) const;
   /// Whether these nodes together have all of that snapshot.
   bool IsCovered(const std::string& job, const std::set<std::int32_t>& nodes) const;
+  /// Lists the newest snapshot only while nodes report all of it, else names the nodes that do not.
   engine::SnapshotStatus StatusOf(const std::string& job) const;
 
  private:
@@ -94,6 +99,8 @@ class SnapshotDesk {
   struct Entry {
     std::optional<SnapshotRow> newest;
     std::optional<engine::ViewPlan> plan;  // of the newest
+    std::set<std::int32_t> lacking;        // nodes of `plan` that do not report their share
+    bool is_whole = true;                  // the other nodes of `plan` have a copy of each cell
     bool is_taking = false;                // the nodes copy
     std::optional<Making> making;
     Clock::time_point began;                      // of the last one
@@ -101,6 +108,8 @@ class SnapshotDesk {
     engine::SnapshotStatus status;
   };
   static void SetNewest(Entry& entry, SnapshotRow row);
+  /// The node reports a share of the newest snapshot, or none.
+  static void NoteShare(Entry& entry, std::int32_t node, bool has_share);
   static bool IsDue(const Entry& entry, const Facts& facts, Clock::time_point now);
   void OnTaken(const std::string& job, std::int64_t timeline, Result<wire::ViewReply> shares);
   void Finish(const std::string& job, Entry& entry, Clock::time_point now);

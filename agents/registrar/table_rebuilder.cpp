@@ -185,12 +185,20 @@ void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
   const auto adopted = uses_.snapshots.Adopt(std::move(rows), holders);
   if (!adopted) {
     publisher_.NoteJournaled(adopted.error());
-  } else if (*adopted) {
+    return;
+  }
+  for (const std::int64_t step : adopted->incomplete) {
+    AddEvent(engine::Severity::kWarning, job.name,
+             fmt::format("it cannot return to the snapshot of step {}: the nodes that are there do "
+                         "not hold all of it",
+                         step));
+  }
+  if (adopted->step) {
     AddEvent(engine::Severity::kWarning, job.name,
              fmt::format("it can return to the snapshot of step {}, which its nodes still hold; "
                          "choose again with `tesseractl job snapshots {}` whether snapshots are "
                          "taken",
-                         **adopted, job.name));
+                         *adopted->step, job.name));
   }
 }
 

@@ -81,14 +81,15 @@ std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   const engine::SnapshotEvery every = snapshots.every;
   std::string text = every.steps > 0     ? fmt::format("snapshot every {} steps", every.steps)
                      : every.seconds > 0 ? fmt::format("snapshot every {} s", every.seconds)
-                                         : std::string("no further snapshots, kept");
+                     : snapshots.step    ? std::string("no further snapshots, kept")
+                                         : std::string("no further snapshots");
   if (snapshots.step) {
     text += fmt::format(": step {}, {} on {}", *snapshots.step, formatBytes(snapshots.bytes),
                         Counted(snapshots.num_nodes, "node"));
     if (snapshots.num_nodes == 1) text += " (does not survive its loss)";
     if (snapshots.seconds > 0) text += ", taken in " + formatSeconds(snapshots.seconds);
   } else {
-    text += ": none yet";
+    text += ": none";
   }
   if (snapshots.forecast.bytes > 0)
     text += fmt::format(", up to {} on n{} while the next is taken",
@@ -136,7 +137,7 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
     if (!job.at_change.empty())
       text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);
   for (const engine::JobStatus& job : snapshot.jobs)
-    if (job.snapshots.every.is_on() || job.snapshots.step)
+    if (job.snapshots.every.is_on() || job.snapshots.step || !job.snapshots.problem.empty())
       text += fmt::format("{}: {}\n", job.name, describeSnapshots(job.snapshots));
   for (const engine::JobStatus& job : snapshot.jobs)
     if (const std::string checkpoints = describeCheckpoints(job.checkpoints); !checkpoints.empty())

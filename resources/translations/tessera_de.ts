@@ -107,6 +107,14 @@
         <translation>die Job-Tabelle wurde wiederhergestellt: %1%2</translation>
     </message>
     <message>
+        <source>it cannot return to the snapshot of step %1: the nodes that are there do not hold all of it</source>
+        <translation>er kann nicht zum Snapshot von Schritt %1 zurückkehren: Die vorhandenen Knoten halten ihn nicht vollständig</translation>
+    </message>
+    <message>
+        <source>that of step %1 is incomplete without the shares of %2</source>
+        <translation>der von Schritt %1 ist ohne die Anteile von %2 unvollständig</translation>
+    </message>
+    <message>
         <source>it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken</source>
         <translation>er kann zum Snapshot von Schritt %1 zurückkehren, den seine Knoten noch halten; mit `tesseractl job snapshots %2` neu festlegen, ob Snapshots genommen werden</translation>
     </message>

@@ -301,12 +301,14 @@ class SnapshotDeskTest : public QObject {
       return SnapshotRow{id, {kJob, 1, 0, step, d.layout}, "", 0};
     };
     const auto nothing = d.desk->Adopt({row(6, 50)}, {});
-    QVERIFY(nothing && !*nothing);
+    QVERIFY(nothing && !nothing->step);
+    QCOMPARE(nothing->incomplete, std::vector<std::int64_t>{50});
     QVERIFY(d.disk.rows.empty());
     const auto adopted = d.desk->Adopt({row(6, 30), row(7, 40), row(8, 50)},
                                        {{6, {0, 1}}, {7, {0}}});  // nobody holds 8
     QVERIFY(adopted);
-    QCOMPARE(*adopted, std::optional<std::int64_t>(40));
+    QCOMPARE(adopted->step, std::optional<std::int64_t>(40));
+    QCOMPARE(adopted->incomplete, std::vector<std::int64_t>{50});
     d.facts.every = {};
     d.facts.keeps = true;
     d.At(60);  // nobody has turned snapshots off
@@ -315,12 +317,41 @@ class SnapshotDeskTest : public QObject {
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
     QVERIFY(d.desk->IsCovered(kJob, {0}));
     const auto older = d.desk->Adopt({row(6, 30)}, {{6, {0, 1}}});
-    QVERIFY(older && !*older);
+    QVERIFY(older && !older->step && older->incomplete.empty());
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
     d.facts.keeps = false;
     d.At(61);
     QCOMPARE(d.Newest(), std::nullopt);
     QCOMPARE(d.Dropped(7), (std::vector<std::int32_t>{0, 1}));
+  }
+
+  // Its row outlives the shares if the memory of nodes is lost, or in an old copy of registrar.db.
+  void aSnapshotIsListedWhileNodesHoldAllOfIt() {
+    Desk d;
+    d.At(1);
+    d.Make(7, 3);
+    google::protobuf::RepeatedPtrField<wire::HeldSnapshot> held;
+    held.Add()->set_job(kJob);
+    held[0].set_view(7);
+    d.desk->OnHeld(0, held);
+    d.desk->OnHeld(1, {});  // n0 has a copy of each cell
+    QCOMPARE(d.desk->StatusOf(kJob).step, std::optional<std::int64_t>(3));
+    d.desk->OnNodeGone(0, "n0 was silent", d.now);
+    const engine::SnapshotStatus lost = d.desk->StatusOf(kJob);
+    QCOMPARE(lost.step, std::nullopt);
+    QCOMPARE(lost.num_nodes, 0);
+    QCOMPARE(lost.problem,
+             std::string("that of step 3 is incomplete without the shares of n0, n1"));
+    // An older one that nodes hold is then better than the newest.
+    const SnapshotRow older{6, {kJob, 1, 0, 2, d.layout}, "", 0};
+    const auto adopted = d.desk->Adopt({older}, {{6, {1}}});
+    QVERIFY(adopted);
+    QCOMPARE(adopted->step, std::optional<std::int64_t>(2));
+    QCOMPARE(d.desk->StatusOf(kJob).step, std::optional<std::int64_t>(2));
+    held[0].set_view(6);
+    d.desk->OnHeld(1, held);
+    d.desk->OnHeld(0, {});
+    QCOMPARE(d.desk->StatusOf(kJob).step, std::optional<std::int64_t>(2));
   }
 
   void aRowThatCannotBeReadIsSetAside() {

@@ -3,6 +3,7 @@
 #include "agents/registrar/table_rebuilder.h"
 
 #include <QTest>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -191,6 +192,20 @@ class TableRebuilderTest : public QObject {
     Office later(disk);
     QVERIFY(later.jobs.Recover() && later.desk.Recover());
     check(later.jobs.Find("nano"), later.desk);
+  }
+
+  // A node that holds a share of it was lost, or has lost its memory.
+  void aSnapshotThatIsNotWholeIsNamed() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.snapshots[1] = {
+        SnapshotRow{11, {"nano", 4, 1, 30, RowOn({0, 1, 2}, 4).layout, {}, kOrigin}, "", 0}};
+    for (const std::int32_t node : {0, 1}) office.Add(node, RowOn({0, 1}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    QVERIFY(!office.desk.Find("nano", 1) && !office.desk.StatusOf("nano").step);
+    QVERIFY(std::ranges::any_of(office.around.events(), [](const engine::Event& event) {
+      return event.text.find("cannot return to the snapshot of step 30") != std::string::npos;
+    }));
   }
 
   // A node that was away during the last change has an older row.

@@ -430,7 +430,7 @@ KeyValues::Row Inspector::checkpointRow(const engine::CheckpointStatus& checkpoi
 KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) const {
   // One that a registrar has found with the nodes is kept although no further ones are taken.
   const bool isOn = snapshots.every.is_on();
-  if (!isOn && !snapshots.step) return {tr("snapshots"), tr("off")};
+  if (!isOn && !snapshots.step && snapshots.problem.empty()) return {tr("snapshots"), tr("off")};
   const QString text =
       snapshots.step ? tr("step %1, %2 on %3")
                            .arg(format::count(*snapshots.step), format::bytes(snapshots.bytes),
