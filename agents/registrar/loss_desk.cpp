@@ -71,7 +71,8 @@ std::optional<UsableCheckpoint> LossDesk::FindCheckpoint(const Job& job) const {
       job.device_loss->failures == 0) {
     return job.device_loss->checkpoint;
   }
-  const engine::CheckpointEntry* const newest = uses_.checkpoints.Newest(job.name);
+  const engine::CheckpointEntry* const newest = uses_.checkpoints.Newest(
+      job.name, job.device_loss ? job.device_loss->failed_checkpoints : std::set<std::string>());
   if (!newest) return std::nullopt;
   return UsableCheckpoint{newest->path, newest->step};
 }
@@ -106,6 +107,10 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
     job.device_loss->cut = std::move(cut);
     return;
   }
+  if (job.device_loss) {  // the job is still suspended
+    loss.failed_checkpoints = job.device_loss->failed_checkpoints;
+    loss.failed_snapshot = job.device_loss->failed_snapshot;
+  }
   if (!is_new) {
     loss.way_out = std::move(job.device_loss->way_out);
     loss.announced = job.device_loss->announced;
@@ -123,6 +128,7 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
                   loss.cut.lost.empty() ? job.reason : engine::ReasonOf(loss.cut.lost),
                   std::max(job.step, loss.cut.step)};
   if (snapshot) facts.snapshot_step = snapshot->row->state.step;
+  facts.snapshot_failed = snapshot && loss.failed_snapshot == snapshot->row->id;
   facts.checkpoint = loss.checkpoint;
   const std::uint64_t search = loss.search;
   job.device_loss = std::move(loss);
@@ -231,6 +237,7 @@ void LossDesk::LookAndBegin(Job& job) {
     const Status begun = begin();
     if (begun) return;
     ++now->device_loss->failures;
+    now->device_loss->failed_checkpoints.insert(path);
     uses_.checkpoints.NoteProblem(path, begun.error().message, false);
     NoteFailure(*now, begun.error());
   });
@@ -273,6 +280,17 @@ Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
   return OkStatus();
 }
 
+// One failure may be that of a node which is silent for a moment, so the snapshot is tried twice.
+void LossDesk::NoteSnapshotFailure(Job& job, const Txn& txn) {
+  const bool returned = txn.recovery->steps_lost && !txn.checkpoint();
+  if (!returned || !job.device_loss || txn.cancelled) return;
+  DeviceLoss& loss = *job.device_loss;
+  if (loss.failures == 0 || !loss.checkpoint) return;
+  loss.failed_snapshot = loss.snapshot;
+  loss.remaining = {};  // so that the search is made again
+  AskAgain(job);
+}
+
 void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::string& reason) {
   if (!committed) {
     job.state = engine::JobState::kSuspended;
@@ -283,7 +301,9 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     if (stored && reason.find(stored->path) != std::string::npos) {
       const bool is_damaged = reason.find("is damaged") != std::string::npos;
       uses_.checkpoints.NoteProblem(stored->place, reason, is_damaged);
+      if (job.device_loss) job.device_loss->failed_checkpoints.insert(stored->place);
     }
+    NoteSnapshotFailure(job, txn);
     if (txn.run->machine().gave_up()) {
       job.device_loss.reset();  // its state lies elsewhere now
     } else if (job.device_loss && txn.cancelled) {
@@ -323,6 +343,7 @@ Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path
   }
   DeviceLoss& loss = *job.device_loss;
   loss.checkpoint = UsableCheckpoint{path, manifest.step, true};
+  loss.failed_checkpoints.erase(path);
   loss.chosen = engine::LossChoice::kContinue;
   loss.failures = 0;
   loss.not_before.reset();

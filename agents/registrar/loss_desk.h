@@ -84,6 +84,8 @@ class LossDesk : public RegistrarPart {
   std::optional<UsableCheckpoint> FindCheckpoint(const Job& job) const;
   /// Examines the checkpoint that the job would load, and begins the recovery then.
   void LookAndBegin(Job& job);
+  /// A return to the snapshot has failed: after the second time a checkpoint is tried first.
+  void NoteSnapshotFailure(Job& job, const Txn& txn);
   /// The recovery could not begin.
   void NoteFailure(Job& job, const Error& why);
   /// A search for a way out has ended.

@@ -90,6 +90,13 @@ void FindMissing(const LossFacts& facts, const ptc::Layout& to, engine::Decision
   if (status.missing_bytes > 0) status.loss = engine::LossCase::kCheckpointOnly;
 }
 
+/// Whether the checkpoint is tried before the snapshot: the newer one is, and the snapshot if both
+/// are of one step, because it is in memory.
+bool IsBeforeSnapshot(const LossFacts& facts) {
+  return !facts.snapshot_step || facts.snapshot_failed ||
+         facts.checkpoint->step > *facts.snapshot_step;
+}
+
 }  // namespace
 
 WayOut FindWayOut(const LossFacts& facts) {
@@ -102,7 +109,7 @@ WayOut FindWayOut(const LossFacts& facts) {
   FindMissing(facts, planned ? planned->to : layout, status);
   const bool is_missing = status.loss == engine::LossCase::kCheckpointOnly;
   const bool loads =
-      facts.checkpoint && (facts.checkpoint->chosen || (is_missing && !facts.snapshot_step));
+      facts.checkpoint && (facts.checkpoint->chosen || (is_missing && IsBeforeSnapshot(facts)));
   const auto go_back_to = [&](std::int64_t step) {
     status.snapshot_step = step;
     status.steps_lost = std::max<std::int64_t>(0, facts.step - step);

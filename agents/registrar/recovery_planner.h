@@ -37,7 +37,8 @@ struct LossFacts {
   std::string reason;                              // "n1 was lost"
   std::int64_t step = 0;                           // last step of the job
   std::optional<std::int64_t> snapshot_step = {};  // of a snapshot of use, if there is one
-  /// That may be loaded if no snapshot is of use, or in any case if it is `chosen`.
+  bool snapshot_failed = false;  // it could not be loaded, so a checkpoint is tried first
+  /// The newest that has not failed to load, or the one that is `chosen`.
   std::optional<UsableCheckpoint> checkpoint = {};
 };
 
@@ -47,10 +48,10 @@ struct WayOut {
   std::optional<Planned> plan;    // present if status.can_continue()
 };
 
-/// Prefers live copies to the snapshot, that to a checkpoint, the same mesh to another, and own
-/// devices to spare ones. Another mesh keeps replicas if one fits. Spare devices are on nodes that
-/// the job does not have if only then it survives the loss of a node, at about the same speed.
-/// Any thread.
+/// Prefers live copies to snapshot and checkpoint, the newer of these, the same mesh to another,
+/// and own devices to spare ones. Another mesh keeps replicas if one fits. Spare devices are on
+/// nodes that the job does not have if only then it survives the loss of a node, at about the same
+/// speed. Any thread.
 WayOut FindWayOut(const LossFacts& facts);
 
 }  // namespace tessera::agents

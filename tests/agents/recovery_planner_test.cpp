@@ -169,8 +169,8 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(out.plan->summary.snapshot >= facts.basis.job.layout->collection().total_bytes());
   }
 
-  // A snapshot is newer, so a checkpoint is taken only without one, or if somebody wants it.
-  void aCheckpointIsTheLastResort() {
+  // The newer of snapshot and checkpoint is loaded, or the checkpoint that somebody wants.
+  void theNewestIsLoaded() {
     LossFacts facts = Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", "n2g1");
     facts.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
     WayOut out = FindWayOut(facts);
@@ -181,8 +181,17 @@ class RecoveryPlannerTest : public QObject {
     QCOMPARE(out.status.steps_lost, std::int64_t{10});
     QVERIFY(!out.status.missing.empty());
     QVERIFY(out.plan->summary.storage >= facts.basis.job.layout->collection().total_bytes());
+    facts.snapshot_step = 25;
+    out = FindWayOut(facts);
+    QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
+    QCOMPARE(out.status.steps_lost, std::int64_t{10});
+    facts.snapshot_step = 30;
+    QCOMPARE(FindWayOut(facts).status.loss, LossCase::kSnapshot);
     facts.snapshot_step = 35;
     QCOMPARE(FindWayOut(facts).status.loss, LossCase::kSnapshot);
+    facts.snapshot_failed = true;
+    QCOMPARE(FindWayOut(facts).status.loss, LossCase::kCheckpointOnly);
+    facts.snapshot_failed = false;
     facts.checkpoint->chosen = true;
     facts.checkpoint->path = "https://key@store/c?sig=secret";
     out = FindWayOut(facts);
