@@ -108,7 +108,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "the rank on %1 was killed by signal %2"),
       QT_TRANSLATE_NOOP("Sentences", "the rank on %1 was killed by signal %2: %3"),
       // Losses and recovery.
-      QT_TRANSLATE_NOOP("Sentences", "suspended after step %1: %2; its state is kept"),
+      QT_TRANSLATE_NOOP("Sentences", "suspended after step %1: %2; its nodes keep what they hold of it"),
       QT_TRANSLATE_NOOP("Sentences", "still suspended after step %1: %2"),
       QT_TRANSLATE_NOOP(
           "Sentences",
@@ -136,8 +136,9 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "replicas_live: %1; %2"),
       QT_TRANSLATE_NOOP("Sentences", "snapshot: %1; %2"),
       QT_TRANSLATE_NOOP("Sentences", "checkpoint_only: %1; %2"),
-      QT_TRANSLATE_NOOP("Sentences", "what can be done is being worked out; its state is kept"),
+      QT_TRANSLATE_NOOP("Sentences", "what can be done is being worked out"),
       QT_TRANSLATE_NOOP("Sentences", "it cannot continue: %1; its state is kept"),
+      QT_TRANSLATE_NOOP("Sentences", "it cannot continue: %1; what is left of it is kept"),
       QT_TRANSLATE_NOOP("Sentences",
                         "it waits, because continuing failed; it could try again on %1 as %2"),
       QT_TRANSLATE_NOOP("Sentences", "it continues on %1 as %2, %3"),

@@ -159,10 +159,11 @@ void LossDesk::OnFound(const std::string& name, std::uint64_t search, WayOut fou
 }
 
 std::string LossDesk::TextOf(const DeviceLoss& loss) {
-  if (!loss.way_out) return "what can be done is being worked out; its state is kept";
+  if (!loss.way_out) return "what can be done is being worked out";
   const engine::DecisionStatus& status = loss.way_out->status;
   if (!status.can_continue()) {
-    return fmt::format("it cannot continue: {}; its state is kept", status.why_not);
+    return fmt::format("it cannot continue: {}; {} is kept", status.why_not,
+                       status.missing_bytes > 0 ? "what is left of it" : "its state");
   }
   const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
                                       engine::ShortText(status.mesh, status.options));

@@ -43,7 +43,8 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   }
   job.reason = reason;
   AddEvent(engine::Severity::kError, job.name,
-           fmt::format("suspended after step {}: {}; its state is kept", job.step, reason));
+           fmt::format("suspended after step {}: {}; its nodes keep what they hold of it", job.step,
+                       reason));
   const Error error =
       FailedPrecondition(fmt::format("job '{}' is suspended: {}", job.name, reason));
   uses_.pauses.FailFor(job, error);

@@ -33,7 +33,7 @@ enum class JobState : std::uint8_t {
   kPaused,
   kReconfiguring,
   kWaitingDecision,
-  kSuspended,  // its ranks have ended, its state is kept: it can be started again
+  kSuspended,  // its ranks have ended, its nodes keep what they hold of its state
   kStopped,
   kFailed  // it never started
 };

@@ -391,8 +391,8 @@
         <translation>der Rank auf %1 wurde durch Signal %2 beendet: %3</translation>
     </message>
     <message>
-        <source>suspended after step %1: %2; its state is kept</source>
-        <translation>nach Schritt %1 ausgesetzt: %2; sein Zustand bleibt erhalten</translation>
+        <source>suspended after step %1: %2; its nodes keep what they hold of it</source>
+        <translation>nach Schritt %1 ausgesetzt: %2; seine Knoten behalten, was sie von ihm halten</translation>
     </message>
     <message>
         <source>still suspended after step %1: %2</source>
@@ -475,12 +475,16 @@
         <translation>nur ein Checkpoint: %1; %2</translation>
     </message>
     <message>
-        <source>what can be done is being worked out; its state is kept</source>
-        <translation>was möglich ist, wird gerade berechnet; sein Zustand bleibt erhalten</translation>
+        <source>what can be done is being worked out</source>
+        <translation>was möglich ist, wird gerade berechnet</translation>
     </message>
     <message>
         <source>it cannot continue: %1; its state is kept</source>
         <translation>er kann nicht weiterlaufen: %1; sein Zustand bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>it cannot continue: %1; what is left of it is kept</source>
+        <translation>er kann nicht weiterlaufen: %1; was davon übrig ist, bleibt erhalten</translation>
     </message>
     <message>
         <source>it waits, because continuing failed; it could try again on %1 as %2</source>
@@ -5060,6 +5064,10 @@
         <source>the state stays in memory</source>
         <translation>der Zustand bleibt im Speicher</translation>
     </message>
+    <message>
+        <source>what is left of the state stays in memory</source>
+        <translation>was vom Zustand übrig ist, bleibt im Speicher</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::DeviceChips</name>
@@ -7882,8 +7890,8 @@
         <translation>%1 ist fehlgeschlagen: %2</translation>
     </message>
     <message>
-        <source>%1 is suspended, its state is kept: %2</source>
-        <translation>%1 ist ausgesetzt, der Zustand bleibt: %2</translation>
+        <source>%1 is suspended: %2</source>
+        <translation>%1 ist ausgesetzt: %2</translation>
     </message>
     <message>
         <source>%1 is starting: %2</source>

@@ -4,6 +4,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "agents/registrar/loss_desk.h"
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
@@ -155,6 +156,17 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(!out.status.missing.empty() && out.status.missing.size() <= 8);
     QVERIFY(out.status.why_not.ends_with(
         "of its state have no live copy, and there is no snapshot and no checkpoint"));
+  }
+
+  // The only copy of some of it was lost.
+  void onlyWhatIsLeftIsSaidToBeKept() {
+    agents::DeviceLoss loss;
+    QVERIFY(agents::LossDesk::TextOf(loss).find("kept") == std::string::npos);
+    loss.way_out = FindWayOut(Facts("pp=2 on n0g0,n1g0", "n1g0", "n0g0", ""));
+    const std::string text = agents::LossDesk::TextOf(loss);
+    QVERIFY2(text.ends_with("no checkpoint; what is left of it is kept"), text.c_str());
+    loss.way_out = FindWayOut(Facts("dp=2 on n0g0,n1g0", "n1g0", "", ""));
+    QVERIFY(agents::LossDesk::TextOf(loss).ends_with("; its state is kept"));
   }
 
   void aSnapshotCostsTheStepsAfterIt() {

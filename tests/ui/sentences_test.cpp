@@ -137,8 +137,9 @@ class SentencesTest : public QObject {
         "unversehrt");
     row("reconfigure gpt-mini dp=1,tp=2 → dp=2,tp=2, 18.7 MiB (tessera by ana)",
         "gpt-mini umstellen: dp=1,tp=2 → dp=2,tp=2, 18,7 MiB (tessera by ana)");
-    row("suspended after step 9: n1 was lost; its state is kept",
-        "nach Schritt 9 ausgesetzt: n1 ging verloren; sein Zustand bleibt erhalten");
+    row("suspended after step 9: n1 was lost; its nodes keep what they hold of it",
+        "nach Schritt 9 ausgesetzt: n1 ging verloren; seine Knoten behalten, was sie von ihm "
+        "halten");
     row("it continues on 2 GPUs as dp=1,tp=2, without losing a step",
         "er läuft auf 2 GPUs als dp=1,tp=2 weiter, ohne einen Schritt zu verlieren");
     row("dp=4,tp=2 is estimated 7 % faster than now and moves 18.7 MiB; next is dp=8, 3 % slower; "

@@ -208,7 +208,9 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
   m_stay.cost->setText(decision.loss == engine::LossCase::kReplicasLive
                            ? tr("0 steps lost · continues when its GPUs are back")
                            : tr("continues if its GPUs come back with their state"));
-  m_stay.remark->setText(tr("the state stays in memory"));
+  m_stay.remark->setText(decision.missing_bytes == 0
+                             ? tr("the state stays in memory")
+                             : tr("what is left of the state stays in memory"));
 }
 
 void DecisionPanel::refreshButtons() {

@@ -105,7 +105,7 @@ void Notices::refreshJob(bool isShown) {
     notice->say(Surface::Tone::Problem, tr("%1 failed: %2").arg(name, reason));
   } else if (job->state == engine::JobState::kSuspended) {
     notice->say(Surface::Tone::Problem,
-                tr("%1 is suspended, its state is kept: %2").arg(name, localized(job->reason)));
+                tr("%1 is suspended: %2").arg(name, localized(job->reason)));
   } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
     notice->say(Surface::Tone::Accent, tr("%1 is starting: %2").arg(name, localized(job->reason)));
   } else if (const engine::DeviceStatus* slow = model.slowestDevice(); slow != nullptr) {
