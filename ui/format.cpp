@@ -296,6 +296,8 @@ QString text(engine::JobState state) {
       return FormatWords::tr("stopped");
     case engine::JobState::kFailed:
       return FormatWords::tr("failed");
+    case engine::JobState::kUnknown:
+      return FormatWords::tr("unknown");
   }
   Q_UNREACHABLE();
 }

@@ -67,7 +67,7 @@ std::string UnknownJobs::OtherTextOf(const std::string& job, std::int32_t node) 
 engine::JobStatus UnknownJobs::RowOf(const std::string& job) const {
   engine::JobStatus row;
   row.name = job;
-  row.state = engine::JobState::kSuspended;
+  row.state = engine::JobState::kUnknown;
   row.reason = TextOf(job, 0);
   for (const auto& [node, held] : HoldersOf(job)) row.epoch = std::max(row.epoch, held.epoch);
   return row;

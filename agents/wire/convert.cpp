@@ -459,7 +459,7 @@ struct Fields<wire::JobInfo> {
   static Status Copy(auto& v, auto& m) {
     TESSERA_FIELD(Any, name);
     TESSERA_FIELD(Any, model);
-    TESSERA_FIELD(UpTo<engine::JobState::kFailed>, state);
+    TESSERA_FIELD(UpTo<engine::JobState::kUnknown>, state);
     TESSERA_FIELD(Any, reason);
     TESSERA_FIELD(NotNegative, step);
     TESSERA_OPTIONAL(Any, loss);  // a diverged loss is NaN and is shown as such

@@ -165,34 +165,38 @@ Json checkpointsOf(const engine::CheckpointStatus& checkpoints) {
 }  // namespace
 
 Json toJson(const engine::JobStatus& job) {
-  return {{"name", job.name},
-          {"state", engine::ToString(job.state)},
-          {"step", job.step},
-          {"loss", orNull(job.loss)},
-          {"tokens_per_second", orNull(job.tokens_per_second)},
-          {"mesh", toJson(job.mesh)},
-          {"devices", toJson(job.devices)},
-          {"epoch", job.epoch},
-          {"timeline", job.timeline},
-          {"layout_hash", job.layout_hash},
-          {"model", job.model},
-          {"reason", job.reason},
-          {"global_batch", job.global_batch},
-          {"state_bytes", job.state_bytes},
-          {"max_steps", job.max_steps},
-          {"num_tensors", job.num_tensors},
-          {"zero", job.options.zero},
-          {"micro_batch", job.options.micro_batch},
-          {"step_seconds", orNull(job.step_seconds)},
-          {"survives", survivalOf(job.survival)},
-          {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
-          {"data", dataOf(job.data)},
-          {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
-          {"on_failure", engine::ToString(job.on_failure)},
-          {"snapshots", snapshotsOf(job.snapshots)},
-          {"checkpoints", checkpointsOf(job.checkpoints)},
-          {"metrics", metricsOf(job.metrics)},
-          {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
+  Json json = {{"name", job.name},
+               {"state", engine::ToString(job.state)},
+               {"step", job.step},
+               {"loss", orNull(job.loss)},
+               {"tokens_per_second", orNull(job.tokens_per_second)},
+               {"mesh", toJson(job.mesh)},
+               {"devices", toJson(job.devices)},
+               {"epoch", job.epoch},
+               {"timeline", job.timeline},
+               {"layout_hash", job.layout_hash},
+               {"model", job.model},
+               {"reason", job.reason},
+               {"global_batch", job.global_batch},
+               {"state_bytes", job.state_bytes},
+               {"max_steps", job.max_steps},
+               {"num_tensors", job.num_tensors},
+               {"zero", job.options.zero},
+               {"micro_batch", job.options.micro_batch},
+               {"step_seconds", orNull(job.step_seconds)},
+               {"survives", survivalOf(job.survival)},
+               {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
+               {"data", dataOf(job.data)},
+               {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
+               {"on_failure", engine::ToString(job.on_failure)},
+               {"snapshots", snapshotsOf(job.snapshots)},
+               {"checkpoints", checkpointsOf(job.checkpoints)},
+               {"metrics", metricsOf(job.metrics)},
+               {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
+  if (job.state != engine::JobState::kUnknown) return json;
+  for (auto& [key, value] : json.items())
+    if (key != "name" && key != "state" && key != "epoch" && key != "reason") value = nullptr;
+  return json;
 }
 
 Json toJson(const engine::TxnStatus& txn) {

@@ -118,14 +118,17 @@ std::string describeCheckpoints(const engine::CheckpointStatus& checkpoints) {
 std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
       {"job", "state", "step", "loss", "tokens/s", "s/step", "mesh", "options", "epoch", "layout"}};
-  for (const engine::JobStatus& job : snapshot.jobs)
-    rows.push_back({job.name, paintState(engine::ToString(job.state)), std::to_string(job.step),
+  for (const engine::JobStatus& job : snapshot.jobs) {
+    const bool isKnown = job.state != engine::JobState::kUnknown;
+    rows.push_back({job.name, paintState(engine::ToString(job.state)),
+                    isKnown ? std::to_string(job.step) : "-",
                     job.loss ? fmt::format("{:.4f}", *job.loss) : "-",
                     job.tokens_per_second ? fmt::format("{:.0f}", *job.tokens_per_second) : "-",
                     job.step_seconds ? fmt::format("{:.3f}", *job.step_seconds) : "-",
                     job.devices.empty() ? "-" : ptc::ToString(job.mesh),
-                    orDash(engine::ToString(job.options)), std::to_string(job.epoch),
-                    job.layout_hash});
+                    isKnown ? orDash(engine::ToString(job.options)) : "-",
+                    std::to_string(job.epoch), orDash(job.layout_hash)});
+  }
   std::string text = formatTable(rows, {2, 3, 4, 5, 8});
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.command.empty())

@@ -21,9 +21,9 @@ namespace {
 
 constexpr EnumNames kNodeStates(NodeState::kLeft,
                                 {"joining", "alive", "suspect", "unmanaged", "dead", "left"});
-constexpr EnumNames kJobStates(JobState::kFailed,
+constexpr EnumNames kJobStates(JobState::kUnknown,
                                {"starting", "running", "pausing", "paused", "reconfiguring",
-                                "waiting_decision", "suspended", "stopped", "failed"});
+                                "waiting_decision", "suspended", "stopped", "failed", "unknown"});
 constexpr EnumNames kTxnPhases(TxnPhase::kInDoubt,
                                {"planned", "preparing", "precopying", "pausing", "transferring",
                                 "verifying", "committing", "resuming", "done", "rolling_back",

@@ -35,7 +35,8 @@ enum class JobState : std::uint8_t {
   kWaitingDecision,
   kSuspended,  // its ranks have ended, its nodes keep what they hold of its state
   kStopped,
-  kFailed  // it never started
+  kFailed,  // it never started
+  kUnknown  // nodes hold it, and the registrar does not know it: only name, epoch and reason count
 };
 /// One enum for JSON, history and panel.
 enum class TxnPhase : std::uint8_t {

@@ -11946,6 +11946,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>fehlgeschlagen</translation>
     </message>
     <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
+    </message>
+    <message>
         <source>planned</source>
         <translation>geplant</translation>
     </message>

@@ -148,6 +148,10 @@ class JobTableTest : public QObject {
     const std::string text = "n0 holds job 'nano' (epoch 4) that this registrar does not know";
     QVERIFY2(needed.error().message.starts_with(text), needed.error().message.c_str());
     QVERIFY(needed.error().message.find("`tesseractl registrar rebuild`") != std::string::npos);
+    const engine::JobStatus shown = office.jobs.unknown().RowOf("nano");
+    QVERIFY(shown.state == engine::JobState::kUnknown);
+    QCOMPARE(shown.epoch, std::int64_t{4});
+    QVERIFY(shown.reason.starts_with(text));
     const Status device = office.jobs.CheckDevice({0, 0}, "");
     QVERIFY(!device);
     QVERIFY(device.error().ToString().find(text) != std::string::npos);

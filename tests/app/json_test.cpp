@@ -52,6 +52,16 @@ class JsonTest : public QObject {
     job.options = {true, 4};
     job.step_seconds = 0.25;
     snapshot.jobs = {job};
+    engine::JobStatus unknown;
+    unknown.name = "held";
+    unknown.state = engine::JobState::kUnknown;
+    unknown.epoch = 4;
+    const Json held = app::toJson(unknown);
+    QCOMPARE(held["state"].get<std::string>(), std::string("unknown"));
+    QCOMPARE(held["epoch"].get<int>(), 4);
+    for (const char* key : {"step", "mesh", "devices", "zero", "layout_hash"}) {
+      QVERIFY2(held.value(key, Json()).is_null(), key);
+    }
     const Json json = app::toJson(snapshot);
     QVERIFY(HasKeys(json, {"cluster", "nodes", "jobs", "transaction"}));
     QVERIFY(json["transaction"].is_null());

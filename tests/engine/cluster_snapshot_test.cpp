@@ -57,9 +57,10 @@ class ClusterSnapshotTest : public QObject {
   void textsAreTheClosedSetsOfTheInterface() {
     QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==
              std::set<std::string>{"joining", "alive", "suspect", "unmanaged", "dead", "left"}));
-    QVERIFY((RoundTrip<JobState>(9, ParseJobState) ==
-             std::set<std::string>{"starting", "running", "pausing", "paused", "reconfiguring",
-                                   "waiting_decision", "suspended", "stopped", "failed"}));
+    QVERIFY(
+        (RoundTrip<JobState>(10, ParseJobState) ==
+         std::set<std::string>{"starting", "running", "pausing", "paused", "reconfiguring",
+                               "waiting_decision", "suspended", "stopped", "failed", "unknown"}));
     QVERIFY((RoundTrip<TxnPhase>(14, ParseTxnPhase) ==
              std::set<std::string>{"planned", "preparing", "precopying", "pausing", "transferring",
                                    "verifying", "committing", "resuming", "done", "rolling_back",

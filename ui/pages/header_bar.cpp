@@ -38,6 +38,7 @@ StateDot::Tone toneOf(engine::JobState state) {
       return StateDot::Tone::Quiet;
     case engine::JobState::kSuspended:
     case engine::JobState::kFailed:
+    case engine::JobState::kUnknown:
       return StateDot::Tone::Bad;
   }
   return StateDot::Tone::Quiet;
@@ -364,7 +365,7 @@ void HeaderBar::refresh() {
   refreshJobs();
   refreshBadge();
 
-  const bool known = job != nullptr;
+  const bool known = job != nullptr && job->state != engine::JobState::kUnknown;
   setMetric(kStep, known ? format::count(job->step) : format::unknown(), tr("step"));
   setMetric(kLoss, known && job->loss ? QLocale().toString(*job->loss, 'f', 3) : format::unknown(),
             tr("loss"));

@@ -379,7 +379,8 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
   if (!job.command.empty()) rows.push_back({tr("command"), QString::fromStdString(job.command)});
   const bool isPlaced = !job.devices.empty();  // false while the job opens its data
   rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : format::unknown()});
-  rows.push_back({tr("options"), optionsText(job.options)});
+  const bool isKnown = job.state != engine::JobState::kUnknown;
+  rows.push_back({tr("options"), isKnown ? optionsText(job.options) : format::unknown()});
   rows.push_back({tr("step time"),
                   job.step_seconds ? format::seconds(*job.step_seconds) : format::unknown(),
                   {},
