@@ -24,15 +24,13 @@ std::string MovesText(std::int64_t bytes) {
   return bytes == 0 ? "moves nothing" : "moves " + BytesText(bytes);
 }
 
-/// "estimated 1.6 times as fast as now", "estimated 7 % faster than now".
+/// "1.6 times as fast as now", "7 % faster than now".
 std::string AgainstNow(double now, double then) {
   const double ratio = now / then;
-  if (ratio >= 1.5) return fmt::format("estimated {:.1f} times as fast as now", ratio);
-  if (ratio > 1 + kEqualSpeed) {
-    return fmt::format("estimated {:.0f} % faster than now", 100 * (ratio - 1));
-  }
-  if (ratio >= 1 - kEqualSpeed) return "estimated as fast as now";
-  return fmt::format("estimated {:.0f} % slower than now", 100 * (1 / ratio - 1));
+  if (ratio >= 1.5) return fmt::format("{:.1f} times as fast as now", ratio);
+  if (ratio > 1 + kEqualSpeed) return fmt::format("{:.0f} % faster than now", 100 * (ratio - 1));
+  if (ratio >= 1 - kEqualSpeed) return "as fast as now";
+  return fmt::format("{:.0f} % slower than now", 100 * (1 / ratio - 1));
 }
 
 bool IsSlower(double now, double then) { return now / then < 1 - kEqualSpeed; }
@@ -47,16 +45,22 @@ const Candidate* RivalOf(const std::vector<Candidate>& candidates) {
   return rival;
 }
 
-/// Returns the advantage and the disadvantage of the best other configuration.
-std::string RivalText(const Candidate& chosen, const Candidate& rival) {
+/// Returns the advantage and the disadvantage of the best other configuration. Its speed is
+/// compared with `now` if the speed of `chosen` is, else with `chosen`.
+std::string RivalText(const Candidate& chosen, const Candidate& rival, std::optional<double> now) {
   const double gain = chosen.step_seconds / rival.step_seconds - 1;
-  const double percent = 100 * std::abs(gain);
+  const bool is_equal = std::abs(gain) < 0.005;
+  const std::string speed =
+      is_equal ? "as fast"
+      : now    ? AgainstNow(*now, rival.step_seconds)
+      : gain > 0
+          ? fmt::format("{:.0f} % faster", 100 * gain)
+          : fmt::format("{:.0f} % slower", 100 * (rival.step_seconds / chosen.step_seconds - 1));
   if (gain <= 0) {
-    return percent < 0.5
+    return is_equal
                ? fmt::format("{} is as fast and {}", Label(rival), MovesText(rival.moved_bytes))
-               : fmt::format("next is {}, {:.0f} % slower", Label(rival), percent);
+               : fmt::format("next is {}, {}", Label(rival), speed);
   }
-  const std::string speed = percent < 0.5 ? "as fast" : fmt::format("{:.0f} % faster", percent);
   const std::string but =
       rival.idle.size() > chosen.idle.size()
           ? fmt::format("leaves {} idle", Counted(std::ssize(rival.idle), "device"))
@@ -101,7 +105,7 @@ std::string WhyText(const std::vector<Candidate>& candidates, std::optional<doub
     text += "; the speed of a user's program is not known";
   } else if (now) {
     const bool is_forced = !keeps && IsSlower(*now, chosen->step_seconds);
-    text += fmt::format(" is {}{} and {}", AgainstNow(*now, chosen->step_seconds),
+    text += fmt::format(" is estimated {}{} and {}", AgainstNow(*now, chosen->step_seconds),
                         is_forced ? ", but the fastest that uses these devices" : "",
                         MovesText(chosen->moved_bytes));
   } else {
@@ -109,7 +113,8 @@ std::string WhyText(const std::vector<Candidate>& candidates, std::optional<doub
         fmt::format(" is estimated the fastest, {} per step", SecondsText(chosen->step_seconds));
   }
   if (known && keeps && !chosen->current) text += "; tp and pp stay";
-  if (known && rival) text += "; " + RivalText(*chosen, *rival);
+  if (known && rival)
+    text += "; " + RivalText(*chosen, *rival, chosen->current ? std::nullopt : now);
   if (!chosen->idle.empty()) text += "; " + IdleText(chosen->idle);
   return text + '.';
 }

@@ -927,6 +927,54 @@
         <translation>als Nächstes %1, %2 langsamer</translation>
     </message>
     <message>
+        <source>next is %1, %2 times as fast as now</source>
+        <translation>als Nächstes %1, %2-mal so schnell wie jetzt</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 times as fast as now but moves %3</source>
+        <translation>%1 wäre %2-mal so schnell wie jetzt, bewegt aber %3</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 times as fast as now but leaves %3 idle</source>
+        <translation>%1 wäre %2-mal so schnell wie jetzt, lässt aber %3 frei</translation>
+    </message>
+    <message>
+        <source>next is %1, %2 faster than now</source>
+        <translation>als Nächstes %1, %2 schneller als jetzt</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 faster than now but moves %3</source>
+        <translation>%1 wäre %2 schneller als jetzt, bewegt aber %3</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 faster than now but leaves %3 idle</source>
+        <translation>%1 wäre %2 schneller als jetzt, lässt aber %3 frei</translation>
+    </message>
+    <message>
+        <source>next is %1, as fast as now</source>
+        <translation>als Nächstes %1, so schnell wie jetzt</translation>
+    </message>
+    <message>
+        <source>%1 would be as fast as now but moves %2</source>
+        <translation>%1 wäre so schnell wie jetzt, bewegt aber %2</translation>
+    </message>
+    <message>
+        <source>%1 would be as fast as now but leaves %2 idle</source>
+        <translation>%1 wäre so schnell wie jetzt, lässt aber %2 frei</translation>
+    </message>
+    <message>
+        <source>next is %1, %2 slower than now</source>
+        <translation>als Nächstes %1, %2 langsamer als jetzt</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 slower than now but moves %3</source>
+        <translation>%1 wäre %2 langsamer als jetzt, bewegt aber %3</translation>
+    </message>
+    <message>
+        <source>%1 would be %2 slower than now but leaves %3 idle</source>
+        <translation>%1 wäre %2 langsamer als jetzt, lässt aber %3 frei</translation>
+    </message>
+    <message>
         <source>%1 is as fast and moves nothing</source>
         <translation>%1 ist so schnell und bewegt nichts</translation>
     </message>

@@ -13,6 +13,7 @@
 #include "engine/search/exposure.h"
 #include "engine/search/place_job.h"
 #include "engine/search/propose.h"
+#include "engine/search/why.h"
 #include "engine/store/allocate.h"
 #include "tests/engine/step_oracle.h"
 #include "tests/support/random.h"
@@ -510,6 +511,25 @@ class ChoiceTest : public QObject {
     VERIFY_OK(started);
     QVERIFY2(started->why.find(" is estimated the fastest, ") != std::string::npos,
              started->why.c_str());
+  }
+
+  // "25 % slower than now; another would be 5 % faster" is not comparable.
+  void theReasonComparesWithOneSpeed() {
+    Candidate chosen{.mesh = Mesh("dp=3,tp=2"), .step_seconds = 1.25, .moved_bytes = 3 * kMiB};
+    chosen.recommended = true;
+    Candidate rival{.mesh = Mesh("dp=7"), .step_seconds = 1.19, .moved_bytes = 4 * kMiB};
+    const auto why = [&](std::optional<double> now) {
+      return engine::WhyText({chosen, rival}, now, false);
+    };
+    QCOMPARE(why(1),
+             std::string("dp=3,tp=2 is estimated 25 % slower than now, but the fastest that uses "
+                         "these devices and moves 3.0 MiB; dp=7 would be 19 % slower than now but "
+                         "moves 4.0 MiB."));
+    rival.step_seconds = 1.5;
+    QVERIFY(why(1).ends_with("; next is dp=7, 50 % slower than now."));
+    QVERIFY(why(3).ends_with("; next is dp=7, 2.0 times as fast as now."));
+    QVERIFY(why(1.5).ends_with("; next is dp=7, as fast as now."));
+    QVERIFY(why(std::nullopt).ends_with("; next is dp=7, 20 % slower."));  // than the chosen one
   }
 
   void optionsThatAreGivenStay() {

@@ -142,15 +142,16 @@ class SentencesTest : public QObject {
         "halten");
     row("it continues on 2 GPUs as dp=1,tp=2, without losing a step",
         "er läuft auf 2 GPUs als dp=1,tp=2 weiter, ohne einen Schritt zu verlieren");
-    row("dp=4,tp=2 is estimated 7 % faster than now and moves 18.7 MiB; next is dp=8, 3 % slower; "
-        "n1g2 and n1g3 stay idle.",
+    row("dp=4,tp=2 is estimated 7 % faster than now and moves 18.7 MiB; next is dp=8, 4 % faster "
+        "than now; n1g2 and n1g3 stay idle.",
         "dp=4,tp=2 ist geschätzt 7 % schneller als jetzt und bewegt 18,7 MiB; als Nächstes dp=8, "
-        "3 % langsamer; n1g2 und n1g3 bleiben frei.");
+        "4 % schneller als jetzt; n1g2 und n1g3 bleiben frei.");
     row("dp=3,tp=2 is estimated 25 % slower than now and moves 18.7 MiB; tp and pp stay; dp=7 "
-        "would "
-        "be 5 % faster but moves 40.1 MiB; n1g2 stays idle.",
+        "would be 19 % slower than now but moves 40.1 MiB; n1g2 stays idle.",
         "dp=3,tp=2 ist geschätzt 25 % langsamer als jetzt und bewegt 18,7 MiB; tp und pp bleiben; "
-        "dp=7 wäre 5 % schneller, bewegt aber 40,1 MiB; n1g2 bleibt frei.");
+        "dp=7 wäre 19 % langsamer als jetzt, bewegt aber 40,1 MiB; n1g2 bleibt frei.");
+    row("dp=3,tp=2 stays: nothing moves; next is dp=6, 3 % slower.",
+        "dp=3,tp=2 bleibt: Nichts bewegt sich; als Nächstes dp=6, 3 % langsamer.");
     row("replicas_live: no step lost: n2g1 failed",
         "Replikate leben: kein Schritt verloren: n2g1 ist ausgefallen");
     row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");
