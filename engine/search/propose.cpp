@@ -632,9 +632,16 @@ class Search {
     if (Candidate* const best = BestOf(fit)) best->recommended = true;
   }
 
+  /// Whether the candidate counts as as fast as the fastest one. A user who wants to use all
+  /// devices accepts any move, so a small gain counts, but not against staying.
+  bool IsAsFast(const Candidate& candidate, double fastest) const {
+    const bool counts_small = input_.aim == Aim::kUseAll && !candidate.current;
+    return candidate.step_seconds <= fastest * (1 + (counts_small ? kSameSpeed : kEqualSpeed));
+  }
+
   /// Returns the fastest candidate among those that leave the fewest devices idle; of equally fast
   /// ones, the one that moves the fewest bytes.
-  static Candidate* BestOf(const std::vector<Found*>& fit) {
+  Candidate* BestOf(const std::vector<Found*>& fit) const {
     std::size_t idle = std::numeric_limits<std::size_t>::max();
     double fastest = std::numeric_limits<double>::infinity();
     for (const Found* f : fit) idle = std::min(idle, f->candidate.idle.size());
@@ -644,7 +651,7 @@ class Search {
     Candidate* best = nullptr;
     for (Found* found : fit) {
       Candidate& c = found->candidate;
-      if (c.idle.size() != idle || c.step_seconds > fastest * (1 + kEqualSpeed)) continue;
+      if (c.idle.size() != idle || !IsAsFast(c, fastest)) continue;
       const auto key = [](const Candidate& x) {
         return std::make_tuple(x.moved_bytes, !x.current, x.step_seconds, -x.mesh[Axis::kDp]);
       };

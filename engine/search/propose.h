@@ -51,6 +51,8 @@ struct SearchInput {
 
 /// Two estimates that differ by less count as equal.
 inline constexpr double kEqualSpeed = 0.03;
+/// The same for Aim::kUseAll. The texts of reasons call such estimates "as fast".
+inline constexpr double kSameSpeed = 0.005;
 inline constexpr std::int64_t kMaxProposed = 8;
 
 /// Returns the best `limit` configurations: the recommended one first, then those that use all

@@ -49,7 +49,7 @@ const Candidate* RivalOf(const std::vector<Candidate>& candidates) {
 /// compared with `now` if the speed of `chosen` is, else with `chosen`.
 std::string RivalText(const Candidate& chosen, const Candidate& rival, std::optional<double> now) {
   const double gain = chosen.step_seconds / rival.step_seconds - 1;
-  const bool is_equal = std::abs(gain) < 0.005;
+  const bool is_equal = std::abs(gain) < kSameSpeed;
   const std::string speed =
       is_equal ? "as fast"
       : now    ? AgainstNow(*now, rival.step_seconds)
