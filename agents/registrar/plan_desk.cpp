@@ -37,6 +37,10 @@ engine::SearchInput PlanDesk::SearchInputOf(const Job& job,
   input.layout = job.layout;
   input.options = job.options;
   input.step_seconds = MedianStepSeconds(job);
+  input.is_paused =
+      job.state == engine::JobState::kPaused || job.state == engine::JobState::kSuspended;
+  input.on_gpus = std::ranges::any_of(members_.nodes(),
+                                      [](const auto& entry) { return !entry.second.gpu.empty(); });
   return input;
 }
 
@@ -93,16 +97,11 @@ Status PlanDesk::CheckCanMove(const Job& job) {
 PlanBasis PlanDesk::BasisOf(const Job& job) const {
   engine::SearchInput search = SearchInputOf(job, {});
   std::string cluster = ptc::ToJson(links_.ClusterOf(search.machines.topology, false));
-  const bool on_gpus = std::ranges::any_of(
-      members_.nodes(), [](const auto& entry) { return !entry.second.gpu.empty(); });
   return {.job = std::move(search),
           .epoch = job.epoch,
           .cluster = std::move(cluster),
           .has_snapshots = job.snapshots.is_on(),
           .alive = members_.Alive(),
-          .is_paused =
-              job.state == engine::JobState::kPaused || job.state == engine::JobState::kSuspended,
-          .on_gpus = on_gpus,
           .remains = job.remains};
 }
 

@@ -234,9 +234,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
                                        .plan = whole,
                                        .needs = &needs,
                                        .to_options = target.options,
-                                       .is_paused = basis.is_paused,
                                        .is_recovery = !lost.empty(),
-                                       .on_gpus = basis.on_gpus,
                                        .wish = WishOf(request.overlap())};
     TESSERA_TRY(engine::OverlapChoice choice, engine::PlanOverlap(overlap));
     summary.overlap = std::move(choice.plan);

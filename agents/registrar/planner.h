@@ -25,9 +25,7 @@ struct PlanBasis {
   std::int64_t epoch = 0;
   std::string cluster;  // JSON of the topology
   bool has_snapshots = false;
-  std::set<std::int32_t> alive = {};  // nodes, of which one may keep the copies of another
-  bool is_paused = false;
-  bool on_gpus = false;                 // as of engine::OverlapInput
+  std::set<std::int32_t> alive = {};    // nodes, of which one may keep the copies of another
   std::optional<Remains> remains = {};  // as of Job
 };
 

@@ -82,7 +82,7 @@ Result<std::int64_t> FollowBytes(const OverlapInput& input, const GradientLayout
 std::string ObstacleOf(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   if (input.is_recovery) return "The job has no ranks that could compute meanwhile.";
-  if (input.is_paused) return "The job is paused already.";
+  if (job.is_paused) return "The job is paused already.";
   if (job.settings.program && !job.settings.program->pauses_before_updates) {
     return fmt::format("'{}' runs a program that does not pause before an update.", job.job);
   }
@@ -108,7 +108,7 @@ std::string ObstacleOf(const OverlapInput& input) {
 bool CanFollow(const OverlapInput& input) {
   const SearchInput& job = *input.job;
   if (job.settings.program || job.options.zero || input.to_options.zero) return false;
-  if (input.on_gpus) return false;
+  if (job.on_gpus) return false;
   return std::ranges::all_of(job.layout->mesh().devices(), [&](ptc::DeviceId device) {
     const auto known = job.capacities.find(device);
     return known == job.capacities.end() || DuringFollow(input, device) <= known->second;

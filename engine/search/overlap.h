@@ -27,9 +27,7 @@ struct OverlapInput {
   const ptc::Outline* plan = nullptr;  // of the state, with figures
   MemoryNeeds* needs = nullptr;        // of the plan
   StepOptions to_options = {};
-  bool is_paused = false;
   bool is_recovery = false;
-  bool on_gpus = false;  // whose memory the host cannot use
   OverlapWish wish = OverlapWish::kAuto;
 };
 

@@ -15,6 +15,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/search/exposure.h"
+#include "engine/search/overlap.h"
 #include "engine/search/place_job.h"
 #include "engine/search/why.h"
 #include "engine/store/memory_needs.h"
@@ -606,10 +607,24 @@ class Search {
     candidate.moved_bytes = plan.bytes.moved();
     candidate.pause_seconds = EstimatePause(plan);
     if (is_shown_) {
-      candidate.pause_seconds +=
-          SecondsOfReplicas(*input_.layout, *to, input_.machines.topology, input_.lost);
+      TESSERA_TRY(candidate.pause_seconds, WholePause(draft.options, *to, plan));
     }
     return found;
+  }
+
+  /// The pause that a plan of the change shows: the state is copied while the job trains if that
+  /// makes the pause shorter.
+  Result<double> WholePause(const StepOptions& options, const ptc::Layout& to,
+                            const ptc::Outline& plan) const {
+    MemoryNeeds needs(plan.kinds);
+    const bool is_recovery = !input_.lost.empty();
+    TESSERA_TRY(const OverlapChoice choice, PlanOverlap({.job = &input_,
+                                                         .to = &to,
+                                                         .plan = &plan,
+                                                         .needs = &needs,
+                                                         .to_options = options,
+                                                         .is_recovery = is_recovery}));
+    return choice.plan.chosen ? choice.plan.pause : choice.plan.plain_pause;
   }
 
   /// Recommends one of those that fit, by the aim.

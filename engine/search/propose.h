@@ -46,6 +46,8 @@ struct SearchInput {
   std::optional<double> step_seconds = {};  // measured with `layout`: anchors all estimates
   Machines machines = {};
   Calibration calibration = {};
+  bool is_paused = false;          // the job computes nothing while its state is copied
+  bool on_gpus = false;            // whose memory the host cannot use
   Aim aim = Aim::kSmallestChange;  // without a layout: always as kUseAll
 };
 

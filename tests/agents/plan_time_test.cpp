@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan takes at most 100 ms for 16 GPUs and 290 tensors, and 1 s for 4,096 GPUs. The test counts
-// units of work and allows five times that; tests/bench/live_plan_bench prints times.
+// What a plan costs, and that a proposal shows the same pause. A plan takes at most 100 ms for 16
+// GPUs and 290 tensors, and 1 s for 4,096 GPUs. The test counts units of work and allows five times
+// that; tests/bench/live_plan_bench prints times.
 #include <QTest>
+#include <cmath>
 
 #include "agents/registrar/planner.h"
 #include "agents/wire/convert.h"
@@ -77,6 +79,47 @@ class PlanTimeTest : public QObject {
     qInfo("%zu tensors on %zu GPUs: %.0f units of work", layout->collection().tensors().size(),
           devices.size(), units);
     QVERIFY2(units < most, qPrintable(QString::number(units)));
+  }
+
+  // Both count what is copied while the job trains.
+  void aProposalHasThePauseOfThePlan_data() {
+    QTest::addColumn<bool>("paused");
+    QTest::newRow("trains") << false;
+    QTest::newRow("paused") << true;
+  }
+  void aProposalHasThePauseOfThePlan() {
+    QFETCH(bool, paused);
+    agents::PlanBasis basis;
+    engine::SearchInput& job = basis.job;
+    job.job = "mini";
+    job.settings.model = *engine::FindModel("gpt-10m");
+    job.settings.global_batch = 16;
+    job.layout = *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=1,tp=2 on n0g0,n0g1"),
+                                    *engine::MakeCollection(job.settings, false));
+    job.step_seconds = 10;
+    job.is_paused = paused;
+    for (const std::int32_t node : {0, 1}) {
+      for (const std::int32_t index : {0, 1}) {
+        job.devices.push_back({node, index});
+        job.capacities[{node, index}] = kDeviceBytes;
+      }
+    }
+    const auto proposal = engine::Propose(job);
+    QVERIFY2(proposal, proposal ? "" : proposal.error().message.c_str());
+    int compared = 0, overlapped = 0;
+    for (const engine::Candidate& candidate : proposal->candidates) {
+      if (candidate.current || !candidate.fits() || !candidate.idle.empty()) continue;
+      wire::PlanRequest request;
+      agents::Encode(candidate.mesh, request.mutable_mesh());
+      agents::Encode(candidate.options, request.mutable_options());
+      const auto planned = agents::PlanChange(basis, request, candidate.devices, {});
+      QVERIFY2(planned, planned ? "" : planned.error().message.c_str());
+      overlapped += planned->summary.overlap.chosen ? 1 : 0;
+      QVERIFY(std::abs(planned->summary.pause_estimate - candidate.pause_seconds) < 1e-6);
+      ++compared;
+    }
+    QVERIFY(compared > 0);
+    QVERIFY(paused ? overlapped == 0 : overlapped > 0);
   }
 };
 
