@@ -271,7 +271,9 @@ bool Membership::IsSilent(const Node& node) {
 }
 
 std::string Membership::SilentText(const Node& node) const {
-  return fmt::format("n{} was silent for {} s", node.number, lost_after_.count());
+  const std::chrono::duration<double> silence =
+      IsSilent(node) ? std::chrono::duration<double>(lost_after_) : suspect_after();
+  return fmt::format("n{} was silent for {:.0f} s", node.number, silence.count());
 }
 
 std::string Membership::LinkMarkOf(const wire::Register& m) {

@@ -256,11 +256,22 @@ std::set<std::int32_t> TransactionDesk::Needed() const {
   return machine.round() > 0 ? machine.participants() : machine.waiting_for();
 }
 
+// The end of a node of the job ends the ranks of others, which shows at once. Nothing shows that of
+// a node that only joins, and the job may be paused for it. Until the decision a false alarm costs
+// a roll back.
+bool TransactionDesk::IsSuspectJoiner(const Membership::Node& node) const {
+  const Job* const job = jobs_.Find(txn_->job);
+  return node.state == engine::NodeState::kSuspect && !txn_->recovery && job &&
+         !NodesOf(job->layout.mesh()).contains(node.number) &&
+         txn_->run->phase() < TxnPhase::kCommitting && txn_->run->machine().round() == 0;
+}
+
 void TransactionDesk::FeedSilence() {
   if (!txn_) return;
   for (const std::int32_t number : Needed()) {
     const Membership::Node* node = members_.Find(number);
-    if (!node || !Membership::IsSilent(*node) || !txn_) continue;
+    if (!node || !txn_) continue;
+    if (!Membership::IsSilent(*node) && !IsSuspectJoiner(*node)) continue;
     const bool is_lost = node->state == engine::NodeState::kDead;  // and not only out of reach
     if (is_lost && txn_->run->machine().round() > 0) {
       GiveUpRounds(number, members_.SilentText(*node));

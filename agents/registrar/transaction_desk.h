@@ -145,6 +145,9 @@ class TransactionDesk : public RegistrarPart {
   void WatchJoining(const Job& job);
   /// A node may have been silent before the transaction began to wait for it.
   void FeedSilence();
+  /// Whether the node would get its first ranks of the job, and sends no heartbeats.
+  /// \pre a transaction runs
+  bool IsSuspectJoiner(const Membership::Node& node) const;
   /// The nodes that the present phase needs: those that have not answered, and in a round all.
   /// \pre a transaction runs
   std::set<std::int32_t> Needed() const;

@@ -129,6 +129,20 @@ class ScenarioTest : public QObject {
     QVERIFY(committed > 0);  // one that began before the agent returned may be rolled back
   }
 
+  // Its end ends no rank of the job. It is missed before its silence makes it lost after 10 s.
+  void aNodeThatIsLostWhileItJoinsIsMissedSoon() {
+    const std::string lost = With(With(kPrepare, "END", "60"), R"("mesh": "dp=8,tp=2"}})",
+                                  R"("mesh": "dp=8,tp=2"}},
+    {"at": 12, "kill_node": 3})");
+    const ScenarioResult result = RunOf(lost, 20'000);
+    QCOMPARE(result.changes.size(), std::size_t{1});
+    const engine::HistoryEntry& change = result.changes.front();
+    QCOMPARE(change.result, std::string("rolled_back"));
+    QVERIFY2(change.reason.starts_with("joiner_lost: n3 was silent for 3 s"),
+             change.reason.c_str());
+    QVERIFY(change.phases.at("preparing") < 8);
+  }
+
   // Replicas that share the update gather the parameters afterwards: as the cost model says.
   void zeroCountsInTheTimeOfSteps() {
     const Hardware hardware = *FindHardware("demo");
