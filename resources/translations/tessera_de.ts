@@ -479,6 +479,18 @@
         <translation>was möglich ist, wird gerade berechnet</translation>
     </message>
     <message>
+        <source>%1 of its state have no live copy, and there is no snapshot and no checkpoint</source>
+        <translation>%1 seines Zustands haben keine lebende Kopie, und es gibt keinen Snapshot und keinen Checkpoint</translation>
+    </message>
+    <message>
+        <source>parts of its state have no live copy</source>
+        <translation>Teile seines Zustands haben keine lebende Kopie</translation>
+    </message>
+    <message>
+        <source>no route to the peer</source>
+        <translation>kein Weg zur Gegenstelle</translation>
+    </message>
+    <message>
         <source>it cannot continue: %1; its state is kept</source>
         <translation>er kann nicht weiterlaufen: %1; sein Zustand bleibt erhalten</translation>
     </message>

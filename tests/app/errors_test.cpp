@@ -152,6 +152,12 @@ class ErrorsTest : public QObject {
     QTest::newRow("of a German panel")
         << "GPU n0g1 braucht während der Änderung 812 MiB, sie hat 512 MiB"
         << "device {} needs {} during the move, it has {}";
+    QTest::newRow("of a node that is away") << "cannot send to n1: no route to the peer"
+                                            << "no route to the peer";
+    QTest::newRow("of a lost state")
+        << "n1 was lost; it cannot continue: 12 MiB of its state have no live copy, and there is "
+           "no snapshot and no checkpoint; what is left of it is kept"
+        << "{} of its state have no live copy, and there is no snapshot and no checkpoint";
     QTest::newRow("unknown") << "the moon is full"
                              << "";
   }
