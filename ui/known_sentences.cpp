@@ -561,7 +561,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences",
                         "device %1: no gap of %2 bytes for a piece of tensor '%3' in its round, "
                         "the largest of the arena's %4 has %5"),
-      QT_TRANSLATE_NOOP("Sentences", "It moves in rounds."),
+      QT_TRANSLATE_NOOP("Sentences", "The state moves in rounds."),
       QT_TRANSLATE_NOOP("Sentences", "decided: no rollback from here; moving in %1 rounds"),
       QT_TRANSLATE_NOOP("Sentences", "transaction %1: round %2: %3; it is tried again"),
       QT_TRANSLATE_NOOP(

@@ -225,7 +225,7 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
     const std::int64_t limit = request.move_memory() != 0 ? request.move_memory() : -1;
     TESSERA_TRY(rounds, PlanInRounds(basis, to, moves, lost, limit, summary));
     summary.pause_estimate += engine::SecondsOfRounds(std::ssize(rounds));
-    summary.overlap.why = "It moves in rounds.";
+    summary.overlap.why = "The state moves in rounds.";
   } else {
     engine::MemoryNeeds needs(whole->kinds);
     TESSERA_RETURN_IF_ERROR(PlanAtOnce(basis, to, *whole, lost, needs, summary));

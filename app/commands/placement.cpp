@@ -139,7 +139,7 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
 
 /// What moves when, and the pause of the other way.
 std::string describeOverlap(const engine::OverlapPlan& overlap) {
-  if (overlap.pause <= 0) return fmt::format("  moves    all in the pause: {}\n", overlap.why);
+  if (overlap.pause <= 0) return fmt::format("  moves    all in the pause. {}\n", overlap.why);
   const std::string gradients = formatBytes(overlap.gradient_bytes);
   const std::string pause = formatSeconds(overlap.pause);
   const std::string plain = formatSeconds(overlap.plain_pause);

@@ -2091,8 +2091,8 @@
         <translation>GPU %1: keine Lücke von %2 Bytes für einen Shard von Tensor „%3“ in seiner Runde, die größte der Arena (%4) hat %5</translation>
     </message>
     <message>
-        <source>It moves in rounds.</source>
-        <translation>Er bewegt sich in Runden.</translation>
+        <source>The state moves in rounds.</source>
+        <translation>Der Zustand bewegt sich in Runden.</translation>
     </message>
     <message>
         <source>decided: no rollback from here; moving in %1 rounds</source>

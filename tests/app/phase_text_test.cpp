@@ -4,6 +4,7 @@
 
 #include <QTest>
 
+#include "app/commands/placement.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -33,6 +34,15 @@ class PhaseTextTest : public QObject {
     txn.round = 3;
     txn.rounds = 22;
     QCOMPARE(phaseText(txn, 0.35), std::string("round 3 of 22"));
+  }
+
+  void whyAllMovesInThePauseIsASentence() {
+    engine::PlanSummary plan;
+    plan.overlap.why = "The job is paused already.";
+    const std::string text = describePlan(plan);
+    QVERIFY2(text.find("\n  moves    all in the pause. The job is paused already.\n") !=
+                 std::string::npos,
+             text.c_str());
   }
 
   void theStepTimeIsThatOfTheJob() {
