@@ -7,12 +7,12 @@
 #include <optional>
 #include <set>
 
+#include "agents/registrar/measured_rows.h"
 #include "ptc/base/counted.h"
 
 namespace tessera::agents {
 namespace {
 
-constexpr char kCalibrationKey[] = "calibration";
 /// A node's own limit for its probe is shorter: see node_queries.cpp.
 constexpr auto kProbeDeadline = std::chrono::seconds(70);
 constexpr auto kDoctorDeadline = std::chrono::seconds(10);
@@ -27,19 +27,19 @@ const engine::Calibration& Inquiries::calibration() const {
 }
 
 Status Inquiries::Install(engine::Calibration calibration) {
-  TESSERA_RETURN_IF_ERROR(journal_.Put(kCalibrationKey, engine::ToJson(calibration)));
+  TESSERA_RETURN_IF_ERROR(journal_.Put(kCalibrationRow, engine::ToJson(calibration)));
   calibration_ = std::move(calibration);
   return OkStatus();
 }
 
 Status Inquiries::Recover() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kCalibrationKey));
+  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kCalibrationRow));
   if (!row) return OkStatus();
   auto calibration = engine::ParseCalibration(*row);
   if (!calibration) {  // written by another version; the next probe replaces it
     AddEvent(engine::Severity::kWarning, "registrar",
              "the stored calibration cannot be read: " + calibration.error().ToString());
-    return journal_.Erase(kCalibrationKey);
+    return journal_.Erase(kCalibrationRow);
   }
   calibration_ = std::move(*calibration);
   return OkStatus();

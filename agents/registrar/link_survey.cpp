@@ -9,12 +9,12 @@
 
 #include "agents/move/link_probe.h"
 #include "agents/node/peers.h"
+#include "agents/registrar/measured_rows.h"
 #include "engine/search/fit.h"
 
 namespace tessera::agents {
 namespace {
 
-constexpr char kLinksKey[] = "links";
 /// A node's own limit is 3 s for its link and each of at most five uses (link_probe.h).
 constexpr auto kLinkDeadline = std::chrono::seconds(25);
 
@@ -52,21 +52,21 @@ ptc::Cluster LinkSurvey::ClusterOf(ptc::Topology topology, bool usable_only) con
 }
 
 Status LinkSurvey::Recover() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kLinksKey));
+  TESSERA_TRY(const std::optional<std::string> row, journal_.Get(kLinksRow));
   if (!row) return OkStatus();
   auto links = engine::ParseLinkSpeeds(*row);
   if (!links) {  // written by another version; the next measurement replaces them
     AddEvent(engine::Severity::kWarning, "registrar",
              "the stored bandwidths cannot be read: " + links.error().ToString());
-    return journal_.Erase(kLinksKey);
+    return journal_.Erase(kLinksRow);
   }
   links_ = std::move(*links);
   return OkStatus();
 }
 
 Status LinkSurvey::JournalLinks() {
-  if (links_.empty()) return journal_.Erase(kLinksKey);
-  return journal_.Put(kLinksKey, engine::ToJson(links_));
+  if (links_.empty()) return journal_.Erase(kLinksRow);
+  return journal_.Put(kLinksRow, engine::ToJson(links_));
 }
 
 void LinkSurvey::ForgetChanged(const Membership::Node& node) {

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 
+#include "agents/registrar/measured_rows.h"
 #include "app/commands/paths.h"
 #include "engine/history/history.h"
+#include "engine/history/journal.h"
 
 namespace tessera::app {
 namespace {
@@ -15,9 +17,37 @@ namespace fs = std::filesystem;
 
 /// As the registrar names its history, copies of older versions and damaged ones included.
 constexpr const char* kHistoryFile = "history.db";
+constexpr const char* kJournalFile = "registrar.db";
 
 bool isHistory(const fs::path& file) {
   return file.filename().string().starts_with(kHistoryFile);
+}
+
+/// Of the first registrar, and of those after a move.
+bool isJournal(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.starts_with("registrar") && name.ends_with(".db");
+}
+
+/// The file in the node folders of `directory` that was written last: a registrar that has moved
+/// leaves its own on its earlier node.
+template <typename Predicate>
+std::optional<fs::path> newestOf(const fs::path& directory, Predicate is_wanted) {
+  std::optional<fs::path> newest;
+  fs::file_time_type written{};
+  std::error_code ignored;
+  for (const auto& node : entriesOf(directory.string(), ignored)) {
+    std::error_code none;
+    for (const auto& file : entriesOf(node.path().string(), none)) {
+      if (!is_wanted(file.path())) continue;
+      std::error_code missing;
+      const auto time = fs::last_write_time(file.path(), missing);
+      if (missing || (newest && time <= written)) continue;
+      newest = file.path();
+      written = time;
+    }
+  }
+  return newest;
 }
 
 /// Moves the history of a simulation, with the files that SQLite keeps next to it.
@@ -66,18 +96,28 @@ Status clearClusterFolder(const std::string& directory, bool isSimulated) {
   return OkStatus();
 }
 
-std::optional<std::string> keptHistory(const std::string& directory) {
-  std::optional<fs::path> newest;
-  fs::file_time_type written{};
-  std::error_code ignored;
-  for (const auto& entry : entriesOf(directory, ignored)) {
-    const fs::path history = entry.path() / kHistoryFile;
-    std::error_code missing;
-    const auto time = fs::last_write_time(history, missing);
-    if (missing || (newest && time <= written)) continue;
-    newest = history;
-    written = time;
+std::vector<engine::RowChange> keptMeasurements(const std::string& directory) {
+  const std::optional<fs::path> newest = newestOf(directory, isJournal);
+  if (!newest) return {};
+  const auto journal = engine::Journal::Open(newest->string());
+  if (!journal) return {};
+  std::vector<engine::RowChange> rows;
+  for (const char* key : agents::kMeasuredRows) {
+    const auto value = (*journal)->Get(key);
+    if (value && *value) rows.push_back({key, **value});
   }
+  return rows;
+}
+
+Status writeMeasurements(const std::string& node, const std::vector<engine::RowChange>& rows) {
+  if (rows.empty()) return OkStatus();
+  TESSERA_TRY(const auto journal, engine::Journal::Open((fs::path(node) / kJournalFile).string()));
+  return journal->Write(rows);
+}
+
+std::optional<std::string> keptHistory(const std::string& directory) {
+  const auto newest =
+      newestOf(directory, [](const fs::path& file) { return file.filename() == kHistoryFile; });
   return newest ? std::optional(newest->string()) : std::nullopt;
 }
 

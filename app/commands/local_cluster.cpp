@@ -23,6 +23,7 @@
 
 #include "agents/keeper/memory_progress.h"
 #include "agents/node/config.h"
+#include "agents/registrar/measured_rows.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_lock.h"
@@ -215,6 +216,9 @@ struct Prepared {
 };
 Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& directory) {
   TESSERA_RETURN_IF_ERROR(makePrivate(directory.parent_path().parent_path()));
+  const bool isReal = !options.simulation.has_value();
+  const auto measured =
+      isReal ? keptMeasurements(directory.string()) : std::vector<engine::RowChange>();
   TESSERA_RETURN_IF_ERROR(
       clearClusterFolder(directory.string(), options.simulation.has_value()));
   TESSERA_RETURN_IF_ERROR(makePrivate(directory));
@@ -280,6 +284,9 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     prepared.configs.push_back(configOf(directory, node));
     TESSERA_RETURN_IF_ERROR(agents::SaveAgentConfig(config, prepared.configs.back()));
   }
+  TESSERA_RETURN_IF_ERROR(writeMeasurements(nodeFolder(directory, 0).string(), measured));
+  for (const engine::RowChange& row : measured)
+    if (row.key == agents::kCalibrationRow) prepared.profile.calibration = *row.value;
   prepared.profile.name = options.name;
   prepared.profile.registrar_endpoint = endpoint(0, 0);
   prepared.profile.events_endpoint = endpoint(0, 1);
