@@ -22,6 +22,9 @@ void NodeActs::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& 
   }
   if (request.give_up()) {
     if (const Status given = GiveUp(*node, reply); !given) return reply->Fail(given.error());
+  } else if (!node->problem.empty()) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("node n{} cannot be killed: {}", request.node(), node->problem)));
   } else {
     wire::ToNode die;
     die.mutable_die()->set_clean(false);

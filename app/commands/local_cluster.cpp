@@ -317,6 +317,12 @@ Result<engine::ClusterSnapshot> snapshotOf(agents::ClusterClient& client) {
   return agents::Decode(reply.status());
 }
 
+/// Why the agent of the node takes no part; empty if it does.
+std::string problemOf(const engine::ClusterSnapshot& snapshot, int node) {
+  const auto found = std::ranges::find(snapshot.nodes, node, &engine::NodeStatus::node);
+  return found == snapshot.nodes.end() ? std::string() : found->problem;
+}
+
 /// An agent that has ended this often during a start will not do better.
 constexpr int kHopelessEnds = 4;
 
@@ -355,6 +361,7 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   int waitingFor = keepers.begin()->first;
+  std::string problem;
   while (!isOver()) {
     TESSERA_RETURN_IF_ERROR(ended());
     const auto snapshot = snapshotOf(*client);
@@ -368,12 +375,14 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
       const auto missing = std::ranges::find_if_not(keepers, isReady);
       if (missing == keepers.end()) return OkStatus();
       waitingFor = missing->first;
+      problem = problemOf(*snapshot, waitingFor);
     } else if (snapshot.error().code != ErrorCode::kTimeout &&
                snapshot.error().code != ErrorCode::kUnavailable) {
       return snapshot.error();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+  if (!problem.empty()) return Unavailable(problem);
   return notUp(profile.directory, waitingFor,
                fmt::format("was not alive within {} s", kClusterPatience.count()));
 }
@@ -396,6 +405,19 @@ class FolderLock {
   int m_fd;
 };
 
+/// The error for a node whose keeper is alive.
+Error runningError(const agents::Profile& profile, int node) {
+  std::string problem;
+  if (answers(profile.registrar_endpoint)) {
+    const auto client = agents::ClusterClient::OpenForCommands(profile);
+    const auto snapshot = client ? snapshotOf(**client) : client.error();
+    if (snapshot) problem = problemOf(*snapshot, node);
+  }
+  return FailedPrecondition(problem.empty()
+                                ? fmt::format("node n{} is running", node)
+                                : fmt::format("the keeper of n{} is alive: {}", node, problem));
+}
+
 /// \error kNotFound if the cluster has no such node; kFailedPrecondition if the node runs
 Status checkEnded(const agents::Profile& profile, int node) {
   const std::vector<ProcessId> keepers = savedKeepers(profile.directory);
@@ -403,7 +425,7 @@ Status checkEnded(const agents::Profile& profile, int node) {
     return NotFound(fmt::format("node n{} does not exist: cluster '{}' has {}", node, profile.name,
                                 Counted(std::ssize(keepers), "node")));
   if (keeps(keepers[static_cast<std::size_t>(node)], profile.directory, node))
-    return FailedPrecondition(fmt::format("node n{} is running", node));
+    return runningError(profile, node);
   return OkStatus();
 }
 
