@@ -3,6 +3,9 @@
 
 import copy
 import os
+import socket
+import subprocess
+import sys
 import unittest
 
 import torch
@@ -103,3 +106,48 @@ class _Refused:
             self._test.assertIn(word, str(error))
         self._test.assertNotIn("\n", str(error))
         return True
+
+
+HEAD = """
+import torch, tessera.torch
+from torch import nn
+job = tessera.torch.attach()
+def build(mesh):
+    torch.manual_seed(1)
+    model = nn.Linear(4, 3)
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+rank = int(__import__("os").environ.get("RANK", "0"))
+"""
+
+
+def run_ranks(text, num=2):
+    """Runs a script after HEAD in `num` processes, as torchrun does. Returns (status, output, last
+    line of its errors) of each."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    folder = os.path.dirname(os.path.dirname(tessera.torch.__path__[0]))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": folder,
+        "OMP_NUM_THREADS": "1",
+        "WORLD_SIZE": str(num),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", HEAD + text],
+            env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(num)
+    ]
+    out = []
+    for one in ranks:
+        output, errors = one.communicate(timeout=120)
+        lines = [line for line in errors.splitlines() if "Error: " in line]
+        out.append((one.returncode, output, lines[-1] if lines else errors))
+    return out

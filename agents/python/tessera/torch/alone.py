@@ -12,6 +12,7 @@ from torch._C._distributed_c10d import HashStore
 
 from tessera._library import AXES
 from tessera.job import Decision, Record
+from tessera.torch.agreement import Settings, check_equal
 from tessera.torch.binding import Program
 from tessera.torch.groups import device_mesh
 from tessera.torch.intercept import watch_over
@@ -44,14 +45,19 @@ class Alone(TorchJob):
         self._program.begin_watch(getattr(build, "keeps_modules", False))
         watch_over(self)
 
-    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+    def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         program = self._bound()
-        own = [mine.loss, mine.norm2, mine.found_inf, mine.tokens, *program.used()]
-        sums = torch.tensor(own, dtype=torch.float64)
-        dist.all_reduce(sums)
-        loss, norm2, found_inf, tokens, *used = sums.tolist()
+        record = [mine.loss, mine.norm2, mine.found_inf, mine.tokens]
+        own = torch.tensor([*settings, *record, *program.used()], dtype=torch.float64)
+        of_ranks = [torch.empty_like(own) for _ in range(dist.get_world_size())]
+        dist.all_gather(of_ranks, own)
+        gathered = torch.stack(of_ranks)
+        rows = gathered[:, : len(settings)].tolist()
+        check_equal(self.coming_step, [Settings(*row).packed() for row in rows])
+        loss, norm2, found_inf, tokens, *used = gathered[:, len(settings) :].sum(0).tolist()
         program.settle_gradients(bytes(count > 0 for count in used))
         norm = norm2**0.5
+        max_norm = settings.max_norm
         clip = max_norm / norm if 0 < max_norm < norm else 1.0
         return Decision(
             self.coming_step, loss, norm2, int(found_inf), int(tokens), clip, found_inf > 0, 0

@@ -25,6 +25,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from tessera._library import PAUSE_DONE, TesseraError
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.metrics import Metrics
+from tessera.torch.agreement import SETTINGS_SIZE, Settings, check_equal, checksum_of
 from tessera.torch.binding import Binding, Gradient, Program
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.device import warm_up
@@ -148,7 +149,10 @@ class TorchJob:
     def schedule(self, factor: Callable[[int], float]) -> None:
         """Multiplies the learning rates of `build` by `factor(step)` in each step.
 
-        A schedule with a state of its own would begin anew in each process that joins.
+        It has to be equal on all ranks: job.step raises TesseraError if it is not. A schedule with
+        a state of its own would begin anew in each process that joins, so keep such a state in
+        saved buffers of the model. The factor is computed after the ranks have taken those of rank
+        0.
         """
         self._factor = factor
 
@@ -183,6 +187,7 @@ class TorchJob:
 
         `loss` is the mean over this rank's samples, None on a pipeline stage that has none.
         `tokens` are those of this rank's samples; ranks that read the same samples count once.
+        `max_norm` (0: no limit) has to be equal on all ranks.
         Returns what all ranks have agreed on, with the loss and the norm of the whole batch. If a
         change of the mesh begins before the update of this step, steps() makes it, in the new mesh.
         """
@@ -208,9 +213,9 @@ class TorchJob:
         mine = Record(loss=value * share / copies, norm2=norm2, tokens=tokens if counts else 0)
         if norm2 != norm2 or norm2 == float("inf"):
             mine.norm2, mine.found_inf = 0.0, 1
-        self._set_rates(program)
-        program.share_buffers()
-        decision = self._decide(mine, max_norm, busy)
+        program.share_buffers()  # a schedule may read them
+        factor = self._set_rates(program)
+        decision = self._decide(mine, self._settings(factor, max_norm), busy)
         if decision.waits_before_update:
             program.mark_unused_gradients()
         else:
@@ -261,10 +266,18 @@ class TorchJob:
         if (numpy := sys.modules.get("numpy")) is not None:
             numpy.random.seed(seed & (2**32 - 1))
 
-    def _set_rates(self, program: Program) -> None:
+    def _set_rates(self, program: Program) -> float:
+        """Returns the factor of the schedule, 1 without one."""
         program.check_options()
-        if self._factor is not None:
-            program.scale_rates(self._factor(self.coming_step))
+        if self._factor is None:
+            return 1.0
+        factor = self._factor(self.coming_step)
+        program.scale_rates(factor)
+        return float(factor)
+
+    def _settings(self, factor: float, max_norm: float) -> Settings:
+        sampler = 0.0 if self._sampler is None else checksum_of(self._sampler.arguments())
+        return Settings(factor, float(max_norm), sampler)
 
     def _sample_axes(self) -> tuple[str, ...]:
         """Along which ranks read other samples."""
@@ -348,7 +361,7 @@ class TorchJob:
     def _begin(self) -> None:
         """Before the first step."""
 
-    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+    def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         raise NotImplementedError
 
     def _update(self, program: Program, decision: Decision) -> None:
@@ -674,21 +687,24 @@ class Attached(TorchJob):
         self._boundary(PAUSE_DONE)
         return True
 
-    def _decide(self, mine: Record, max_norm: float, busy: float) -> Decision:
+    def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         program = self._bound()
         used = program.used()
 
         def gather(record: bytes) -> bytes:
-            """Beside the records, which parameters the ranks have used."""
-            got = self._groups.gather(record + used)
+            """Beside the records, the settings of the ranks and which parameters they have used."""
+            sent = record + settings.packed() + used
+            got = self._groups.gather(sent)
+            parts = [got[at : at + len(sent)] for at in range(0, len(got), len(sent))]
             size = len(record)
-            parts = [got[at : at + size + len(used)] for at in range(0, len(got), size + len(used))]
-            of_all = bytes(map(max, *(part[size:] for part in parts))) if len(parts) > 1 else used
+            end = size + SETTINGS_SIZE
+            check_equal(self.coming_step, [part[size:end] for part in parts])
+            of_all = bytes(map(max, *(part[end:] for part in parts))) if len(parts) > 1 else used
             program.settle_gradients(of_all)
             return b"".join(part[:size] for part in parts)
 
         self._job.busy(busy)
-        return self._job.decide(self.coming_step, mine, max_norm, gather)
+        return self._job.decide(self.coming_step, mine, settings.max_norm, gather)
 
     def _update(self, program: Program, decision: Decision) -> None:
         if self._device.type == "cuda":

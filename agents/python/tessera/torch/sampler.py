@@ -45,7 +45,7 @@ class Sampler:
         self.seed = seed
         self._thread = threading.get_ident()
         other = job._sampler
-        if other is not None and other._arguments() != self._arguments():
+        if other is not None and other.arguments() != self.arguments():
             raise TesseraError(
                 "job.sampler was called twice, and the share of a rank in one batch weights its "
                 "gradients: delete one call, join data sets with torch.utils.data.ConcatDataset, "
@@ -55,7 +55,8 @@ class Sampler:
             self.check({axis: of.size for axis, of in program.axes.items()})
         job._sampler = self
 
-    def _arguments(self) -> tuple[object, ...]:
+    def arguments(self) -> tuple[object, ...]:
+        """Samplers with equal ones deal the samples equally."""
         return (self.num_samples, self.global_batch, self.seed, self.axes)
 
     def check(self, sizes: dict[str, int]) -> None:

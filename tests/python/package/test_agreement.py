@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the loops of the ranks compute by themselves, and has to be equal."""
+
+import math
+import struct
+import unittest
+from unittest import mock
+
+from programs import Loop, run_ranks
+
+from tessera import TesseraError
+from tessera.job import Record
+from tessera.torch.agreement import SETTINGS_SIZE, Settings, check_equal
+from tessera.torch.job import Attached
+
+TRAIN = """
+job.bind(build)
+for step in job.steps(until=4):
+    loss = job.model(torch.ones(2, 4) * (rank + 1)).square().mean()
+    loss.backward()
+    job.step(loss, max_norm=limit(step))
+print("all steps")
+"""
+
+
+class Ranks(unittest.TestCase):
+    """Two processes without Tessera."""
+
+    def says(self, text, *words):
+        for status, output, error in run_ranks(text + TRAIN):
+            self.assertNotEqual(status, 0, output)
+            for word in words:
+                self.assertIn(word, error)
+
+    def test_a_rate_that_follows_the_loss_of_a_rank(self):
+        self.says(
+            "limit = lambda step: 0.0\n"
+            "job.schedule(lambda step: 0.5 if rank == 1 and step > 2 else 1.0)\n",
+            "the factor of job.schedule differs between ranks in step 3 (1 on rank 0, 0.5 on",
+            "the loss that job.step(loss) returns",
+            "a saved buffer",
+        )
+
+    def test_a_limit_of_one_rank(self):
+        self.says(
+            "limit = lambda step: 1.0 + rank\n",
+            "max_norm of job.step differs between ranks in step 1 (1 on rank 0, 2 on rank 1)",
+        )
+
+    def test_samplers_of_other_data(self):
+        self.says(
+            "limit = lambda step: 0.0\njob.sampler(16 + rank, global_batch=4)\n",
+            "job.sampler differs between ranks in step 1, so",
+            "the same num_samples",
+        )
+
+    def test_a_rate_that_follows_the_loss_of_the_batch(self):
+        """With its state in saved buffers, which are those of rank 0."""
+        text = """
+limit = lambda step: 1.0
+make = build
+def build(mesh):
+    model, optimizer = make(mesh)
+    model.register_buffer("best", torch.tensor(float("inf")))
+    model.register_buffer("waits", torch.zeros(()))
+    return model, optimizer
+def factor(step):
+    model, last = job.model, job.last
+    if last is not None:
+        model.waits.fill_(0 if last.loss < model.best else model.waits + 1)
+        model.best.clamp_(max=last.loss)
+    return 0.5 ** int(model.waits)
+job.schedule(factor)
+"""
+        for status, output, error in run_ranks(text + TRAIN):
+            self.assertEqual((status, output), (0, "all steps\n"), error)
+
+
+class Gathered(unittest.TestCase):
+    """What a rank of a job sees of the others in the decision of a step."""
+
+    def decide(self, of_others):
+        job = Attached.__new__(Attached)
+        job.coming_step, job._job, job._groups = 7, mock.Mock(), mock.Mock()
+        job._program = mock.Mock(**{"used.return_value": b"\1\0"})
+        job._groups.gather = lambda sent: (
+            sent + b"".join(sent[:40] + other.packed() + b"\0\1" for other in of_others)
+        )
+        job._job.decide = lambda step, mine, max_norm, gather: gather(bytes(40))
+        got = job._decide(Record(), Settings(0.5, math.nan, 3), 0.0)
+        return got, job._program.settle_gradients
+
+    def test_equal_ones(self):
+        got, settle = self.decide([Settings(0.5, math.nan, 3)] * 2)
+        self.assertEqual(got, bytes(120))
+        settle.assert_called_once_with(b"\1\1")
+
+    def test_one_that_differs(self):
+        with self.assertRaisesRegex(TesseraError, r"in step 7 \(0.5 on rank 0, 1 on rank 2\)"):
+            self.decide([Settings(0.5, math.nan, 3), Settings(1.0, math.nan, 3)])
+
+    def test_the_size_of_settings(self):
+        self.assertEqual(SETTINGS_SIZE, len(Settings(1, 0, 0).packed()))
+        check_equal(1, [struct.pack("=3d", 1, 0, 0), Settings(1, 0, 0).packed()])
+
+
+class Schedules(Loop):
+    def test_a_schedule_reads_the_buffers_of_the_step(self):
+        self.bind()
+        self.job.schedule(lambda step: 1 / (1 + float(self.job.model.average[0])))
+
+        def count(at):
+            self.job.model.average.fill_(at)
+
+        self.run_steps(3, middle=count)
+        self.assertEqual(self.job.optimizer.param_groups[0]["lr"], 0.01 / 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
