@@ -43,6 +43,7 @@ class Alone(TorchJob):
                 self._program.add_gradient(parameter, torch.zeros_like(local), tensor)
         self._program.number([gradient.name for gradient in self._program.gradients])
         self._program.begin_watch(getattr(build, "keeps_modules", False))
+        self._unsaved.begin(model)
         watch_over(self)
 
     def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:

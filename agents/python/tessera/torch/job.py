@@ -42,6 +42,7 @@ from tessera.torch.program import (
     persistent_buffers,
 )
 from tessera.torch.sampler import Sampler
+from tessera.torch.unsaved import Unsaved
 
 __all__ = ["Attached", "Sampler", "TorchJob"]
 
@@ -76,6 +77,7 @@ class TorchJob:
         self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
         self._sampler: Sampler | None = None
+        self._unsaved = Unsaved()
         self._device = torch.device("cpu")
         self._metrics = Metrics()
         self._began = time.monotonic()
@@ -178,6 +180,7 @@ class TorchJob:
             self._is_made = False
             if (watch := self._bound().watch) is not None:
                 watch.check_after_step()
+            self._unsaved.check_after_step()
             self.coming_step += 1
             if self._pause:
                 self._boundary(self._pause)
@@ -598,8 +601,7 @@ class Attached(TorchJob):
         """On a thread of the library, also for a coming view while this rank trains."""
         if self._refusal is not None:
             raise self._refusal
-        if self._sampler is not None:
-            self._sampler.check(view.sizes)
+        self._check_change(view.sizes)
         # A rank that joins has looked whether the program can do this mesh. If none does, or to see
         # all stages:
         is_change = self._program is not None and view.rank == 0
@@ -609,9 +611,13 @@ class Attached(TorchJob):
 
     def _check(self, sizes: dict[str, int]) -> None:
         """Raises what _connect and ranks that join would refuse. On a thread of the library."""
+        self._check_change(sizes)
+        check_in_child(sizes, self._job.check_abandoned)
+
+    def _check_change(self, sizes: dict[str, int]) -> None:
         if self._sampler is not None:
             self._sampler.check(sizes)
-        check_in_child(sizes, self._job.check_abandoned)
+        self._unsaved.check_change()
 
     def _rebuild(self, view: View) -> Binding:
         old = [] if self._program is None else _parts_of(self._program)
@@ -676,6 +682,7 @@ class Attached(TorchJob):
 
     def _begin_watch(self) -> None:
         self._bound().begin_watch(getattr(self._build, "keeps_modules", False))
+        self._unsaved.begin(self._bound().model)
 
     def _end(self) -> None:
         if dist.is_initialized():
