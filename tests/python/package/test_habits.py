@@ -782,6 +782,49 @@ class Samples(Loop):
                 self.assertEqual(self.job.coming_step, 1)
                 self.doCleanups()
 
+    def test_a_loader_beside_a_sampler_that_is_not_called(self):
+        for name, options in {
+            "RandomSampler": {"shuffle": True},
+            "DistributedSampler": {"sampler": DistributedSampler(self.data, 1, 0)},
+        }.items():
+            with self.subTest(name):
+                self.setUp()
+                self.bind()
+                self.job.sampler(32, global_batch=4)
+                batches = iter(DataLoader(self.data, batch_size=4, **options))
+                with self.refuses("step 1 has not called job.sampler", name, "data[batch()]"):
+                    self.run_steps(before=lambda at: next(batches))
+                self.assertEqual(self.job.coming_step, 1)
+                self.doCleanups()
+
+    def test_a_loader_beside_samples(self):
+        """Other data, before or after the samples of the step."""
+        for reads_before in (True, False):
+            self.setUp()
+            self.bind()
+            batch = self.job.sampler(32, global_batch=4)
+            batches = iter(DataLoader(self.data, batch_size=4, shuffle=True))
+
+            def read(at, reads_before=reads_before, batch=batch, batches=batches):
+                if reads_before:
+                    next(batches)
+                batch()
+                if not reads_before:
+                    next(batches)
+
+            self.run_steps(before=read)
+            self.doCleanups()
+
+    def test_a_loader_to_evaluate_in_a_step(self):
+        self.bind()
+        self.job.sampler(32, global_batch=4)
+
+        def evaluate(at):
+            with torch.no_grad():
+                self.assertEqual(len(list(DataLoader(self.data, shuffle=True))), 32)
+
+        self.run_steps(before=evaluate)
+
     def test_a_loader_whose_workers_have_begun_before_the_loop(self):
         self.bind()
         batches = iter(DataLoader(self.data, batch_size=4, shuffle=True, num_workers=1))

@@ -44,6 +44,7 @@ def watch_over(job: TorchJob | None) -> None:
     _before(DistributedSampler, "__iter__", _refuse_distributed_sampler)
     for sampler in (RandomSampler, SubsetRandomSampler, WeightedRandomSampler, SequentialSampler):
         _in_each(sampler, _refuse_sampler)
+    _in_each(DistributedSampler, _note_sampler)
     for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
         _before(tensor, "__deepcopy__", _refuse_copy)
 
@@ -103,17 +104,46 @@ def _refuse_distributed_sampler(job: TorchJob, sampler: Any) -> None:
         )
 
 
-def _refuse_sampler(job: TorchJob, sampler: Any) -> None:
-    """Of a DataLoader, which knows no ranks. To evaluate, and outside of a step, such as for a mean
+def _trains(job: TorchJob) -> bool:
+    """Whether what is read now is to train. To evaluate, and outside of a step, such as for a mean
     of the data, each rank may read all of its data."""
     program = job._program
-    if job._stepped or job._sampler is not None or program is None:
-        return
-    if torch.is_grad_enabled() and program.model.training:
+    if job._stepped or program is None:
+        return False
+    return torch.is_grad_enabled() and program.model.training
+
+
+def _refuse_sampler(job: TorchJob, sampler: Any) -> None:
+    """Of a DataLoader, which knows no ranks."""
+    if job._sampler is not None:
+        _note_sampler(job, sampler)
+    elif _trains(job):
         raise TesseraError(
-            f"a DataLoader with {type(sampler).__name__} begins anew in each rank that joins, and "
-            "does not know the ranks: use job.sampler(len(data), global_batch=…)"
+            f"{_of_loader(type(sampler).__name__)}: use job.sampler(len(data), global_batch=…)"
         )
+
+
+def _note_sampler(job: TorchJob, sampler: Any) -> None:
+    """The step may call job.sampler later, and read other data beside its samples."""
+    if _trains(job):
+        job._other_sampler = type(sampler).__name__
+
+
+def check_samples(job: TorchJob) -> None:
+    """When job.step(loss) begins. Raises TesseraError if the step has read a DataLoader, and no
+    samples of job.sampler."""
+    name, job._other_sampler = job._other_sampler, None
+    if name is not None and job._share is None:
+        raise TesseraError(
+            f"step {job.coming_step} has not called job.sampler, and {_of_loader(name)}: read the "
+            "samples whose numbers job.sampler gives, such as data[batch()]"
+        )
+
+
+def _of_loader(name: str) -> str:
+    return (
+        f"a DataLoader with {name} begins anew in each rank that joins, and does not know the ranks"
+    )
 
 
 def _refuse_copy(job: TorchJob, value: Any) -> None:

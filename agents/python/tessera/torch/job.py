@@ -30,7 +30,7 @@ from tessera.torch.binding import Binding, Gradient, Program
 from tessera.torch.check import check_here, check_in_child
 from tessera.torch.device import warm_up
 from tessera.torch.groups import Groups, alone, first_ranks, pretended
-from tessera.torch.intercept import watch_over
+from tessera.torch.intercept import check_samples, watch_over
 from tessera.torch.program import (
     Build,
     StateOfOptimizer,
@@ -77,6 +77,7 @@ class TorchJob:
         self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
         self._sampler: Sampler | None = None
+        self._other_sampler: str | None = None  # of torch, that this step has read to train
         self._unsaved = Unsaved()
         self._device = torch.device("cpu")
         self._metrics = Metrics()
@@ -172,7 +173,7 @@ class TorchJob:
                 if not self._finish():
                     return
                 continue
-            self._stepped = False
+            self._stepped, self._other_sampler = False, None
             self._seed_step()
             yield self.coming_step
             if not self._stepped:
@@ -200,6 +201,7 @@ class TorchJob:
             torch.cuda.current_stream(self._device).synchronize()
         busy = time.monotonic() - self._began
         program = self._bound()
+        check_samples(self)
         if program.watch is not None:
             program.watch.check_before_update()
         program.take_gradients()
