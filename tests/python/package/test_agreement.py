@@ -79,21 +79,26 @@ job.schedule(factor)
 class Gathered(unittest.TestCase):
     """What a rank of a job sees of the others in the decision of a step."""
 
-    def decide(self, of_others):
+    def decide(self, of_others, flags=b"\0\0\1"):
         job = Attached.__new__(Attached)
         job.coming_step, job._job, job._groups = 7, mock.Mock(), mock.Mock()
+        job._wants_end = job._ends = False
         job._program = mock.Mock(**{"used.return_value": b"\1\0"})
         job._groups.gather = lambda sent: (
-            sent + b"".join(sent[:40] + other.packed() + b"\0\1" for other in of_others)
+            sent + b"".join(sent[:40] + other.packed() + flags for other in of_others)
         )
         job._job.decide = lambda step, mine, max_norm, gather: gather(bytes(40))
         got = job._decide(Record(), Settings(0.5, math.nan, 3), 0.0)
-        return got, job._program.settle_gradients
+        return got, job._program.settle_gradients, job._ends
 
     def test_equal_ones(self):
-        got, settle = self.decide([Settings(0.5, math.nan, 3)] * 2)
-        self.assertEqual(got, bytes(120))
+        got, settle, ends = self.decide([Settings(0.5, math.nan, 3)] * 2)
+        self.assertEqual((got, ends), (bytes(120), False))
         settle.assert_called_once_with(b"\1\1")
+
+    def test_a_rank_that_ends_the_job(self):
+        *_, ends = self.decide([Settings(0.5, math.nan, 3)], b"\1\0\1")
+        self.assertTrue(ends)
 
     def test_one_that_differs(self):
         with self.assertRaisesRegex(TesseraError, r"in step 7 \(0.5 on rank 0, 1 on rank 2\)"):

@@ -49,13 +49,15 @@ class Alone(TorchJob):
     def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         program = self._bound()
         record = [mine.loss, mine.norm2, mine.found_inf, mine.tokens]
-        own = torch.tensor([*settings, *record, *program.used()], dtype=torch.float64)
+        flags = [self._wants_end, *program.used()]
+        own = torch.tensor([*settings, *record, *flags], dtype=torch.float64)
         of_ranks = [torch.empty_like(own) for _ in range(dist.get_world_size())]
         dist.all_gather(of_ranks, own)
         gathered = torch.stack(of_ranks)
         rows = gathered[:, : len(settings)].tolist()
         check_equal(self.coming_step, [Settings(*row).packed() for row in rows])
-        loss, norm2, found_inf, tokens, *used = gathered[:, len(settings) :].sum(0).tolist()
+        loss, norm2, found_inf, tokens, ends, *used = gathered[:, len(settings) :].sum(0).tolist()
+        self._ends = ends > 0
         program.settle_gradients(bytes(count > 0 for count in used))
         norm = norm2**0.5
         max_norm = settings.max_norm

@@ -72,6 +72,8 @@ class TorchJob:
         self._pause = 0
         self._stepped = True
         self._is_made = False  # the step of the loop that is in its body
+        self._wants_end = False  # finish() was called, and no step was made since
+        self._ends = False  # after the step that was made last: a rank has called finish()
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
         self._share: float | None = None  # of the global batch that its dp coordinate has read
@@ -184,7 +186,20 @@ class TorchJob:
             self._unsaved.check_after_step()
             self.coming_step += 1
             if self._pause:
+                # A rank that joins here has not heard of the end: it does so in the next step.
+                self._wants_end |= self._ends
                 self._boundary(self._pause)
+            elif self._ends and not self._finish():
+                return
+
+    def finish(self) -> None:
+        """Ends the job after the coming job.step(), as if that were step `until` of steps().
+
+        A call of one rank is enough. Under Tessera the job is then paused, and its state stays. So
+        call it in place of `break`, for example to stop early: a rank that leaves the loop would be
+        started again. Without Tessera the loop ends.
+        """
+        self._wants_end = True
 
     def step(self, loss: Any, *, max_norm: float = 0.0, tokens: int = 0) -> Decision:
         """Ends a step, after backward(): reduces gradients, limits their norm, makes the update.
@@ -221,6 +236,7 @@ class TorchJob:
         program.share_buffers()  # a schedule may read them
         factor = self._set_rates(program)
         decision = self._decide(mine, self._settings(factor, max_norm), busy)
+        self._wants_end = False
         if decision.waits_before_update:
             program.mark_unused_gradients()
         else:
@@ -458,7 +474,7 @@ def _refuse(part: Any, now: set[int]) -> None:
         part.register_step_pre_hook(say)
 
 
-def _end_at_errors() -> None:
+def _end_at_errors(job: Attached) -> None:
     """Makes an exception that nobody catches end the process, once it is printed.
 
     Otherwise the groups of torch are torn down first, with threads that other ranks may have left
@@ -469,6 +485,7 @@ def _end_at_errors() -> None:
 
     def end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         shown(kind, error, trace)
+        job._is_ended = True
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -482,7 +499,9 @@ class Attached(TorchJob):
 
     def __init__(self, device: torch.device) -> None:
         super().__init__()
-        _end_at_errors()
+        self._is_ended = False  # or an error ends the process
+        self._process = os.getpid()
+        _end_at_errors(self)
         self._device = device
         self._job = Job()
         self._groups = Groups(self._job, device)
@@ -549,6 +568,7 @@ class Attached(TorchJob):
             self._wait(0, step=-1)  # an update that is left comes with the loop
         self._job.on_check(self._check)
         watch_over(self)
+        atexit.register(self._explain_end)
 
     @contextlib.contextmanager
     def _on_the_host(self) -> Iterator[None]:
@@ -576,6 +596,7 @@ class Attached(TorchJob):
         """The program has its schedule now."""
         self._make_update_left()
         if FINISH_UPDATE in os.environ:
+            self._is_ended = True
             self._job.detach()
             self._world.close()
             sys.exit(0)
@@ -686,7 +707,21 @@ class Attached(TorchJob):
         self._bound().begin_watch(getattr(self._build, "keeps_modules", False))
         self._unsaved.begin(self._bound().model)
 
+    def _explain_end(self) -> None:
+        """When the process ends by itself, which the ranks of a job do not: its log and the event
+        say why they are started again."""
+        if self._is_ended or os.getpid() != self._process:
+            return
+        print(
+            f"the program has ended in step {self.coming_step}, and its job has not, so it is "
+            "started again: call job.finish() in place of break, or give job.steps(until=…); what "
+            "follows the loop is for runs without Tessera",
+            file=sys.stderr,
+            flush=True,
+        )
+
     def _end(self) -> None:
+        self._is_ended = True
         if dist.is_initialized():
             dist.destroy_process_group()
         self._job.detach()
@@ -698,18 +733,20 @@ class Attached(TorchJob):
 
     def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         program = self._bound()
-        used = program.used()
+        flags = bytes([self._wants_end]) + program.used()
 
         def gather(record: bytes) -> bytes:
-            """Beside the records, the settings of the ranks and which parameters they have used."""
-            sent = record + settings.packed() + used
+            """Beside the records, the settings of the ranks, whether they want to end, and which
+            parameters they have used."""
+            sent = record + settings.packed() + flags
             got = self._groups.gather(sent)
             parts = [got[at : at + len(sent)] for at in range(0, len(got), len(sent))]
             size = len(record)
             end = size + SETTINGS_SIZE
             check_equal(self.coming_step, [part[size:end] for part in parts])
-            of_all = bytes(map(max, *(part[end:] for part in parts))) if len(parts) > 1 else used
-            program.settle_gradients(of_all)
+            of_all = bytes(map(max, *(part[end:] for part in parts))) if len(parts) > 1 else flags
+            self._ends = bool(of_all[0])
+            program.settle_gradients(of_all[1:])
             return b"".join(part[:size] for part in parts)
 
         self._job.busy(busy)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a program ends its job."""
+
+import contextlib
+import io
+import os
+import unittest
+from unittest import mock
+
+from programs import Loop, run_ranks
+
+from tessera.job import Decision
+from tessera.torch import job as module
+from tessera.torch.job import Attached
+
+
+class Ends(Loop):
+    def test_early(self):
+        """After the step that comes, also if that is the next one."""
+        for when, num in (("before", 2), ("after", 3)):
+            self.setUp()
+            self.bind()
+            self.run_steps(9, **{when: lambda at: at == 2 and self.job.finish()})
+            self.assertEqual(self.job.last.step, num)
+            self.doCleanups()
+
+    def test_one_rank_is_enough(self):
+        text = """
+job.bind(build)
+for step in job.steps(until=9):
+    loss = job.model(torch.ones(2, 4)).square().mean()
+    loss.backward()
+    if rank == 1 and step == 2:
+        job.finish()
+    job.step(loss)
+print("steps:", step)
+"""
+        for _, output, error in run_ranks(text):
+            self.assertEqual(output, "steps: 2\n", error)
+
+
+class Ranks(Loop):
+    """The loop of a rank that an agent has started, without the agent."""
+
+    def attached(self, pauses=()):
+        """Waits are noted by their request. `pauses`: steps after which the agent wants one."""
+        self.bind()
+        job = Attached.__new__(Attached)
+        vars(job).update(vars(self.job))
+        job._is_ended, job._process, job._waits = False, os.getpid(), False
+        job._unfinished, self.waits = None, []
+        job._boundary = lambda request, step=None: self.waits.append((job.coming_step, request))
+
+        def decide(mine, settings, busy):
+            job._ends = job._wants_end
+            job._bound().settle_gradients(job._bound().used())
+            pause = 77 if job.coming_step in pauses else 0
+            return Decision(job.coming_step, 0, 0, 0, 0, 1.0, False, pause)
+
+        job._decide, job._update = decide, lambda program, decision: None
+        self.job = job
+
+    def test_a_job_that_has_ended(self):
+        """Its ranks wait. If they go on, they make the next step."""
+        self.attached()
+        self.run_steps(4, before=lambda at: at == 2 and self.job.finish())
+        self.assertEqual(self.waits, [(3, module.PAUSE_DONE)])
+
+    def test_an_end_beside_a_change(self):
+        """A rank that joins in the change hears of the end in the next step."""
+        self.attached(pauses=(2,))
+        self.run_steps(5, before=lambda at: at == 2 and self.job.finish())
+        self.assertEqual(self.waits, [(3, 77), (4, module.PAUSE_DONE)])
+
+    def said(self):
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            self.job._explain_end()
+        return errors.getvalue()
+
+    def test_a_loop_that_is_left(self):
+        self.attached()
+        self.run_steps(2)  # and break
+        self.assertIn("ended in step 2", self.said())
+        self.assertIn("call job.finish() in place of break", self.said())
+
+    def test_ends_that_are_none_of_the_program(self):
+        self.attached()
+        with mock.patch.object(os, "getpid", lambda: 1):  # a process that the script has forked
+            self.assertEqual(self.said(), "")
+        self.job._is_ended = True
+        self.assertEqual(self.said(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
