@@ -50,9 +50,35 @@ class Ranks(unittest.TestCase):
     def test_samplers_of_other_data(self):
         self.says(
             "limit = lambda step: 0.0\njob.sampler(16 + rank, global_batch=4)\n",
-            "job.sampler differs between ranks in step 1, so",
+            "job.sampler differs between ranks in step 1, on ranks 0 and 1",
             "the same num_samples",
         )
+
+    def test_data_that_is_split_otherwise(self):
+        for begin, is_refused in (
+            ("torch.manual_seed(rank)\njob.sampler(16, global_batch=4)", True),
+            ("job.sampler(16, global_batch=4)", False),
+            ("torch.manual_seed(rank)", False),  # parts of the data that the ranks have themselves
+        ):
+            with self.subTest(begin):
+                text = (
+                    "limit = lambda step: 0.0\n" + begin + "\ntorch.utils.data.random_split"
+                    "(range(20), [16, 4])\n"
+                )
+                if is_refused:
+                    self.says(text, "random_split has dealt differs", "torch.Generator().manual_")
+                    continue
+                for _, output, error in run_ranks(text + TRAIN):
+                    self.assertEqual(output, "all steps\n", error)
+
+    def test_numbers_that_are_drawn_without_a_seed(self):
+        text = """
+import random, numpy
+print(torch.randperm(99).tolist(), random.sample(range(99), 9), numpy.random.permutation(99))
+"""
+        (_, one, _), (_, other, _) = run_ranks(text)
+        self.assertEqual(one, other)
+        self.assertIn("[", one)
 
     def test_a_rate_that_follows_the_loss_of_the_batch(self):
         """With its state in saved buffers, which are those of rank 0."""
@@ -88,25 +114,25 @@ class Gathered(unittest.TestCase):
             sent + b"".join(sent[:40] + other.packed() + flags for other in of_others)
         )
         job._job.decide = lambda step, mine, max_norm, gather: gather(bytes(40))
-        got = job._decide(Record(), Settings(0.5, math.nan, 3), 0.0)
+        got = job._decide(Record(), Settings(0.5, math.nan, 3, 4), 0.0)
         return got, job._program.settle_gradients, job._ends
 
     def test_equal_ones(self):
-        got, settle, ends = self.decide([Settings(0.5, math.nan, 3)] * 2)
+        got, settle, ends = self.decide([Settings(0.5, math.nan, 3, 4)] * 2)
         self.assertEqual((got, ends), (bytes(120), False))
         settle.assert_called_once_with(b"\1\1")
 
     def test_a_rank_that_ends_the_job(self):
-        *_, ends = self.decide([Settings(0.5, math.nan, 3)], b"\1\0\1")
+        *_, ends = self.decide([Settings(0.5, math.nan, 3, 4)], b"\1\0\1")
         self.assertTrue(ends)
 
     def test_one_that_differs(self):
         with self.assertRaisesRegex(TesseraError, r"in step 7 \(0.5 on rank 0, 1 on rank 2\)"):
-            self.decide([Settings(0.5, math.nan, 3), Settings(1.0, math.nan, 3)])
+            self.decide([Settings(0.5, math.nan, 3, 4), Settings(1.0, math.nan, 3, 4)])
 
     def test_the_size_of_settings(self):
-        self.assertEqual(SETTINGS_SIZE, len(Settings(1, 0, 0).packed()))
-        check_equal(1, [struct.pack("=3d", 1, 0, 0), Settings(1, 0, 0).packed()])
+        self.assertEqual(SETTINGS_SIZE, len(Settings(1, 0, 0, 0).packed()))
+        check_equal(1, [struct.pack("=4d", 1, 0, 0, 0), Settings(1, 0, 0, 0).packed()])
 
 
 class Schedules(Loop):

@@ -35,10 +35,14 @@ from tessera.torch.alone import Alone
 from tessera.torch.device import device_of_rank
 from tessera.torch.job import Attached, Sampler, TorchJob
 from tessera.torch.program import Build
+from tessera.torch.seeds import note_splits, set_seeds
 
 _OLDEST = (2, 10)  # since then FSDP2 leaves a short shard where it is
 if tuple(int(part) for part in torch.__version__.split(".")[:2]) < _OLDEST:
     raise TesseraError(f"torch {torch.__version__} is too old: 2.10 or later is needed")
+
+set_seeds()
+note_splits()
 
 __all__ = ["Sampler", "TesseraError", "TorchJob", "attach"]
 

@@ -19,7 +19,13 @@ _REMEDIES = {
     "the factor of job.schedule": _STATEFUL,
     "max_norm of job.step": _STATEFUL,
     "job.sampler": "give it the same num_samples, global_batch, seed and axes on all ranks",
+    "the data that random_split has dealt": (
+        "pass generator=torch.Generator().manual_seed(1) to random_split"
+    ),
 }
+
+
+_BY_VALUE = list(_REMEDIES)[:2]  # others are checksums
 
 
 class Settings(NamedTuple):
@@ -28,6 +34,7 @@ class Settings(NamedTuple):
     factor: float
     max_norm: float
     sampler: float  # a checksum of its arguments, 0 without one
+    splits: float  # a checksum of the indices of parts of the data, 0 without a sampler
 
     def packed(self) -> bytes:
         return _PACKED.pack(*self)
@@ -56,8 +63,10 @@ def check_equal(step: int, of_ranks: Sequence[bytes]) -> None:
         for (name, remedy), one, other in rows:
             if struct.pack("d", one) == struct.pack("d", other):
                 continue
-            values = f" ({one:.9g} on rank 0, {other:.9g} on rank {rank})"
+            where = f"step {step}, on ranks 0 and {rank}"
+            if name in _BY_VALUE:
+                where = f"step {step} ({one:.9g} on rank 0, {other:.9g} on rank {rank})"
             raise TesseraError(
-                f"{name} differs between ranks in step {step}"
-                f"{'' if name == 'job.sampler' else values}, so their states would differ: {remedy}"
+                f"{name} differs between ranks in {where}, so they would train differently: "
+                f"{remedy}"
             )

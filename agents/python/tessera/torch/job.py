@@ -42,6 +42,7 @@ from tessera.torch.program import (
     persistent_buffers,
 )
 from tessera.torch.sampler import Sampler
+from tessera.torch.seeds import checksum_of_splits
 from tessera.torch.unsaved import Unsaved
 
 __all__ = ["Attached", "Sampler", "TorchJob"]
@@ -79,6 +80,7 @@ class TorchJob:
         self._share: float | None = None  # of the global batch that its dp coordinate has read
         self._read = range(0)  # those samples, counted through the whole run
         self._sampler: Sampler | None = None
+        self._splits = 0  # a checksum of the parts of the data that were dealt before the loop
         self._other_sampler: str | None = None  # of torch, that this step has read to train
         self._unsaved = Unsaved()
         self._device = torch.device("cpu")
@@ -169,6 +171,7 @@ class TorchJob:
         """
         if (watch := self._bound().watch) is not None:
             watch.check_before_loop()
+        self._splits = checksum_of_splits()
         self._begin()
         while True:
             if until is not None and self.coming_step > until:
@@ -297,8 +300,10 @@ class TorchJob:
         return float(factor)
 
     def _settings(self, factor: float, max_norm: float) -> Settings:
-        sampler = 0.0 if self._sampler is None else checksum_of(self._sampler.arguments())
-        return Settings(factor, float(max_norm), sampler)
+        if self._sampler is None:  # ranks may have data of their own
+            return Settings(factor, float(max_norm), 0, 0)
+        sampler = checksum_of(self._sampler.arguments())
+        return Settings(factor, float(max_norm), sampler, self._splits)
 
     def _sample_axes(self) -> tuple[str, ...]:
         """Along which ranks read other samples."""

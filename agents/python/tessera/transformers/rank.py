@@ -10,10 +10,8 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-import random
 from typing import Any
 
-import numpy
 import torch
 import torch.distributed as dist
 
@@ -24,7 +22,6 @@ _OF_LAUNCHERS = (
     *("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
     *("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"),
 )
-_SEED = 42  # that of TrainingArguments
 
 
 def is_of_tessera() -> bool:
@@ -33,18 +30,11 @@ def is_of_tessera() -> bool:
 
 
 def prepare() -> None:
-    """Must run before TrainingArguments is made, which lets accelerate read the environment.
-
-    All ranks must make the model with the same values, and scripts often make it before the Trainer
-    sets its seed. So seeds are set here.
-    """
+    """Must run before TrainingArguments is made, which lets accelerate read the environment."""
     if not is_of_tessera():
         return
     for name in _OF_LAUNCHERS:
         os.environ.pop(name, None)
-    random.seed(_SEED)
-    numpy.random.seed(_SEED)
-    torch.manual_seed(_SEED)
     _give_device()
 
 
