@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from programs import Loop, Net, build, build_averaged
 from torch import nn
+from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import (
     DataLoader,
@@ -21,6 +22,8 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 from torch.utils.data.distributed import DistributedSampler
+
+from tessera.torch.describe import describe
 
 
 class Large(Net):
@@ -184,6 +187,39 @@ class Updates(Loop):
     def test_gradients_that_are_dropped(self):
         self.bind()
         self.run_steps(middle=lambda at: self.job.optimizer.zero_grad())
+
+
+class Wrappers(Loop):
+    kinds = {
+        nn.parallel.DistributedDataParallel: "job.step(loss) averages gradients",
+        nn.DataParallel: "job.device",
+        FullyShardedDataParallel: "fully_shard(module, mesh=mesh['dp'])",
+    }
+
+    def test_in_build(self):
+        for kind, remedy in self.kinds.items():
+
+            def wrapped(mesh, kind=kind):
+                model = kind(nn.Linear(4, 3))
+                return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+            for bind in (self.bind, describe):
+                with self.subTest(kind.__name__, bind=bind.__name__):
+                    self.setUp()
+                    with self.refuses(f"not wrapped in {kind.__name__}: ", remedy):
+                        bind(wrapped)
+                    self.doCleanups()
+
+    def test_in_the_loop(self):
+        self.bind()
+        for kind, remedy in self.kinds.items():
+            with self.refuses(f"not wrapped in {kind.__name__}: ", remedy):
+                kind(self.job.model)
+        self.run_steps()
+
+    def test_of_another_model(self):
+        self.bind()
+        self.run_steps(before=lambda at: nn.parallel.DistributedDataParallel(nn.Linear(2, 2)))
 
 
 class Options(Loop):

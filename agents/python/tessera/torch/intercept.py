@@ -6,6 +6,7 @@ They work without the job, so nothing else of it sees them. Each looks up the jo
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Iterator
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 from torch.amp import GradScaler
+from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils.data import (
     RandomSampler,
     SequentialSampler,
@@ -30,6 +33,12 @@ if TYPE_CHECKING:
 
 _job: weakref.ref[TorchJob] | None = None  # the one that is bound
 _is_installed = False
+_builds = False  # whether build(mesh) of a job is running
+_WRAPPERS = {
+    DistributedDataParallel: "delete it, because job.step(loss) averages gradients over the ranks",
+    DataParallel: "delete it, because each rank computes on its own job.device",
+    FullyShardedDataParallel: "call fully_shard(module, mesh=mesh['dp']) in place of it",
+}
 
 
 def watch_over(job: TorchJob | None) -> None:
@@ -47,6 +56,40 @@ def watch_over(job: TorchJob | None) -> None:
     _in_each(DistributedSampler, _note_sampler)
     for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
         _before(tensor, "__deepcopy__", _refuse_copy)
+
+
+@contextlib.contextmanager
+def building() -> Iterator[None]:
+    """Encloses a call of build(mesh), which cannot have wrappers of torch for several ranks."""
+    global _builds
+    before, _builds = _builds, True
+    try:
+        yield
+    finally:
+        _builds = before
+
+
+def _check_wrapper(kind: Any, remedy: str) -> None:
+    """Lets a wrapper say so when it is made in build(mesh), or of a model of the job."""
+    make = kind.__init__
+
+    @functools.wraps(make)
+    def checked(self: Any, module: nn.Module, *arguments: Any, **options: Any) -> None:
+        if _builds or _is_of_job(module):
+            raise TesseraError(f"a model of a job is not wrapped in {kind.__name__}: {remedy}")
+        make(self, module, *arguments, **options)
+
+    kind.__init__ = checked
+
+
+def _is_of_job(module: nn.Module) -> bool:
+    job = None if _job is None else _job()
+    watch = None if job is None or job._program is None else job._program.watch
+    return watch is not None and any(watch.has(one) for one in module.parameters())
+
+
+for _kind, _remedy in _WRAPPERS.items():
+    _check_wrapper(_kind, _remedy)
 
 
 def _before(kind: Any, name: str, check: Callable[[TorchJob, Any], None]) -> None:

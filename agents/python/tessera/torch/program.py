@@ -13,6 +13,7 @@ from torch import nn
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 from tessera._library import AXES, TesseraError
+from tessera.torch.intercept import building
 
 DTYPES = {
     torch.bool: "bool",
@@ -37,7 +38,8 @@ Build = Callable[
 
 def call(build: Build, mesh: Any) -> tuple[nn.Module, torch.optim.Optimizer, Any]:
     """What `build` makes; None for a third value that it does not make."""
-    made: Any = build(mesh)
+    with building():
+        made: Any = build(mesh)
     if not isinstance(made, tuple) or len(made) not in (2, 3):
         raise TesseraError(f"build(mesh) has to return model and optimizer, not {made!r:.80}")
     model, optimizer, *more = made
