@@ -147,6 +147,22 @@ class Updates(Loop):
                 middle=lambda at: nn.utils.clip_grad_norm_(self.job.model.parameters(), 1e-3)
             )
 
+    def test_a_norm_without_a_limit(self):
+        """To log it. The gradients stay the same."""
+        for foreach in (None, False, True):
+            self.setUp()
+            self.bind()
+            norms = []
+
+            def log(at, foreach=foreach, norms=norms):
+                own = self.job.model.parameters()
+                norms.append(nn.utils.clip_grad_norm_(own, float("inf"), foreach=foreach))
+
+            self.run_steps(middle=log)
+            self.assertTrue(all(norm > 0 for norm in norms))
+            self.assertAlmostEqual(float(norms[-1]), self.job.last.norm2**0.5, places=5)
+            self.doCleanups()
+
     def test_a_limit_of_values_of_one_parameter(self):
         self.bind()
         with self.refuses("gradient of 'out.bias'", "max_norm"):
@@ -187,6 +203,27 @@ class Updates(Loop):
     def test_gradients_that_are_dropped(self):
         self.bind()
         self.run_steps(middle=lambda at: self.job.optimizer.zero_grad())
+
+
+class Steps(Loop):
+    def test_a_step_that_is_left_out(self):
+        self.bind()
+        with self.refuses("step 1 ended without job.step(loss), such as by `continue`"):
+            for _ in self.job.steps():
+                continue
+
+    def test_what_the_sentence_names(self):
+        """No update with gradients that are not finite, and a step without samples."""
+        self.bind()
+        weight = self.job.model.out.weight.detach().clone()
+        for at in self.job.steps(until=2):
+            if at == 1:
+                loss = self.job.model(torch.ones(2, 4)).sum() * float("nan")
+                loss.backward()
+                self.job.step(loss)
+            else:
+                self.job.step(0.0)
+            self.assertTrue(torch.equal(self.job.model.out.weight.detach(), weight), at)
 
 
 class Wrappers(Loop):

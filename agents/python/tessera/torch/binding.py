@@ -163,8 +163,8 @@ class Gradient:
         raise TesseraError(
             f"the gradient of '{self.name}' was changed between backward() and job.step(loss), "
             "which averages it over the ranks: delete clip_grad_norm_, or what else changes it "
-            "there, and call job.step(loss, max_norm=…), or use parameter.register_hook(…) in "
-            "build(mesh)"
+            "there, and call job.step(loss, max_norm=…), whose result has the norm, or use "
+            "parameter.register_hook(…) in build(mesh)"
         )
 
     def _copy(self, made: torch.Tensor) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -54,6 +56,7 @@ def watch_over(job: TorchJob | None) -> None:
     for sampler in (RandomSampler, SubsetRandomSampler, WeightedRandomSampler, SequentialSampler):
         _in_each(sampler, _refuse_sampler)
     _in_each(DistributedSampler, _note_sampler)
+    _keep_gradients_without_limit()
     for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
         _before(tensor, "__deepcopy__", _refuse_copy)
 
@@ -120,6 +123,22 @@ def _in_each(kind: Any, check: Callable[[TorchJob, Any], None]) -> None:
             yield number
 
     kind.__iter__ = checked
+
+
+def _keep_gradients_without_limit() -> None:
+    """clip_grad_norm_ returns the norm, and many loops limit it by infinity to log it: gradients
+    would be multiplied by 1, which looks like a change."""
+    module: Any = sys.modules["torch.nn.utils.clip_grad"]
+    limit = getattr(module, "_clip_grads_with_norm_", None)
+    if limit is None:
+        return
+
+    @functools.wraps(limit)
+    def limited(parameters: Any, max_norm: float, *arguments: Any, **options: Any) -> None:
+        if float(max_norm) != math.inf:
+            limit(parameters, max_norm, *arguments, **options)
+
+    module._clip_grads_with_norm_ = limited
 
 
 def _refuse_scaler(job: TorchJob, scaler: Any) -> None:

@@ -182,7 +182,12 @@ class TorchJob:
             self._seed_step()
             yield self.coming_step
             if not self._stepped:
-                raise TesseraError(f"step {self.coming_step} ended without job.step(loss)")
+                raise TesseraError(
+                    f"step {self.coming_step} ended without job.step(loss), such as by `continue`, "
+                    "for which the other ranks would wait: call it in each step; it makes no "
+                    "update if the gradient of any rank is not finite, several backward() before "
+                    "it add up, and a rank without samples calls job.step(0.0)"
+                )
             self._is_made = False
             if (watch := self._bound().watch) is not None:
                 watch.check_after_step()
@@ -444,7 +449,8 @@ def _compare_values(tensors: dict[str, torch.Tensor], device: torch.device) -> N
         if high != low:
             raise TesseraError(
                 f"'{name}' begins with other values on other ranks: set a seed before the model is "
-                "made, such as torch.manual_seed(1) in build(mesh)"
+                "made, such as torch.manual_seed(1) in build(mesh), and compute what comes from "
+                "data, such as a mean, from the same samples in the same order on each rank"
             )
 
 
