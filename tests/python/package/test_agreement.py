@@ -90,13 +90,15 @@ def build(mesh):
     model.register_buffer("best", torch.tensor(float("inf")))
     model.register_buffer("waits", torch.zeros(()))
     return model, optimizer
-def factor(step):
-    model, last = job.model, job.last
+make_step = job.step
+def step_of(loss, **options):  # a rank that joins has no last step
+    last = job.last if rank == 0 else None
     if last is not None:
-        model.waits.fill_(0 if last.loss < model.best else model.waits + 1)
-        model.best.clamp_(max=last.loss)
-    return 0.5 ** int(model.waits)
-job.schedule(factor)
+        job.model.waits.fill_(0 if last.loss < job.model.best else job.model.waits + 1)
+        job.model.best.clamp_(max=last.loss)
+    return make_step(loss, **options)
+job.step = step_of
+job.schedule(lambda step: 0.5 ** (step + int(job.model.waits)))
 """
         for _, output, error in run_ranks(text + TRAIN):
             self.assertEqual(output, "all steps\n", error)
