@@ -2,6 +2,8 @@
 """Programs and loops that the tests share."""
 
 import copy
+import functools
+import json
 import os
 import socket
 import subprocess
@@ -120,34 +122,36 @@ rank = int(__import__("os").environ.get("RANK", "0"))
 """
 
 
+@functools.cache
+def _rank_server():
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rank_server.py")
+    return subprocess.Popen(
+        [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
 def run_ranks(text, num=2):
     """Runs a script after HEAD in `num` processes, as torchrun does. Returns (status, output, last
     line of its errors) of each."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    folder = os.path.dirname(os.path.dirname(tessera.torch.__path__[0]))
     environment = {
         **os.environ,
-        "PYTHONPATH": folder,
+        "PYTHONPATH": os.path.dirname(os.path.dirname(tessera.torch.__path__[0])),
         "OMP_NUM_THREADS": "1",
         "WORLD_SIZE": str(num),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
     }
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, "-c", HEAD + text],
-            env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(num)
+    environments = [
+        {**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(num)
     ]
+    server = _rank_server()
+    server.stdin.write(json.dumps({"source": HEAD + text, "environments": environments}) + "\n")
+    server.stdin.flush()
     out = []
-    for one in ranks:
-        output, errors = one.communicate(timeout=120)
+    for status, output, errors in json.loads(server.stdout.readline()):
         lines = [line for line in errors.splitlines() if "Error: " in line]
-        out.append((one.returncode, output, lines[-1] if lines else errors))
+        out.append((status, output, lines[-1] if lines else errors))
     return out
