@@ -43,7 +43,8 @@ struct RankEnvironmentSpec {
   std::int64_t collective_timeout = 0;  // seconds; 0: it follows from the length of the steps
 };
 
-/// `base` and the variables of the rank library. The keeper adds TESSERA_ARENA_FD.
+/// `base` and the variables of the rank library, and PYTHONHASHSEED, unless it is given. The keeper
+/// adds TESSERA_ARENA_FD.
 std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec);
 
 /// The variables that torchrun sets: RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE (among the

@@ -137,6 +137,11 @@ class JobValuesTest : public QObject {
     QCOMPARE(environment[1], std::string("TESSERA_STEP_TIME=2"));
     QCOMPARE(std::count(environment.begin(), environment.end(), "RANK=7"), 0);
     QCOMPARE(std::count(environment.begin(), environment.end(), "MASTER_PORT=1"), 0);
+    QCOMPARE(std::count(environment.begin(), environment.end(), "PYTHONHASHSEED=0"), 1);
+    spec.base.emplace_back("PYTHONHASHSEED=7");
+    const auto hashed = RankEnvironment(spec);
+    QCOMPARE(std::count(hashed.begin(), hashed.end(), "PYTHONHASHSEED=7"), 1);
+    QCOMPARE(std::count(hashed.begin(), hashed.end(), "PYTHONHASHSEED=0"), 0);
     spec.view_file = "/v";
     const auto by_file = RankEnvironment(spec);
     QCOMPARE(std::count(by_file.begin(), by_file.end(), "TESSERA_VIEW_FILE=/v"), 1);
