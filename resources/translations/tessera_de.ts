@@ -5125,8 +5125,8 @@
         <translation>der Zustand bleibt im Speicher</translation>
     </message>
     <message>
-        <source>what is left of the state stays in memory</source>
-        <translation>was vom Zustand übrig ist, bleibt im Speicher</translation>
+        <source>the rest stays in memory</source>
+        <translation>der Rest bleibt im Speicher</translation>
     </message>
 </context>
 <context>

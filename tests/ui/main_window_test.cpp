@@ -892,8 +892,7 @@ class MainWindowTest : public QObject {
     QVERIFY(card->choices().front().startsWith(QStringLiteral(
         "Continue with 4 GPUs | 2 × 2 × 1 | 7 steps lost, back to step 1,200 · reads 26 MiB")));
     QVERIFY(card->continueButton()->isEnabled() && card->waitButton()->isEnabled());
-    QVERIFY(card->choices().back().endsWith(
-        QStringLiteral("what is left of the state stays in memory")));
+    QVERIFY(card->choices().back().endsWith(QStringLiteral("the rest stays in memory")));
 
     decision.loss = engine::LossCase::kCheckpointOnly;
     decision.devices.clear();

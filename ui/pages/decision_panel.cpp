@@ -196,10 +196,10 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
       if (job.step_seconds) speed = tr("%1, was %2").arg(speed, format::seconds(*job.step_seconds));
     }
     m_goOn.remark->setText(speed);
-    m_continue->setText(decision.checkpoint.empty()
-                            ? tr("Continue with %1").arg(gpus)
-                            : tr("Restore checkpoint of step %1")
-                                  .arg(format::count(decision.snapshot_step)));
+    m_continue->setText(
+        decision.checkpoint.empty()
+            ? tr("Continue with %1").arg(gpus)
+            : tr("Restore checkpoint of step %1").arg(format::count(decision.snapshot_step)));
   }
   m_continue->setVisible(decision.can_continue());
   m_wait->setVisible(decision.can_continue());
@@ -208,9 +208,8 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
   m_stay.cost->setText(decision.loss == engine::LossCase::kReplicasLive
                            ? tr("0 steps lost · continues when its GPUs are back")
                            : tr("continues if its GPUs come back with their state"));
-  m_stay.remark->setText(decision.missing_bytes == 0
-                             ? tr("the state stays in memory")
-                             : tr("what is left of the state stays in memory"));
+  m_stay.remark->setText(decision.missing_bytes == 0 ? tr("the state stays in memory")
+                                                     : tr("the rest stays in memory"));
 }
 
 void DecisionPanel::refreshButtons() {
