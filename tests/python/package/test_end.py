@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import sys
 import unittest
 from unittest import mock
 
@@ -82,6 +83,16 @@ class Ranks(Loop):
         self.run_steps(2)  # and break
         self.assertIn("ended in step 2", self.said())
         self.assertIn("call job.finish() in place of break", self.said())
+
+    def test_an_exit_with_a_reason(self):
+        self.attached()
+        self.run_steps(2)
+        with mock.patch.object(sys, "exit"), mock.patch.object(sys, "excepthook"):
+            module._end_at_errors(self.job)
+            sys.exit(0)
+            self.assertIn("ended in step 2", self.said())
+            sys.exit("no data left")
+            self.assertEqual(self.said(), "")
 
     def test_ends_that_are_none_of_the_program(self):
         self.attached()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers with persistent=False: statistics are refused, caches are not."""
 
+import itertools
 import unittest
 
 import torch
@@ -68,12 +69,26 @@ class Unsaved(Loop):
         def writes_the_same(model, kept, x):
             kept.data.copy_(kept.clone())
 
-        for change in (grows, switches, fills, writes_the_same):
+        def of_an_evaluation(model, kept, x):
+            with torch.inference_mode():
+                model.kept = torch.ones(4)
+
+        for change in (grows, switches, fills, writes_the_same, of_an_evaluation):
             with self.subTest(change.__name__):
                 self.setUp()
                 self.bind_with(change)
                 self.run_steps(12)
                 self.doCleanups()
+
+    def test_values_that_are_replaced_now_and_then(self):
+        steps = itertools.count()
+
+        def replaced(model, kept, x):
+            if (at := next(steps)) % 3 == 0:
+                model.kept = torch.full((4,), float(at))
+
+        self.bind_with(replaced)
+        self.run_steps(40)
 
     def test_tensors_of_other_kinds(self):
         def build(mesh):

@@ -15,7 +15,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 import torch.distributed as dist
@@ -156,10 +156,10 @@ class TorchJob:
     def schedule(self, factor: Callable[[int], float]) -> None:
         """Multiplies the learning rates of `build` by `factor(step)` in each step.
 
-        It has to be equal on all ranks: job.step raises TesseraError if it is not. A schedule with
-        a state of its own would begin anew in each process that joins, so keep such a state in
-        saved buffers of the model. The factor is computed after the ranks have taken those of rank
-        0.
+        The factor has to be equal on all ranks: job.step raises TesseraError if it is not. A
+        schedule with a state of its own would begin anew in each process that joins, so keep such a
+        state in saved buffers of the model. The factor is computed after the ranks have taken those
+        of the first rank of their stage.
         """
         self._factor = factor
 
@@ -490,9 +490,9 @@ def _end_at_errors(job: Attached) -> None:
 
     Otherwise the groups of torch are torn down first, with threads that other ranks may have left
     in the middle. If one of them aborts the process, that is the last line of its log, and what
-    `job start` gives as the reason.
+    `job start` gives as the reason. An exit with a text or a status needs no other reason.
     """
-    shown = sys.excepthook
+    shown, leave = sys.excepthook, sys.exit
 
     def end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         shown(kind, error, trace)
@@ -502,7 +502,11 @@ def _end_at_errors(job: Attached) -> None:
         sys.stderr.flush()
         os._exit(1)
 
-    sys.excepthook = end
+    def exit_noted(status: Any = None) -> NoReturn:
+        job._is_ended |= status not in (None, 0)
+        leave(status)
+
+    sys.excepthook, sys.exit = end, exit_noted
 
 
 class Attached(TorchJob):
@@ -724,8 +728,8 @@ class Attached(TorchJob):
         if self._is_ended or os.getpid() != self._process:
             return
         print(
-            f"the program has ended in step {self.coming_step}, and its job has not, so it is "
-            "started again: call job.finish() in place of break, or give job.steps(until=…); what "
+            f"the program has ended in step {self.coming_step}, and its job has not, so it may "
+            "be started again: call job.finish() in place of break, or give job.steps(until=…); what "
             "follows the loop is for runs without Tessera",
             file=sys.stderr,
             flush=True,

@@ -20,7 +20,13 @@ _NUM_STEPS = 8  # a cache that grows may be replaced in some steps in a row
 
 
 def _is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.shape == other.shape and torch.equal(one, other)
+    is_like = one.shape == other.shape and one.device == other.device
+    return is_like and torch.equal(one, other)
+
+
+def _version(value: torch.Tensor) -> int:
+    """Those that torch.inference_mode() has made have none, and cannot be written in place."""
+    return -1 if value.is_inference() else value._version
 
 
 class _Kept:
@@ -29,12 +35,12 @@ class _Kept:
     def __init__(self, value: torch.Tensor) -> None:
         self._value = value
         self._sums = sums_of(value)
-        self._version = value._version
+        self._version = _version(value)
         self.is_changed = False
 
     def read(self) -> None:
-        if self._value._version != self._version:
-            self._version = self._value._version
+        if _version(self._value) != self._version:
+            self._version = _version(self._value)
             self.is_changed = not _is_equal(sums_of(self._value), self._sums)
 
 
@@ -43,7 +49,7 @@ class _Buffer:
 
     def __init__(self, module: nn.Module, key: str, value: torch.Tensor) -> None:
         self._module, self._key = module, key
-        self._value, self._version = value, value._version
+        self._value, self._version = value, _version(value)
         self._num_read = 0
         # Different contents of one shape, of the last steps in a row that each made a new one.
         self._seen = [sums_of(value)]
@@ -55,11 +61,12 @@ class _Buffer:
             return False
         # In the first steps also what does not show in the version: writes through `.data`.
         self._num_read += 1
-        is_same = now is self._value and now._version == self._version
+        is_same = now is self._value and _version(now) == self._version
         if is_same and self._num_read > _NUM_STEPS:
+            self._seen = self._seen[-1:]
             return False
         shape = self._value.shape
-        self._value, self._version = now, now._version
+        self._value, self._version = now, _version(now)
         sums = sums_of(now)
         if now.shape != shape or any(_is_equal(sums, one) for one in self._seen):
             self._seen = []
@@ -68,7 +75,7 @@ class _Buffer:
 
 
 class Unsaved:
-    """Those of a job, on all of its meshes."""
+    """The buffers of a job that are not saved, on all of its meshes."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
@@ -98,8 +105,8 @@ class Unsaved:
         self._changed = next((name for name, one in self._kept.items() if one.is_changed), None)
 
     def check_change(self) -> None:
-        """Raises TesseraError naming a buffer that ranks that join would have otherwise. Any
-        thread."""
+        """Raises TesseraError naming a buffer that was changed in place so far: ranks that join
+        would have other values. Any thread."""
         if (name := self._changed) is not None:
             _refuse(name)
 
