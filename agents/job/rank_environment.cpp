@@ -50,7 +50,7 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
   add(rank_variable::kLayoutFile, spec.layout_file);
   if (spec.cuda_device >= 0) add(rank_variable::kCudaDevice, std::to_string(spec.cuda_device));
   add(rank_variable::kCollectiveTimeout, std::to_string(spec.collective_timeout));
-  // Python orders a set of texts by their hashes, which each process would otherwise salt: ranks
+  // Python orders a set of strings by their hashes, which each process would otherwise salt: ranks
   // that number the classes of a data set by list(set(labels)) would number them differently.
   constexpr std::string_view kHashSeed = "PYTHONHASHSEED=";
   const bool is_given = std::ranges::any_of(

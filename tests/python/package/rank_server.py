@@ -9,6 +9,7 @@ import atexit
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 
@@ -22,7 +23,9 @@ torch.set_num_threads(1)
 
 
 def run(source, environment, files):
-    """In the new process, which begins with numbers of its own, as any does."""
+    """In the new process, which begins with random numbers of its own, as any does. It ends when
+    it waits too long for another that has ended."""
+    signal.alarm(100)
     for stream, file in zip((sys.stdout, sys.stderr), files):
         os.dup2(file.fileno(), stream.fileno())
     os.environ.clear()
@@ -34,7 +37,7 @@ def run(source, environment, files):
     try:
         exec(compile(source, "<rank>", "exec"), {"__name__": "__main__"})
     except SystemExit as end:
-        status = end.code or 0
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         sys.excepthook(*sys.exc_info())
         status = 1

@@ -66,7 +66,7 @@ class Ranks(unittest.TestCase):
                     "(range(20), [16, 4])\n"
                 )
                 if is_refused:
-                    self.says(text, "random_split has dealt differs", "torch.Generator().manual_")
+                    self.says(text, "random_split has dealt the data differs", "torch.Generator().manual_")
                     continue
                 for _, output, error in run_ranks(text + TRAIN):
                     self.assertEqual(output, "all steps\n", error)

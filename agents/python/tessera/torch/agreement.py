@@ -19,8 +19,8 @@ _REMEDIES = {
     "the factor of job.schedule": _STATEFUL,
     "max_norm of job.step": _STATEFUL,
     "job.sampler": "give it the same num_samples, global_batch, seed and axes on all ranks",
-    "the data that random_split has dealt": (
-        "pass generator=torch.Generator().manual_seed(1) to random_split"
+    "the order in which random_split has dealt the data": (
+        "call random_split equally on all ranks, with generator=torch.Generator().manual_seed(1)"
     ),
 }
 

@@ -22,7 +22,10 @@ _checksum_of_splits = 0
 
 
 def set_seeds() -> None:
-    """Of torch, NumPy and Python, in a process that has other ranks beside it, or may get them."""
+    """Seeds torch, NumPy and Python in a process that has other ranks beside it, or may get them.
+
+    A seed that the script has set before this import counts no more.
+    """
     if not any(name in os.environ for name in ("TESSERA_RANK_SOCKET", FOLDER, "WORLD_SIZE")):
         return
     random.seed(_SEED)
@@ -34,7 +37,7 @@ def set_seeds() -> None:
 
 
 def note_splits() -> None:
-    """From now on, for checksum_of_splits(). random_split takes its order from here only."""
+    """Notes the orders that random_split draws from now on, for checksum_of_splits()."""
     module: Any = dataset
     draw = module.randperm
 
@@ -50,5 +53,5 @@ def note_splits() -> None:
 
 
 def checksum_of_splits() -> int:
-    """Of the indices that random_split has dealt so far."""
+    """Returns a checksum of the orders in which random_split has dealt data so far."""
     return _checksum_of_splits
