@@ -654,15 +654,14 @@ void CheckpointDesk::Look(const std::string& path,
         });
 }
 
-const engine::CheckpointEntry* CheckpointDesk::Newest(const std::string& job,
-                                                      const std::set<std::string>& except) const {
+const engine::CheckpointEntry* CheckpointDesk::Newest(const std::string& job) const {
   const engine::CheckpointEntry* newest = nullptr;
   const auto now = timers_.now();
   for (const auto& [path, known] : known_) {
     const engine::CheckpointEntry& entry = known.entry;
     const bool is_reached = !known.not_before || now > *known.not_before;
-    const bool is_usable = entry.job == job && entry.problem.empty() && is_reached &&
-                           IsOfPast(entry) && !except.contains(path);
+    const bool is_usable =
+        entry.job == job && entry.problem.empty() && is_reached && IsOfPast(entry);
     if (is_usable && (!newest || IsNewer(entry, *newest))) newest = &entry;
   }
   return newest;

@@ -69,9 +69,7 @@ class CheckpointDesk : public RegistrarPart {
   /// its past.
   void OnTimeline(const std::string& job, std::int64_t timeline, std::int64_t step);
   /// The newest one of the job's past that can be loaded as far as is known, or nullptr.
-  /// \param except paths of checkpoints that do not count
-  const engine::CheckpointEntry* Newest(const std::string& job,
-                                        const std::set<std::string>& except = {}) const;
+  const engine::CheckpointEntry* Newest(const std::string& job) const;
   /// Finds out whether that one is still there. If it is not, another becomes the newest.
   void ExamineNewest(const std::string& job);
   /// It could not be loaded.

@@ -43,12 +43,12 @@ bool IsJobName(const std::string& name);
 struct DeviceLoss {
   std::vector<ptc::DeviceId> lost;
   engine::ConsistentCut cut;
-  Remaining remaining;                              // when the way out was looked for
-  std::optional<std::uint64_t> snapshot;            // to which the job could return then
-  std::optional<UsableCheckpoint> checkpoint = {};  // that it could load then
-  /// Sources that failed to load in this loss. Each would be offered again and again otherwise.
-  std::set<std::string> failed_checkpoints = {};
-  std::optional<std::uint64_t> failed_snapshot = {};
+  Remaining remaining;                                // when the way out was looked for
+  std::optional<std::uint64_t> snapshot;              // to which the job could return then
+  std::optional<UsableCheckpoint> checkpoint = {};    // that it could load then
+  std::optional<std::uint64_t> failed_snapshot = {};  // the last one that could not be loaded
+  int snapshot_failures = 0;                          // of that one
+  static constexpr int kMostSnapshotFailures = 2;     // then a checkpoint is tried first
   bool is_looking = false;        // for the files of that checkpoint, to begin with it
   std::uint64_t search = 0;       // identifies that search
   std::optional<WayOut> way_out;  // that was found last

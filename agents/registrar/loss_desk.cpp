@@ -71,8 +71,7 @@ std::optional<UsableCheckpoint> LossDesk::FindCheckpoint(const Job& job) const {
       job.device_loss->failures == 0) {
     return job.device_loss->checkpoint;
   }
-  const engine::CheckpointEntry* const newest = uses_.checkpoints.Newest(
-      job.name, job.device_loss ? job.device_loss->failed_checkpoints : std::set<std::string>());
+  const engine::CheckpointEntry* const newest = uses_.checkpoints.Newest(job.name);
   if (!newest) return std::nullopt;
   return UsableCheckpoint{newest->path, newest->step};
 }
@@ -108,8 +107,8 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
     return;
   }
   if (job.device_loss) {  // the job is still suspended
-    loss.failed_checkpoints = job.device_loss->failed_checkpoints;
     loss.failed_snapshot = job.device_loss->failed_snapshot;
+    loss.snapshot_failures = job.device_loss->snapshot_failures;
   }
   if (!is_new) {
     loss.way_out = std::move(job.device_loss->way_out);
@@ -128,7 +127,8 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
                   loss.cut.lost.empty() ? job.reason : engine::ReasonOf(loss.cut.lost),
                   std::max(job.step, loss.cut.step)};
   if (snapshot) facts.snapshot_step = snapshot->row->state.step;
-  facts.snapshot_failed = snapshot && loss.failed_snapshot == snapshot->row->id;
+  facts.snapshot_failed = snapshot && loss.failed_snapshot == snapshot->row->id &&
+                          loss.snapshot_failures >= DeviceLoss::kMostSnapshotFailures;
   facts.checkpoint = loss.checkpoint;
   const std::uint64_t search = loss.search;
   job.device_loss = std::move(loss);
@@ -238,7 +238,6 @@ void LossDesk::LookAndBegin(Job& job) {
     const Status begun = begin();
     if (begun) return;
     ++now->device_loss->failures;
-    now->device_loss->failed_checkpoints.insert(path);
     uses_.checkpoints.NoteProblem(path, begun.error().message, false);
     NoteFailure(*now, begun.error());
   });
@@ -281,13 +280,14 @@ Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
   return OkStatus();
 }
 
-// One failure may be that of a node which is silent for a moment, so the snapshot is tried twice.
+// One failure may be that of a node which is silent for a moment.
 void LossDesk::NoteSnapshotFailure(Job& job, const Txn& txn) {
   const bool returned = txn.recovery->steps_lost && !txn.checkpoint();
   if (!returned || !job.device_loss || txn.cancelled) return;
   DeviceLoss& loss = *job.device_loss;
-  if (loss.failures == 0 || !loss.checkpoint) return;
-  loss.failed_snapshot = loss.snapshot;
+  if (std::exchange(loss.failed_snapshot, loss.snapshot) != loss.snapshot)
+    loss.snapshot_failures = 0;
+  if (++loss.snapshot_failures < DeviceLoss::kMostSnapshotFailures || !loss.checkpoint) return;
   loss.remaining = {};  // so that the search is made again
   AskAgain(job);
 }
@@ -302,7 +302,6 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
     if (stored && reason.find(stored->path) != std::string::npos) {
       const bool is_damaged = reason.find("is damaged") != std::string::npos;
       uses_.checkpoints.NoteProblem(stored->place, reason, is_damaged);
-      if (job.device_loss) job.device_loss->failed_checkpoints.insert(stored->place);
     }
     NoteSnapshotFailure(job, txn);
     if (txn.run->machine().gave_up()) {
@@ -344,7 +343,6 @@ Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path
   }
   DeviceLoss& loss = *job.device_loss;
   loss.checkpoint = UsableCheckpoint{path, manifest.step, true};
-  loss.failed_checkpoints.erase(path);
   loss.chosen = engine::LossChoice::kContinue;
   loss.failures = 0;
   loss.not_before.reset();
