@@ -68,16 +68,16 @@ Result<SnapshotDesk::Adoption> SnapshotDesk::Adopt(
   };
   std::ranges::sort(rows, std::ranges::greater(), version);
   for (SnapshotRow& row : rows) {
+    Entry& entry = entries_[row.state.job];
+    if (entry.newest && entry.is_whole && version(*entry.newest) >= version(row)) return out;
     const auto found = holders.find(row.id);
     const std::set<std::int32_t> nodes =
         found == holders.end() ? std::set<std::int32_t>() : found->second;
     const auto plan = engine::ViewPlan::OfSnapshot(row.state.layout, row.state.guest);
     if (!plan.IsCoveredBy(nodes)) {
-      out.incomplete.push_back(row.state.step);
+      if (!out.incomplete) out.incomplete = row.state.step;
       continue;
     }
-    Entry& entry = entries_[row.state.job];
-    if (entry.newest && entry.is_whole && version(*entry.newest) >= version(row)) return out;
     row.of_timeline = row.state.timeline;
     TESSERA_RETURN_IF_ERROR(world_.journal->Put(RowOf(row.state.job), ToText(row)));
     SetNewest(entry, std::move(row));
@@ -298,7 +298,7 @@ engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {
   const Entry& entry = found->second;
   engine::SnapshotStatus status = entry.status;
   if (!entry.newest || entry.is_whole) return status;
-  status.problem = fmt::format("that of step {} is incomplete without the shares of n{}",
+  status.problem = fmt::format("the snapshot of step {} is incomplete: n{} report no share",
                                entry.newest->state.step, fmt::join(entry.lacking, ", n"));
   status.step.reset();
   status.bytes = status.num_nodes = 0;

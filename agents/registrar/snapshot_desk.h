@@ -35,8 +35,8 @@ class SnapshotDesk {
     std::function<void(const std::string& job, const std::string& text)> warn;
     engine::DurableStore* journal = nullptr;
     /// Whether nodes may free shares of this job that no row names: the job table knows what became
-    /// of the job, and its row was not restored from nodes. `origin`: as JobRow::origin; 0: unknown.
-    /// Absent: always.
+    /// of the job, and its row was not restored from nodes. `origin`: as JobRow::origin; 0:
+    /// unknown. Absent: always.
     std::function<bool(const std::string& job, std::uint64_t origin)> may_free = {};
   };
   /// What is known about a job.
@@ -53,7 +53,7 @@ class SnapshotDesk {
   struct Adoption {
     /// Step of the snapshot; nullopt if there is none, or if the desk knows it or a newer one.
     std::optional<std::int64_t> step;
-    std::vector<std::int64_t> incomplete;  // steps of newer ones, descending
+    std::optional<std::int64_t> incomplete;  // step of the newest one, if nodes lack parts of it
   };
 
   explicit SnapshotDesk(World world) : world_(std::move(world)) {}
@@ -85,7 +85,8 @@ class SnapshotDesk {
   const SnapshotRow* Find(const std::string& job, std::int64_t timeline) const;
   /// Whether these nodes together have all of that snapshot.
   bool IsCovered(const std::string& job, const std::set<std::int32_t>& nodes) const;
-  /// Lists the newest snapshot only while nodes report all of it, else names the nodes that do not.
+  /// Lists the newest snapshot, or names the nodes that no longer report their shares of it if the
+  /// others do not have all of it.
   engine::SnapshotStatus StatusOf(const std::string& job) const;
 
  private:

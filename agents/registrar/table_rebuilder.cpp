@@ -187,11 +187,11 @@ void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
     publisher_.NoteJournaled(adopted.error());
     return;
   }
-  for (const std::int64_t step : adopted->incomplete) {
+  if (adopted->incomplete) {
     AddEvent(engine::Severity::kWarning, job.name,
              fmt::format("it cannot return to the snapshot of step {}: the nodes that are there do "
                          "not hold all of it",
-                         step));
+                         *adopted->incomplete));
   }
   if (adopted->step) {
     AddEvent(engine::Severity::kWarning, job.name,

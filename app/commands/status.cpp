@@ -82,13 +82,13 @@ std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
   std::string text = every.steps > 0     ? fmt::format("snapshot every {} steps", every.steps)
                      : every.seconds > 0 ? fmt::format("snapshot every {} s", every.seconds)
                      : snapshots.step    ? std::string("no further snapshots, kept")
-                                         : std::string("no further snapshots");
+                                         : std::string("no snapshot");
   if (snapshots.step) {
     text += fmt::format(": step {}, {} on {}", *snapshots.step, formatBytes(snapshots.bytes),
                         Counted(snapshots.num_nodes, "node"));
     if (snapshots.num_nodes == 1) text += " (does not survive its loss)";
     if (snapshots.seconds > 0) text += ", taken in " + formatSeconds(snapshots.seconds);
-  } else {
+  } else if (every.is_on()) {
     text += ": none";
   }
   if (snapshots.forecast.bytes > 0)

@@ -302,13 +302,13 @@ class SnapshotDeskTest : public QObject {
     };
     const auto nothing = d.desk->Adopt({row(6, 50)}, {});
     QVERIFY(nothing && !nothing->step);
-    QCOMPARE(nothing->incomplete, std::vector<std::int64_t>{50});
+    QCOMPARE(nothing->incomplete, std::optional<std::int64_t>(50));
     QVERIFY(d.disk.rows.empty());
     const auto adopted = d.desk->Adopt({row(6, 30), row(7, 40), row(8, 50)},
                                        {{6, {0, 1}}, {7, {0}}});  // nobody holds 8
     QVERIFY(adopted);
     QCOMPARE(adopted->step, std::optional<std::int64_t>(40));
-    QCOMPARE(adopted->incomplete, std::vector<std::int64_t>{50});
+    QCOMPARE(adopted->incomplete, std::optional<std::int64_t>(50));
     d.facts.every = {};
     d.facts.keeps = true;
     d.At(60);  // nobody has turned snapshots off
@@ -317,7 +317,9 @@ class SnapshotDeskTest : public QObject {
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
     QVERIFY(d.desk->IsCovered(kJob, {0}));
     const auto older = d.desk->Adopt({row(6, 30)}, {{6, {0, 1}}});
-    QVERIFY(older && !older->step && older->incomplete.empty());
+    QVERIFY(older && !older->step && !older->incomplete);
+    const auto partial = d.desk->Adopt({row(6, 30)}, {{6, {0}}});  // an older one does not matter
+    QVERIFY(partial && !partial->step && !partial->incomplete);
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(40));
     d.facts.keeps = false;
     d.At(61);
@@ -341,7 +343,7 @@ class SnapshotDeskTest : public QObject {
     QCOMPARE(lost.step, std::nullopt);
     QCOMPARE(lost.num_nodes, 0);
     QCOMPARE(lost.problem,
-             std::string("that of step 3 is incomplete without the shares of n0, n1"));
+             std::string("the snapshot of step 3 is incomplete: n0, n1 report no share"));
     // An older one that nodes hold is then better than the newest.
     const SnapshotRow older{6, {kJob, 1, 0, 2, d.layout}, "", 0};
     const auto adopted = d.desk->Adopt({older}, {{6, {1}}});
