@@ -117,7 +117,7 @@ class Membership {
 
   /// Whether nothing is heard from the node any more.
   static bool IsSilent(const Node& node);
-  /// "n1 was silent for 10 s": for as long as a node with its state is, at least.
+  /// "n1 was silent for 10 s": the least time after which a node has its state.
   std::string SilentText(const Node& node) const;
   /// How often nodes send heartbeats. In clusters of more than a thousand nodes they do so less
   /// often: else the registrar would do little else.

@@ -31,6 +31,7 @@ std::int64_t StepsAhead(const Job& job) {
 
 /// How long the registrar waits for the next report of digests while ranks continue.
 constexpr auto kDigestPatience = std::chrono::seconds(30);
+constexpr auto kStoodStill = std::chrono::seconds(1);  // between two ticks
 
 }  // namespace
 
@@ -55,7 +56,7 @@ void TransactionDesk::Tick(Clock::time_point now) {
     txn_->digests_deadline.reset();
     Feed(engine::DigestsOverdue{});
   }
-  FeedSilence();
+  FeedSilence(now);
   RepeatRequests(now);
   if (!txn_) EraseLeftRow();
 }
@@ -256,9 +257,9 @@ std::set<std::int32_t> TransactionDesk::Needed() const {
   return machine.round() > 0 ? machine.participants() : machine.waiting_for();
 }
 
-// The end of a node of the job ends the ranks of others, which shows at once. Nothing shows that of
-// a node that only joins, and the job may be paused for it. Until the decision a false alarm costs
-// a roll back.
+// When a node of the job ends, the ranks of others end as well, which shows at once. The end of a
+// node that only joins does not, and the job may be paused for it. Until the decision a false alarm
+// costs a rollback.
 bool TransactionDesk::IsSuspectJoiner(const Membership::Node& node) const {
   const Job* const job = jobs_.Find(txn_->job);
   return node.state == engine::NodeState::kSuspect && !txn_->recovery && job &&
@@ -266,12 +267,15 @@ bool TransactionDesk::IsSuspectJoiner(const Membership::Node& node) const {
          txn_->run->phase() < TxnPhase::kCommitting && txn_->run->machine().round() == 0;
 }
 
-void TransactionDesk::FeedSilence() {
+void TransactionDesk::FeedSilence(Clock::time_point now) {
+  // What was sent while this process stood still is yet to be read.
+  const bool stood_still = now - std::exchange(looked_, now) > kStoodStill;
   if (!txn_) return;
   for (const std::int32_t number : Needed()) {
     const Membership::Node* node = members_.Find(number);
     if (!node || !txn_) continue;
-    if (!Membership::IsSilent(*node) && !IsSuspectJoiner(*node)) continue;
+    const bool is_suspect = !stood_still && IsSuspectJoiner(*node);
+    if (!Membership::IsSilent(*node) && !is_suspect) continue;
     const bool is_lost = node->state == engine::NodeState::kDead;  // and not only out of reach
     if (is_lost && txn_->run->machine().round() > 0) {
       GiveUpRounds(number, members_.SilentText(*node));

@@ -144,7 +144,7 @@ class TransactionDesk : public RegistrarPart {
   /// Begins to watch the ranks that the transaction starts.
   void WatchJoining(const Job& job);
   /// A node may have been silent before the transaction began to wait for it.
-  void FeedSilence();
+  void FeedSilence(Clock::time_point now);
   /// Whether the node would get its first ranks of the job, and sends no heartbeats.
   /// \pre a transaction runs
   bool IsSuspectJoiner(const Membership::Node& node) const;
@@ -214,6 +214,7 @@ class TransactionDesk : public RegistrarPart {
   Acts acts_{journal_};
   std::optional<Txn> txn_;
   std::optional<engine::TxnStatus> last_;  // of the last finished one
+  Clock::time_point looked_;               // for silent nodes, last
   std::optional<std::string> left_row_;    // the job of the last one, whose row is still there
 };
 
