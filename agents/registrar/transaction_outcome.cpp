@@ -375,7 +375,7 @@ void TransactionDesk::CloseRecord(const engine::HistoryEntry& entry, bool is_of_
           closed.result = "unknown";
           closed.reason =
               "registrar.db, which had its outcome, was lost, or the cluster was stopped; "
-              "`tesseractl status` shows where the job is now";
+              "`tesseractl status` shows the job if it is still there";
         }
         if (committed) {
           closed.epoch = (*held)->epoch;

@@ -44,13 +44,15 @@ std::vector<std::string> lossesOf(const std::string& name) {
     return session.snapshot(kLookPatience);
   }();
   if (!snapshot)
-    return {fmt::format("the jobs of '{}', which are not known: {}", name,
-                        snapshot.error().message)};
+    return {
+        fmt::format("the jobs of '{}', which are not known: {}", name, snapshot.error().message)};
   std::vector<std::string> losses;
   for (const engine::JobStatus& job : snapshot->jobs)
-    if (job.state != engine::JobState::kStopped && job.state != engine::JobState::kFailed)
-      losses.push_back(fmt::format("job '{}' ({}, step {})", job.name, engine::ToString(job.state),
-                                   job.step));
+    if (job.state == engine::JobState::kUnknown)
+      losses.push_back(fmt::format("job '{}', which only its nodes know", job.name));
+    else if (job.state != engine::JobState::kStopped && job.state != engine::JobState::kFailed)
+      losses.push_back(
+          fmt::format("job '{}' ({}, step {})", job.name, engine::ToString(job.state), job.step));
   return losses;
 }
 
@@ -65,11 +67,10 @@ std::optional<int> confirm(const Invocation& call, const std::vector<std::string
     for (std::string& loss : lossesOf(name)) losses.push_back(std::move(loss));
   }
   if (running.empty() || (losses.empty() && !call.arguments.has("all"))) return std::nullopt;
-  return askBefore(
-      call, fmt::format("Stop {}{}", fmt::join(running, ", "),
-                        losses.empty() ? ""
-                                       : fmt::format(" and lose the state of {}",
-                                                     fmt::join(losses, ", "))));
+  return askBefore(call, fmt::format("Stop {}{}", fmt::join(running, ", "),
+                                     losses.empty() ? ""
+                                                    : fmt::format(" and lose the state of {}",
+                                                                  fmt::join(losses, ", "))));
 }
 
 int runDown(const Invocation& call) {
@@ -111,8 +112,8 @@ Command downCommand() {
                      "The history stays, and the next `up` of that name continues it: `tesseractl "
                      "history --cluster NAME` reads it meanwhile. The logs stay until that `up`.",
                      "A cluster of `up --hosts` is stopped over ssh, as it was started."},
-           .examples = {"tesseractl down", "tesseractl down --cluster lab",
-                        "tesseractl down --yes", "tesseractl down --all --yes"}},
+           .examples = {"tesseractl down", "tesseractl down --cluster lab", "tesseractl down --yes",
+                        "tesseractl down --all --yes"}},
           runDown};
 }
 

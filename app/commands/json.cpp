@@ -194,8 +194,10 @@ Json toJson(const engine::JobStatus& job) {
                {"metrics", metricsOf(job.metrics)},
                {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
   if (job.state != engine::JobState::kUnknown) return json;
-  for (auto& [key, value] : json.items())
-    if (key != "name" && key != "state" && key != "epoch" && key != "reason") value = nullptr;
+  for (auto& [key, value] : json.items()) {
+    const bool isKnown = key == "name" || key == "state" || key == "epoch" || key == "reason";
+    if (!isKnown && !value.is_array()) value = nullptr;
+  }
   return json;
 }
 

@@ -111,8 +111,8 @@
         <translation>er kann nicht zum Snapshot von Schritt %1 zurückkehren: Die vorhandenen Knoten halten ihn nicht vollständig</translation>
     </message>
     <message>
-        <source>that of step %1 is incomplete without the shares of %2</source>
-        <translation>der von Schritt %1 ist ohne die Anteile von %2 unvollständig</translation>
+        <source>the snapshot of step %1 is incomplete: %2 report no share</source>
+        <translation>der Snapshot von Schritt %1 ist unvollständig: %2 melden keinen Anteil</translation>
     </message>
     <message>
         <source>it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken</source>
@@ -275,8 +275,8 @@
         <translation>der Agent des Registrars endete, bevor die Transaktion begann</translation>
     </message>
     <message>
-        <source>registrar.db, which had its outcome, was lost, or the cluster was stopped; `tesseractl status` shows where the job is now</source>
-        <translation>registrar.db mit ihrem Ausgang ging verloren, oder der Cluster wurde beendet; `tesseractl status` zeigt, wo der Job jetzt ist</translation>
+        <source>registrar.db, which had its outcome, was lost, or the cluster was stopped; `tesseractl status` shows the job if it is still there</source>
+        <translation>registrar.db mit ihrem Ausgang ging verloren, oder der Cluster wurde beendet; `tesseractl status` zeigt den Job, wenn es ihn noch gibt</translation>
     </message>
     <message>
         <source>refuses %1: not in its folder of allowed keys</source>

@@ -100,6 +100,7 @@ engine::TxnStatus pastTxnOf(const HistoryEntry& entry, std::optional<TxnPhase> p
   } else {
     txn.phase = entry.result == "committed"     ? TxnPhase::kDone
                 : entry.result == "rolled_back" ? TxnPhase::kRolledBack
+                : entry.result == "unknown"     ? TxnPhase::kInDoubt
                                                 : TxnPhase::kFailed;
   }
   PastPlace from = pastPlaceOf(entry.from, entry.from_options, 0);

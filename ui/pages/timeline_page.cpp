@@ -199,7 +199,8 @@ std::optional<double> TimelinePage::clusterNow() const {
   const engine::JobStatus* job = m_model.job();
   const bool over = job == nullptr || job->state == engine::JobState::kStopped ||
                     job->state == engine::JobState::kSuspended ||
-                    job->state == engine::JobState::kFailed;
+                    job->state == engine::JobState::kFailed ||
+                    job->state == engine::JobState::kUnknown;
   return over ? std::nullopt : std::optional(localNow() + m_skew);
 }
 

@@ -106,6 +106,8 @@ void Notices::refreshJob(bool isShown) {
   } else if (job->state == engine::JobState::kSuspended) {
     notice->say(Surface::Tone::Problem,
                 tr("%1 is suspended: %2").arg(name, localized(job->reason)));
+  } else if (job->state == engine::JobState::kUnknown) {
+    notice->say(Surface::Tone::Problem, localized(job->reason));
   } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
     notice->say(Surface::Tone::Accent, tr("%1 is starting: %2").arg(name, localized(job->reason)));
   } else if (const engine::DeviceStatus* slow = model.slowestDevice(); slow != nullptr) {

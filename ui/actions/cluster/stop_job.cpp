@@ -5,6 +5,7 @@
 #include "ui/actions/cluster_list.h"
 #include "ui/dialogs/typed_name_dialog.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -56,6 +57,8 @@ ClusterCommand stopJobCommand(const CommandContext& with) {
            .blocked =
                [&with] {
                  using enum engine::JobState;
+                 const engine::JobStatus* const job = with.model.job();
+                 if (job != nullptr && job->state == kUnknown) return localized(job->reason);
                  return with.jobIsNot({kStarting, kRunning, kPausing, kPaused, kWaitingDecision,
                                        kSuspended, kFailed},
                                       ClusterMenu::tr("The job has ended."));
