@@ -19,11 +19,9 @@ namespace fs = std::filesystem;
 constexpr const char* kHistoryFile = "history.db";
 constexpr const char* kJournalFile = "registrar.db";
 
-bool isHistory(const fs::path& file) {
-  return file.filename().string().starts_with(kHistoryFile);
-}
+bool isHistory(const fs::path& file) { return file.filename().string().starts_with(kHistoryFile); }
 
-/// Of the first registrar, and of those after a move.
+/// Whether it is the journal of the first registrar, or of one after a move.
 bool isJournal(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.starts_with("registrar") && name.ends_with(".db");
@@ -58,8 +56,8 @@ Status setAside(const fs::path& history) {
     fs::remove(to, ignored);
     if (fs::exists(from, ignored)) fs::rename(from, to, failure);
     if (failure)
-      return Unavailable(fmt::format("cannot move {} to {}: {}", from.string(), to.string(),
-                                     failure.message()));
+      return Unavailable(
+          fmt::format("cannot move {} to {}: {}", from.string(), to.string(), failure.message()));
   }
   return OkStatus();
 }

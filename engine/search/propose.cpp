@@ -647,7 +647,7 @@ class Search {
     if (Candidate* const best = BestOf(fit)) best->recommended = true;
   }
 
-  /// Whether the candidate counts as as fast as the fastest one. A user who wants to use all
+  /// Whether the candidate counts as one of the fastest. A user who wants to use all
   /// devices accepts any move, so a small gain counts, but not against staying.
   bool IsAsFast(const Candidate& candidate, double fastest) const {
     const bool counts_small = input_.aim == Aim::kUseAll && !candidate.current;

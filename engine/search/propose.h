@@ -53,7 +53,7 @@ struct SearchInput {
 
 /// Two estimates that differ by less count as equal.
 inline constexpr double kEqualSpeed = 0.03;
-/// The same for Aim::kUseAll. The texts of reasons call such estimates "as fast".
+/// The same for Aim::kUseAll, and for two meshes that a reason compares with each other.
 inline constexpr double kSameSpeed = 0.005;
 inline constexpr std::int64_t kMaxProposed = 8;
 

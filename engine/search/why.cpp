@@ -46,13 +46,15 @@ const Candidate* RivalOf(const std::vector<Candidate>& candidates) {
 }
 
 /// Returns the advantage and the disadvantage of the best other configuration. Its speed is
-/// compared with `now` if the speed of `chosen` is, else with `chosen`.
+/// compared with `now` if the speed of `chosen` is and the texts differ, else with `chosen`.
 std::string RivalText(const Candidate& chosen, const Candidate& rival, std::optional<double> now) {
   const double gain = chosen.step_seconds / rival.step_seconds - 1;
   const bool is_equal = std::abs(gain) < kSameSpeed;
+  const bool is_told =
+      now && AgainstNow(*now, rival.step_seconds) != AgainstNow(*now, chosen.step_seconds);
   const std::string speed =
-      is_equal ? "as fast"
-      : now    ? AgainstNow(*now, rival.step_seconds)
+      is_equal  ? "as fast"
+      : is_told ? AgainstNow(*now, rival.step_seconds)
       : gain > 0
           ? fmt::format("{:.0f} % faster", 100 * gain)
           : fmt::format("{:.0f} % slower", 100 * (rival.step_seconds / chosen.step_seconds - 1));

@@ -17,7 +17,7 @@ using namespace tessera::test;
 
 namespace {
 
-// So many steps after the change was asked for that a busy machine can prepare it.
+// Enough steps after the change was asked for that a busy machine can prepare it.
 constexpr std::int64_t kSteps = 500, kChange = 100, kBatch = 4;
 const QString kStepTime = QStringLiteral("0.006");
 
