@@ -112,7 +112,8 @@ Result<LessonTarget> TargetOf(const LessonState& state, const LessonChange& chan
     }
     auto choice = ChooseMesh(InputOf(state, devices), target.options);
     // A micro-batch that is larger than the new share is left to the trainer.
-    if (!change.micro_batch) {
+    const bool may_be_large = !change.micro_batch && target.options.micro_batch != 0;
+    if (may_be_large && (!choice || !choice->idle.empty())) {
       auto other = ChooseMesh(InputOf(state, devices), StepOptions{target.options.zero, 0});
       if (other && (!choice || other->idle.size() < choice->idle.size())) choice = std::move(other);
     }

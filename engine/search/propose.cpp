@@ -525,9 +525,17 @@ class Search {
       auto found = Complete(*order[next]);
       if (!found) continue;
       if (found->candidate.fits() || found->candidate.moved_bytes > 0) --plans;
+      const bool is_chosen = found->candidate.fits() && found->keeps && KeptIsEnough();
       (found->candidate.fits() ? fitting : unfit).push_back(std::move(*found));
+      if (is_chosen) break;
     }
     return next;
+  }
+
+  /// Whether others change neither the choice nor its reason if the smallest change fits: the speeds
+  /// of a user's program are not known, so it is compared with none.
+  bool KeptIsEnough() const {
+    return !is_shown_ && input_.aim == Aim::kSmallestChange && input_.settings.program;
   }
 
   std::int64_t CapacityOf(ptc::DeviceId device) const {
