@@ -632,6 +632,45 @@ class ChoiceTest : public QObject {
     QVERIFY(fit->needed <= mib * kMiB);
   }
 
+  // Where the smallest change fits, a choice plans no other mesh, and comes to the same.
+  void theChoiceForAProgramIsWhatIsRecommended() {
+    engine::JobSettings settings;
+    settings.program = engine::OwnProgram{"true",
+                                          {"tensors", R"({"layers": 4, "tensors": [
+          {"name": "layer.{layer}.a", "dtype": "f32", "shape": [96, 64]}]})"},
+                                          {"rules", R"({"rules": [{"match": "layer.{layer}.a",
+          "cut": {"dims": [["tp"], []]}}]})"}};
+    settings.global_batch = 16;
+    const auto tensors = *engine::TensorsOf(settings, false);
+    std::mt19937_64 rng(test::Seed());
+    int num_equal = 0;
+    for (int i = 0; i < 60; ++i) {
+      SearchInput input;
+      input.job = "job";
+      input.settings = settings;
+      const auto* const mesh =
+          i % 2 == 0 ? "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3" : "pp=2 on n0g1,n1g0";
+      input.layout = *engine::MakeLayout(tensors, *ptc::ParseDeviceMesh(mesh));
+      for (const DeviceId device : Devices("3x4")) {
+        input.capacities[device] = static_cast<std::int64_t>(100'000 + rng() % 500'000);
+      }
+      input.devices = Devices("3x4");
+      std::shuffle(input.devices.begin(), input.devices.end(), rng);
+      input.devices.resize(1 + rng() % 12);
+      const auto choice = engine::ChooseMesh(input, std::nullopt);
+      const auto proposal = engine::Propose(input, engine::kMaxProposed);
+      QCOMPARE(choice.has_value(), proposal.has_value());
+      if (!choice || choice->why.find(" keeps tp and pp") == std::string::npos) continue;
+      const Candidate& best = Recommended(*proposal);
+      QCOMPARE(choice->mesh, best.mesh);
+      QVERIFY(choice->options == best.options && choice->used == best.devices);
+      QVERIFY(choice->idle == best.idle);
+      QCOMPARE(choice->why, proposal->why);
+      ++num_equal;
+    }
+    QVERIFY2(num_equal > 10, qPrintable(QString::number(num_equal)));
+  }
+
   // Three heads over two ranks: the first holds one, the second two.
   void theFullestRankNeedNotBeTheFirst() {
     engine::JobSettings settings;
