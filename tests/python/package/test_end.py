@@ -8,7 +8,9 @@ import sys
 import unittest
 from unittest import mock
 
+import torch
 from programs import Loop, run_ranks
+from torch import nn
 
 from tessera.job import Decision
 from tessera.torch import job as module
@@ -93,6 +95,15 @@ class Ranks(Loop):
             self.assertIn("ended in step 2", self.said())
             sys.exit("no data left")
             self.assertEqual(self.said(), "")
+
+    def test_a_tensor_that_is_no_buffer(self):
+        with torch.device("meta"):
+            model = nn.Sequential(nn.Linear(2, 2))
+            model[0].scale = torch.full((2,), 0.5)
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            module._explain_meta(model)
+        self.assertIn("'scale' of 0 is a tensor without values", errors.getvalue())
+        self.assertIn("self.register_buffer('scale'", errors.getvalue())
 
     def test_ends_that_are_none_of_the_program(self):
         self.attached()

@@ -123,6 +123,33 @@ class Updates(Loop):
             self.run_steps(middle=lambda at: self.job.optimizer.step())
         self.assertTrue(torch.equal(self.job.model.out.weight.detach(), weight))
 
+    def test_another_optimizer(self):
+        """Such as that of a discriminator beside the model of the job."""
+        self.bind()
+        other = nn.Linear(3, 1)
+        optimizer = torch.optim.Adam(other.parameters())
+
+        def update(at):
+            other(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+
+        with self.refuses("Adam updates parameters that are none of the job's", "build(mesh)"):
+            self.run_steps(before=update)
+        self.assertEqual(self.job.coming_step, 2)
+
+    def test_an_optimizer_of_one_step(self):
+        """Such as for inputs that mislead the model."""
+        self.bind()
+
+        def search(at):
+            noise = torch.zeros(2, 4, requires_grad=True)
+            optimizer = torch.optim.SGD([noise], lr=0.1)
+            for _ in range(3):
+                (noise - 1).square().sum().backward()
+                optimizer.step()
+
+        self.run_steps(before=search)
+
     def test_an_update_of_a_scaler(self):
         self.bind()
         scaler = torch.amp.GradScaler("cpu", enabled=False)
@@ -641,7 +668,7 @@ class Settings(Loop):
                         self.doCleanups()
 
     def test_settings_that_forward_changes(self):
-        """Counts, what it keeps of its inputs, and what it makes when it is first called."""
+        """What it keeps of its inputs, and what it makes when it is first called."""
         self.bind(build_own)
 
         def evaluate(at):
@@ -651,6 +678,13 @@ class Settings(Loop):
 
         self.run_steps(4, before=evaluate, after=evaluate)
         self.assertEqual(self.job.model.calls, 12)
+
+    def test_a_count_in_forward(self):
+        """Such as for a warm-up. It would begin anew in each process."""
+        self.bind(build_own)
+        with self.refuses("'calls' of the model counts the calls of forward()", "register_buffer"):
+            self.run_steps(20)
+        self.assertEqual(self.job.coming_step, 9)
 
     def run_parts(self, num=4, loss_of=None, before=None, after=None):
         """A loop whose losses are those of `loss_of(model, x)`; forward() of the model without."""

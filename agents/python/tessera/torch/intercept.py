@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tessera.torch.job import TorchJob
 
 _job: weakref.ref[TorchJob] | None = None  # the one that is bound
+_steps: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
 _is_installed = False
 _builds = False  # whether build(mesh) of a job is running
 _WRAPPERS = {
@@ -57,6 +58,7 @@ def watch_over(job: TorchJob | None) -> None:
         _in_each(sampler, _refuse_sampler)
     _in_each(DistributedSampler, _note_sampler)
     _keep_gradients_without_limit()
+    sys.modules["torch.optim.optimizer"].register_optimizer_step_pre_hook(_refuse_optimizer)
     for tensor in (nn.Parameter, torch.Tensor):  # DTensors are no Parameter
         _before(tensor, "__deepcopy__", _refuse_copy)
 
@@ -139,6 +141,19 @@ def _keep_gradients_without_limit() -> None:
             limit(parameters, max_norm, *arguments, **options)
 
     module._clip_grads_with_norm_ = limited
+
+
+def _refuse_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """One that works in a single step, such as on the inputs, has no state that could be lost."""
+    job = None if _job is None else _job()
+    if job is None or job._program is None or optimizer is job._program.optimizer:
+        return
+    if _steps.setdefault(optimizer, job.coming_step) != job.coming_step:
+        raise TesseraError(
+            f"{type(optimizer).__name__} updates parameters that are none of the job's: each rank "
+            "has others, and a rank that joins begins with new ones. Make their module a part of "
+            "the model in build(mesh), and give the optimizer that it returns a group of them"
+        )
 
 
 def _refuse_scaler(job: TorchJob, scaler: Any) -> None:

@@ -497,6 +497,8 @@ def _end_at_errors(job: Attached) -> None:
     def end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         shown(kind, error, trace)
         job._is_ended = True
+        if job._program is not None and "meta" in str(error):
+            _explain_meta(job._program.model)
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -507,6 +509,22 @@ def _end_at_errors(job: Attached) -> None:
         leave(status)
 
     sys.excepthook, sys.exit = end, exit_noted
+
+
+def _explain_meta(model: nn.Module) -> None:
+    """Names a tensor that a module has as an attribute. Only parameters and buffers get values
+    after `build`, which runs on the meta device."""
+    for name, module in model.named_modules():
+        for key, value in vars(module).items():
+            if isinstance(value, torch.Tensor) and value.is_meta:
+                print(
+                    f"'{key}' of {name or 'the model'} is a tensor without values, because it is "
+                    f"neither parameter nor buffer: self.register_buffer('{key}', …, "
+                    "persistent=False) in its __init__ keeps them",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                return
 
 
 class Attached(TorchJob):
@@ -729,8 +747,8 @@ class Attached(TorchJob):
             return
         print(
             f"the program has ended in step {self.coming_step}, and its job has not, so it may "
-            "be started again: call job.finish() in place of break, or give job.steps(until=…); what "
-            "follows the loop is for runs without Tessera",
+            "be started again: call job.finish() in place of break, or give job.steps(until=…); "
+            "what follows the loop is for runs without Tessera",
             file=sys.stderr,
             flush=True,
         )

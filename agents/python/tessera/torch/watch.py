@@ -24,6 +24,7 @@ _IN_BUILD = "a rank that joins would not know: do it in build(mesh)"
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _HOOKS_OF_OPTIMIZERS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 _HOOKS_OF_PARAMETERS = ("_backward_hooks", "_post_accumulate_grad_hooks")
+_NUM_COUNTED = 8  # steps in a row in which a number grows equally
 _NUM_FIRST = 1024  # elements that are read when a job goes on, since other ranks wait then
 _OF_MODULES = frozenset(vars(nn.Module()))  # what all modules have, such as `training`
 
@@ -185,6 +186,8 @@ class Watch:
             _compare(name, constants, vars(module))
         # It is not seen if the loop calls a part of the model, or what torch.compile has made.
         self._check_settings(self._was_called)
+        for settings in self._settings:
+            settings.check_counts()
         self._sees_calls, self._was_called = self._was_called, False
         self._is_called = False
 
@@ -340,6 +343,8 @@ class _Settings:
             if key not in _OF_MODULES and _is_simple(value)
         }
         self._before: dict[str, Any] = {}  # what differed when the present call began
+        # Of numbers that forward() changes: the last one, by how much it grew, and how often so.
+        self._counts: dict[str, tuple[float, float, int]] = {}
 
     def _differing(self) -> dict[str, Any]:
         """What may differ now."""
@@ -360,6 +365,22 @@ class _Settings:
             if now.get(key) is not before.get(key):
                 self._noted.pop(key, None)
                 self._keys.add(key)
+                self._counts.setdefault(key, (0, 0, 0))
+
+    def check_counts(self) -> None:
+        """When a step has ended."""
+        for key, (last, growth, times) in self._counts.items():
+            now = self._attributes.get(key)
+            if not _is_number(now) or key.startswith("_"):
+                continue
+            times = times + 1 if now - last == growth != 0 else 0
+            self._counts[key] = (now, now - last, times)
+            if times == _NUM_COUNTED:
+                raise TesseraError(
+                    f"'{key}' of {self.name} counts the calls of forward(), and a change of the "
+                    f"mesh would begin it anew: count in a buffer, self.register_buffer('{key}', "
+                    "torch.zeros(()))"
+                )
 
     def compare(self) -> None:
         differing = self._differing()
@@ -368,10 +389,13 @@ class _Settings:
         for key, value in differing.items():
             if key in self._keys:
                 continue
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if _is_simple(value) and not is_number and not key.startswith("_"):
+            if _is_simple(value) and not _is_number(value) and not key.startswith("_"):
                 noted[key] = None
         _compare(self.name, noted, self._attributes)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_simple(value: Any) -> bool:
