@@ -24,6 +24,7 @@
 #include "app/commands/simulated_size.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
+#include "engine/files/available_memory.h"
 #include "engine/files/whole_file.h"
 #include "ptc/base/counted.h"
 
@@ -102,6 +103,16 @@ Status takeCudaDevices(const Arguments& arguments, LocalClusterOptions& options)
   return OkStatus();
 }
 
+/// The memory of emulated devices is that of the machine, and is made at the start.
+Status checkMemory(const LocalClusterOptions& options) {
+  const auto free = engine::AvailableMemory();
+  const std::int64_t devices = std::int64_t{options.nodes} * options.devices;
+  if (!free || options.deviceBytes <= *free / devices) return OkStatus();
+  return ResourceExhausted(fmt::format(
+      "{} of {} each need more than the {} of memory that are free: choose a smaller --gpu-memory",
+      Counted(devices, "emulated GPU"), formatBytes(options.deviceBytes), formatBytes(*free)));
+}
+
 Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   LocalClusterOptions options;
   if (arguments.has("simulate")) {
@@ -127,6 +138,9 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   if (const auto text = arguments.value("gpu-memory")) {
     TESSERA_TRY(options.deviceBytes, parseMemory(*text).Context("--gpu-memory"));
   }
+  if (!arguments.has("hosts") && !arguments.has("simulate") &&
+      arguments.valueOr("gpus", "") != kCuda)
+    TESSERA_RETURN_IF_ERROR(checkMemory(options));
   if (const auto text = arguments.value("link")) {
     TESSERA_TRY(options.linkBytesPerSecond, parseRate(*text).Context("--link"));
   }

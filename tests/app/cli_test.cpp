@@ -70,6 +70,7 @@ class CliTest : public QObject {
     row("not a number", {"up", "--nodes", "two"}, "--nodes 'two'");
     row("too many nodes", {"up", "--nodes", "65"}, "from 1 to 64");
     row("not a size", {"up", "--gpu-memory", "lots"}, "'lots'");
+    row("more than the machine has", {"up", "--gpu-memory", "100T"}, "of memory that are free");
     row("not a rate", {"up", "--link", "100M"}, "'100M'");
     row("bad cluster name", {"up", "--cluster", "../x"}, "'../x'");
     row("no host", {"up", "--hosts", "a,,b"}, "--hosts: '' is not HOST or USER@HOST");
@@ -316,7 +317,8 @@ class CliTest : public QObject {
          {QStringList{"status"}, {"history"}, {"logs"}, {"job", "list"}, {"down"}}) {
       const Outcome outcome = run(words);
       const QString said = outcome.output + outcome.errors;
-      QVERIFY2(said.contains(meant), (words.join(' ').toUtf8() + ": " + outcome.Text()).constData());
+      QVERIFY2(said.contains(meant),
+               (words.join(' ').toUtf8() + ": " + outcome.Text()).constData());
       for (const QString& other : stopped + running)
         QVERIFY2(other == meant || !said.contains(other), outcome.Text());
     }
@@ -326,8 +328,8 @@ class CliTest : public QObject {
 
   void oneUpAtATime() {
     QVERIFY(QDir(m_home->path()).mkpath("clusters/local"));
-    const auto held = tessera::app::ClusterLock::take(
-        m_home->filePath("clusters").toStdString(), "local", "up");
+    const auto held =
+        tessera::app::ClusterLock::take(m_home->filePath("clusters").toStdString(), "local", "up");
     QVERIFY2(held.has_value(), held ? "" : held.error().message.c_str());
     const QString says = QStringLiteral("another `up` of 'local' is running (pid %1)")
                              .arg(QCoreApplication::applicationPid());
@@ -338,8 +340,8 @@ class CliTest : public QObject {
       verifyOneLine(refused, says);
     }
     // Each name has a lock of its own.
-    QVERIFY(tessera::app::ClusterLock::take(m_home->filePath("clusters").toStdString(), "other",
-                                            "up"));
+    QVERIFY(
+        tessera::app::ClusterLock::take(m_home->filePath("clusters").toStdString(), "other", "up"));
   }
 
   void quietPrintsNothingOnSuccess() {
