@@ -64,6 +64,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "its row in the job table was rebuilt from its nodes: epoch %1, after step %2"),
       QT_TRANSLATE_NOOP("Sentences", "it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken"),
       QT_TRANSLATE_NOOP("Sentences", "it cannot return to the snapshot of step %1: the nodes that are there do not hold all of it"),
+      QT_TRANSLATE_NOOP("Sentences", "it cannot return to the snapshot of step %1, which was taken before the job went back to an earlier step"),
       QT_TRANSLATE_NOOP("Sentences", "the snapshot of step %1 is incomplete: %2 report no share"),
       QT_TRANSLATE_NOOP("Sentences", "the job table was rebuilt: %1 restored%2"),
       QT_TRANSLATE_NOOP("Sentences", "its row that cannot be read was forgotten"),

@@ -172,10 +172,14 @@ Status TableRebuilder::Restore(const std::string& name, JobTableRow row) {
 void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
   std::vector<SnapshotRow> rows;
   std::map<std::uint64_t, std::set<std::int32_t>> holders;
+  std::optional<std::int64_t> earlier;  // step of the newest one that does not count
   for (const auto& [id, row] : run.snapshots) {
     if (row.state.job != job.name || !job.MayOwn(row.state.origin)) continue;
     // Only the lost row told whether the job had returned to a snapshot of an earlier timeline.
-    if (row.state.timeline != job.timeline) continue;
+    if (row.state.timeline != job.timeline) {
+      earlier = std::max(earlier.value_or(row.state.step), row.state.step);
+      continue;
+    }
     rows.push_back(row);
     for (const auto& [number, node] : members_.nodes()) {
       const bool is_there = node.state == engine::NodeState::kAlive;
@@ -186,6 +190,12 @@ void TableRebuilder::AdoptSnapshot(const Job& job, const Run& run) {
   if (!adopted) {
     publisher_.NoteJournaled(adopted.error());
     return;
+  }
+  if (earlier && !adopted->step && !adopted->incomplete) {
+    AddEvent(engine::Severity::kWarning, job.name,
+             fmt::format("it cannot return to the snapshot of step {}, which was taken before the "
+                         "job went back to an earlier step",
+                         *earlier));
   }
   if (adopted->incomplete) {
     AddEvent(engine::Severity::kWarning, job.name,

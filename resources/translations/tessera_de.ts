@@ -111,6 +111,10 @@
         <translation>er kann nicht zum Snapshot von Schritt %1 zurückkehren: Die vorhandenen Knoten halten ihn nicht vollständig</translation>
     </message>
     <message>
+        <source>it cannot return to the snapshot of step %1, which was taken before the job went back to an earlier step</source>
+        <translation>er kann nicht zum Snapshot von Schritt %1 zurück, der entstand, bevor der Job zu einem früheren Schritt zurückging</translation>
+    </message>
+    <message>
         <source>the snapshot of step %1 is incomplete: %2 report no share</source>
         <translation>der Snapshot von Schritt %1 ist unvollständig: %2 melden keinen Anteil</translation>
     </message>

@@ -208,6 +208,19 @@ class TableRebuilderTest : public QObject {
     }));
   }
 
+  // Only the row that was lost told whether the job may return to it.
+  void aSnapshotOfAnEarlierTimelineIsNamed() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.snapshots[0] = office.snapshots[1] = {
+        SnapshotRow{11, {"nano", 4, 7, 30, RowOn({0, 1}, 4).layout, {}, kOrigin}, "", 0}};
+    for (const std::int32_t node : {0, 1}) office.Add(node, RowOn({0, 1}, 4));
+    QCOMPARE(office.Rebuild().jobs_size(), 1);
+    QVERIFY(std::ranges::any_of(office.around.events(), [](const engine::Event& event) {
+      return event.text.find("snapshot of step 30, which was taken before") != std::string::npos;
+    }));
+  }
+
   // A node that was away during the last change has an older row.
   void theLatestEpochCounts() {
     sim::MemoryStore disk;
