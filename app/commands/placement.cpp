@@ -121,6 +121,7 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
   if (!given && request->devices_size() > 0) return OkStatus();
   TESSERA_TRY(const auto snapshot, session.snapshot());
   TESSERA_TRY(const auto job, findJob(snapshot, request->job()));
+  if (job.state == engine::JobState::kUnknown) return FailedPrecondition(job.reason);
   if (given) {
     TESSERA_TRY(const auto options, readStepOptions(arguments, job.options));
     agents::Encode(*options, request->mutable_options());

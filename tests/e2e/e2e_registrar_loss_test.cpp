@@ -69,6 +69,7 @@ class E2eRegistrarLossTest : public QObject {
     refuses({"job", "start", "gpt-nano", "--name", "other", "--mesh", "dp=1", "--devices", "n0g1"});
     refuses({"job", "stop", kJob, "--yes"});
     refuses({"apply", kJob, "--mesh", "dp=1", "--devices", "n0g0", "--yes"});
+    refuses({"apply", kJob, "--mesh", "dp=2,tp=2", "--yes"});
     QVERIFY(holdsState("n0g1") && holdsState("n1g0"));
     const Outcome events = m_cluster->Run({"events", "--limit", "50"});
     QVERIFY2(!damaged || events.output.contains(QStringLiteral("registrar.db.bad")), events.Text());
