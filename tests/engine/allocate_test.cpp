@@ -500,8 +500,8 @@ class AllocateTest : public QObject {
                      std::max(GradientBytes(from, rank), RoundedBytes(from, rank)));
       }
     }
-    // Gaps that are too small are the exception.
-    QVERIFY2(2 * fitted >= moves, qPrintable(QString::number(fitted)));
+    // About half of these small pieces have gaps that are too small.
+    QVERIFY2(3 * fitted >= moves, qPrintable(QStringLiteral("%1 of %2").arg(fitted).arg(moves)));
   }
 
   void plansCarryEveryElement() {
