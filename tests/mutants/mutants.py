@@ -39,7 +39,7 @@ MUTANTS = [
         (RUN, "    events_.push_back(engine::NodeRefused{prepare->node, sent.error().ToString()});",
          "    Feed(engine::NodeRefused{prepare->node, sent.error().ToString()});")]),
     ("a participant that never returns is waited for", [
-        (ACTIONS, "    if (!Membership::IsSilent(*node) && !is_suspect) continue;\n", "    if (number >= 0) continue;\n")]),
+        (ACTIONS, "    if (!Membership::IsSilent(*node) && !is_suspect) continue;\n", "    if (is_suspect || number >= 0) continue;\n")]),
     ("a round begins before all have verified the one before", [
         (COORDINATOR, "            if (round() == 0 || e.round != round_) return {};\n",
          "            if (round() == 0 || e.round != round_) return {};\n            if (e.node >= 0) return StartRound();\n")]),
