@@ -211,10 +211,16 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
         cancel.mutable_cancel()->set_transaction(id);
         const auto reply = session.ask(std::move(cancel));
         if (!reply) progress.note(reply.error().ToString());
-      } else {
+      } else if (cancelsSent == 1) {
         progress.note(
-            "still waiting for the outcome; the coordinator decides it even if this program is "
-            "killed");
+            "still waiting for the outcome, which the coordinator decides in any case; a further "
+            "signal ends this program");
+      } else {
+        return unresolved(
+            call, last, "in_doubt",
+            fmt::format("this program was interrupted; `tesseractl txn show {}` shows the outcome",
+                        id),
+            progress);
       }
       cancelsSent = interrupts;
     }
