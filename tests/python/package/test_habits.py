@@ -137,6 +137,12 @@ class Updates(Loop):
             self.run_steps(before=update)
         self.assertEqual(self.job.coming_step, 2)
 
+    def test_an_optimizer_without_gradients(self):
+        """Such as one that a scheduler of torch needs."""
+        self.bind()
+        optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(()))], lr=0.1)
+        self.run_steps(before=lambda at: optimizer.step())
+
     def test_an_optimizer_of_one_step(self):
         """Such as for inputs that mislead the model."""
         self.bind()

@@ -144,9 +144,12 @@ def _keep_gradients_without_limit() -> None:
 
 
 def _refuse_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """One that works in a single step, such as on the inputs, has no state that could be lost."""
+    """One that works in a single step, such as on the inputs, has no state that could be lost, and
+    one without gradients, such as below a scheduler, updates nothing."""
     job = None if _job is None else _job()
     if job is None or job._program is None or optimizer is job._program.optimizer:
+        return
+    if all(one.grad is None for group in optimizer.param_groups for one in group["params"]):
         return
     if _steps.setdefault(optimizer, job.coming_step) != job.coming_step:
         raise TesseraError(
