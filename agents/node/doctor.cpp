@@ -23,11 +23,11 @@
 
 #include "agents/net/socket.h"
 #include "agents/node/allow_list.h"
-#include "agents/node/available_memory.h"
 #include "agents/node/doctor_gpu.h"
 #include "agents/node/node_server.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/wall_clock.h"
+#include "engine/files/available_memory.h"
 
 namespace tessera::agents {
 namespace {
@@ -191,7 +191,7 @@ Check Lanes(const AgentConfig& config) {
 }
 
 Check Memory(const AgentConfig& config) {
-  const auto available = static_cast<double>(AvailableMemory().value_or(-1));
+  const auto available = static_cast<double>(engine::AvailableMemory().value_or(-1));
   const double arenas =
       static_cast<double>(config.devices) * static_cast<double>(config.device_bytes);
   const std::string value = fmt::format("{:.1f} GiB of arenas, {:.1f} GiB of memory are free",

@@ -24,13 +24,13 @@
 #include "agents/gpu/nccl_library.h"
 #include "agents/move/mover.h"
 #include "agents/move/page_warmer.h"
-#include "agents/node/available_memory.h"
 #include "agents/node/doctor.h"
 #include "agents/node/exchange_join.h"
 #include "agents/node/fault.h"
 #include "agents/node/job_files.h"
 #include "agents/node/trainer.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/files/available_memory.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
 #include "engine/history/unreadable_rows.h"
@@ -310,7 +310,7 @@ NodeWorld NodeServer::MakeWorld() {
   }
   world.trainer_path = TrainerPath;
   world.environment = TrainerEnvironment;
-  world.memory_available = [] { return AvailableMemory().value_or(0); };
+  world.memory_available = [] { return engine::AvailableMemory().value_or(0); };
   world.process_group = [](std::int64_t pid) -> std::int64_t {
     return ::getpgid(static_cast<pid_t>(pid));
   };
