@@ -46,17 +46,22 @@ void SnapshotDesk::SetNewest(Entry& entry, SnapshotRow row) {
   entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
   entry.newest = std::move(row);
   entry.lacking.clear();
-  entry.is_whole = true;
 }
 
 void SnapshotDesk::NoteShare(Entry& entry, std::int32_t node, bool has_share) {
   if (!entry.newest || !entry.plan->bytes_of_node().contains(node)) return;
-  const bool changes =
-      has_share ? entry.lacking.erase(node) > 0 : entry.lacking.insert(node).second;
-  if (!changes) return;
+  if (has_share) {
+    entry.lacking.erase(node);
+  } else {
+    entry.lacking.insert(node);
+  }
+}
+
+bool SnapshotDesk::IsWhole(const Entry& entry) {
+  if (entry.lacking.empty()) return true;
   std::set<std::int32_t> holders = entry.plan->nodes();
-  std::erase_if(holders, [&](std::int32_t each) { return entry.lacking.contains(each); });
-  entry.is_whole = entry.plan->IsCoveredBy(holders);
+  std::erase_if(holders, [&](std::int32_t node) { return entry.lacking.contains(node); });
+  return entry.plan->IsCoveredBy(holders);
 }
 
 // Nodes do not know the digest, so it is not compared after a return.
@@ -69,7 +74,7 @@ Result<SnapshotDesk::Adoption> SnapshotDesk::Adopt(
   std::ranges::sort(rows, std::ranges::greater(), version);
   for (SnapshotRow& row : rows) {
     Entry& entry = entries_[row.state.job];
-    if (entry.newest && entry.is_whole && version(*entry.newest) >= version(row)) return out;
+    if (entry.newest && IsWhole(entry) && version(*entry.newest) >= version(row)) return out;
     const auto found = holders.find(row.id);
     const std::set<std::int32_t> nodes =
         found == holders.end() ? std::set<std::int32_t>() : found->second;
@@ -196,7 +201,6 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
                              entry.newest->state.guest == making.row.state.guest;
   entry.newest = std::move(making.row);
   entry.lacking.clear();
-  entry.is_whole = true;
   if (!has_same_plan)
     entry.plan =
         engine::ViewPlan::OfSnapshot(entry.newest->state.layout, entry.newest->state.guest);
@@ -297,7 +301,7 @@ engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {
   if (found == entries_.end()) return {};
   const Entry& entry = found->second;
   engine::SnapshotStatus status = entry.status;
-  if (!entry.newest || entry.is_whole) return status;
+  if (!entry.newest || IsWhole(entry)) return status;
   status.problem = fmt::format("the snapshot of step {} is incomplete: n{} report no share",
                                entry.newest->state.step, fmt::join(entry.lacking, ", n"));
   status.step.reset();

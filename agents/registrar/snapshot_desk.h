@@ -101,7 +101,6 @@ class SnapshotDesk {
     std::optional<SnapshotRow> newest;
     std::optional<engine::ViewPlan> plan;  // of the newest
     std::set<std::int32_t> lacking;        // nodes of `plan` that do not report their share
-    bool is_whole = true;                  // the other nodes of `plan` have a copy of each cell
     bool is_taking = false;                // the nodes copy
     std::optional<Making> making;
     Clock::time_point began;                      // of the last one
@@ -109,6 +108,9 @@ class SnapshotDesk {
     engine::SnapshotStatus status;
   };
   static void SetNewest(Entry& entry, SnapshotRow row);
+  /// Whether the nodes that report shares of the newest snapshot have all of it.
+  /// \pre there is one
+  static bool IsWhole(const Entry& entry);
   /// The node reports a share of the newest snapshot, or none.
   static void NoteShare(Entry& entry, std::int32_t node, bool has_share);
   static bool IsDue(const Entry& entry, const Facts& facts, Clock::time_point now);
