@@ -50,8 +50,8 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
   add(rank_variable::kLayoutFile, spec.layout_file);
   if (spec.cuda_device >= 0) add(rank_variable::kCudaDevice, std::to_string(spec.cuda_device));
   add(rank_variable::kCollectiveTimeout, std::to_string(spec.collective_timeout));
-  // Python orders a set of strings by their hashes, which each process would otherwise salt: ranks
-  // that number the classes of a data set by list(set(labels)) would number them differently.
+  // Each Python process salts the hashes of strings, which order its sets: with list(set(labels))
+  // each rank would number the classes of a data set differently.
   constexpr std::string_view kHashSeed = "PYTHONHASHSEED=";
   const bool is_given = std::ranges::any_of(
       environment, [&](const std::string& entry) { return entry.starts_with(kHashSeed); });

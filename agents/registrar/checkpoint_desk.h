@@ -89,7 +89,7 @@ class CheckpointDesk : public RegistrarPart {
     std::string path = {}, partial = {};
     std::int64_t base_step = 0;  // of the schedule before
     Clock::time_point base_time = {};
-    std::int64_t keep = 0;  // of the schedule, which may be off when it is complete
+    std::int64_t keep = 0;  // of the schedule at that time; it may be off when this one is complete
     checkpoint::Manifest manifest = {};
     std::vector<std::uint64_t> digests = {};  // by tensor
     std::optional<SharedState> state = {};

@@ -197,7 +197,7 @@ void JobTable::NoteHeld(const Membership::Node& node) {
     MarkDirty();
     Status explained = CheckExplained(name);
     if (explained) explained = CheckNode(node.number, name);
-    if (!explained && held.contains(name)) {  // what a node no longer holds is no news
+    if (!explained && held.contains(name)) {  // the node may have stopped holding it
       AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
                explained.error().message);
     }

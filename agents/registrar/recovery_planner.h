@@ -38,7 +38,7 @@ struct LossFacts {
   std::int64_t step = 0;                           // last step of the job
   std::optional<std::int64_t> snapshot_step = {};  // of a snapshot of use, if there is one
   bool snapshot_failed = false;  // it could not be loaded, so a checkpoint is tried first
-  /// The newest that can be loaded as far as is known, or the one that is `chosen`.
+  /// The one that is `chosen`, or the newest that can be loaded, as far as is known.
   std::optional<UsableCheckpoint> checkpoint = {};
 };
 

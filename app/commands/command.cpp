@@ -135,8 +135,7 @@ const std::vector<std::pair<std::string, std::string>>& exitCodeRows() {
       {"2", "the command line is wrong"},
       {"3",
        "the outcome is unknown, a change in rounds stopped on its way, or a decision is needed; "
-       "the "
-       "message names it"}};
+       "the message names it"}};
   return rows;
 }
 

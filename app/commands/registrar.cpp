@@ -224,8 +224,8 @@ int runRegistrarMove(const Invocation& call) {
 
 constexpr std::string_view kDefaultsAfterRebuild =
     "A job that was paused trains on, and only `tesseractl checkpoint list DIR` finds its "
-    "checkpoints. Failure policy, snapshots and the schedule of checkpoints of a restored job are the defaults: "
-    "set them again.";
+    "checkpoints. Failure policy, snapshots and the schedule of checkpoints of a restored job are "
+    "the defaults: set them again.";
 
 int runRegistrarRebuild(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));

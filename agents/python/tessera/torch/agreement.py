@@ -23,8 +23,6 @@ _REMEDIES = {
         "call random_split equally on all ranks, with generator=torch.Generator().manual_seed(1)"
     ),
 }
-
-
 _BY_VALUE = list(_REMEDIES)[:2]  # others are checksums
 
 
@@ -34,7 +32,7 @@ class Settings(NamedTuple):
     factor: float
     max_norm: float
     sampler: float  # a checksum of its arguments, 0 without one
-    splits: float  # a checksum of the indices of parts of the data, 0 without a sampler
+    splits: float  # a checksum of the orders of random_split, 0 without a sampler
 
     def packed(self) -> bytes:
         return _PACKED.pack(*self)

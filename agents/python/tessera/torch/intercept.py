@@ -75,7 +75,7 @@ def building() -> Iterator[None]:
 
 
 def _check_wrapper(kind: Any, remedy: str) -> None:
-    """Lets a wrapper say so when it is made in build(mesh), or of a model of the job."""
+    """Refuses wrappers that are made in build(mesh), or of a model of the job."""
     make = kind.__init__
 
     @functools.wraps(make)
@@ -144,8 +144,11 @@ def _keep_gradients_without_limit() -> None:
 
 
 def _refuse_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """One that works in a single step, such as on the inputs, has no state that could be lost, and
-    one without gradients, such as below a scheduler, updates nothing."""
+    """Refuses an optimizer of other parameters in its second step.
+
+    One that works in a single step, such as on the inputs, has no state that could be lost. One
+    without gradients, such as below a scheduler, updates nothing.
+    """
     job = None if _job is None else _job()
     if job is None or job._program is None or optimizer is job._program.optimizer:
         return
@@ -204,7 +207,8 @@ def _refuse_sampler(job: TorchJob, sampler: Any) -> None:
 
 
 def _note_sampler(job: TorchJob, sampler: Any) -> None:
-    """The step may call job.sampler later, and read other data beside its samples."""
+    """Notes it for check_samples: the step may call job.sampler later, and read this data beside
+    its samples."""
     if _trains(job):
         job._other_sampler = type(sampler).__name__
 

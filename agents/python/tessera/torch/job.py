@@ -769,8 +769,8 @@ class Attached(TorchJob):
         flags = bytes([self._wants_end]) + program.used()
 
         def gather(record: bytes) -> bytes:
-            """Beside the records, the settings of the ranks, whether they want to end, and which
-            parameters they have used."""
+            """Gathers beside the records the settings of the ranks, whether they want to end, and
+            which parameters they have used."""
             sent = record + settings.packed() + flags
             got = self._groups.gather(sent)
             parts = [got[at : at + len(sent)] for at in range(0, len(got), len(sent))]

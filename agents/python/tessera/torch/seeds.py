@@ -24,7 +24,7 @@ _checksum_of_splits = 0
 def set_seeds() -> None:
     """Seeds torch, NumPy and Python in a process that has other ranks beside it, or may get them.
 
-    A seed that the script has set before this import counts no more.
+    Overrides seeds that the script has set before.
     """
     if not any(name in os.environ for name in ("TESSERA_RANK_SOCKET", FOLDER, "WORLD_SIZE")):
         return
