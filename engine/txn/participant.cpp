@@ -102,15 +102,14 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {JournalState{state_}, ConnectRanks{}};
           },
           [&](const RanksConnected& e) -> Actions {
-            if (state_ != State::kPreparing || must_abort_) return {};
+            if (!TakesPart(State::kPreparing)) return {};
             if (!e.status) return Fail(ReportKind::kRefused, e.status);
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
           // The request word may be set, because the transaction is journaled since LocalChecked.
           [&](const PauseRequested& e) -> Actions {
-            // An agent that has restarted does not know which gradients were kept.
-            if (state_ != State::kPrepared || (must_abort_ && e.leg > 1)) return {};
+            if (!TakesPart(State::kPrepared)) return {};
             return {RaiseRequest{e.at_step, e.before_update, e.leg}};
           },
           [&](const StateReached& e) -> Actions {
@@ -118,7 +117,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
                                               : Actions{};
           },
           [&](const PrecopyRequested& e) -> Actions {
-            if (state_ != State::kPrepared || precopy_ == Precopy::kRuns || e.leg < leg_) return {};
+            if (!TakesPart(State::kPrepared)) return {};
+            if (precopy_ == Precopy::kRuns || e.leg < leg_) return {};
             if (e.leg > leg_) precopy_ = Precopy::kNone;
             leg_ = e.leg;
             if (precopy_ == Precopy::kEnded) return {Precopied()};
@@ -138,7 +138,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           [&](const TransferRequested&) -> Actions {
             if (state_ == State::kTransferring) return ReportFailure();
             if (state_ == State::kTransferred) return {Report{ReportKind::kTransferred, {}, 0}};
-            if (state_ != State::kPrepared) return {};
+            if (!TakesPart(State::kPrepared)) return {};
             state_ = State::kTransferring;
             return {RunTransfer{}};
           },

@@ -198,6 +198,9 @@ class Participant {
  private:
   std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
   std::vector<ParticipantAction> ReportFailure() const;
+  /// Whether it is in `state` and does its part. An agent that has restarted does not know how far
+  /// the ranks and the copies of the one before it have come.
+  bool TakesPart(ParticipantState state) const { return state_ == state && !must_abort_; }
   Report Precopied() const { return {ReportKind::kPrecopied, {}, 0, leg_, is_whole_}; }
   std::vector<ParticipantAction> FollowCommit(const OutcomeReceived& outcome, bool is_first);
 

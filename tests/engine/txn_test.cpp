@@ -979,6 +979,13 @@ class TxnTest : public QObject {
       QCOMPARE(actions.size(), std::size_t{1});
       QCOMPARE(std::get<Report>(actions.front()).kind, ReportKind::kRefused);
       QCOMPARE(restarted.state(), state);
+      // What was on its way to the agent before. Others may be a step further.
+      for (const ParticipantEvent& late :
+           {ParticipantEvent(PauseRequested{0, true, 1}), ParticipantEvent(PrecopyRequested{7}),
+            ParticipantEvent(TransferRequested{}), ParticipantEvent(VerifyRequested{})}) {
+        QVERIFY(restarted.On(late).empty());
+      }
+      QCOMPARE(restarted.state(), state);
     }
   }
 
