@@ -28,7 +28,7 @@ void MeshReturn::Consider(Job& job, const engine::ConsistentCut& cut) {
   if (!job.earlier || job.has_tried_return || cut.step > job.earlier->step) return;
   if (!around_.check_free()) return;  // the next call tries again
   job.has_tried_return = true;
-  if (!cut.behind.empty()) {
+  if (!cut.behind.empty() && !around_.rests_at(job)) {
     return Stay(job,
                 FailedPrecondition(fmt::format("the update of step {} is missing on {}", cut.step,
                                                Counted(std::ssize(cut.behind), "GPU"))));

@@ -103,8 +103,10 @@ void Restarter::RestartJobsSoon() {
 
 std::optional<std::int64_t> Restarter::RestsAt(const Job& job) const {
   if (job.state != engine::JobState::kSuspended || !job.not_ready.empty()) return std::nullopt;
-  const engine::ConsistentCut cut = CutOf(job);
-  if (!cut.waits_for.empty() || !cut.lost.empty() || !cut.behind.empty()) return std::nullopt;
+  engine::ConsistentCut cut = CutOf(job);
+  // If all lack the same update, they hold one state: the next ranks make that step again.
+  if (!cut.behind.empty()) cut = CutOf(job, false);
+  if (!cut.waits_for.empty() || !cut.lost.empty()) return std::nullopt;
   if (job.remains) return std::nullopt;  // what shows it knows one layout
   return cut.step;
 }
@@ -191,7 +193,7 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
   job.restarting = reply;
 }
 
-engine::ConsistentCut Restarter::CutOf(const Job& job) const {
+engine::ConsistentCut Restarter::CutOf(const Job& job, bool makes_updates) const {
   using State = engine::HeldState;
   std::vector<State> states;
   for (const ptc::DeviceId id : HeldDevices(job)) {
@@ -234,7 +236,7 @@ engine::ConsistentCut Restarter::CutOf(const Job& job) const {
   // With ZeRO, ranks also gather parameters from each other.
   const bool makes_it_alone =
       job.settings.program ? job.settings.program->finishes_updates : !job.options.zero;
-  const bool can_follow = makes_it_alone && job.finishes < kMostFinishes;
+  const bool can_follow = makes_updates && makes_it_alone && job.finishes < kMostFinishes;
   return engine::FindConsistentCut(states, can_follow);
 }
 

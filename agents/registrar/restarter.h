@@ -57,12 +57,14 @@ class Restarter : public RegistrarPart {
   void OnResume(Job& job, const ReplyPtr& reply);
   /// All its ranks are there again.
   void OnRestarted(Job& job);
-  /// The step after which the whole state of a suspended job is in memory; nullopt if a part is
-  /// lost or not at that step, or if ranks may still write.
+  /// The step after which the whole state of a suspended job is in memory. The step after it may be
+  /// decided, but no rank has made its update; nullopt if a part is lost or not at that step,
+  /// or if ranks may still write.
   std::optional<std::int64_t> RestsAt(const Job& job) const;
 
  private:
-  engine::ConsistentCut CutOf(const Job& job) const;
+  /// `makes_updates`: where no device has made an update that is decided, they still can.
+  engine::ConsistentCut CutOf(const Job& job, bool makes_updates = true) const;
   /// Lets the devices that are one step behind make their update. A recovery reads devices before
   /// it starts ranks.
   void FinishUpdates(Job& job, const engine::ConsistentCut& cut);

@@ -48,16 +48,23 @@ ConsistentCut FindConsistentCut(std::span<const HeldState> devices, bool can_fol
     const bool has_header = s.node == HeldState::Node::kThere && s.holds_state;
     if (has_header && (!decided || s.decision.step > decided->decision.step)) decided = &s;
   }
-  const bool has_intact =
-      std::any_of(why.begin(), why.end(), [](const std::string& text) { return text.empty(); });
-  if (can_follow && decided && has_intact) cut.step = std::max(cut.step, decided->decision.step);
+  const auto can_make = [&](const HeldState& s, std::int64_t step) {
+    return can_follow && decided && decided->decision.step == step && s.end + 1 == step &&
+           s.grads_step == step;
+  };
+  // An update that is decided and made nowhere is made on all devices, or the step is made again.
+  bool has_intact = false, can_all = true;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!why[i].empty()) continue;
+    has_intact = true;
+    can_all = can_all && can_make(devices[i], cut.step + 1);
+  }
+  if (has_intact && can_all) ++cut.step;
 
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const HeldState& s = devices[i];
     if (why[i].empty() && s.end != cut.step) {
-      const bool follows = can_follow && s.end + 1 == cut.step && s.grads_step == cut.step &&
-                           decided && decided->decision.step == cut.step;
-      if (follows) {
+      if (can_make(s, cut.step)) {
         cut.behind.push_back(s.device);
         cut.decision = decided->decision;
       } else {

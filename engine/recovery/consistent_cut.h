@@ -61,7 +61,8 @@ struct ConsistentCut {
 
 /// A device that holds half of an update is lost, because there is no way back from there. A device
 /// that is one step behind can follow if it has the gradients of that step and `can_follow`: each
-/// device can then make its update alone. Otherwise it is lost as well.
+/// device can then make its update alone. Otherwise it is lost as well, unless no device has made
+/// that update.
 ConsistentCut FindConsistentCut(std::span<const HeldState> devices, bool can_follow);
 
 /// "n1 was lost, n0g2 failed": each reason once.

@@ -569,8 +569,17 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_cluster->Apply("wrong", "dp=4", "n0g0,n1g0,n1g1,n0g1").is_object());
   }
 
-  // Its ranks are started again in vain, and its state is whole.
+  // Its ranks are started again in vain, and its state is whole. Before the loop, the update that
+  // the change has left to them is missing on all devices: its step is made again.
+  void aProgramThatFailsOnItsMeshReturns_data() {
+    QTest::addColumn<bool>("in_loop");
+    QTest::newRow("in its loop") << true;
+    QTest::newRow("before its loop") << false;
+  }
   void aProgramThatFailsOnItsMeshReturns() {
+    QFETCH(bool, in_loop);
+    const QString check =
+        "if job.mesh['dp'].size() == 3: raise ValueError('three is no power of two')\n";
     QVERIFY(
         Write("import time, torch, tessera.torch\n"
               "job = tessera.torch.attach()\n"
@@ -578,10 +587,9 @@ class E2eTorchTest : public QObject {
               "    torch.manual_seed(1)\n"
               "    model = torch.nn.Linear(4, 4)\n"
               "    return model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)\n"
-              "job.bind(build)\n"
-              "for step in job.steps():\n"
-              "    if job.mesh['dp'].size() == 3:\n"
-              "        raise ValueError('three is no power of two')\n"
+              "job.bind(build)\n" +
+              (in_loop ? QString() : check) + "for step in job.steps():\n" +
+              (in_loop ? "    " + check : QString()) +
               "    loss = job.model(torch.ones(1, 4, device=job.device)).square().sum()\n"
               "    loss.backward()\n"
               "    job.step(loss)\n"

@@ -78,6 +78,16 @@ class ConsistentCutTest : public QObject {
     QVERIFY(stays.behind.empty() && stays.lost.empty());
   }
 
+  void anUpdateThatNotAllCanMakeIsMadeByNone() {
+    std::vector<HeldState> devices{Before({0, 0}, 7), Before({0, 1}, 7), At({1, 0}, 8)};
+    devices[1].decision.step = 8;
+    devices[1].grads_step = 0;  // overwritten by a change that was rolled back
+    devices[2].node = HeldState::Node::kGone;
+    const ConsistentCut cut = FindConsistentCut(devices, true);
+    QCOMPARE(cut.step, 7);
+    QVERIFY(cut.behind.empty() && cut.lost.size() == 1);
+  }
+
   void aDecisionOnATornDeviceCounts() {
     std::vector<HeldState> devices{At({0, 0}, 7), Before({0, 1}, 7)};
     devices[0].begin = 8;
