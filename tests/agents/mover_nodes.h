@@ -66,7 +66,8 @@ inline ptc::CollectionPtr AnyTensors(std::mt19937_64& rng) {
       spec.shape.push_back(4 * (1 + static_cast<std::int64_t>(rng() % 4)));
       spec.rule.dims.emplace_back();
     }
-    if (!spec.shape.empty() && rng() % 2 == 0) {
+    // One is cut with any seed, and the scalars are not.
+    if (!spec.shape.empty() && (t == 1 || rng() % 2 == 0)) {
       spec.rule.dims[rng() % spec.shape.size()].axes = {Axis::kTp};
     }
     specs.push_back(std::move(spec));
