@@ -339,7 +339,15 @@ void NodeAgent::OnHeldQuery(const wire::NodeQuery& message) {
   wire::HeldJobsAnswer& held = *out.mutable_answer()->mutable_held();
   std::int64_t last = TransactionPart::LastEnded(*world_.journal);
   if (const NodeTransaction* txn = transactions_.current()) {
-    last = std::max(last, txn->prepare().transaction());
+    const wire::Prepare& prepare = txn->prepare();
+    last = std::max(last, prepare.transaction());
+    wire::HeldChange& change = *held.mutable_change();
+    change.set_transaction(prepare.transaction());
+    change.set_job(prepare.job());
+    change.set_slot(prepare.slot());
+    change.set_state(static_cast<std::uint32_t>(txn->state()));
+    change.set_epoch(prepare.epoch());
+    for (const std::int32_t node : txn->Participants()) change.add_nodes(node);
   }
   for (const auto& [name, job] : jobs_.jobs()) {
     wire::HeldJobRow& row = *held.add_jobs();

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,8 @@ class NodeTransaction {
 
   const wire::Prepare& prepare() const { return change_.prepare(); }
   engine::ParticipantState state() const { return part_.state(); }
+  /// As PreparedChange::Participants.
+  std::set<std::int32_t> Participants() const { return change_.Participants(); }
   /// Whether the transaction starts this rank.
   bool Joins(const RankId& id) const { return change_.Joins(id); }
   /// When the registrar last sent something about the transaction.

@@ -105,6 +105,16 @@ bool PreparedChange::Joins(const RankId& id) const {
          (prepare_.recovery() || !from_->mesh().RankOf(id.device));
 }
 
+std::set<std::int32_t> PreparedChange::Participants() const {
+  std::set<std::int32_t> nodes;
+  if (!from_ || !to_) return nodes;
+  for (const ptc::DeviceId id : to_->mesh().devices()) nodes.insert(id.node);
+  for (const ptc::DeviceId id : remains_ ? remains_->where.devices() : from_->mesh().devices()) {
+    if (!IsLost(id)) nodes.insert(id.node);
+  }
+  return nodes;
+}
+
 bool PreparedChange::IsSource(ptc::DeviceId id) const { return Held(id) && !IsLost(id); }
 
 Status PreparedChange::CheckDevice(const DeviceStore::Device& device, bool is_listed) const {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,9 @@ class PreparedChange {
     TESSERA_DCHECK(to_.has_value());
     return *to_;
   }
+  /// The nodes of the new layout, and those with state of the old one. Empty before Build has
+  /// succeeded.
+  std::set<std::int32_t> Participants() const;
   /// Whether nothing new lies in the gradients of the old layout, so that ranks may compute while
   /// their state is copied.
   bool keeps_gradients() const { return gradients_ == engine::OldGradients::kKept; }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/model/gpt.h"
+#include "engine/txn/decision.h"
+#include "engine/txn/participant.h"
 
 namespace tessera::agents {
 namespace {
@@ -26,34 +28,46 @@ std::string NamesOf(const std::vector<std::string>& jobs) {
   return fmt::format("'{}'", fmt::join(jobs, "', '"));
 }
 
+// A node that has only just been named may be about to register, so it is not given up yet.
+Status CheckThere(std::int32_t number, const std::string& role, const Membership& members) {
+  const Membership::Node* const node = members.Find(number);
+  if (node &&
+      (node->state == engine::NodeState::kDead || node->state == engine::NodeState::kAlive)) {
+    return OkStatus();
+  }
+  if (node && node->state == engine::NodeState::kUnmanaged) {
+    return Unavailable(
+        fmt::format("n{} {} and is not there: start it, or give it up with "
+                    "`tesseractl node give-up n{}`, and rebuild again",
+                    number, role, number));
+  }
+  return Unavailable(
+      fmt::format("n{} {} and has not reported yet: rebuild again when "
+                  "`tesseractl status` lists it as alive or unmanaged",
+                  number, role));
+}
+
+/// A change, as the nodes that take part in it show it.
+struct ShownChange {
+  std::int64_t slot = 0, epoch = 0;
+  bool may_be_committed = true;  // all of these nodes have promised to follow a commit
+  std::set<std::int32_t> nodes;  // all participants
+};
+
 }  // namespace
 
-Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int32_t, JobRow>& rows,
-                                 const Membership& members, bool outlives_journal) {
+Result<JobTableRow> RowFromNodes(const std::string& job, const HeldOfJob& held,
+                                 const Membership& members) {
   const JobRow* newest = nullptr;
-  for (const auto& [node, row] : rows) {
+  for (const auto& [node, row] : held.rows) {
     if (!newest || std::tie(row.origin, row.epoch) > std::tie(newest->origin, newest->epoch)) {
       newest = &row;
     }
   }
   std::set<std::int32_t> nodes = NodesOf(newest->layout.mesh());
-  for (const auto& [node, row] : rows) nodes.insert(node);
-  for (const std::int32_t number : nodes) {
-    const Membership::Node* const node = members.Find(number);
-    if (node && node->state == engine::NodeState::kDead) continue;
-    if (!node || node->state != engine::NodeState::kAlive) {
-      return FailedPrecondition(
-          fmt::format("n{} holds a part of job '{}' and is not there: start it, or give it up with "
-                      "`tesseractl node give-up n{}`, and rebuild again",
-                      number, job, number));
-    }
-    if (node->transaction != 0 && !outlives_journal) {
-      return FailedPrecondition(fmt::format(
-          "n{} takes part in change {} of job '{}', and the lost journal had its decision: put a "
-          "copy of registrar.db back",
-          number, node->transaction, job));
-    }
-  }
+  for (const auto& [node, row] : held.rows) nodes.insert(node);
+  const std::string role = fmt::format("holds a part of job '{}'", job);
+  for (const std::int32_t node : nodes) TESSERA_RETURN_IF_ERROR(CheckThere(node, role, members));
   JobTableRow out{*newest};
   TESSERA_TRY(out.options, OptionsOf(*newest));
   bool has_ranks = false;
@@ -70,9 +84,49 @@ Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int
   return out;
 }
 
+Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& job,
+                                                            const HeldOfJob& held,
+                                                            const std::set<std::int32_t>& answered,
+                                                            const Membership& members) {
+  using State = engine::ParticipantState;
+  const auto committed = [&job](std::int32_t node, std::int64_t transaction) {
+    return FailedPrecondition(
+        fmt::format("n{} has committed change {} of job '{}', others have not, and the lost "
+                    "registrar.db had its decision: put a copy of the file back",
+                    node, transaction, job));
+  };
+  std::map<std::int64_t, ShownChange> shown;  // by transaction
+  for (const auto& [node, change] : held.changes) {
+    const auto state = engine::ParseParticipantState(change.state());
+    if (!state || *state == State::kCommitted) return committed(node, change.transaction());
+    ShownChange& of_all = shown[change.transaction()];
+    of_all.slot = change.slot();
+    of_all.epoch = change.epoch();
+    of_all.may_be_committed = of_all.may_be_committed && *state == State::kVerified;
+    of_all.nodes.insert(change.nodes().begin(), change.nodes().end());
+  }
+  std::map<std::int64_t, std::int64_t> out;
+  for (const auto& [transaction, change] : shown) {
+    out[change.slot] = transaction;
+    if (!change.may_be_committed) continue;
+    for (const auto& [node, row] : held.rows) {
+      if (row.epoch >= change.epoch) return committed(node, transaction);
+    }
+    const std::string role = fmt::format("takes part in change {} of job '{}'", transaction, job);
+    for (const std::int32_t node : change.nodes) {
+      TESSERA_RETURN_IF_ERROR(CheckThere(node, role, members));
+      const bool is_alive = members.Find(node)->state == engine::NodeState::kAlive;
+      if (is_alive && !answered.contains(node)) {
+        return Unavailable(fmt::format("n{} {} and has not answered: rebuild again", node, role));
+      }
+    }
+  }
+  return out;
+}
+
 struct TableRebuilder::Run {
-  std::vector<std::pair<std::string, JobTableRow>> rows;  // to be restored
-  std::map<std::uint64_t, SnapshotRow> snapshots;         // by id
+  std::vector<Restorable> jobs;                    // the first one last
+  std::map<std::uint64_t, SnapshotRow> snapshots;  // by id
   std::vector<std::string> restored, left;
   std::int64_t last_number = 0;
   ReplyPtr reply;
@@ -90,12 +144,14 @@ void TableRebuilder::OnRebuild(const ReplyPtr& reply) {
 void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply) {
   const auto run = std::make_shared<Run>();
   run->reply = reply;
-  std::map<std::string, std::map<std::int32_t, JobRow>> held;
+  std::map<std::string, HeldOfJob> held;
+  std::set<std::int32_t> answered;
   for (const auto& [node, answer] : answers) {
     if (!answer) {
       run->left.push_back(fmt::format("n{} has not answered: {}", node, answer.error().ToString()));
       continue;
     }
+    answered.insert(node);
     run->last_number = std::max(run->last_number, answer->held().last_number());
     for (const wire::HeldJobRow& row : answer->held().jobs()) {
       if (jobs_.IsExplainedOn(node, row.job())) continue;
@@ -107,7 +163,7 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
       if (!parsed) {
         run->left.push_back(parsed.error().message);
       } else {
-        held[row.job()].emplace(node, std::move(*parsed));
+        held[row.job()].rows.emplace(node, std::move(*parsed));
       }
     }
     for (const std::string& text : answer->held().snapshots()) {
@@ -115,21 +171,22 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
       if (parsed) run->snapshots.insert_or_assign(parsed->id, std::move(*parsed));
     }
   }
-  const bool outlives_journal = !config_.etcd.endpoints.empty();
-  for (const auto& [name, rows] : held) {
-    // A node that was lost before the table may be unknown, and has to be given up.
-    for (const auto& [holder, row] : rows) {
-      for (const std::int32_t node : NodesOf(row.layout.mesh()))
-        members_.Expect(node, timers_.now());
-    }
-    auto row = RowFromNodes(name, rows, members_, outlives_journal);
-    if (row) {
-      run->rows.emplace_back(name, std::move(*row));
-    } else {
-      run->left.push_back(row.error().message);
+  for (const auto& [node, answer] : answers) {
+    if (!answer || !answer->held().has_change()) continue;
+    const wire::HeldChange& change = answer->held().change();
+    if (const auto of_job = held.find(change.job()); of_job != held.end()) {
+      of_job->second.changes.emplace(node, change);
     }
   }
-  std::reverse(run->rows.begin(), run->rows.end());
+  for (auto& [name, of_job] : held) {
+    auto job = RestorableFrom(name, of_job, answered);
+    if (job) {
+      run->jobs.push_back(std::move(*job));
+    } else {
+      run->left.push_back(job.error().message);
+    }
+  }
+  std::reverse(run->jobs.begin(), run->jobs.end());
   // Numbers that nodes have seen are not used again: they would take a message for an old one.
   if (const Status skipped = uses_.numbers.SkipTo(run->last_number); !skipped) {
     run->left.push_back(skipped.error().message);
@@ -137,22 +194,66 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
   RestoreNext(run);
 }
 
+Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(
+    const std::string& name, const HeldOfJob& held, const std::set<std::int32_t>& answered) {
+  // A node that was lost before the table may be unknown, and has to be given up.
+  for (const auto& [holder, row] : held.rows) {
+    for (const std::int32_t node : NodesOf(row.layout.mesh())) members_.Expect(node, timers_.now());
+  }
+  for (const auto& [holder, change] : held.changes) {
+    for (const std::int32_t node : change.nodes()) members_.Expect(node, timers_.now());
+  }
+  TESSERA_TRY(JobTableRow row, RowFromNodes(name, held, members_));
+  Restorable out{name, std::move(row), {}};
+  const bool outlives_journal = !config_.etcd.endpoints.empty();
+  if (!outlives_journal) {
+    TESSERA_TRY(out.to_abort, ChangesToAbort(name, held, answered, members_));
+  }
+  return out;
+}
+
 void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
-  if (run->rows.empty()) return Finish(*run);
-  auto next = std::make_shared<std::pair<std::string, JobTableRow>>(std::move(run->rows.back()));
-  run->rows.pop_back();
-  uses_.decisions.FindFree(next->first, [this, run, next](const Result<std::int64_t>& slot) {
-    auto& [name, row] = *next;
+  if (run->jobs.empty()) return Finish(*run);
+  if (run->jobs.back().to_abort.empty()) return RestoreFirst(run);
+  AbortNext(run);
+}
+
+// Participants ask about the slot until they are told.
+void TableRebuilder::AbortNext(const std::shared_ptr<Run>& run) {
+  const Restorable& job = run->jobs.back();
+  const auto [slot, transaction] = *job.to_abort.begin();
+  uses_.decisions.decision_register().Write(
+      job.name, slot, engine::AbortOf(transaction),
+      [this, run, transaction](const Result<engine::Decision>& held) {
+        Restorable& of = run->jobs.back();
+        if (!held) {
+          run->left.push_back(fmt::format("job '{}': {}", of.name, held.error().ToString()));
+          run->jobs.pop_back();
+        } else {
+          of.to_abort.erase(of.to_abort.begin());
+          AddEvent(engine::Severity::kWarning, of.name,
+                   fmt::format("its change {} is rolled back: it was not committed when "
+                               "registrar.db was lost",
+                               transaction));
+        }
+        RestoreNext(run);
+      });
+}
+
+void TableRebuilder::RestoreFirst(const std::shared_ptr<Run>& run) {
+  auto next = std::make_shared<Restorable>(std::move(run->jobs.back()));
+  run->jobs.pop_back();
+  uses_.decisions.FindFree(next->name, [this, run, next](const Result<std::int64_t>& slot) {
     Status done = slot ? OkStatus() : Status(slot.error());
     if (done) {
-      row.slot = *slot;
-      done = Restore(name, std::move(row));
-      if (done) AdoptSnapshot(*jobs_.Find(name), *run);
+      next->row.slot = *slot;
+      done = Restore(next->name, std::move(next->row));
+      if (done) AdoptSnapshot(*jobs_.Find(next->name), *run);
     }
     if (done) {
-      run->restored.push_back(name);
+      run->restored.push_back(next->name);
     } else {
-      run->left.push_back(fmt::format("job '{}': {}", name, done.error().ToString()));
+      run->left.push_back(fmt::format("job '{}': {}", next->name, done.error().ToString()));
     }
     RestoreNext(run);
   });

@@ -18,16 +18,32 @@
 #include "agents/registrar/registrar_part.h"
 #include "agents/registrar/snapshot_desk.h"
 #include "agents/registrar/transaction_numbers.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {
 
+/// What the nodes that have answered hold of a job.
+struct HeldOfJob {
+  std::map<std::int32_t, JobRow> rows;               // by node
+  std::map<std::int32_t, wire::HeldChange> changes;  // in which these nodes take part
+};
+
 /// The row of a job from the rows of the nodes that hold it: the layout of the latest epoch counts.
-/// \param rows by node; not empty
-/// \param outlives_journal whether decisions are kept elsewhere than in the registrar's journal
-/// \error kFailedPrecondition naming a node of the job that is not there, unless it was given up; or
-///     a node that takes part in a transaction whose decision was in the journal
-Result<JobTableRow> RowFromNodes(const std::string& job, const std::map<std::int32_t, JobRow>& rows,
-                                 const Membership& members, bool outlives_journal);
+/// \pre `held` has a row
+/// \error kUnavailable naming a node of the job that is not there, unless it was given up
+Result<JobTableRow> RowFromNodes(const std::string& job, const HeldOfJob& held,
+                                 const Membership& members);
+
+/// The changes of the job that no node has committed, by slot of the decision register. Their
+/// decisions were in the lost journal. A commit needs the promise of every participant, and a
+/// participant that has followed it shows that, so these changes can be aborted.
+/// \param answered the nodes that have said what they hold
+/// \error kUnavailable naming a participant that is not there, unless it was given up;
+///     kFailedPrecondition naming a node that has committed a change
+Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& job,
+                                                            const HeldOfJob& held,
+                                                            const std::set<std::int32_t>& answered,
+                                                            const Membership& members);
 
 class TableRebuilder : public RegistrarPart {
  public:
@@ -54,9 +70,20 @@ class TableRebuilder : public RegistrarPart {
  private:
   /// The answers of the nodes to one request.
   struct Run;
+  struct Restorable {
+    std::string name;
+    JobTableRow row;
+    std::map<std::int64_t, std::int64_t> to_abort;  // as ChangesToAbort
+  };
   void OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply);
-  /// The slots of its decisions come first, one job after the other.
+  /// \error as RowFromNodes and ChangesToAbort
+  Result<Restorable> RestorableFrom(const std::string& name, const HeldOfJob& held,
+                                    const std::set<std::int32_t>& answered);
+  /// One job after the other. Decides its changes first: its next slot follows theirs.
   void RestoreNext(const std::shared_ptr<Run>& run);
+  void AbortNext(const std::shared_ptr<Run>& run);
+  /// \pre its changes are decided
+  void RestoreFirst(const std::shared_ptr<Run>& run);
   Status Restore(const std::string& name, JobTableRow row);
   /// The registrar has lost the row of the job's newest snapshot too.
   void AdoptSnapshot(const Job& job, const Run& run);

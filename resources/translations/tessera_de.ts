@@ -2290,6 +2290,10 @@
         <source>row &apos;%1&apos; of %2 cannot be read and is kept as &apos;%3&apos;: %4</source>
         <translation>Zeile „%1“ von %2 ist unlesbar und als „%3“ beiseitegelegt: %4</translation>
     </message>
+    <message>
+        <source>its change %1 is rolled back: it was not committed when registrar.db was lost</source>
+        <translation>seine Änderung %1 wird zurückgerollt: sie war nicht festgeschrieben, als registrar.db verloren ging</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

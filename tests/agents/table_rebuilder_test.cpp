@@ -13,6 +13,8 @@
 #include "agents/sim/memory_store.h"
 #include "engine/model/gpt.h"
 #include "engine/model/job_layout.h"
+#include "engine/txn/decision.h"
+#include "engine/txn/participant.h"
 #include "tests/agents/part_office.h"
 #include "tests/support/test_main.h"
 
@@ -22,6 +24,7 @@ using namespace tessera::agents;
 namespace {
 
 constexpr std::uint64_t kOrigin = 7;
+constexpr std::int64_t kChange = 12, kSlot = 3;
 
 /// What a node journals of `nano`, which has a data-parallel rank on the first GPU of each of these
 /// nodes.
@@ -86,6 +89,9 @@ struct Office {
         held.set_job("nano");
         held.set_row(ToText(row->second));
       }
+      if (const auto change = changes.find(node); change != changes.end()) {
+        *answer.mutable_held()->mutable_change() = change->second;
+      }
       for (const SnapshotRow& snapshot : snapshots[node]) {
         answer.mutable_held()->add_snapshots(ToText(snapshot));
       }
@@ -95,7 +101,29 @@ struct Office {
     return reply.rebuild();
   }
 
+  /// n takes part in a change of `nano` to the layout of epoch 5, with these nodes.
+  void AddChange(std::int32_t node, engine::ParticipantState state,
+                 const std::vector<std::int32_t>& nodes) {
+    wire::HeldChange& change = changes[node];
+    change.set_transaction(kChange);
+    change.set_job("nano");
+    change.set_slot(kSlot);
+    change.set_state(static_cast<std::uint32_t>(state));
+    change.set_epoch(5);
+    change.mutable_nodes()->Assign(nodes.begin(), nodes.end());
+    around.members().Find(node)->transaction = kChange;
+  }
+  /// The text of the decision in a slot of `nano`; empty: there is none.
+  std::string DecisionOf(std::int64_t slot) {
+    std::string text;
+    decisions.decision_register().Read("nano", slot, [&](const auto& held) {
+      if (held && *held) text = ToText(**held);
+    });
+    return text;
+  }
+
   std::map<std::int32_t, JobRow> rows;
+  std::map<std::int32_t, wire::HeldChange> changes;
   std::map<std::int32_t, std::vector<SnapshotRow>> snapshots;  // set before Add
   std::int64_t last_number = 300;
   std::vector<std::pair<std::int32_t, wire::ToNode>> asked;
@@ -241,26 +269,82 @@ class TableRebuilderTest : public QObject {
     sim::MemoryStore disk;
     Office office(disk);
     office.Add(0, RowOn({0, 1}, 4));
+    // After an outage it may be about to register: nobody is told to give it up.
+    const wire::RebuildReply& early = office.Rebuild();
+    QCOMPARE(early.left_size(), 1);
+    QVERIFY2(early.left(0).starts_with("n1 holds a part of job 'nano' and has not reported yet") &&
+                 early.left(0).find("give-up") == std::string::npos,
+             early.left(0).c_str());
+    QVERIFY(office.around.members().Find(1));  // so `node give-up` knows it
+    office.around.members().Find(1)->state = engine::NodeState::kUnmanaged;
     const wire::RebuildReply& refused = office.Rebuild();
     QCOMPARE(refused.jobs_size(), 0);
     QCOMPARE(refused.left_size(), 1);
-    QVERIFY2(refused.left(0).starts_with("n1 holds a part of job 'nano' and is not there"),
+    QVERIFY2(refused.left(0).starts_with("n1 holds a part of job 'nano' and is not there") &&
+                 refused.left(0).find("give-up n1") != std::string::npos,
              refused.left(0).c_str());
     QVERIFY(!office.jobs.Find("nano") && !disk.rows.contains("job/nano"));
-    QVERIFY(office.around.members().Find(1));  // so `node give-up` knows it
     office.around.members().Find(1)->state = engine::NodeState::kDead;  // it was given up
     QCOMPARE(office.Rebuild().jobs_size(), 1);
   }
 
-  void aNodeInAChangeKeepsTheJobFromIt() {
-    sim::MemoryStore disk;
-    Office office(disk);
-    office.Add(0, RowOn({0}, 4));
-    office.around.members().Find(0)->transaction = 12;
-    QVERIFY(office.Rebuild().left(0).find("change 12") != std::string::npos);
-    QVERIFY(!office.jobs.Find("nano"));
-    const std::map<std::int32_t, JobRow> rows{{0, RowOn({0}, 4)}};
-    QVERIFY(RowFromNodes("nano", rows, office.around.members(), true));  // it asks etcd
+  // Its decision was in the lost file. No participant has followed a commit.
+  void aChangeThatNobodyHasCommittedIsRolledBack() {
+    using State = engine::ParticipantState;
+    for (const State state : {State::kPrepared, State::kVerified, State::kAborted}) {
+      sim::MemoryStore disk;
+      Office office(disk);
+      for (const std::int32_t node : {0, 1}) office.Add(node, RowOn({0, 1}, 4));
+      for (const std::int32_t node : {0, 1}) office.AddChange(node, state, {0, 1});
+      const wire::RebuildReply& reply = office.Rebuild();
+      QVERIFY2(reply.left_size() == 0, reply.left_size() == 0 ? "" : reply.left(0).c_str());
+      QCOMPARE(reply.jobs_size(), 1);
+      QCOMPARE(office.jobs.Find("nano")->epoch, std::int64_t{4});
+      QCOMPARE(office.DecisionOf(kSlot), ToText(engine::AbortOf(kChange)));
+      QCOMPARE(office.jobs.Find("nano")->slot, kSlot + 1);
+      QVERIFY(std::ranges::any_of(office.around.events(), [](const engine::Event& event) {
+        return event.text.starts_with("its change 12 is rolled back");
+      }));
+    }
+  }
+
+  // A node follows a commit only after all have promised it.
+  void aChangeThatANodeHasCommittedIsNotRolledBack() {
+    using State = engine::ParticipantState;
+    for (const bool has_ended : {false, true}) {
+      sim::MemoryStore disk;
+      Office office(disk);
+      office.Add(0, RowOn({0, 1}, 4));
+      office.Add(1, RowOn({0, 1}, 5));
+      office.AddChange(0, State::kVerified, {0, 1});
+      if (!has_ended) office.AddChange(1, State::kCommitted, {0, 1});
+      const wire::RebuildReply& reply = office.Rebuild();
+      QCOMPARE(reply.jobs_size(), 0);
+      QCOMPARE(reply.left_size(), 1);
+      QVERIFY2(reply.left(0).starts_with("n1 has committed change 12 of job 'nano'"),
+               reply.left(0).c_str());
+      QVERIFY(!office.jobs.Find("nano") && office.DecisionOf(kSlot).empty());
+    }
+  }
+
+  // A participant that is away may have followed a commit, unless another has not promised it.
+  void aParticipantThatIsAwayIsWaitedFor() {
+    using State = engine::ParticipantState;
+    for (const State state : {State::kVerified, State::kTransferred}) {
+      sim::MemoryStore disk;
+      Office office(disk);
+      office.Add(0, RowOn({0}, 4));
+      office.AddChange(0, state, {0, 2});
+      const wire::RebuildReply& reply = office.Rebuild();
+      QCOMPARE(reply.jobs_size(), state == State::kVerified ? 0 : 1);
+      if (state != State::kVerified) continue;
+      QVERIFY2(reply.left(0).starts_with("n2 takes part in change 12 of job 'nano'"),
+               reply.left(0).c_str());
+      QVERIFY(office.DecisionOf(kSlot).empty());
+      office.around.members().Find(2)->state = engine::NodeState::kDead;  // it was given up
+      QCOMPARE(office.Rebuild().jobs_size(), 1);
+      QCOMPARE(office.DecisionOf(kSlot), ToText(engine::AbortOf(kChange)));
+    }
   }
 
   // An old copy of registrar.db was put back.
