@@ -240,6 +240,15 @@ Status JobTable::CheckExplained(const std::string& name) const {
   return FailedPrecondition(unknown_.TextOf(name, job ? job->epoch : 0));
 }
 
+Status JobTable::CheckStoppable(const std::string& name) const {
+  const Job* const job = Find(name);
+  const auto may_be_its = [job](const auto& holder) {
+    return !job || job->MayOwn(holder.second.origin);
+  };
+  if (std::ranges::none_of(unknown_.HoldersOf(name), may_be_its)) return OkStatus();
+  return FailedPrecondition(unknown_.TextOf(name, job ? job->epoch : 0));
+}
+
 Status JobTable::CheckNode(std::int32_t node, const std::string& name) const {
   const Job* const job = Find(name);
   const auto& holders = unknown_.HoldersOf(name);

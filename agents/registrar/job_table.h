@@ -84,6 +84,11 @@ class JobTable : public RegistrarPart {
   /// \error kFailedPrecondition naming the nodes that hold a job of this name which the table does
   ///     not explain, or its row that cannot be read
   Status CheckExplained(const std::string& name) const;
+  /// Whether the end of the job frees only state that its row explains. Nodes keep that of another
+  /// job of this name.
+  /// \error kFailedPrecondition naming the nodes that hold a later epoch of the job than its row, or
+  ///     a job that has no row
+  Status CheckStoppable(const std::string& name) const;
   /// \error kFailedPrecondition if the node holds another job of this name: a node keeps the state
   ///     of one job under a name
   Status CheckNode(std::int32_t node, const std::string& name) const;

@@ -559,6 +559,9 @@ void Registrar::OnForgetSetAside(const std::string& name, const ReplyPtr& reply)
 
 void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   if (transactions_.Changes(job.name)) return reply->Fail(CheckIdle().error());
+  if (const Status known = jobs_.CheckStoppable(job.name); !known && !job.starting) {
+    return reply->Fail(known.error());
+  }
   if (const Status noted = jobs_.JournalEnd(job.name); !noted) {
     return reply->Fail(Error{noted.error().code,
                              fmt::format("job '{}' is not stopped, since that cannot be noted: {}",

@@ -191,10 +191,14 @@ class JobTableTest : public QObject {
     QVERIFY(!explained);
     QVERIFY2(explained.error().message.find("n0, n1 hold job 'nano' at epoch 5") == 0,
              explained.error().message.c_str());
+    // Its end would free what the user has not seen.
+    const Status stoppable = office.jobs.CheckStoppable("nano");
+    QVERIFY(!stoppable);
+    QCOMPARE(stoppable.error().message, explained.error().message);
     // It is explained again when the row is as new.
     Report(office, 4, 7);
     Report(office, 3, 7, 1);
-    QVERIFY(office.jobs.CheckExplained("nano"));
+    QVERIFY(office.jobs.CheckExplained("nano") && office.jobs.CheckStoppable("nano"));
   }
 
   // A node comes with the state of another cluster. The job here goes on, and changes elsewhere.
@@ -242,6 +246,8 @@ class JobTableTest : public QObject {
     QVERIFY2(explained.error().message.find("another or an older row") != std::string::npos,
              explained.error().message.c_str());
     QVERIFY(!office.jobs.IsExplainedOn(0, "nano"));
+    // A rebuild needs its end, which frees nothing of the other one.
+    QVERIFY(office.jobs.CheckStoppable("nano"));
   }
 
   void aNodeThatTheJobHasLeftIsStale() {
