@@ -62,6 +62,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "the registrar at %1 refuses this node's key '%2': copy the .pub file of n%3, with the line 'role node %4', into the folder of allowed keys on the registrar's node"),
       QT_TRANSLATE_NOOP("Sentences", "%1 completes no handshake: is it the registrar, and is its public key the '%2' of this node's configuration?"),
       QT_TRANSLATE_NOOP("Sentences", "its row in the job table was rebuilt from its nodes: epoch %1, after step %2"),
+      QT_TRANSLATE_NOOP("Sentences", "destroyed, because it could not be restored; its nodes held %1"),
       QT_TRANSLATE_NOOP("Sentences", "its change %1 is rolled back: it was not committed when registrar.db was lost"),
       QT_TRANSLATE_NOOP("Sentences", "it can return to the snapshot of step %1, which its nodes still hold; choose again with `tesseractl job snapshots %2` whether snapshots are taken"),
       QT_TRANSLATE_NOOP("Sentences", "it cannot return to the snapshot of step %1: the nodes that are there do not hold all of it"),

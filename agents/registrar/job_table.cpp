@@ -154,6 +154,19 @@ void JobTable::Erase(const std::string& name) {
   jobs_.erase(name);
 }
 
+Status JobTable::EndUnknown(const std::string& name) {
+  std::set<std::uint64_t> origins = EndedOf(name);
+  if (const Job* const job = Find(name)) origins.insert(job->start);
+  for (const auto& [node, held] : unknown_.HoldersOf(name)) origins.insert(held.origin);
+  while (origins.size() > kMostEnded) origins.erase(origins.begin());
+  const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
+  if (!publisher_.NoteJournaled(put)) return put;
+  static_cast<void>(journal_.Erase(KeyOf(name)));
+  static_cast<void>(ForgetSetAside(name));
+  ended_[name] = std::move(origins);
+  return OkStatus();
+}
+
 std::set<std::uint64_t> JobTable::EndedOf(const std::string& name) const {
   const auto found = ended_.find(name);
   return found == ended_.end() ? std::set<std::uint64_t>() : found->second;

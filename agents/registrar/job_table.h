@@ -56,6 +56,10 @@ class JobTable : public RegistrarPart {
   /// \error of the journal
   Status JournalEnd(const std::string& name);
   void Erase(const std::string& name);
+  /// Writes that the jobs of this name that only nodes know are over, and the one of the table with
+  /// them. That one is erased apart.
+  /// \error of the journal
+  Status EndUnknown(const std::string& name);
   /// Whether a job of this name and origin (JobRow::origin) is over.
   bool HasEnded(const std::string& name, std::uint64_t origin) const;
   /// The origins of the last jobs of this name that are over, ascending.

@@ -304,6 +304,11 @@ TableRebuilder::World Registrar::WorldOfRebuilds() {
   world.completed = [this] {
     if (world_.table_rebuilt) world_.table_rebuilt();
   };
+  world.destroyed = [this](const std::string& name) {
+    if (Job* const job = jobs_.Find(name)) return Close(*job);
+    states_.Forget(name);
+    checkpoints_.Forget(name);
+  };
   return world;
 }
 
@@ -535,9 +540,18 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
   if (request.act() == wire::JobRequest::STOP && jobs_.IsSetAside(request.job())) {
     return OnForgetSetAside(request.job(), reply);
   }
+  if (request.act() == wire::JobRequest::STOP && !jobs_.CheckStoppable(request.job())) {
+    const Job* const here = jobs_.Find(request.job());
+    const bool starts = here && here->starting;
+    if (!starts) return rebuilder_.OnStop(request.job(), request.destroy(), reply);
+  }
   const Result<Job*> found = jobs_.Need(request.job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
+  if (request.destroy()) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is in the job table: stop it without --destroy", job.name)));
+  }
   if (request.act() == wire::JobRequest::STOP) return OnStop(job, reply);
   if (request.act() == wire::JobRequest::PAUSE) {
     return pauses_.Begin(PauseDesk::Kind::kPause, job, reply);
@@ -559,18 +573,25 @@ void Registrar::OnForgetSetAside(const std::string& name, const ReplyPtr& reply)
 
 void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   if (transactions_.Changes(job.name)) return reply->Fail(CheckIdle().error());
-  if (const Status known = jobs_.CheckStoppable(job.name); !known && !job.starting) {
-    return reply->Fail(known.error());
-  }
   if (const Status noted = jobs_.JournalEnd(job.name); !noted) {
     return reply->Fail(Error{noted.error().code,
                              fmt::format("job '{}' is not stopped, since that cannot be noted: {}",
                                          job.name, noted.error().message),
                              {}});
   }
-  pauses_.FailFor(job, Cancelled(fmt::format("job '{}' was stopped", job.name)));
+  const std::string name = job.name;
+  const std::int64_t step = job.step;
+  Close(job);
+  AddEvent(
+      engine::Severity::kInfo, name,
+      fmt::format("stopped after step {}; its memory is free{}", step, reply->RequesterText()));
   wire::Reply out;
-  out.mutable_job()->set_step(job.step);
+  out.mutable_job()->set_step(step);
+  reply->Done(std::move(out));
+}
+
+void Registrar::Close(Job& job) {
+  pauses_.FailFor(job, Cancelled(fmt::format("job '{}' was stopped", job.name)));
   for (const ReplyPtr& waiting : {job.starting, job.restarting}) {
     if (waiting) waiting->Fail(Cancelled(fmt::format("job '{}' was stopped", job.name)));
   }
@@ -579,14 +600,10 @@ void Registrar::OnStop(Job& job, const ReplyPtr& reply) {
   stops_.Stop(job, true);
   steps_.Release(job, true);
   steps_.Flush();
-  AddEvent(
-      engine::Severity::kInfo, name,
-      fmt::format("stopped after step {}; its memory is free{}", job.step, reply->RequesterText()));
   states_.Forget(name);
   checkpoints_.Forget(name);
   jobs_.Erase(name);
   publisher_.MarkDirty();
-  return reply->Done(std::move(out));
 }
 
 void Registrar::OnLoadCheckpoint(const std::string& request_id,

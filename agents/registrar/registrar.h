@@ -116,6 +116,9 @@ class Registrar {
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void OnForgetSetAside(const std::string& name, const ReplyPtr& reply);
   void OnStop(Job& job, const ReplyPtr& reply);
+  /// Ends what runs for the job and frees its state. Erases it from the table.
+  /// \pre the journal says that it is over
+  void Close(Job& job);
   void OnLoadCheckpoint(const std::string& request_id, const wire::LoadCheckpointRequest& request,
                         const ReplyPtr& reply);
   void OnResume(Job& job, const ReplyPtr& reply);

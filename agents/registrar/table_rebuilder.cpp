@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/gpt.h"
+#include "engine/search/fit.h"
 #include "engine/txn/decision.h"
 #include "engine/txn/participant.h"
 
@@ -45,6 +46,24 @@ Status CheckThere(std::int32_t number, const std::string& role, const Membership
       fmt::format("n{} {} and has not reported yet: rebuild again when "
                   "`tesseractl status` lists it as alive or unmanaged",
                   number, role));
+}
+
+/// Decisions that end the changes of a job whose state is not needed any more, by slot. A node that
+/// has committed accepts only a commit. It then leaves the rounds that it has not moved.
+std::map<std::int64_t, engine::Decision> DecisionsToEnd(
+    const std::map<std::int32_t, wire::HeldChange>& changes) {
+  std::map<std::int64_t, engine::Decision> out;
+  for (const auto& [node, change] : changes) {
+    const auto state = engine::ParseParticipantState(change.state());
+    const auto [decision, is_new] =
+        out.try_emplace(change.slot(), engine::AbortOf(change.transaction()));
+    if (!state || *state != engine::ParticipantState::kCommitted) continue;
+    decision->second = {.commit = true,
+                        .transaction = change.transaction(),
+                        .epoch = change.epoch(),
+                        .layout_hash = ptc::Hex16(change.to_hash())};
+  }
+  return out;
 }
 
 /// A change, as the nodes that take part in it show it.
@@ -124,78 +143,75 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
   return out;
 }
 
+struct TableRebuilder::Told {
+  std::map<std::string, HeldOfJob> jobs;           // that the table does not explain
+  std::map<std::string, Error> unreadable;         // of these, why a row cannot be read
+  std::map<std::uint64_t, SnapshotRow> snapshots;  // by id
+  std::set<std::int32_t> answered;
+  std::vector<std::string> left;
+  std::int64_t last_number = 0;
+};
+
 struct TableRebuilder::Run {
   std::vector<Restorable> jobs;                    // the first one last
   std::map<std::uint64_t, SnapshotRow> snapshots;  // by id
   std::vector<std::string> restored, left;
-  std::int64_t last_number = 0;
   ReplyPtr reply;
 };
 
-void TableRebuilder::OnRebuild(const ReplyPtr& reply) {
-  if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
+void TableRebuilder::AskHeld(std::function<void(NodeQueryClient::Answers answers)> then) {
   wire::NodeQuery query;
   query.mutable_held();
-  uses_.queries.Query(
-      members_.Alive(), std::move(query), kDeadline,
-      [this, reply](const NodeQueryClient::Answers& answers) { OnAnswers(answers, reply); });
+  uses_.queries.Query(members_.Alive(), std::move(query), kDeadline, std::move(then));
 }
 
-void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply) {
-  const auto run = std::make_shared<Run>();
-  run->reply = reply;
-  std::map<std::string, HeldOfJob> held;
-  std::set<std::int32_t> answered;
+TableRebuilder::Told TableRebuilder::Read(const NodeQueryClient::Answers& answers) const {
+  Told told;
   for (const auto& [node, answer] : answers) {
     if (!answer) {
-      run->left.push_back(fmt::format("n{} has not answered: {}", node, answer.error().ToString()));
+      told.left.push_back(fmt::format("n{} has not answered: {}", node, answer.error().ToString()));
       continue;
     }
-    answered.insert(node);
-    run->last_number = std::max(run->last_number, answer->held().last_number());
+    told.answered.insert(node);
+    told.last_number = std::max(told.last_number, answer->held().last_number());
     for (const wire::HeldJobRow& row : answer->held().jobs()) {
       if (jobs_.IsExplainedOn(node, row.job())) continue;
       if (const Status is_same = jobs_.CheckNode(node, row.job()); !is_same) {
-        run->left.push_back(is_same.error().message);
+        told.left.push_back(is_same.error().message);
         continue;
       }
+      HeldOfJob& held = told.jobs[row.job()];
       auto parsed = ParseJobRow(fmt::format("job/{} of n{}", row.job(), node), row.row());
       if (!parsed) {
-        run->left.push_back(parsed.error().message);
+        told.left.push_back(parsed.error().message);
+        told.unreadable.emplace(row.job(), parsed.error());
       } else {
-        held[row.job()].rows.emplace(node, std::move(*parsed));
+        held.rows.emplace(node, std::move(*parsed));
       }
     }
     for (const std::string& text : answer->held().snapshots()) {
       auto parsed = ParseSnapshotRow(fmt::format("snapshot/ of n{}", node), text);
-      if (parsed) run->snapshots.insert_or_assign(parsed->id, std::move(*parsed));
+      if (parsed) told.snapshots.insert_or_assign(parsed->id, std::move(*parsed));
     }
   }
   for (const auto& [node, answer] : answers) {
     if (!answer || !answer->held().has_change()) continue;
     const wire::HeldChange& change = answer->held().change();
-    if (const auto of_job = held.find(change.job()); of_job != held.end()) {
+    if (const auto of_job = told.jobs.find(change.job()); of_job != told.jobs.end()) {
       of_job->second.changes.emplace(node, change);
     }
   }
-  for (auto& [name, of_job] : held) {
-    auto job = RestorableFrom(name, of_job, answered);
-    if (job) {
-      run->jobs.push_back(std::move(*job));
-    } else {
-      run->left.push_back(job.error().message);
-    }
-  }
-  std::reverse(run->jobs.begin(), run->jobs.end());
-  // Numbers that nodes have seen are not used again: they would take a message for an old one.
-  if (const Status skipped = uses_.numbers.SkipTo(run->last_number); !skipped) {
-    run->left.push_back(skipped.error().message);
-  }
-  RestoreNext(run);
+  return told;
 }
 
-Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(
-    const std::string& name, const HeldOfJob& held, const std::set<std::int32_t>& answered) {
+Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(const std::string& name,
+                                                                  const Told& told) {
+  const auto found = told.jobs.find(name);
+  if (found == told.jobs.end()) {
+    return Unavailable(fmt::format("the nodes that hold job '{}' have not answered", name));
+  }
+  const HeldOfJob& held = found->second;
+  if (held.rows.empty()) return told.unreadable.at(name);
   // A node that was lost before the table may be unknown, and has to be given up.
   for (const auto& [holder, row] : held.rows) {
     for (const std::int32_t node : NodesOf(row.layout.mesh())) members_.Expect(node, timers_.now());
@@ -205,55 +221,95 @@ Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(
   }
   TESSERA_TRY(JobTableRow row, RowFromNodes(name, held, members_));
   Restorable out{name, std::move(row), {}};
-  const bool outlives_journal = !config_.etcd.endpoints.empty();
-  if (!outlives_journal) {
-    TESSERA_TRY(out.to_abort, ChangesToAbort(name, held, answered, members_));
+  if (!OutlivesJournal()) {
+    TESSERA_TRY(out.to_abort, ChangesToAbort(name, held, told.answered, members_));
   }
   return out;
 }
 
-void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
-  if (run->jobs.empty()) return Finish(*run);
-  if (run->jobs.back().to_abort.empty()) return RestoreFirst(run);
-  AbortNext(run);
-}
+// The embedded register is in the journal.
+bool TableRebuilder::OutlivesJournal() const { return !config_.etcd.endpoints.empty(); }
 
-// Participants ask about the slot until they are told.
-void TableRebuilder::AbortNext(const std::shared_ptr<Run>& run) {
-  const Restorable& job = run->jobs.back();
-  const auto [slot, transaction] = *job.to_abort.begin();
+// Participants ask about a slot until they are told.
+void TableRebuilder::Decide(const std::string& job,
+                            std::map<std::int64_t, engine::Decision> decisions,
+                            std::function<void(Status)> then) {
+  if (decisions.empty()) return then(OkStatus());
+  const auto [slot, decision] = *decisions.begin();
+  decisions.erase(decisions.begin());
   uses_.decisions.decision_register().Write(
-      job.name, slot, engine::AbortOf(transaction),
-      [this, run, transaction](const Result<engine::Decision>& held) {
-        Restorable& of = run->jobs.back();
-        if (!held) {
-          run->left.push_back(fmt::format("job '{}': {}", of.name, held.error().ToString()));
-          run->jobs.pop_back();
-        } else {
-          of.to_abort.erase(of.to_abort.begin());
-          AddEvent(engine::Severity::kWarning, of.name,
-                   fmt::format("its change {} is rolled back: it was not committed when "
-                               "registrar.db was lost",
-                               transaction));
-        }
-        RestoreNext(run);
+      job, slot, decision,
+      [this, job, decisions = std::move(decisions),
+       then = std::move(then)](const Result<engine::Decision>& held) mutable {
+        if (!held) return then(held.error());
+        Decide(job, std::move(decisions), std::move(then));
       });
 }
 
-void TableRebuilder::RestoreFirst(const std::shared_ptr<Run>& run) {
-  auto next = std::make_shared<Restorable>(std::move(run->jobs.back()));
+// ---- rebuild
+
+void TableRebuilder::OnRebuild(const ReplyPtr& reply) {
+  if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
+  AskHeld([this, reply](const NodeQueryClient::Answers& answers) { OnAnswers(answers, reply); });
+}
+
+void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply) {
+  Told told = Read(answers);
+  const auto run = std::make_shared<Run>();
+  run->reply = reply;
+  run->left = told.left;
+  for (const auto& [name, held] : told.jobs) {
+    if (held.rows.empty()) continue;
+    auto job = RestorableFrom(name, told);
+    if (job) {
+      run->jobs.push_back(std::move(*job));
+    } else {
+      run->left.push_back(job.error().message);
+    }
+  }
+  run->snapshots = std::move(told.snapshots);
+  std::reverse(run->jobs.begin(), run->jobs.end());
+  // Numbers that nodes have seen are not used again: they would take a message for an old one.
+  if (const Status skipped = uses_.numbers.SkipTo(told.last_number); !skipped) {
+    run->left.push_back(skipped.error().message);
+  }
+  RestoreNext(run);
+}
+
+void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
+  if (run->jobs.empty()) return Finish(*run);
+  const auto job = std::make_shared<Restorable>(std::move(run->jobs.back()));
   run->jobs.pop_back();
-  uses_.decisions.FindFree(next->name, [this, run, next](const Result<std::int64_t>& slot) {
+  std::map<std::int64_t, engine::Decision> decisions;
+  for (const auto& [slot, transaction] : job->to_abort) {
+    decisions[slot] = engine::AbortOf(transaction);
+  }
+  Decide(job->name, std::move(decisions), [this, run, job](const Status& decided) {
+    if (decided) return RestoreDecided(run, job);
+    run->left.push_back(fmt::format("job '{}': {}", job->name, decided.error().ToString()));
+    RestoreNext(run);
+  });
+}
+
+void TableRebuilder::RestoreDecided(const std::shared_ptr<Run>& run,
+                                    const std::shared_ptr<Restorable>& job) {
+  for (const auto& [slot, transaction] : job->to_abort) {
+    AddEvent(engine::Severity::kWarning, job->name,
+             fmt::format("its change {} is rolled back: it was not committed when registrar.db "
+                         "was lost",
+                         transaction));
+  }
+  uses_.decisions.FindFree(job->name, [this, run, job](const Result<std::int64_t>& slot) {
     Status done = slot ? OkStatus() : Status(slot.error());
     if (done) {
-      next->row.slot = *slot;
-      done = Restore(next->name, std::move(next->row));
-      if (done) AdoptSnapshot(*jobs_.Find(next->name), *run);
+      job->row.slot = *slot;
+      done = Restore(job->name, std::move(job->row));
+      if (done) AdoptSnapshot(*jobs_.Find(job->name), *run);
     }
     if (done) {
-      run->restored.push_back(next->name);
+      run->restored.push_back(job->name);
     } else {
-      run->left.push_back(fmt::format("job '{}': {}", next->name, done.error().ToString()));
+      run->left.push_back(fmt::format("job '{}': {}", job->name, done.error().ToString()));
     }
     RestoreNext(run);
   });
@@ -331,6 +387,74 @@ void TableRebuilder::Finish(const Run& run) {
                        run.reply->RequesterText()));
   MarkDirty();
   run.reply->Done(std::move(out));
+}
+
+// ---- the end of a job that cannot be restored
+
+void TableRebuilder::OnStop(const std::string& name, bool destroys, const ReplyPtr& reply) {
+  if (const Status idle = around_.check_idle(); !idle) return reply->Fail(idle.error());
+  AskHeld([this, name, destroys, reply](const NodeQueryClient::Answers& answers) {
+    StopWith(name, destroys, Read(answers), reply);
+  });
+}
+
+void TableRebuilder::StopWith(const std::string& name, bool destroys, const Told& told,
+                              const ReplyPtr& reply) {
+  const Status unknown = jobs_.CheckStoppable(name);
+  if (unknown) {
+    return reply->Fail(Unavailable(
+        fmt::format("what nodes hold of job '{}' has changed meanwhile: try again", name)));
+  }
+  const auto restorable = RestorableFrom(name, told);
+  if (restorable) return reply->Fail(unknown.error());
+  const Error& why = restorable.error();
+  if (why.code == ErrorCode::kUnavailable) return reply->Fail(why);
+  const HeldState held = HeldStateOf(name);
+  if (!destroys) {
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "job '{}' cannot be restored: {}. Its nodes hold {}: `tesseractl job stop {} --destroy` "
+        "frees that for good",
+        name, why.message, held.text, name)));
+  }
+  std::map<std::int64_t, engine::Decision> decisions;
+  const auto of_job = told.jobs.find(name);
+  if (of_job != told.jobs.end() && !OutlivesJournal())
+    decisions = DecisionsToEnd(of_job->second.changes);
+  Decide(name, std::move(decisions), [this, name, held, reply](const Status& decided) {
+    if (!decided) return reply->Fail(decided.error());
+    Destroy(name, held, reply);
+  });
+}
+
+void TableRebuilder::Destroy(const std::string& name, const HeldState& held,
+                             const ReplyPtr& reply) {
+  if (const Status ended = jobs_.EndUnknown(name); !ended) return reply->Fail(ended.error());
+  AddEvent(engine::Severity::kWarning, name,
+           fmt::format("destroyed, because it could not be restored; its nodes held {}{}",
+                       held.text, reply->RequesterText()));
+  around_.destroyed(name);
+  for (const auto& [number, node] : members_.nodes()) jobs_.NoteHeld(node);
+  MarkDirty();
+  wire::Reply out;
+  out.mutable_job()->set_step(held.step);
+  reply->Done(std::move(out));
+}
+
+TableRebuilder::HeldState TableRebuilder::HeldStateOf(const std::string& name) const {
+  HeldState out;
+  for (const auto& [number, held] : jobs_.unknown().HoldersOf(name)) {
+    std::int64_t step = 0, bytes = 0;
+    for (const ptc::DeviceId id : held.devices) {
+      const wire::NodeDevice* const device = members_.FindDevice(id);
+      if (!device) continue;
+      step = std::max(step, device->end());
+      bytes += device->used();
+    }
+    out.step = std::max(out.step, step);
+    out.text += fmt::format("{}{} on n{} (epoch {}, step {})", out.text.empty() ? "" : ", ",
+                            engine::BytesText(bytes), number, held.epoch, step);
+  }
+  return out;
 }
 
 }  // namespace tessera::agents

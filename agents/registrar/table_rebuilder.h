@@ -19,6 +19,7 @@
 #include "agents/registrar/snapshot_desk.h"
 #include "agents/registrar/transaction_numbers.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/txn/decision.h"
 
 namespace tessera::agents {
 
@@ -60,30 +61,52 @@ class TableRebuilder : public RegistrarPart {
     std::function<void(Job& job)> restored;
     /// Nothing is left that a rebuild could restore.
     std::function<void()> completed = {};
+    /// The journal says that the job is over, as JobTable::EndUnknown.
+    std::function<void(const std::string& job)> destroyed = {};
   };
   TableRebuilder(const Common& common, JobTable& jobs, const Uses& uses, World world)
       : RegistrarPart(common), jobs_(jobs), uses_(uses), around_(std::move(world)) {}
 
   /// Asks all nodes that are alive, and restores the jobs that the table does not explain.
   void OnRebuild(const ReplyPtr& reply);
+  /// Ends a job that JobTable::CheckStoppable refuses, if no rebuild can restore it. Without
+  /// `destroys` the reply is an error that says why, and what nodes hold.
+  void OnStop(const std::string& name, bool destroys, const ReplyPtr& reply);
 
  private:
-  /// The answers of the nodes to one request.
+  /// What nodes hold of a job that the table does not explain.
+  struct HeldState {
+    std::string text;       // "12.0 MiB on n0 (epoch 4, step 41), …"
+    std::int64_t step = 0;  // the highest
+  };
+  /// What the nodes have answered.
+  struct Told;
+  /// One rebuild.
   struct Run;
+  void AskHeld(std::function<void(NodeQueryClient::Answers answers)> then);
+  Told Read(const NodeQueryClient::Answers& answers) const;
   struct Restorable {
     std::string name;
     JobTableRow row;
     std::map<std::int64_t, std::int64_t> to_abort;  // as ChangesToAbort
   };
   void OnAnswers(const NodeQueryClient::Answers& answers, const ReplyPtr& reply);
-  /// \error as RowFromNodes and ChangesToAbort
-  Result<Restorable> RestorableFrom(const std::string& name, const HeldOfJob& held,
-                                    const std::set<std::int32_t>& answered);
+  /// \error as RowFromNodes and ChangesToAbort; kUnavailable if its nodes have not answered; kDataLoss
+  ///     if none of their rows can be read
+  Result<Restorable> RestorableFrom(const std::string& name, const Told& told);
+  /// Whether decisions are kept elsewhere than in the registrar's journal.
+  bool OutlivesJournal() const;
+  void StopWith(const std::string& name, bool destroys, const Told& told, const ReplyPtr& reply);
+  /// \pre its changes are decided
+  void Destroy(const std::string& name, const HeldState& held, const ReplyPtr& reply);
+  HeldState HeldStateOf(const std::string& name) const;
+  /// Writes the decisions of a job, by slot. Stops at the first error.
+  void Decide(const std::string& job, std::map<std::int64_t, engine::Decision> decisions,
+              std::function<void(Status)> then);
   /// One job after the other. Decides its changes first: its next slot follows theirs.
   void RestoreNext(const std::shared_ptr<Run>& run);
-  void AbortNext(const std::shared_ptr<Run>& run);
   /// \pre its changes are decided
-  void RestoreFirst(const std::shared_ptr<Run>& run);
+  void RestoreDecided(const std::shared_ptr<Run>& run, const std::shared_ptr<Restorable>& job);
   Status Restore(const std::string& name, JobTableRow row);
   /// The registrar has lost the row of the job's newest snapshot too.
   void AdoptSnapshot(const Job& job, const Run& run);

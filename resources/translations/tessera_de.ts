@@ -2294,6 +2294,10 @@
         <source>its change %1 is rolled back: it was not committed when registrar.db was lost</source>
         <translation>seine Änderung %1 wird zurückgerollt: sie war nicht festgeschrieben, als registrar.db verloren ging</translation>
     </message>
+    <message>
+        <source>destroyed, because it could not be restored; its nodes held %1</source>
+        <translation>zerstört, weil er sich nicht wiederherstellen ließ; seine Knoten hielten %1</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -75,11 +75,26 @@ struct Office {
     jobs.NoteHeld(*members.Find(node));
   }
   const wire::RebuildReply& Rebuild() {
-    const auto pending = std::make_shared<PendingReply>(
+    asked.clear();
+    rebuilder.OnRebuild(Pending());
+    Answer();
+    return reply.rebuild();
+  }
+  /// \return the error; empty: there was none
+  std::string Stop(bool destroys) {
+    asked.clear();
+    rebuilder.OnStop("nano", destroys, Pending());
+    Answer();
+    return reply.error().message();
+  }
+  ReplyPtr Pending() {
+    auto pending = std::make_shared<PendingReply>(
         "1", "", [this](const std::string&, const wire::Reply& out) { reply = out; });
     pending->Join("client", 1);
-    asked.clear();
-    rebuilder.OnRebuild(pending);
+    return pending;
+  }
+  /// Of all nodes that were asked.
+  void Answer() {
     for (const auto& [node, message] : std::exchange(asked, {})) {
       wire::NodeAnswer answer;
       answer.set_ticket(message.query().ticket());
@@ -98,7 +113,6 @@ struct Office {
       queries.OnAnswer(node, answer);
     }
     around.Pass(std::chrono::seconds(11));
-    return reply.rebuild();
   }
 
   /// n takes part in a change of `nano` to the layout of epoch 5, with these nodes.
@@ -110,6 +124,7 @@ struct Office {
     change.set_slot(kSlot);
     change.set_state(static_cast<std::uint32_t>(state));
     change.set_epoch(5);
+    change.set_to_hash(0xabc);
     change.mutable_nodes()->Assign(nodes.begin(), nodes.end());
     around.members().Find(node)->transaction = kChange;
   }
@@ -128,7 +143,7 @@ struct Office {
   std::int64_t last_number = 300;
   std::vector<std::pair<std::int32_t, wire::ToNode>> asked;
   wire::Reply reply;
-  std::vector<std::string> restored;
+  std::vector<std::string> restored, destroyed;
   int completed = 0;
   test::PartOffice around;
   JobTable jobs{around.common(), [](const std::string&) { return OkStatus(); }};
@@ -144,7 +159,8 @@ struct Office {
                            {queries, numbers, decisions, desk},
                            {.check_idle = [] { return OkStatus(); },
                             .restored = [this](Job& job) { restored.push_back(job.name); },
-                            .completed = [this] { ++completed; }}};
+                            .completed = [this] { ++completed; },
+                            .destroyed = [this](const auto& job) { destroyed.push_back(job); }}};
 };
 
 }  // namespace
@@ -344,6 +360,59 @@ class TableRebuilderTest : public QObject {
       office.around.members().Find(2)->state = engine::NodeState::kDead;  // it was given up
       QCOMPARE(office.Rebuild().jobs_size(), 1);
       QCOMPARE(office.DecisionOf(kSlot), ToText(engine::AbortOf(kChange)));
+    }
+  }
+
+  void aJobThatCanBeRestoredIsNotDestroyed() {
+    sim::MemoryStore disk;
+    Office office(disk);
+    office.Add(0, RowOn({0}, 4));
+    for (const bool destroys : {false, true}) {
+      const std::string error = office.Stop(destroys);
+      QVERIFY2(error.find("`tesseractl registrar rebuild` restores") != std::string::npos,
+               error.c_str());
+    }
+    office.AddChange(0, engine::ParticipantState::kVerified, {0, 2});  // n2 may return
+    const std::string error = office.Stop(true);
+    QVERIFY2(error.starts_with("n2 takes part in change 12"), error.c_str());
+    QVERIFY(office.destroyed.empty() && !office.jobs.HasEnded("nano", kOrigin));
+    QVERIFY(office.DecisionOf(kSlot).empty());
+  }
+
+  // The first attempt says what would be destroyed.
+  void aJobThatCannotBeRestoredIsDestroyedOnRequest() {
+    using State = engine::ParticipantState;
+    for (const bool has_ended : {false, true}) {
+      sim::MemoryStore disk;
+      Office office(disk);
+      office.Add(0, RowOn({0, 1}, 4));
+      office.Add(1, RowOn({0, 1}, 5));
+      office.AddChange(0, State::kVerified, {0, 1});
+      if (!has_ended) office.AddChange(1, State::kCommitted, {0, 1});
+      const std::string error = office.Stop(false);
+      QVERIFY2(error.starts_with("job 'nano' cannot be restored: n1 has committed change 12"),
+               error.c_str());
+      QVERIFY2(error.find("on n0 (epoch 4, step 40), ") != std::string::npos &&
+                   error.find("on n1 (epoch 5, step 41): ") != std::string::npos &&
+                   error.find("`tesseractl job stop nano --destroy`") != std::string::npos,
+               error.c_str());
+      QVERIFY(office.destroyed.empty() && office.DecisionOf(kSlot).empty());
+      QVERIFY(!office.jobs.CheckStoppable("nano"));
+
+      QCOMPARE(office.Stop(true), std::string());
+      QCOMPARE(office.reply.job().step(), std::int64_t{41});
+      QCOMPARE(office.destroyed, std::vector<std::string>{"nano"});
+      // Nodes end the change first, and then free what is stale.
+      const engine::Decision commit{
+          .commit = true, .transaction = kChange, .epoch = 5, .layout_hash = "0000000000000abc"};
+      QCOMPARE(office.DecisionOf(kSlot), ToText(has_ended ? engine::AbortOf(kChange) : commit));
+      for (const std::int32_t n : {0, 1}) {
+        const Membership::Node& node = *office.around.members().Find(n);
+        QVERIFY(office.jobs.ClaimOf(node, node.devices[0]) == JobTable::Claim::kStale);
+        QVERIFY(office.jobs.IsExplainedOn(n, "nano"));
+      }
+      Office later(disk);
+      QVERIFY(later.jobs.Recover() && later.jobs.HasEnded("nano", kOrigin));
     }
   }
 
