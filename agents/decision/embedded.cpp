@@ -36,6 +36,8 @@ void EmbeddedRegister::Look(std::function<void(engine::RegisterStatus)> then) {
   status.members.push_back({.place = place_});
   if (const auto read = journal_.List("decision/"); !read) {
     status.problem = status.members[0].problem = read.error().ToString();
+  } else if (const Status is_there = journal_.CheckPlace(); !is_there) {
+    status.problem = status.members[0].problem = is_there.error().message;
   }
   then(std::move(status));
 }

@@ -106,27 +106,13 @@ Check Refused(const AgentConfig& config, const std::vector<RefusedKey>& refused)
                              config.allowed_folder));
 }
 
-/// Whether the agent's folder has a file of the registrar. A later one has a number in its name.
-bool HasRegistrarFile(const AgentConfig& config) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(config.directory, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("registrar") && name.ends_with(".db")) return true;
-  }
-  return false;
-}
-
 Check Journal(const AgentConfig& config, const std::vector<std::string>& unreadable) {
-  const auto deleted = [](const std::string& file, const std::string& remedy) {
-    return Finding(Verdict::kFailed, "journal",
-                   fmt::format("{} was deleted, and is lost when this agent ends", file), remedy);
-  };
   const std::string journal = NodeServer::JournalFile(config);
-  if (::access(journal.c_str(), F_OK) != 0)
-    return deleted(journal, "move the jobs of this node away, and start it again");
-  if (config.endpoint == config.registrar_endpoint && !HasRegistrarFile(config))
-    return deleted(config.directory + "/registrar.db",
-                   "change nothing, restart the agent, and run `tesseractl registrar rebuild`");
+  if (::access(journal.c_str(), F_OK) != 0) {
+    return Finding(Verdict::kFailed, "journal",
+                   fmt::format("{} was deleted, and is lost when this agent ends", journal),
+                   "move the jobs of this node away, and start it again");
+  }
   if (unreadable.empty()) return Ok("journal", "all of its rows can be read");
   return Finding(
       Verdict::kWarning, "journal",

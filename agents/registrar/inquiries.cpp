@@ -2,6 +2,7 @@
 #include "agents/registrar/inquiries.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <optional>
@@ -116,6 +117,27 @@ engine::Check Inquiries::CheckHistory() const {
   return check;
 }
 
+engine::Check Inquiries::CheckTable() const {
+  engine::Check check;
+  check.node = config_.node;
+  check.name = "job table";
+  check.value = "it explains what all nodes hold";
+  if (const Status is_there = journal_.CheckPlace(); !is_there) {
+    check.verdict = engine::Check::Verdict::kFailed;
+    check.value = is_there.error().message;
+    check.remedy = "change nothing, restart the agent, and run `tesseractl registrar rebuild`";
+    return check;
+  }
+  std::vector<std::string> names = jobs_.unknown().names();
+  for (std::string& name : jobs_.SetAsideJobs()) names.push_back(std::move(name));
+  if (!names.empty()) {
+    check.verdict = engine::Check::Verdict::kFailed;
+    check.value = fmt::format("it does not explain what nodes hold of {}", fmt::join(names, ", "));
+    check.remedy = "`tesseractl registrar rebuild` restores the job table from the nodes";
+  }
+  return check;
+}
+
 void Inquiries::OnDoctor(const ReplyPtr& reply) {
   // All nodes examine themselves once for all who ask meanwhile.
   doctors_.push_back(reply);
@@ -150,7 +172,10 @@ void Inquiries::OnDoctor(const ReplyPtr& reply) {
       alive, std::move(query), kDoctorDeadline,
       [this, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
         for (const auto& [node, answer] : answers) {
-          if (node == config_.node) checks.push_back(CheckHistory());
+          if (node == config_.node) {
+            checks.push_back(CheckHistory());
+            checks.push_back(CheckTable());
+          }
           auto found = answer ? Decode(answer->doctor())
                               : Result<std::vector<engine::Check>>(answer.error());
           if (found) {

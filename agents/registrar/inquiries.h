@@ -42,6 +42,8 @@ class Inquiries : public RegistrarPart {
  private:
   /// Whether the history can be written.
   engine::Check CheckHistory() const;
+  /// Whether the job table is on disk, and explains what nodes hold.
+  engine::Check CheckTable() const;
   Status Install(engine::Calibration calibration);
 
   JobTable& jobs_;

@@ -77,6 +77,7 @@ class MirroredJournal : public engine::DurableStore {
     return journal_.List(prefix);
   }
   Status Reserve() override { return journal_.Reserve(); }
+  Status CheckPlace() const override { return journal_.CheckPlace(); }
 
  private:
   void Mirror(const engine::RowChange& change);

@@ -35,6 +35,8 @@ class MemoryStore : public engine::DurableStore {
   /// Asked after each write: it is then reported as failed.
   std::function<bool()> fails_after;
   bool is_broken() const { return refused || fails_after; }
+  /// What CheckPlace returns.
+  Status place = OkStatus();
   /// Called after each write, which takes as long as this blocks the process.
   std::function<void()> delays;
 
@@ -84,6 +86,7 @@ class MemoryStore : public engine::DurableStore {
     if (!long_rows_.empty()) std::sort(found.begin(), found.end());
     return found;
   }
+  Status CheckPlace() const override { return place; }
   void Clear() {
     rows.clear();
     long_rows_.clear();

@@ -54,6 +54,10 @@ class DurableStore {
   /// full. Keeps what it has if that is still there.
   /// \error kResourceExhausted if there is not so much; kUnavailable
   virtual Status Reserve() = 0;
+  /// Whether the next process finds what this one has written: nobody has deleted the file, or put
+  /// another one in its place.
+  /// \error kDataLoss naming the file
+  virtual Status CheckPlace() const { return OkStatus(); }
 };
 
 }  // namespace tessera::engine

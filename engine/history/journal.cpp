@@ -18,6 +18,7 @@ namespace tessera::engine {
 struct Journal::Impl {
   std::unique_ptr<Database> database;
   Statement put, add, get, erase, list;
+  struct stat opened {};  // the file
 
   std::string ReservePath() const { return database->path() + ".reserve"; }
 
@@ -47,9 +48,13 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
   TESSERA_TRY(auto get, db.Prepare("SELECT value FROM entries WHERE key = ?"));
   TESSERA_TRY(auto erase, db.Prepare("DELETE FROM entries WHERE key = ?"));
   TESSERA_TRY(auto list, db.Prepare("SELECT key, value FROM entries WHERE key >= ? ORDER BY key"));
+  struct stat opened {};
+  if (::stat(path.c_str(), &opened) != 0) {
+    return Unavailable(fmt::format("cannot look at '{}': {}", path, std::strerror(errno)));
+  }
   return std::unique_ptr<Journal>(new Journal(
       std::unique_ptr<Impl>(new Impl{std::move(database), std::move(put), std::move(add),
-                                     std::move(get), std::move(erase), std::move(list)})));
+                                     std::move(get), std::move(erase), std::move(list), opened})));
 }
 
 Status Journal::CheckFile(const std::string& path) {
@@ -85,6 +90,19 @@ Status Journal::Reserve() {
   const std::string why = fmt::format("cannot reserve {} KiB as '{}': {}", kReserve >> 10, path,
                                       std::strerror(failure));
   return failure == ENOSPC ? Status(ResourceExhausted(why)) : Status(Unavailable(why));
+}
+
+// SQLite writes the first page of a new file at once, so a file without bytes was cut.
+Status Journal::CheckPlace() const {
+  const std::string& path = impl_->database->path();
+  struct stat now {};
+  if (::stat(path.c_str(), &now) != 0) {
+    return DataLoss(fmt::format("{} was deleted, and is lost when this agent ends", path));
+  }
+  const bool is_same = now.st_dev == impl_->opened.st_dev && now.st_ino == impl_->opened.st_ino;
+  if (is_same && now.st_size > 0) return OkStatus();
+  return DataLoss(fmt::format("{} was {}: what this agent writes is lost when it ends", path,
+                              is_same ? "emptied" : "replaced"));
 }
 
 Status Journal::Write(std::span<const RowChange> changes) {

@@ -41,6 +41,8 @@ class Journal : public DurableStore {
   Status Reserve() override;
   static constexpr std::int64_t kReserve = 256 << 10;
 
+  Status CheckPlace() const override;
+
   Status Write(std::span<const RowChange> changes) override;
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override;
   Result<std::optional<std::string>> Get(std::string_view key) override;

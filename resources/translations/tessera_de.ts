@@ -91,6 +91,10 @@
         <source>journal</source>
         <translation>Journal</translation>
     </message>
+    <message>
+        <source>job table</source>
+        <translation>Job-Tabelle</translation>
+    </message>
 </context>
 <context>
     <name>Sentences</name>
@@ -2297,6 +2301,26 @@
     <message>
         <source>destroyed, because it could not be restored; its nodes held %1</source>
         <translation>zerstört, weil er sich nicht wiederherstellen ließ; seine Knoten hielten %1</translation>
+    </message>
+    <message>
+        <source>%1 was emptied: what this agent writes is lost when it ends</source>
+        <translation>%1 wurde geleert: Was dieser Agent schreibt, geht verloren, wenn er endet</translation>
+    </message>
+    <message>
+        <source>%1 was replaced: what this agent writes is lost when it ends</source>
+        <translation>%1 wurde ersetzt: Was dieser Agent schreibt, geht verloren, wenn er endet</translation>
+    </message>
+    <message>
+        <source>it explains what all nodes hold</source>
+        <translation>sie erklärt, was alle Knoten halten</translation>
+    </message>
+    <message>
+        <source>it does not explain what nodes hold of %1</source>
+        <translation>sie erklärt nicht, was Knoten von %1 halten</translation>
+    </message>
+    <message>
+        <source>`tesseractl registrar rebuild` restores the job table from the nodes</source>
+        <translation>`tesseractl registrar rebuild` stellt die Job-Tabelle aus den Knoten wieder her</translation>
     </message>
 </context>
 <context>

@@ -73,6 +73,59 @@ class InquiriesTest : public QObject {
     QCOMPARE(not_asked_for(Role::kOperator, "own"), std::string("no reply yet"));
     QCOMPARE(asked, 1);
   }
+
+  // A registrar that runs on with a deleted file, or with a table that was lost, looks healthy.
+  void doctorLooksAtTheJobTable() {
+    sim::MemoryStore journal;
+    wire::NodeAnswer answer;
+    answer.mutable_doctor();
+    test::PartOffice office(journal, {}, [&](const std::string&, const wire::ToNode& message) {
+      answer.set_ticket(message.query().ticket());
+      return OkStatus();
+    });
+    JobTable jobs{office.common(), [](const std::string&) { return OkStatus(); }};
+    NodeQueryClient queries{office.common().timers,
+                            [&](std::int32_t node, const wire::ToNode& message) {
+                              return office.common().Send(node, message);
+                            }};
+    Inquiries inquiries(office.common(), jobs, queries, [] { return OkStatus(); });
+    wire::Register message;
+    message.set_node(0);
+    message.add_devices();
+    Membership& members = office.members();
+    members.Register("0", message, office.common().timers.now());
+    const auto look = [&] {
+      engine::Check table;
+      const auto reply = std::make_shared<PendingReply>(
+          "id", "", [&](const std::string&, const wire::Reply& sent) {
+            for (const engine::Check& check : *Decode(sent.doctor())) {
+              if (check.name == "job table") table = check;
+            }
+          });
+      reply->Join("client", 1);
+      inquiries.OnDoctor(reply);
+      queries.OnAnswer(0, answer);
+      return table;
+    };
+    using Verdict = engine::Check::Verdict;
+    QVERIFY(look().verdict == Verdict::kOk && !look().value.empty());
+
+    members.Find(0)->devices[0].set_job("nano");
+    jobs.NoteHeld(*members.Find(0));
+    const engine::Check unknown = look();
+    QVERIFY(unknown.verdict == Verdict::kFailed);
+    QCOMPARE(unknown.value, std::string("it does not explain what nodes hold of nano"));
+    QVERIFY(unknown.remedy.find("`tesseractl registrar rebuild`") != std::string::npos);
+
+    journal.place = DataLoss("registrar.db was deleted, and is lost when this agent ends");
+    const engine::Check deleted = look();
+    QVERIFY(deleted.verdict == Verdict::kFailed);
+    QCOMPARE(deleted.value, journal.place.error().message);
+    engine::RegisterStatus status;
+    EmbeddedRegister(journal, "registrar.db").Look([&](auto found) { status = std::move(found); });
+    QCOMPARE(status.problem, journal.place.error().message);
+    QCOMPARE(status.members[0].problem, status.problem);
+  }
 };
 TESSERA_TEST(InquiriesTest)
 #include "inquiries_test.moc"

@@ -69,6 +69,35 @@ class JournalTest : public QObject {
     }
   }
 
+  // The process that has it open reads and writes on, but the next one finds nothing.
+  void aFileThatIsNotInItsPlaceIsNamed() {
+    const std::string path = Path("place.db");
+    const auto problem = [](const Journal& journal) {
+      const Status found = journal.CheckPlace();
+      return found ? std::string() : found.error().message;
+    };
+    {
+      auto journal = Journal::Open(path);
+      VERIFY_OK(journal);
+      VERIFY_OK((*journal)->CheckPlace());
+      VERIFY_OK((*journal)->Put("a", "1"));
+      VERIFY_OK((*journal)->CheckPlace());
+      QCOMPARE(::truncate(path.c_str(), 0), 0);
+      QCOMPARE(problem(**journal),
+               path + " was emptied: what this agent writes is lost when it ends");
+    }
+    ::unlink(path.c_str());
+    auto journal = Journal::Open(path);
+    VERIFY_OK(journal);
+    QCOMPARE(::rename(path.c_str(), (path + ".mine").c_str()), 0);
+    QCOMPARE(problem(**journal), path + " was deleted, and is lost when this agent ends");
+    QFile other(QString::fromStdString(path));
+    QVERIFY(other.open(QIODevice::WriteOnly) && other.write("other") == 5);
+    other.close();
+    QCOMPARE(problem(**journal),
+             path + " was replaced: what this agent writes is lost when it ends");
+  }
+
   void oneOfManyWritersWinsAndAllLearnWho() {
     const std::string path = Path("race.db");
     QVERIFY(Journal::Open(path));
