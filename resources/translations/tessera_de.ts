@@ -2322,6 +2322,102 @@
         <source>`tesseractl registrar rebuild` restores the job table from the nodes</source>
         <translation>`tesseractl registrar rebuild` stellt die Job-Tabelle aus den Knoten wieder her</translation>
     </message>
+    <message>
+        <source>%1 holds job &apos;%2&apos; (epoch %3) that this registrar does not know: %4</source>
+        <translation>%1 hält Job „%2“ (Epoche %3), den dieser Registrar nicht kennt: %4</translation>
+    </message>
+    <message>
+        <source>%1 hold job &apos;%2&apos; (epoch %3) that this registrar does not know: %4</source>
+        <translation>%1 halten Job „%2“ (Epoche %3), den dieser Registrar nicht kennt: %4</translation>
+    </message>
+    <message>
+        <source>%1 holds job &apos;%2&apos; at epoch %3, but this registrar has another or an older row, of epoch %4: %5</source>
+        <translation>%1 hält Job „%2“ bei Epoche %3, aber dieser Registrar hat eine andere oder ältere Zeile, von Epoche %4: %5</translation>
+    </message>
+    <message>
+        <source>%1 hold job &apos;%2&apos; at epoch %3, but this registrar has another or an older row, of epoch %4: %5</source>
+        <translation>%1 halten Job „%2“ bei Epoche %3, aber dieser Registrar hat eine andere oder ältere Zeile, von Epoche %4: %5</translation>
+    </message>
+    <message>
+        <source>n%1 holds another job &apos;%2&apos; (epoch %3) than this registrar, so job &apos;%4&apos; cannot use n%5: %6</source>
+        <translation>n%1 hält einen anderen Job „%2“ (Epoche %3) als dieser Registrar, also kann Job „%4“ n%5 nicht nutzen: %6</translation>
+    </message>
+    <message>
+        <source>use other nodes; or stop job &apos;%1&apos;, and `tesseractl registrar rebuild` restores the one of n%2</source>
+        <translation>andere Knoten nehmen; oder Job „%1“ beenden, dann stellt `tesseractl registrar rebuild` den von n%2 wieder her</translation>
+    </message>
+    <message>
+        <source>the row of job &apos;%1&apos; in registrar.db cannot be read and is kept aside, and no node has reported the job: %2</source>
+        <translation>die Zeile von Job „%1“ in registrar.db ist nicht lesbar und wird aufgehoben, und kein Knoten hat den Job gemeldet: %2</translation>
+    </message>
+    <message>
+        <source>start its nodes, and `tesseractl registrar rebuild` restores it; `tesseractl job stop %1` forgets the row</source>
+        <translation>seine Knoten starten, dann stellt `tesseractl registrar rebuild` ihn wieder her; `tesseractl job stop %1` vergisst die Zeile</translation>
+    </message>
+    <message>
+        <source>%1 was damaged (%2); it is kept as %3. The nodes still hold their jobs: `tesseractl registrar rebuild` restores the job table</source>
+        <translation>%1 war beschädigt (%2); die Datei wird als %3 aufgehoben. Die Knoten halten ihre Jobs noch: `tesseractl registrar rebuild` stellt die Job-Tabelle wieder her</translation>
+    </message>
+    <message>
+        <source>not restored: %1</source>
+        <translation>nicht wiederhergestellt: %1</translation>
+    </message>
+    <message>
+        <source>n%1 %2 and is not there: start it, or give it up with `tesseractl node give-up n%3`, and rebuild again</source>
+        <translation>n%1 %2 und ist nicht da: ihn starten oder mit `tesseractl node give-up n%3` aufgeben und erneut wiederherstellen</translation>
+    </message>
+    <message>
+        <source>n%1 %2 and has not reported yet: rebuild again when `tesseractl status` lists it as alive or unmanaged</source>
+        <translation>n%1 %2 und hat sich noch nicht gemeldet: erneut wiederherstellen, wenn `tesseractl status` ihn als alive oder unmanaged zeigt</translation>
+    </message>
+    <message>
+        <source>n%1 %2 and has not answered: rebuild again</source>
+        <translation>n%1 %2 und hat nicht geantwortet: erneut wiederherstellen</translation>
+    </message>
+    <message>
+        <source>holds a part of job &apos;%1&apos;</source>
+        <translation>hält einen Teil von Job „%1“</translation>
+    </message>
+    <message>
+        <source>takes part in change %1 of job &apos;%2&apos;</source>
+        <translation>nimmt an Änderung %1 von Job „%2“ teil</translation>
+    </message>
+    <message>
+        <source>the nodes that hold job &apos;%1&apos; have not answered</source>
+        <translation>die Knoten, die Job „%1“ halten, haben nicht geantwortet</translation>
+    </message>
+    <message>
+        <source>n%1 has committed change %2 of job &apos;%3&apos;, others have not, and the lost registrar.db had its decision: put a copy of the file back</source>
+        <translation>n%1 hat Änderung %2 von Job „%3“ festgeschrieben, andere nicht, und die Entscheidung war im verlorenen registrar.db: eine Kopie der Datei zurücklegen</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; cannot be restored: %2. Its nodes hold %3: `tesseractl job stop %4 --destroy` frees that for good</source>
+        <translation>Job „%1“ lässt sich nicht wiederherstellen: %2. Seine Knoten halten %3: `tesseractl job stop %4 --destroy` gibt das endgültig frei</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is in the job table: stop it without --destroy</source>
+        <translation>Job „%1“ ist in der Job-Tabelle: ihn ohne --destroy beenden</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; exists, and what its nodes hold is of another job: stop the job, and rebuild again</source>
+        <translation>Job „%1“ existiert, und was seine Knoten halten, ist von einem anderen Job: den Job beenden und erneut wiederherstellen</translation>
+    </message>
+    <message>
+        <source>n%1 takes part in transaction %2, of which this registrar knows nothing: `tesseractl registrar rebuild`</source>
+        <translation>n%1 nimmt an Transaktion %2 teil, von der dieser Registrar nichts weiß: `tesseractl registrar rebuild`</translation>
+    </message>
+    <message>
+        <source>its ranks had ended when the job table was rebuilt</source>
+        <translation>seine Ranks waren beendet, als die Job-Tabelle wiederhergestellt wurde</translation>
+    </message>
+    <message>
+        <source>node n%1 is %2: only a node that has been silent for %3 s can be given up</source>
+        <translation>Knoten n%1 ist %2: Nur ein Knoten, der seit %3 s schweigt, kann aufgegeben werden</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; is %2: there is nothing to decide</source>
+        <translation>Job „%1“ ist %2: Es gibt nichts zu entscheiden</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -158,6 +158,31 @@ class ErrorsTest : public QObject {
         << "n1 was lost; it cannot continue: 12 MiB of its state have no live copy, and there is "
            "no snapshot and no checkpoint; what is left of it is kept"
         << "{} of its state have no live copy, and there is no snapshot and no checkpoint";
+    QTest::newRow("of a lost table")
+        << "n0, n1 hold job 'nano' (epoch 2) that this registrar does not know: `tesseractl "
+           "registrar rebuild` restores the job table from the nodes"
+        << "job '{}' (epoch {}) that this registrar does not know: {}";
+    QTest::newRow("of an old table")
+        << "n0 holds job 'nano' at epoch 5, but this registrar has another or an older row, of "
+           "epoch 3: `tesseractl registrar rebuild` restores the job table from the nodes"
+        << "job '{}' at epoch {}, but this registrar has another or an older row, of epoch {}: {}";
+    QTest::newRow("of a rebuild")
+        << "not restored: n1 holds a part of job 'nano' and is not there: start it, or give it up "
+           "with `tesseractl node give-up n1`, and rebuild again"
+        << "n{} {} and is not there: start it, or give it up with `tesseractl node give-up n{}`, "
+           "and rebuild again";
+    QTest::newRow("of a rebuild, with another reason") << "not restored: journal: disk I/O error"
+                                                       << "not restored: {}";
+    QTest::newRow("of a deleted file")
+        << "/t/registrar.db was deleted, and is lost when this agent ends"
+        << "{} was deleted, and is lost when this agent ends";
+    QTest::newRow("of a job that goes on") << "job 'nano' is running: there is nothing to decide"
+                                           << "job '{}' is {}: there is nothing to decide";
+    QTest::newRow("of a node that is there")
+        << "node n1 is alive: only a node that has been silent for 10 s can be given up"
+        << "node n{} is {}: only a node that has been silent for {} s can be given up";
+    QTest::newRow("of a restored job") << "its ranks had ended when the job table was rebuilt"
+                                       << "its ranks had ended when the job table was rebuilt";
     QTest::newRow("unknown") << "the moon is full"
                              << "";
   }
@@ -167,6 +192,41 @@ class ErrorsTest : public QObject {
     const auto english = app::explain(message.toStdString());
     const auto error = english ? english : app::explain(message.toStdString(), "de");
     QCOMPARE(error ? QString::fromStdString(error->match) : QString(), match);
+  }
+
+  // Whoever reads them has lost the table for the first time.
+  void messagesThatNameARebuildAreKnown() {
+    static const QRegularExpression comment(QStringLiteral("^ *//.*$"),
+                                            QRegularExpression::MultilineOption);
+    static const QRegularExpression joint(QStringLiteral("\"\\s*\\n\\s*\""));
+    static const QRegularExpression literal(QStringLiteral("\"((?:[^\"\\\\\\n]|\\\\.)*)\""));
+    static const QRegularExpression field(QStringLiteral("\\{[^}]*\\}"));
+    const QStringList remedies{
+        QStringLiteral("`tesseractl registrar rebuild` restores the job table from the nodes"),
+        QStringLiteral(
+            "change nothing, restart the agent, and run `tesseractl registrar rebuild`")};
+    int found = 0;
+    QStringList unknown;
+    QDirIterator files(QStringLiteral(TESSERA_SOURCE_DIR "/agents/registrar"), {"*.cpp"},
+                       QDir::Files);
+    while (files.hasNext()) {
+      const QString source = Read(files.next()).remove(comment).replace(joint, QString());
+      for (auto each = literal.globalMatch(source); each.hasNext();) {
+        QString text = each.next().captured(1);
+        const bool names = text.contains(QLatin1String("registrar rebuild")) ||
+                           text.contains(QLatin1String("rebuild again"));
+        if (!names || remedies.contains(text)) continue;
+        ++found;
+        text.replace(field, QStringLiteral("7"));
+        // What precedes it is in another literal.
+        const QString whole = text.startsWith(u'.')
+                                  ? QStringLiteral("a was damaged (b); it is kept as c") + text
+                                  : text;
+        if (!app::explain(whole.toStdString())) unknown << text;
+      }
+    }
+    QVERIFY2(found > 7, qPrintable(QString::number(found)));
+    QVERIFY2(unknown.isEmpty(), qPrintable(unknown.join(u'\n')));
   }
 
   void noEntryComesTwice() {
