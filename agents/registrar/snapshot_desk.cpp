@@ -35,6 +35,7 @@ Status SnapshotDesk::Recover() {
     }
     Entry& entry = entries_[parsed->state.job];
     SetNewest(entry, std::move(*parsed));
+    entry.unheard = entry.plan->nodes();
   }
   return OkStatus();
 }
@@ -46,10 +47,12 @@ void SnapshotDesk::SetNewest(Entry& entry, SnapshotRow row) {
   entry.status.num_nodes = std::ssize(entry.plan->bytes_of_node());
   entry.newest = std::move(row);
   entry.lacking.clear();
+  entry.unheard.clear();
 }
 
 void SnapshotDesk::NoteShare(Entry& entry, std::int32_t node, bool has_share) {
   if (!entry.newest || !entry.plan->bytes_of_node().contains(node)) return;
+  entry.unheard.erase(node);
   if (has_share) {
     entry.lacking.erase(node);
   } else {
@@ -201,6 +204,7 @@ void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_poin
                              entry.newest->state.guest == making.row.state.guest;
   entry.newest = std::move(making.row);
   entry.lacking.clear();
+  entry.unheard.clear();
   if (!has_same_plan)
     entry.plan =
         engine::ViewPlan::OfSnapshot(entry.newest->state.layout, entry.newest->state.guest);
@@ -296,14 +300,29 @@ bool SnapshotDesk::IsCovered(const std::string& job, const std::set<std::int32_t
   return found != entries_.end() && found->second.plan && found->second.plan->IsCoveredBy(nodes);
 }
 
-engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {
+engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job,
+                                              std::optional<std::int64_t> timeline) const {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return {};
   const Entry& entry = found->second;
   engine::SnapshotStatus status = entry.status;
-  if (!entry.newest || IsWhole(entry)) return status;
-  status.problem = fmt::format("the snapshot of step {} is incomplete: n{} report no share",
-                               entry.newest->state.step, fmt::join(entry.lacking, ", n"));
+  if (!entry.newest) return status;
+  const bool may_return = !timeline || entry.newest->of_timeline == *timeline;
+  if (may_return && entry.lacking.empty() && entry.unheard.empty()) return status;
+  std::set<std::int32_t> holders = entry.plan->nodes();
+  std::erase_if(holders, [&](std::int32_t node) {
+    return entry.lacking.contains(node) || entry.unheard.contains(node);
+  });
+  if (may_return && entry.plan->IsCoveredBy(holders)) {
+    status.num_nodes = std::ssize(holders);
+    status.bytes = 0;
+    for (const std::int32_t node : holders) status.bytes += entry.plan->bytes_of_node().at(node);
+    return status;
+  }
+  if (may_return && !IsWhole(entry)) {
+    status.problem = fmt::format("the snapshot of step {} is incomplete: n{} report no share",
+                                 entry.newest->state.step, fmt::join(entry.lacking, ", n"));
+  }
   status.step.reset();
   status.bytes = status.num_nodes = 0;
   return status;

@@ -85,9 +85,12 @@ class SnapshotDesk {
   const SnapshotRow* Find(const std::string& job, std::int64_t timeline) const;
   /// Whether these nodes together have all of that snapshot.
   bool IsCovered(const std::string& job, const std::set<std::int32_t>& nodes) const;
-  /// Lists the newest snapshot, or names the nodes that no longer report their shares of it if the
-  /// others do not have all of it.
-  engine::SnapshotStatus StatusOf(const std::string& job) const;
+  /// Lists the newest snapshot and the nodes that report shares of it. If these do not have all of
+  /// it, the status has no snapshot, and names the nodes that have stopped to report theirs.
+  /// \param timeline the job's; absent: lists a snapshot of another timeline too, to which the job
+  ///     cannot return
+  engine::SnapshotStatus StatusOf(const std::string& job,
+                                  std::optional<std::int64_t> timeline = std::nullopt) const;
 
  private:
   /// Shares are taken, and nodes complete them.
@@ -101,6 +104,7 @@ class SnapshotDesk {
     std::optional<SnapshotRow> newest;
     std::optional<engine::ViewPlan> plan;  // of the newest
     std::set<std::int32_t> lacking;        // nodes of `plan` that do not report their share
+    std::set<std::int32_t> unheard;        // those that have reported nothing since Recover
     bool is_taking = false;                // the nodes copy
     std::optional<Making> making;
     Clock::time_point began;                      // of the last one

@@ -103,12 +103,13 @@ void StateRequests::RenewForecast(const Job& job) {
 }
 
 std::string StateRequests::LackFor(const Job& job, const SnapshotForecast& forecast) const {
-  const bool has_one = snapshots_.StatusOf(job.name).step.has_value();
+  const bool has_one = snapshots_.StatusOf(job.name).step.has_value() ||
+                       snapshots_.Find(job.name, job.timeline) != nullptr;
   return LackOfMemory(forecast, members_, has_one ? 1 : 2);
 }
 
 engine::SnapshotStatus StateRequests::SnapshotsOf(const Job& job) const {
-  engine::SnapshotStatus status = snapshots_.StatusOf(job.name);
+  engine::SnapshotStatus status = snapshots_.StatusOf(job.name, job.timeline);
   status.every = job.snapshots;
   if (const auto known = forecasts_.find(job.name); known != forecasts_.end()) {
     status.forecast = known->second.memory;

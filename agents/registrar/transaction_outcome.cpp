@@ -49,6 +49,9 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
     if (txn_->timeline != job->timeline) {
       uses_.steps.RestartCountAt(*job, decision.step);
       around_.timeline_begins(job->name, txn_->timeline, decision.step);
+      // Why a paused job has stopped is of the timeline before: that its steps are made, or its
+      // data. That of a suspended one is needed until the end.
+      if (!txn_->recovery) job->reason.clear();
     }
     job->timeline = txn_->timeline;
     job->step = continued;

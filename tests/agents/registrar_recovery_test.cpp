@@ -279,6 +279,33 @@ class RegistrarRecoveryTest : public QObject {
     QVERIFY(!(**office.history->Transaction(kTransaction)).result.empty());
   }
 
+  // A checkpoint was loaded.
+  void whatAPausedJobHasReachedIsForgottenInANewTimeline() {
+    for (const std::int64_t timeline : {1, 2}) {
+      Office office;
+      const std::string key = "job/" + kGood;
+      JobTableRow row = *ParseJobTableRow(key, office.disk.rows[key]);
+      row.state = engine::JobState::kPaused;
+      row.reason = "all 40 steps are made";
+      office.disk.rows[key] = ToText(row);
+      TxnRow change = *ParseTxnRow(TxnText());
+      change.was_paused = true;
+      change.timeline = timeline;
+      office.disk.rows[kTxnKey] = ToText(change);
+      const engine::Decision commit{.commit = true,
+                                    .transaction = change.id,
+                                    .epoch = change.epoch,
+                                    .layout_hash = ptc::Hex16(change.to.hash()),
+                                    .step = 20};
+      office.decisions.Write(kGood, change.slot, commit, [](const auto&) {});
+      VERIFY_OK(office.history->PutTransaction(Record("dp=2 on n0g0,n1g0")));
+      VERIFY_OK(office.Start());
+      const JobTableRow after = *ParseJobTableRow(key, office.disk.rows[key]);
+      QCOMPARE(after.job.epoch, change.epoch);
+      QCOMPARE(after.reason, timeline == 1 ? row.reason : std::string());
+    }
+  }
+
   // The history is never waited for: the row of the job says where the transaction began.
   void aRecordThatCannotBeReadStopsNothing_data() {
     QTest::addColumn<QByteArray>("from");

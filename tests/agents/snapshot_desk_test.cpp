@@ -264,7 +264,9 @@ class SnapshotDeskTest : public QObject {
     d.Take(8, 24);
     d.Restart();
     QCOMPARE(d.Newest(), std::optional<std::int64_t>(3));
-    QCOMPARE(d.desk->StatusOf(kJob).num_nodes, 2);
+    // It is listed once nodes that have all of it have reported.
+    const engine::SnapshotStatus early = d.desk->StatusOf(kJob);
+    QVERIFY(!early.step && early.num_nodes == 0 && early.problem.empty());
     // Nodes hold the newest and an unfinished one.
     google::protobuf::RepeatedPtrField<wire::HeldSnapshot> held;
     for (const std::uint64_t id : {7U, 8U}) {
@@ -273,8 +275,14 @@ class SnapshotDeskTest : public QObject {
     }
     d.desk->OnHeld(1, held);
     QVERIFY(d.Dropped(7).empty());
+    const engine::SnapshotStatus reported = d.desk->StatusOf(kJob);
+    QCOMPARE(reported.step, std::optional<std::int64_t>(3));
+    QCOMPARE(reported.num_nodes, 1);
     d.desk->OnHeld(1, held);
     QCOMPARE(d.Dropped(8), std::vector<std::int32_t>{1});
+    d.desk->OnHeld(0, held);
+    QCOMPARE(d.desk->StatusOf(kJob).num_nodes, 2);
+    d.sent.clear();
     d.At(4);
     QVERIFY(d.takes.empty());
   }
@@ -337,7 +345,11 @@ class SnapshotDeskTest : public QObject {
     held[0].set_view(7);
     d.desk->OnHeld(0, held);
     d.desk->OnHeld(1, {});  // n0 has a copy of each cell
-    QCOMPARE(d.desk->StatusOf(kJob).step, std::optional<std::int64_t>(3));
+    const engine::SnapshotStatus half = d.desk->StatusOf(kJob);
+    QCOMPARE(half.step, std::optional<std::int64_t>(3));
+    QCOMPARE(half.num_nodes, 1);
+    const auto plan = engine::ViewPlan::OfSnapshot(d.layout);
+    QCOMPARE(half.bytes, plan.bytes_of_node().at(0));
     d.desk->OnNodeGone(0, "n0 was silent", d.now);
     const engine::SnapshotStatus lost = d.desk->StatusOf(kJob);
     QCOMPARE(lost.step, std::nullopt);
@@ -402,6 +414,7 @@ class SnapshotDeskTest : public QObject {
     d.Make(7, 3);
     d.facts.timeline = 1;
     QCOMPARE(d.Newest(), std::nullopt);
+    QVERIFY(d.desk->StatusOf(kJob).step && !d.desk->StatusOf(kJob, 1).step);
     d.At(4);  // at once
     QCOMPARE(d.takes.size(), std::size_t{1});
 
