@@ -52,6 +52,11 @@ fs::path hostsFile(const std::string& name) {
   return fs::path(engine::AbsolutePath(localClusterFolder(name))) / kHostsFile;
 }
 
+/// What hosts.json becomes when the cluster is stopped.
+fs::path stoppedHostsFile(const std::string& name) {
+  return hostsFile(name).parent_path() / "hosts.last.json";
+}
+
 /// An agent of the cluster, as hosts.json has it.
 struct HostNode {
   HostSpec spec;
@@ -243,7 +248,10 @@ Result<std::pair<agents::Profile, std::vector<HostFiles>>> makeFiles(
 Status saveHosts(const HostClusterOptions& options, const std::vector<HostNode>& hosts) {
   nlohmann::json list = nlohmann::json::array();
   for (const HostNode& host : hosts)
-    list.push_back({{"host", host.spec.target}, {"node", host.node}, {"folder", host.folder}});
+    list.push_back({{"host", host.spec.target},
+                    {"node", host.node},
+                    {"folder", host.folder},
+                    {"programs", host.programs}});
   const nlohmann::json document = {{"ssh", options.ssh.command()}, {"hosts", std::move(list)}};
   return engine::WriteWholeFile(hostsFile(options.name).string(), document.dump() + '\n', 0600);
 }
@@ -254,8 +262,7 @@ struct SavedHosts {
 };
 
 /// \error kInvalidArgument naming the file
-Result<SavedHosts> savedHosts(const std::string& name) {
-  const std::string file = hostsFile(name).string();
+Result<SavedHosts> savedHosts(const std::string& file) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(file));
   const auto document = nlohmann::json::parse(text, nullptr, false);
   Error bad = InvalidArgument(fmt::format("{} is not a list of hosts", file));
@@ -272,6 +279,9 @@ Result<SavedHosts> savedHosts(const std::string& name) {
     host.spec.target = entry["host"].get<std::string>();
     host.folder = entry["folder"].get<std::string>();
     host.node = entry["node"].get<int>();
+    if (const auto programs = entry.find("programs");
+        programs != entry.end() && programs->is_string())
+      host.programs = programs->get<std::string>();
   }
   return saved;
 }
@@ -458,7 +468,7 @@ bool isHostCluster(const std::string& name) {
 Result<bool> stopHostCluster(const std::string& name) {
   TESSERA_TRY(const ClusterLock lock,
               ClusterLock::take(hostsFile(name).parent_path().parent_path().string(), name, "down"));
-  TESSERA_TRY(const SavedHosts saved, savedHosts(name));
+  TESSERA_TRY(const SavedHosts saved, savedHosts(hostsFile(name).string()));
   int grace = 0;
   if (const auto profile = agents::LoadProfile(profilePath(name)); profile) {
     if (const auto client = agents::ClusterClient::OpenForCommands(*profile); client) {
@@ -474,9 +484,27 @@ Result<bool> stopHostCluster(const std::string& name) {
       return Unavailable(fmt::format("{}; `down` again ends its agent, or remove {} to forget it",
                                      outcome.error().message, hostsFile(name).string()));
   std::error_code ignored;
-  fs::remove(hostsFile(name), ignored);
+  fs::rename(hostsFile(name), stoppedHostsFile(name), ignored);
+  fs::remove(hostsFile(name), ignored);  // if it could not be renamed
   fs::remove(profilePath(name), ignored);
   return grace > 0 || std::ranges::any_of(ended, [](const auto& one) { return *one; });
+}
+
+std::optional<std::string> historyOnHost(const std::string& name) {
+  const auto saved = savedHosts(stoppedHostsFile(name).string());
+  if (!saved) return std::nullopt;
+  const auto first = std::ranges::find(saved->hosts, 0, &HostNode::node);
+  if (first == saved->hosts.end()) return std::nullopt;
+  const std::string place =
+      fmt::format("its history is on host '{}', in {}", first->spec.target, first->folder);
+  const fs::path clusters = fs::path(first->folder).parent_path().parent_path();
+  if (clusters.filename() != "clusters" || first->programs.empty())  // of `up --folder`
+    return fmt::format("{}: `tessera --history {}/history.db` shows it there", place,
+                       first->folder);
+  return fmt::format(
+      "{}: `{} {} TESSERA_HOME={} {}/tesseractl history --cluster {}` reads it there", place,
+      saved->ssh.command(), first->spec.target, clusters.parent_path().string(), first->programs,
+      name);
 }
 
 }  // namespace tessera::app

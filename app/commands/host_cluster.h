@@ -6,12 +6,13 @@
 ///
 ///     here:   TESSERA_HOME/clusters/NAME/    mode 0700
 ///               operator.key, allowed/       as for a local cluster; public keys only in allowed
-///               hosts.json                   where the agents are; there until `down`
+///               hosts.json                   where the agents are; hosts.last.json after `down`
 ///     there:  FOLDER/NAME/nK/                mode 0700
 ///               agent.json, agent.key, allowed/, agent.log, and the files of the agent
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,5 +68,9 @@ bool isHostCluster(const std::string& name);
 /// \error kUnavailable naming the hosts that are not reached. The others are done; a further call
 ///     tries these again
 Result<bool> stopHostCluster(const std::string& name);
+
+/// Says on which host the history of a stopped cluster is, and which command shows it. nullopt if
+/// the last cluster of this name did not run on other hosts.
+std::optional<std::string> historyOnHost(const std::string& name);
 
 }  // namespace tessera::app

@@ -10,6 +10,7 @@
 #include "agents/wire/history_wire.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_choice.h"
+#include "app/commands/host_cluster.h"
 #include "app/commands/kept_history.h"
 #include "app/commands/local_cluster.h"
 
@@ -46,9 +47,12 @@ Result<Past> Past::open(const Invocation& call) {
   TESSERA_TRY(const std::string cluster, clusterOf(call.cluster));
   if (!hasFolder(cluster) || isRunning(localClusterFolder(cluster))) return session.error();
   const auto file = keptHistory(localClusterFolder(cluster));
-  if (!file)
+  if (!file) {
+    if (const auto there = historyOnHost(cluster))
+      return Unavailable(fmt::format("cluster '{}' is not running; {}", cluster, *there));
     return Unavailable(fmt::format("cluster '{}' is not running, and no history of it is in {}",
                                    cluster, localClusterFolder(cluster)));
+  }
   TESSERA_TRY(past.m_file, engine::History::OpenReadOnly(*file));
   fmt::print(stderr, "note: cluster '{}' is not running; its history is read from {}\n", cluster,
              *file);

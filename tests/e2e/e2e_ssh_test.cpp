@@ -107,6 +107,12 @@ class E2eSshTest : public QObject {
     QVERIFY(!QFile::exists(folder + "/lab/n1/agent.key"));
     QVERIFY(QFile::exists(folder + "/lab/n1/agent.log"));
     QVERIFY(QFile::exists(folder + "/lab/n0/history.db"));
+    const Outcome past = Run({"history", "--cluster", "lab"});
+    const QString elsewhere = "its history is on host 'a', in " + folder + "/lab/n0";
+    QVERIFY2(folder.startsWith(m_hosts->home())
+                 ? past.code == 0 && past.output.contains("committed")
+                 : past.errors.contains(elsewhere),
+             past.Text());
     QVERIFY(!Run({"down", "--json"}).LastJson()["was_running"].get<bool>());
   }
 
