@@ -77,6 +77,7 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "holds a part of job '%1'"),
       QT_TRANSLATE_NOOP("Sentences", "takes part in change %1 of job '%2'"),
       QT_TRANSLATE_NOOP("Sentences", "the nodes that hold job '%1' have not answered"),
+      QT_TRANSLATE_NOOP("Sentences", "n%1 is still ending change %2 of job '%3': rebuild again"),
       QT_TRANSLATE_NOOP("Sentences", "n%1 has committed change %2 of job '%3', others have not, and the lost registrar.db had its decision: put a copy of the file back"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' cannot be restored: %2. Its nodes hold %3: `tesseractl job stop %4 --destroy` frees that for good"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' is in the job table: stop it without --destroy"),

@@ -348,6 +348,7 @@ void NodeAgent::OnHeldQuery(const wire::NodeQuery& message) {
     change.set_state(static_cast<std::uint32_t>(txn->state()));
     change.set_epoch(prepare.epoch());
     change.set_to_hash(prepare.to_hash());
+    change.set_in_rounds(prepare.rounds_size() > 0);
     for (const std::int32_t node : txn->Participants()) change.add_nodes(node);
   }
   for (const auto& [name, job] : jobs_.jobs()) {

@@ -11,10 +11,6 @@
 #include "engine/txn/coordinator.h"
 
 namespace tessera::agents {
-namespace {
-// More than any job has changes. Nodes name slots, and the next one must be a number, too.
-constexpr std::int64_t kLastSlot = std::int64_t{1} << 53;
-}  // namespace
 
 // The decisions of earlier jobs with this name stay in the register, because nodes that were away
 // may still read them. The new job starts after them: a written slot would decide a transaction of

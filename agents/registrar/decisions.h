@@ -18,6 +18,9 @@ namespace tessera::agents {
 
 class Decisions : public RegistrarPart {
  public:
+  /// More than any job has changes. Nodes name slots, and the next one must be a number, too.
+  static constexpr std::int64_t kLastSlot = std::int64_t{1} << 53;
+
   struct World {
     /// The slot of the job's next transaction. nullopt: there is no job with this name.
     std::function<std::optional<std::int64_t>(const std::string& job)> next_slot;

@@ -117,7 +117,13 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
   std::map<std::int64_t, ShownChange> shown;  // by transaction
   for (const auto& [node, change] : held.changes) {
     const auto state = engine::ParseParticipantState(change.state());
-    if (!state || *state == State::kCommitted) return committed(node, change.transaction());
+    const bool has_committed = !state || *state == State::kCommitted;
+    // The registrar lets nodes go that have followed a commit, unless rounds are left to move.
+    if (has_committed && !change.in_rounds()) {
+      return Unavailable(fmt::format("n{} is still ending change {} of job '{}': rebuild again",
+                                     node, change.transaction(), job));
+    }
+    if (has_committed) return committed(node, change.transaction());
     ShownChange& of_all = shown[change.transaction()];
     of_all.slot = change.slot();
     of_all.epoch = change.epoch();
@@ -197,6 +203,7 @@ TableRebuilder::Told TableRebuilder::Read(const NodeQueryClient::Answers& answer
   for (const auto& [node, answer] : answers) {
     if (!answer || !answer->held().has_change()) continue;
     const wire::HeldChange& change = answer->held().change();
+    if (change.slot() < 1 || change.slot() >= Decisions::kLastSlot) continue;
     if (const auto of_job = told.jobs.find(change.job()); of_job != told.jobs.end()) {
       of_job->second.changes.emplace(node, change);
     }

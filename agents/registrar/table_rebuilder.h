@@ -39,8 +39,8 @@ Result<JobTableRow> RowFromNodes(const std::string& job, const HeldOfJob& held,
 /// decisions were in the lost journal. A commit needs the promise of every participant, and a
 /// participant that has followed it shows that, so these changes can be aborted.
 /// \param answered the nodes that have said what they hold
-/// \error kUnavailable naming a participant that is not there, unless it was given up;
-///     kFailedPrecondition naming a node that has committed a change
+/// \error kUnavailable naming a participant that is not there, unless it was given up, or that
+///     follows a commit; kFailedPrecondition naming a node that has committed a change
 Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& job,
                                                             const HeldOfJob& held,
                                                             const std::set<std::int32_t>& answered,

@@ -2418,6 +2418,10 @@
         <source>job &apos;%1&apos; is %2: there is nothing to decide</source>
         <translation>Job „%1“ ist %2: Es gibt nichts zu entscheiden</translation>
     </message>
+    <message>
+        <source>n%1 is still ending change %2 of job &apos;%3&apos;: rebuild again</source>
+        <translation>n%1 beendet noch Änderung %2 von Job „%3“: erneut wiederherstellen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

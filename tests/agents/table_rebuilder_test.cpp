@@ -333,13 +333,31 @@ class TableRebuilderTest : public QObject {
       office.Add(0, RowOn({0, 1}, 4));
       office.Add(1, RowOn({0, 1}, 5));
       office.AddChange(0, State::kVerified, {0, 1});
-      if (!has_ended) office.AddChange(1, State::kCommitted, {0, 1});
+      if (!has_ended) {
+        office.AddChange(1, State::kCommitted, {0, 1});
+        QVERIFY2(office.Rebuild().left(0).starts_with("n1 is still ending change 12"),
+                 office.reply.rebuild().left(0).c_str());
+        office.changes[1].set_in_rounds(true);
+      }
       const wire::RebuildReply& reply = office.Rebuild();
       QCOMPARE(reply.jobs_size(), 0);
       QCOMPARE(reply.left_size(), 1);
       QVERIFY2(reply.left(0).starts_with("n1 has committed change 12 of job 'nano'"),
                reply.left(0).c_str());
       QVERIFY(!office.jobs.Find("nano") && office.DecisionOf(kSlot).empty());
+    }
+  }
+
+  void anImpossibleSlotDecidesNothing() {
+    for (const std::int64_t slot : {std::int64_t{0}, Decisions::kLastSlot}) {
+      sim::MemoryStore disk;
+      Office office(disk);
+      office.Add(0, RowOn({0}, 4));
+      office.AddChange(0, engine::ParticipantState::kPrepared, {0});
+      office.changes[0].set_slot(slot);
+      QCOMPARE(office.Rebuild().jobs_size(), 1);
+      QCOMPARE(office.jobs.Find("nano")->slot, std::int64_t{1});
+      QVERIFY(office.DecisionOf(slot).empty());
     }
   }
 
@@ -388,7 +406,11 @@ class TableRebuilderTest : public QObject {
       office.Add(0, RowOn({0, 1}, 4));
       office.Add(1, RowOn({0, 1}, 5));
       office.AddChange(0, State::kVerified, {0, 1});
-      if (!has_ended) office.AddChange(1, State::kCommitted, {0, 1});
+      if (!has_ended) {
+        office.AddChange(1, State::kCommitted, {0, 1});
+        QVERIFY(office.Stop(true).starts_with("n1 is still ending change 12"));
+        office.changes[1].set_in_rounds(true);
+      }
       const std::string error = office.Stop(false);
       QVERIFY2(error.starts_with("job 'nano' cannot be restored: n1 has committed change 12"),
                error.c_str());
