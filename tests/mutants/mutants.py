@@ -165,7 +165,7 @@ CURSOR = "engine/data/cursor.cpp"
 CLIENTS = "agents/registrar/clients.cpp"
 KEY_OWNER = "agents/net/key_owner.cpp"
 
-# Driver and tests, and the errors of their part: planner, mover, cursor, roles.
+# Driver and tests, and the errors of their part: planner, mover, transfer, cursor, roles.
 UNIT_MUTANTS = [
     ("ptc_tests", ["plan_test", "bound_test"], [
         ("planner: a holder on the same host is not preferred", [
@@ -189,6 +189,13 @@ UNIT_MUTANTS = [
         ("mover: what arrives from another host is not noted", [
             (RECEIVE, "    arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);",
              "    if (digest == 1) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), digest);")]),
+    ]),
+    ("agents_tests", ["change_transfer_test"], [
+        ("transfer: what had ended before a cancellation begins the next move", [
+            (TRANSFER, "void ChangeTransfer::Cancel() {\n  lives_ = std::make_shared<const bool>(true);\n",
+             "void ChangeTransfer::Cancel() {\n")]),
+        ("transfer: a cancellation waits for the threads of a move", [
+            (TRANSFER, "  if (move_) move_->Cancel();\n", "  move_.reset();\n")]),
     ]),
     ("engine_tests", ["data_order_test"], [
         ("cursor: the pass does not advance", [
