@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "engine/history/unreadable_rows.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
@@ -72,7 +72,8 @@ Status TransactionPart::Clear(engine::DurableStore& journal) { return journal.Wr
 
 std::int64_t TransactionPart::LastEnded(engine::DurableStore& journal) {
   const auto row = journal.Get(kEndedKey);
-  return row && *row ? std::strtoll((**row).c_str(), nullptr, 10) : 0;
+  if (!row || !*row) return 0;
+  return engine::ParseNumberRow(kEndedKey, **row).value_or(0);
 }
 
 bool TransactionPart::HasEnded(engine::DurableStore& journal, std::int64_t transaction) {

@@ -2,27 +2,35 @@
 #include "agents/registrar/acts.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
 namespace {
 
 constexpr char kActs[] = "act/";
 
-std::int64_t NumberOf(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
-
 }  // namespace
 
-Status Acts::Recover() {
-  TESSERA_TRY(auto rows, journal_.List(kActs));
-  std::ranges::stable_sort(rows, {}, [](const auto& row) { return NumberOf(row.second); });
-  const std::size_t num_old = rows.size() - std::min(rows.size(), kMost);
-  std::vector<engine::RowChange> old;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i < num_old) {
-      old.push_back({rows[i].first, std::nullopt});
+Status Acts::Recover(const SetAside& set_aside) {
+  TESSERA_TRY(const auto rows, journal_.List(kActs));
+  std::vector<std::pair<std::int64_t, std::string>> acts;  // transaction, key
+  for (const auto& [key, value] : rows) {
+    const auto transaction = engine::ParseNumberRow(key, value);
+    if (transaction) {
+      acts.emplace_back(*transaction, key);
     } else {
-      order_.push_back(rows[i].first);
+      TESSERA_RETURN_IF_ERROR(set_aside(key, value, transaction.error()));
+    }
+  }
+  std::ranges::sort(acts);
+  const std::size_t num_old = acts.size() - std::min(acts.size(), kMost);
+  std::vector<engine::RowChange> old;
+  for (std::size_t i = 0; i < acts.size(); ++i) {
+    if (i < num_old) {
+      old.push_back({acts[i].second, std::nullopt});
+    } else {
+      order_.push_back(acts[i].second);
     }
   }
   return old.empty() ? OkStatus() : journal_.Write(old);
@@ -30,9 +38,11 @@ Status Acts::Recover() {
 
 std::optional<std::int64_t> Acts::Find(const std::string& request_id) const {
   if (request_id.empty()) return std::nullopt;
-  const auto row = journal_.Get(kActs + request_id);
+  const std::string key = kActs + request_id;
+  const auto row = journal_.Get(key);
   if (!row || !*row) return std::nullopt;
-  return NumberOf(**row);
+  const auto transaction = engine::ParseNumberRow(key, **row);
+  return transaction ? std::optional(*transaction) : std::nullopt;
 }
 
 std::vector<engine::RowChange> Acts::RowsFor(const std::string& request_id,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,9 +28,11 @@ class Acts {
   /// `journal` outlives the object.
   explicit Acts(engine::DurableStore& journal) : journal_(journal) {}
 
-  /// Reads the rows, and erases old ones.
-  /// \error those of the journal
-  Status Recover();
+  using SetAside =
+      std::function<Status(const std::string& key, const std::string& value, const Error& why)>;
+  /// Reads the rows, and erases old ones. Rows that cannot be read are given to `set_aside`.
+  /// \error those of the journal and of `set_aside`
+  Status Recover(const SetAside& set_aside);
   /// The transaction that the request began. nullopt: none.
   std::optional<std::int64_t> Find(const std::string& request_id) const;
   /// The changes that note the request, to be written with the rows of its transaction. They erase

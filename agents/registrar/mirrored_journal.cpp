@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/registrar/mirrored_journal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 
 #include "agents/registrar/txn_row.h"
+#include "engine/history/unreadable_rows.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -36,20 +39,44 @@ std::int64_t MirroredJournal::GenerationOf(std::int64_t revision) {
   return revision >> kGenerationBit;
 }
 
-Status MirroredJournal::Recover() {
-  TESSERA_TRY(const auto starts, journal_.Get(kStarts));
-  const std::int64_t start = 1 + (starts ? std::strtoll(starts->c_str(), nullptr, 10) : 0);
+Status MirroredJournal::Recover(std::vector<std::string>* set_aside) {
+  TESSERA_TRY(const auto starts, ReadNumber(kStarts, set_aside));
+  const std::int64_t start = 1 + starts.value_or(0);
   TESSERA_RETURN_IF_ERROR(journal_.Put(kStarts, std::to_string(start)));
   revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
-  TESSERA_TRY(const auto behind, journal_.Get(kBehind));
-  behind_ = behind ? std::strtoll(behind->c_str(), nullptr, 10) : 0;
-  TESSERA_TRY(const auto nodes, journal_.Get(kNodes));
-  std::istringstream numbers(nodes.value_or(std::string()));
-  for (std::int32_t node = 0; numbers >> node;) nodes_.insert(node);
+  TESSERA_TRY(const auto behind, ReadNumber(kBehind, set_aside));
+  behind_ = behind.value_or(revision_);
+  if (!behind) TESSERA_RETURN_IF_ERROR(journal_.Put(kBehind, std::to_string(behind_)));
+  TESSERA_RETURN_IF_ERROR(ReadNodes(set_aside));
   TESSERA_TRY(auto rows, journal_.List(""));
   for (auto& [key, value] : rows) {
     if (IsMirrored(key)) rows_.insert_or_assign(key, std::move(value));
   }
+  return OkStatus();
+}
+
+Result<std::optional<std::int64_t>> MirroredJournal::ReadNumber(
+    const std::string& key, std::vector<std::string>* set_aside) {
+  TESSERA_TRY(const auto row, journal_.Get(key));
+  if (!row) return std::optional<std::int64_t>(0);
+  const auto number = engine::ParseNumberRow(key, *row);
+  if (number) return std::optional(*number);
+  TESSERA_TRY(std::string note,
+              engine::SetAside(journal_, "registrar.db", key, *row, number.error()));
+  set_aside->push_back(std::move(note));
+  return std::optional<std::int64_t>();
+}
+
+Status MirroredJournal::ReadNodes(std::vector<std::string>* set_aside) {
+  TESSERA_TRY(const auto row, journal_.Get(kNodes));
+  std::istringstream numbers(row.value_or(std::string()));
+  for (std::int32_t node = 0; numbers >> node;) nodes_.insert(node);
+  if (numbers.eof()) return OkStatus();
+  nodes_.clear();
+  const Error why = DataLoss(
+      fmt::format("journal row '{}' is '{}', not a list of numbers", kNodes, Escaped(*row)));
+  TESSERA_TRY(std::string note, engine::SetAside(journal_, "registrar.db", kNodes, *row, why));
+  set_aside->push_back(std::move(note));
   return OkStatus();
 }
 

@@ -46,9 +46,11 @@ class MirroredJournal : public engine::DurableStore {
         node_(node),
         send_(std::move(send)),
         note_(std::move(note)) {}
-  /// Reads what an earlier process has journaled. Revisions of this one are later.
+  /// Reads what an earlier process has journaled. Revisions of this one are later. Rows that cannot
+  /// be read are set aside, and `set_aside` gets a sentence about each. Nodes count again when they
+  /// register. This journal counts as behind if it is unknown whether it is.
   /// \error those of the journal
-  Status Recover();
+  Status Recover(std::vector<std::string>* set_aside);
   /// `kept_revision`: of the node's copy. A later one than this journal has ever had shows that
   /// this journal was lost or replaced by an old copy. Then the nodes get nothing, because the next
   /// registrar may need what they have, until the table is rebuilt. That holds across restarts.
@@ -82,6 +84,10 @@ class MirroredJournal : public engine::DurableStore {
  private:
   void Mirror(const engine::RowChange& change);
   void SendAll(const std::string& identity) const;
+  /// 0 if the row is missing, nullopt if it was set aside.
+  Result<std::optional<std::int64_t>> ReadNumber(const std::string& key,
+                                                 std::vector<std::string>* set_aside);
+  Status ReadNodes(std::vector<std::string>* set_aside);
   Status NoteNode(std::int32_t node);
   Status WriteNodes();
   void NoteRevision() const;

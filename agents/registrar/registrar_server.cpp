@@ -140,9 +140,13 @@ void RegistrarServer::TakeOver() {
 }
 
 Status RegistrarServer::Begin() {
-  if (mirrored_) TESSERA_RETURN_IF_ERROR(mirrored_->Recover());
+  std::vector<std::string> set_aside;
+  if (mirrored_) TESSERA_RETURN_IF_ERROR(mirrored_->Recover(&set_aside));
   registrar_.emplace(simulated_ ? simulated_->timers() : loop_, config_, MakeWorld());
   TESSERA_RETURN_IF_ERROR(registrar_->Recover());
+  for (const std::string& note : set_aside) {
+    registrar_->AddEvent(engine::Severity::kError, "registrar", note);
+  }
   if (!journal_note_.empty()) {
     registrar_->AddEvent(engine::Severity::kError, "registrar", journal_note_);
   }

@@ -198,7 +198,10 @@ engine::RowChange TransactionDesk::Row() const {
 // A restarted coordinator writes `abort` to the register and follows the decision that the register
 // then holds.
 Status TransactionDesk::Recover() {
-  TESSERA_RETURN_IF_ERROR(acts_.Recover());
+  TESSERA_RETURN_IF_ERROR(
+      acts_.Recover([this](const std::string& key, const std::string& value, const Error& why) {
+        return SetAside(key, value, why);
+      }));
   TESSERA_TRY(const std::optional<std::string> text, journal_.Get(kTxnKey));
   if (!text) {
     CloseRecords(0);

@@ -18,6 +18,12 @@ using namespace tessera;
 using namespace tessera::agents;
 using namespace std::chrono_literals;
 
+namespace {
+
+Status NothingIsSetAside(const std::string&, const std::string&, const Error& why) { return why; }
+
+}  // namespace
+
 class EventLimitsTest : public QObject {
   Q_OBJECT
  private slots:
@@ -59,12 +65,12 @@ class EventLimitsTest : public QObject {
     };
     for (int process = 0; process < 2; ++process) {
       Acts acts(journal);
-      VERIFY_OK(acts.Recover());
+      VERIFY_OK(acts.Recover(NothingIsSetAside));
       for (std::int64_t n = 1; n <= 700; ++n) VERIFY_OK(begin(acts, process * 700 + n));
       QCOMPARE(journal.rows.size(), Acts::kMost);
     }
     Acts acts(journal);
-    VERIFY_OK(acts.Recover());
+    VERIFY_OK(acts.Recover(NothingIsSetAside));
     QVERIFY(acts.Find("request 1400") == std::optional<std::int64_t>(1400));
     QVERIFY(acts.Find("request 901") == std::optional<std::int64_t>(901));
     QVERIFY(!acts.Find("request 900") && !acts.Find("") && !acts.Find("another"));
@@ -78,7 +84,7 @@ class EventLimitsTest : public QObject {
       VERIFY_OK(journal.Put("act/" + std::to_string(n * 7919 % 1009), std::to_string(n)));
     }
     Acts acts(journal);
-    VERIFY_OK(acts.Recover());
+    VERIFY_OK(acts.Recover(NothingIsSetAside));
     QCOMPARE(journal.rows.size(), Acts::kMost);
     for (const auto& [key, value] : journal.rows) QVERIFY(std::stoi(value) > 500);
   }

@@ -166,6 +166,7 @@ class RegistrarRecoveryTest : public QObject {
     row("a schedule", "checkpoint-schedule/good");
     row("recorded steps", "recorded/good");
     row("numbers", "next_number");
+    row("a request of a client", "act/1", "9 and more");
   }
   void aRowThatCannotBeReadIsSetAside() {
     QFETCH(QByteArray, key);

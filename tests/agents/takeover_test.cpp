@@ -74,9 +74,11 @@ struct Mirror {
     }
     return rows;
   }
+  bool Recover() { return journal.Recover(&set_aside).has_value(); }
   sim::MemoryStore disk;
   std::map<std::string, Node> nodes;  // by identity
   std::int64_t noted = 0;
+  std::vector<std::string> set_aside;
   MirroredJournal journal;
 };
 
@@ -180,7 +182,7 @@ class TakeoverTest : public QObject {
 
   void nodesHaveWhatTheJournalHas() {
     Mirror mirror;
-    QVERIFY(mirror.journal.Recover());
+    QVERIFY(mirror.Recover());
     QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     QVERIFY(mirror.journal.Put("job/a", "1"));
     QVERIFY(mirror.journal.Put("txn", "2"));
@@ -197,7 +199,7 @@ class TakeoverTest : public QObject {
 
   void eachRevisionThatNodesKeepIsNoted() {
     Mirror mirror;
-    QVERIFY(mirror.journal.Recover());
+    QVERIFY(mirror.Recover());
     QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     QCOMPARE(mirror.noted, std::int64_t{0});  // it has changed nothing
     for (int i = 0; i < 3; ++i) {
@@ -210,7 +212,7 @@ class TakeoverTest : public QObject {
 
   void whatIsNotOfJobsStays() {
     Mirror mirror;
-    QVERIFY(mirror.journal.Recover());
+    QVERIFY(mirror.Recover());
     QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     QVERIFY(mirror.journal.Put("act/1", "2"));
     QVERIFY(mirror.journal.Put("next_number", "8"));
@@ -222,7 +224,7 @@ class TakeoverTest : public QObject {
 
   void whatIsNotWrittenIsNotSent() {
     Mirror mirror;
-    QVERIFY(mirror.journal.Recover());
+    QVERIFY(mirror.Recover());
     QVERIFY(mirror.journal.OnRegister(1, "one", 0));
     mirror.disk.refused = "job/";
     QVERIFY(!mirror.journal.Put("job/a", "1"));
@@ -240,7 +242,8 @@ class TakeoverTest : public QObject {
         const wire::ToNode& m = *message;
         revision = m.has_keep_rows() ? m.keep_rows().revision() : m.keep_row().revision();
       });
-      QVERIFY(journal.Recover());
+      std::vector<std::string> set_aside;
+      QVERIFY(journal.Recover(&set_aside) && set_aside.empty());
       QVERIFY(journal.OnRegister(1, "one", 0));
       QVERIFY(revision > last);
       for (int i = 0; i < 3; ++i) QVERIFY(journal.Put("job/a", std::to_string(i)));
@@ -252,14 +255,14 @@ class TakeoverTest : public QObject {
   // Its file was lost. What the nodes keep is later, and the only copy.
   void aRegistrarThatIsBehindOverwritesNoCopy() {
     Mirror first;
-    QVERIFY(first.journal.Recover());
+    QVERIFY(first.Recover());
     QVERIFY(first.journal.OnRegister(1, "one", 0));
     QVERIFY(first.journal.Put("job/a", "1"));
     const std::int64_t kept = first.nodes.at("one").kept.all().revision();
     Mirror::Node& node = first.nodes.at("one");
 
     Mirror second;
-    QVERIFY(second.journal.Recover());
+    QVERIFY(second.Recover());
     QVERIFY(second.journal.OnRegister(1, "one", kept));
     QVERIFY(second.journal.is_behind());
     for (int i = 0; i < 5; ++i) QVERIFY(second.journal.Put("job/b", std::to_string(i)));
@@ -271,7 +274,8 @@ class TakeoverTest : public QObject {
       if (m.has_keep_rows()) QVERIFY(node.kept.Replace(m.keep_rows()));
       ++sent;
     });
-    QVERIFY(third.Recover());
+    std::vector<std::string> set_aside;
+    QVERIFY(third.Recover(&set_aside) && set_aside.empty());
     QVERIFY(third.OnRegister(1, "one", kept));
     QVERIFY(third.Put("job/b", "9"));
     QCOMPARE(sent, 0);
@@ -283,6 +287,33 @@ class TakeoverTest : public QObject {
     QCOMPARE(first.At("one"), (std::map<std::string, std::string>{{"job/a", "2"}, {"job/b", "9"}}));
     QVERIFY(node.kept.all().revision() > kept);
     QCOMPARE(node.kept.all().nodes_size(), 1);
+  }
+
+  void rowsThatCannotBeReadAreSetAside_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<bool>("is_behind");
+    QTest::newRow("starts") << "mirror-starts" << false;
+    QTest::newRow("whether it is behind") << "mirror-behind" << true;
+    QTest::newRow("nodes") << "mirror-nodes" << false;
+  }
+  void rowsThatCannotBeReadAreSetAside() {
+    QFETCH(QString, key);
+    QFETCH(bool, is_behind);
+    const std::string name = key.toStdString();
+    Mirror first;
+    first.disk.rows[name] = "7 and more";
+    QVERIFY(first.Recover());
+    QCOMPARE(first.set_aside.size(), std::size_t{1});
+    QVERIFY(first.set_aside[0].starts_with("row '" + name + "' of registrar.db cannot be read"));
+    QCOMPARE(first.disk.rows.at("unreadable/" + name), std::string("7 and more"));
+    QCOMPARE(first.journal.is_behind(), is_behind);
+    Mirror second;
+    second.disk.rows = first.disk.rows;
+    QVERIFY(second.Recover() && second.set_aside.empty());
+    QCOMPARE(second.journal.is_behind(), is_behind);
+    // Only nodes that have registered are waited for.
+    QVERIFY(second.journal.OnRegister(3, "three", 0));
+    QCOMPARE(second.disk.rows.at("mirror-nodes"), std::string("3 "));
   }
 
   // ---- the next registrar
