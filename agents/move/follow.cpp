@@ -148,7 +148,7 @@ Status SaveGradients(const MoveContext& c, const std::stop_token& stop) {
 }
 
 Status UpdateCopies(const MoveContext& change, const StepUpdate& update,
-                    const std::stop_token& stop, const std::function<void()>& begins) {
+                    const std::stop_token& stop) {
   if (update.skip) return OkStatus();
   std::vector<PieceUpdate> parts;
   for (const PieceKey& key : FilledParameters(change)) {
@@ -159,7 +159,6 @@ Status UpdateCopies(const MoveContext& change, const StepUpdate& update,
   }
   return ForEachInParallel(parts.size(), stop, [&](std::size_t at) -> Status {
     const PieceUpdate& part = parts[at];
-    if (begins) begins();
     engine::AdamW(update.coefficients.Of(part.num_dims), part.values, part.exp_avg, part.exp_avg_sq,
                   part.gradient);
     if (!part.rounded.empty()) engine::RoundToBf16(part.values, part.rounded);

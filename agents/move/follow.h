@@ -32,12 +32,11 @@ struct StepUpdate {
 };
 
 /// Makes the update to the new pieces that the moves of `change` have filled, with the gradients in
-/// the new pieces. Pieces that stay where they are have it from their rank. On all cores. `begins`
-/// is called before each part of a piece, by the thread that updates it.
+/// the new pieces. Pieces that stay where they are have it from their rank. On all cores.
 /// \error kCancelled; kFailedPrecondition naming a parameter without its whole optimizer state on
 ///     its device, or a device whose memory the host cannot use
 Status UpdateCopies(const MoveContext& change, const StepUpdate& update,
-                    const std::stop_token& stop, const std::function<void()>& begins = {});
+                    const std::stop_token& stop);
 
 /// One of them on a thread of its own.
 class FollowRun {
