@@ -36,7 +36,10 @@ class PartOffice {
                {},
                {},
                {},
-               {},
+               [](const auto& work, const auto& then) {
+                 work();
+                 then();
+               },
                decisions_,
                journal,
                *history_,
