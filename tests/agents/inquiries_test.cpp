@@ -98,7 +98,8 @@ class InquiriesTest : public QObject {
       engine::Check table;
       const auto reply = std::make_shared<PendingReply>(
           "id", "", [&](const std::string&, const wire::Reply& sent) {
-            for (const engine::Check& check : *Decode(sent.doctor())) {
+            const auto checks = *Decode(sent.doctor());
+            for (const engine::Check& check : checks) {
               if (check.name == "job table") table = check;
             }
           });
