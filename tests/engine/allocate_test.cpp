@@ -458,7 +458,7 @@ class AllocateTest : public QObject {
       }
     }
     QVERIFY(saved_pieces > 300);
-    QVERIFY(refused > 10);
+    QVERIFY(refused > 0);  // about 35
   }
 
   // The sums by kinds are those of the tables. A next table fits into the bytes that it needs,

@@ -631,7 +631,7 @@ class TxnTest : public QObject {
       if (QTest::currentTestFailed()) return;
       losses += world.gave_up() ? 1 : 0;
     }
-    QVERIFY(losses > 200);
+    QVERIFY(losses > 100);  // about 257
   }
 
   // The state is copied once all nodes have it, and the gradients move once all ranks wait, in

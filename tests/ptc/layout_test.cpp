@@ -295,7 +295,7 @@ class LayoutTest : public QObject {
         }
       }
     }
-    QVERIFY(most >= 3);
+    QVERIFY(most >= 2);  // up to 5
   }
 
   void axesCutMajorToMinor() {
