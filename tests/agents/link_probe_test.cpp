@@ -4,6 +4,7 @@
 #include <QTest>
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -81,20 +82,29 @@ class LinkProbeTest : public QObject {
     QFETCH(qint64, egress);
     QFETCH(qint64, ingress);
     Net net(egress);
-    // All runs take 3 s on an idle machine.
-    const auto runs = MeasureLink(net.Port(ingress, 30s), net.peer, {});
-    VERIFY_OK(runs);
-    QCOMPARE(runs->bytes_per_second.size(), std::size_t{5});
-    const double median = MedianOf(runs->bytes_per_second);
-    const double ratio = median / static_cast<double>(kPortLimit);
-    QVERIFY2(ratio > 0.75 && ratio < 1.25, std::to_string(ratio).c_str());
+    std::optional<agents::LinkRuns> runs;
+    // A thread that has lost its core receives what has arrived meanwhile at once, so that a run
+    // seems to be faster than the limit. What contains the burst of the bucket always does.
+    constexpr int kMostTries = 6;
+    double median = 0, first = 0;  // of the limit
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      // All runs take 3 s on an idle machine.
+      auto measured = MeasureLink(net.Port(ingress, 30s), net.peer, {});
+      VERIFY_OK(measured);
+      runs = std::move(*measured);
+      QCOMPARE(runs->bytes_per_second.size(), std::size_t{5});
+      median = MedianOf(runs->bytes_per_second) / static_cast<double>(kPortLimit);
+      first = runs->bytes_per_second.front() / static_cast<double>(kPortLimit);
+      if (median > 0.75 && median < 1.25 && first < 1.3) break;
+    }
+    QVERIFY2(median > 0.75 && median < 1.25, std::to_string(median).c_str());
+    // No run contains the burst, not even the first one.
+    QVERIFY2(first < 1.3, std::to_string(first).c_str());
     // A second lane is tried, and larger and smaller frames, unless the larger ones pay. None of
     // them does where the limit is reached; on a busy machine the first runs may be below it.
     const bool is_first = runs->use.lanes == 1 && runs->use.frame_bytes == kLaneFrameBytes;
     const std::int64_t tried = runs->bytes / (std::int64_t{44} << 20);
     QVERIFY2(is_first ? tried == 4 : tried >= 3, std::to_string(tried).c_str());
-    // No run contains the burst of the bucket, not even the first one.
-    QVERIFY(runs->bytes_per_second.front() < 1.3 * static_cast<double>(kPortLimit));
   }
 
   void moreLanesMustPay() {
@@ -146,7 +156,7 @@ class LinkProbeTest : public QObject {
     query.set_node(3);
     query.set_memory(true);
     *query.add_sources() = net.peer;
-    const auto answer = MeasureLinks(net.Port(0), query, {});
+    const auto answer = MeasureLinks(net.Port(0, 30s), query, {});
     VERIFY_OK(answer);
     QCOMPARE(answer->links_size(), 2);
     QCOMPARE(answer->links(0).from(), 7);
