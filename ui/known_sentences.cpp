@@ -141,6 +141,9 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP(
           "Sentences",
           "%1; its ranks ended %2 times within %3 steps, so they are not started again"),
+      QT_TRANSLATE_NOOP(
+          "Sentences",
+          "%1; another start would fail in the same way: correct the program, then `tesseractl job resume %2`"),
       QT_TRANSLATE_NOOP("Sentences",
                         "%1 returns to %2 as %3: its ranks have made no step as %4"),
       QT_TRANSLATE_NOOP("Sentences", "it does not return to %1 as %2: %3"),

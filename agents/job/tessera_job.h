@@ -15,6 +15,8 @@
  * built.
  * Errors: 0 is success. A negative number is an error, and tessera_last_error() has its text. The
  * library reconnects to a restarted agent; no call fails because of a restart.
+ * Exits: a rank that ends by itself suspends its job, whose ranks start again, at most twice within
+ * ten steps. After the status TESSERA_EXIT_REFUSED only `tesseractl job resume` starts them again.
  */
 
 #include <stddef.h>
@@ -30,6 +32,10 @@ extern "C" {
 /* The TESSERA_JOB_VERSION that the library was compiled with. A program that loads the library at
  * run time compares it with its own. */
 int tessera_job_version(void);
+
+/* The exit status of a rank whose program is wrong, so that another start would fail in the same
+ * way. The last line that it writes to stderr is the reason (EX_CONFIG of sysexits.h). */
+#define TESSERA_EXIT_REFUSED 78
 
 #define TESSERA_MAX_RANK 8
 #define TESSERA_MAX_AXES 5

@@ -2,10 +2,12 @@
 #include "agents/node/rank_exits.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <string>
 #include <utility>
 
+#include "agents/job/tessera_job.h"
 #include "agents/keeper/child.h"
 #include "agents/node/rank_tag.h"
 #include "agents/wire/convert.h"
@@ -50,6 +52,7 @@ void RankExits::Report(const RankTable::Rank& rank, const KeeperLink::Rank& exit
   out.set_pid(exited.pid);
   if (const HeldJobs::Job* job = jobs_.Find(rank.id.job)) out.set_start(job->start);
   out.set_reason(Utf8(reason));
+  out.set_refused(WIFEXITED(exited.status) && WEXITSTATUS(exited.status) == TESSERA_EXIT_REFUSED);
   Repeat();
 }
 

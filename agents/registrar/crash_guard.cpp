@@ -3,7 +3,8 @@
 
 namespace tessera::agents {
 
-bool CrashGuard::Note(std::int64_t step) {
+bool CrashGuard::Note(std::int64_t step, RankEnd end) {
+  if (end == RankEnd::kRefusal) return false;
   steps_.push_back(step);
   if (steps_.size() > kMostCrashes) steps_.pop_front();
   return steps_.size() < kMostCrashes || steps_.back() - steps_.front() > kWithinSteps;

@@ -201,7 +201,9 @@ TransactionDesk::World Registrar::WorldOfTransactions() {
   };
   world.started = [this](Job& job) { starter_.OnStarted(job); };
   world.settled = [this](Job& job) { pauses_.MarkPausedIfAllStopped(job); };
-  world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };
+  world.interrupt = [this](Job& job, const std::string& why, RankEnd end) {
+    InterruptJob(job, why, end);
+  };
   return world;
 }
 

@@ -154,7 +154,7 @@ class Registrar {
   const Node* FindLostNode(const Job& job, Clock::time_point now) const;
   /// The ranks of the job cannot go on. A job that starts has failed and is forgotten; any other is
   /// suspended.
-  void InterruptJob(Job& job, const std::string& reason);
+  void InterruptJob(Job& job, const std::string& reason, RankEnd end = RankEnd::kCrash);
 
   Timers& timers_;
   const AgentConfig config_;

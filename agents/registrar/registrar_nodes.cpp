@@ -312,7 +312,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   if (!is_of_job || m.joining()) return;
   // A rank of an earlier job with this name, on a node that missed its end.
   if (job->starting && m.start() != job->start) return;
-  InterruptJob(*job, m.reason());
+  InterruptJob(*job, m.reason(), m.refused() ? RankEnd::kRefusal : RankEnd::kCrash);
 }
 
 void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
@@ -326,12 +326,12 @@ void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
   publisher_.MarkDirty();
 }
 
-void Registrar::InterruptJob(Job& job, const std::string& reason) {
+void Registrar::InterruptJob(Job& job, const std::string& reason, RankEnd end) {
   if (job.state == engine::JobState::kFailed) return;
   if (job.starting) return starter_.Fail(job, reason);
   // A node has a later epoch: what the table says about ranks and layout is old.
   if (!jobs_.CheckExplained(job.name)) return;
-  restarter_.Suspend(job, reason);
+  restarter_.Suspend(job, reason, end);
 }
 
 }  // namespace tessera::agents

@@ -14,15 +14,26 @@ namespace {
 
 constexpr int kMostFinishes = 3;  // then a device that stays behind counts as lost
 
+std::string ReasonOfRefusal(const Job& job, const std::string& reason) {
+  return fmt::format(
+      "{}; another start would fail in the same way: correct the program, then `tesseractl job "
+      "resume {}`",
+      reason, job.name);
+}
+
 }  // namespace
 
-void Restarter::Suspend(Job& job, const std::string& first_reason) {
-  if (job.state == engine::JobState::kSuspended && job.not_ready.empty()) return;
+void Restarter::Suspend(Job& job, const std::string& first_reason, RankEnd end) {
+  const bool is_refusal = end == RankEnd::kRefusal;
+  if (job.state == engine::JobState::kSuspended && job.not_ready.empty()) {
+    if (is_refusal && job.restarts) NoteRefusal(job, first_reason);
+    return;
+  }
   std::string reason = first_reason;
   // Ranks report the broken collective earlier than the registrar misses the node.
   for (const std::int32_t number : NodesOf(job)) {
     const Membership::Node* node = members_.Find(number);
-    if (node && (node->killed || node->state == engine::NodeState::kUnmanaged)) {
+    if (node && (node->killed || node->state == engine::NodeState::kUnmanaged) && !is_refusal) {
       reason = fmt::format("n{} was lost", number);
     }
   }
@@ -35,8 +46,10 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   job.not_ready.clear();
   job.start_watch.reset();
   job.paused_nodes.clear();
-  job.restarts = job.crashes.Note(job.step);
-  if (!job.restarts) {
+  job.restarts = job.crashes.Note(job.step, end);
+  if (is_refusal) {
+    reason = ReasonOfRefusal(job, reason);
+  } else if (!job.restarts) {
     reason +=
         fmt::format("; its ranks ended {} times within {} steps, so they are not started again",
                     CrashGuard::kMostCrashes, CrashGuard::kWithinSteps);
@@ -53,6 +66,15 @@ void Restarter::Suspend(Job& job, const std::string& first_reason) {
   uses_.stops.Stop(job, false);
   job.unreported = NodesOf(job);
   job.finishes = 0;
+  static_cast<void>(jobs_.Journal(job));
+  MarkDirty();
+}
+
+void Restarter::NoteRefusal(Job& job, const std::string& reason) {
+  job.restarts = false;
+  job.reason = ReasonOfRefusal(job, reason);
+  AddEvent(engine::Severity::kError, job.name,
+           fmt::format("still suspended after step {}: {}", job.step, job.reason));
   static_cast<void>(jobs_.Journal(job));
   MarkDirty();
 }

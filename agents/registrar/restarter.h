@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/registrar/crash_guard.h"
 #include "agents/registrar/job_stops.h"
 #include "agents/registrar/job_table.h"
 #include "agents/registrar/loss_desk.h"
@@ -47,8 +48,8 @@ class Restarter : public RegistrarPart {
   Restarter(const Common& common, JobTable& jobs, const Uses& uses, World world)
       : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
 
-  /// Its ranks cannot go on.
-  void Suspend(Job& job, const std::string& reason);
+  /// Suspends a job whose ranks cannot go on. After a refusal they start again by OnResume only.
+  void Suspend(Job& job, const std::string& reason, RankEnd end);
   /// Starts suspended jobs again where nothing stands in the way.
   void RestartJobs();
   /// The same after all messages that have arrived: many nodes may report at once.
@@ -63,6 +64,9 @@ class Restarter : public RegistrarPart {
   std::optional<std::int64_t> RestsAt(const Job& job) const;
 
  private:
+  /// A rank of a suspended job has refused. The other ranks may have reported earlier that their
+  /// collective broke.
+  void NoteRefusal(Job& job, const std::string& reason);
   /// `makes_updates`: where no device has made an update that is decided, they still can.
   engine::ConsistentCut CutOf(const Job& job, bool makes_updates = true) const;
   /// Lets the devices that are one step behind make their update. A recovery reads devices before

@@ -17,6 +17,7 @@
 #include "agents/move/state_digests.h"
 #include "agents/net/timers.h"
 #include "agents/node/repetition.h"
+#include "agents/registrar/crash_guard.h"
 #include "agents/registrar/job.h"
 #include "agents/registrar/planner.h"
 #include "agents/registrar/start_watch.h"
@@ -108,7 +109,11 @@ struct Txn {
   /// While ranks continue and only digests are missing.
   std::optional<Timers::Clock::time_point> digests_deadline;
   bool resumed = false;  // so in the phase `resuming`, whose time has ended
-  std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
+  struct LostRank {
+    std::string reason;
+    RankEnd end;
+  };
+  std::map<ptc::DeviceId, LostRank> lost_ranks;
 
   /// Ranks go on: what they have waited counts as pause.
   void EndPause(Timers::Clock::time_point now) {

@@ -94,7 +94,8 @@ void TransactionDesk::GiveUpRounds(std::int32_t node, const std::string& reason)
 
 void TransactionDesk::OnRankLost(std::int32_t node, ptc::DeviceId device,
                                  const wire::RankExited& m) {
-  txn_->lost_ranks[device] = m.reason();
+  const RankEnd end = m.refused() ? RankEnd::kRefusal : RankEnd::kCrash;
+  txn_->lost_ranks.insert_or_assign(device, Txn::LostRank{m.reason(), end});
   Feed(engine::RankLost{node, m.joining(), m.reason()});
 }
 

@@ -387,7 +387,7 @@ void TransactionDesk::BeginFrom(const Job& job, StoredState state) {
           return Begin(*now, std::move(*planned), std::move(origin));
         };
         if (const Status begun = begin(); !begun) {
-          return around_.interrupt(*now, begun.error().message);
+          return around_.interrupt(*now, begun.error().message, RankEnd::kCrash);
         }
         AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
                  fmt::format("{} begins with the {}, {}", name, DescribeState(*txn_->checkpoint()),

@@ -62,7 +62,7 @@ class TransactionDesk : public RegistrarPart {
     /// The ranks of the job may have stopped by themselves while the transaction ended.
     std::function<void(Job& job)> settled;
     /// The ranks of the job cannot go on.
-    std::function<void(Job& job, const std::string& reason)> interrupt;
+    std::function<void(Job& job, const std::string& reason, RankEnd end)> interrupt;
   };
   TransactionDesk(const Common& common, JobTable& jobs, const Uses& uses, World world)
       : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}

@@ -135,13 +135,17 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
                              : "the old layout is whole"));
   }
   std::string fail = gave_up || (begins && !committed && job->starting) ? reason : std::string();
-  for (const auto& [device, why] : txn_->lost_ranks) {
+  RankEnd end = RankEnd::kCrash;
+  for (const auto& [device, lost] : txn_->lost_ranks) {
     if (gave_up || job->state == engine::JobState::kSuspended) break;
-    if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
+    if (!job->layout.mesh().RankOf(device)) continue;  // it has left, or never joined
+    if (end == RankEnd::kRefusal) break;
+    fail = lost.reason;
+    end = lost.end;
   }
   txn_.reset();
   around_.settled(*job);
-  if (!fail.empty()) around_.interrupt(*job, fail);
+  if (!fail.empty()) around_.interrupt(*job, fail, end);
   MarkDirty();
   publisher_.PublishState(timers_.now());
   world_.fault_point("registrar.ended");

@@ -411,6 +411,10 @@
         <translation>%1; seine Ranks endeten %2-mal innerhalb von %3 Schritten und werden nicht neu gestartet</translation>
     </message>
     <message>
+        <source>%1; another start would fail in the same way: correct the program, then `tesseractl job resume %2`</source>
+        <translation>%1; ein weiterer Start würde ebenso scheitern: das Programm berichtigen, dann `tesseractl job resume %2`</translation>
+    </message>
+    <message>
         <source>%1 returns to %2 as %3: its ranks have made no step as %4</source>
         <translation>%1 geht auf %2 als %3 zurück: seine Ranks haben als %4 keinen Schritt gemacht</translation>
     </message>

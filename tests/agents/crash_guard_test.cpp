@@ -6,6 +6,7 @@
 #include "tests/support/test_main.h"
 
 using tessera::agents::CrashGuard;
+using tessera::agents::RankEnd;
 
 class CrashGuardTest : public QObject {
   Q_OBJECT
@@ -13,23 +14,29 @@ class CrashGuardTest : public QObject {
  private slots:
   void theThirdCrashWithinTenStepsIsTheLast() {
     CrashGuard guard;
-    QVERIFY(guard.Note(100));
-    QVERIFY(guard.Note(105));
-    QVERIFY(!guard.Note(110));
+    QVERIFY(guard.Note(100, RankEnd::kCrash));
+    QVERIFY(guard.Note(105, RankEnd::kCrash));
+    QVERIFY(!guard.Note(110, RankEnd::kCrash));
     guard.Forgive();
-    QVERIFY(guard.Note(110));
+    QVERIFY(guard.Note(110, RankEnd::kCrash));
   }
 
   void crashesFarApartAreForgiven() {
     CrashGuard guard;
-    for (std::int64_t step = 0; step < 100; step += 6) QVERIFY(guard.Note(step));
+    for (std::int64_t step = 0; step < 100; step += 6) QVERIFY(guard.Note(step, RankEnd::kCrash));
+  }
+
+  void aRefusalIsTheLast() {
+    CrashGuard guard;
+    QVERIFY(!guard.Note(100, RankEnd::kRefusal));
+    QVERIFY(guard.Note(100, RankEnd::kCrash));
   }
 
   void aStateHandedInFromAnEarlierStepCountsToo() {
     CrashGuard guard;
-    QVERIFY(guard.Note(500));
-    QVERIFY(guard.Note(3));
-    QVERIFY(!guard.Note(4));
+    QVERIFY(guard.Note(500, RankEnd::kCrash));
+    QVERIFY(guard.Note(3, RankEnd::kCrash));
+    QVERIFY(!guard.Note(4, RankEnd::kCrash));
   }
 };
 

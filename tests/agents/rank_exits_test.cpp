@@ -4,6 +4,7 @@
 #include <QTest>
 #include <vector>
 
+#include "agents/job/tessera_job.h"
 #include "agents/node/rank_tag.h"
 #include "agents/sim/memory_store.h"
 #include "tests/support/test_main.h"
@@ -67,8 +68,8 @@ struct Node {
     ranks.Add(id, pid, {3, 4});
     return OnExited(id, pid);
   }
-  bool OnExited(const RankId& id, std::int64_t pid) {
-    return exits.OnExited({pid, TagOf(id, {3, 4}), 0, true, 1 << 8});
+  bool OnExited(const RankId& id, std::int64_t pid, int status = 1 << 8) {
+    return exits.OnExited({pid, TagOf(id, {3, 4}), 0, true, status});
   }
 };
 
@@ -108,6 +109,22 @@ class RankExitsTest : public QObject {
     node.ranks.Find(kInside)->last_line = "out of memory";
     node.OnExited(kInside, 10);
     QVERIFY(node.sent.at(0).reason().ends_with(": out of memory"));
+  }
+
+  void aRefusalIsReportedAsOne_data() {
+    QTest::addColumn<int>("status");
+    QTest::addColumn<bool>("refused");
+    QTest::newRow("refused") << (TESSERA_EXIT_REFUSED << 8) << true;
+    QTest::newRow("failed") << (1 << 8) << false;
+    QTest::newRow("killed") << 9 << false;
+  }
+  void aRefusalIsReportedAsOne() {
+    QFETCH(int, status);
+    QFETCH(bool, refused);
+    Node node;
+    node.ranks.Add(kInside, 10, {3, 4});
+    node.OnExited(kInside, 10, status);
+    QCOMPARE(node.sent.at(0).refused(), refused);
   }
 
   void anExpectedExitIsAcknowledgedAtOnce_data() {

@@ -569,6 +569,37 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_cluster->Apply("wrong", "dp=4", "n0g0,n1g0,n1g1,n0g1").is_object());
   }
 
+  // The user corrects the script, and it goes on with the state that it has.
+  void aRefusalIsNotTriedAgain() {
+    const QString text =
+        "import torch, tessera.torch\n"
+        "job = tessera.torch.attach()\n"
+        "def build(mesh):\n"
+        "    torch.manual_seed(1)\n"
+        "    model = torch.nn.Linear(4, 4)\n"
+        "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+        "job.bind(build)\n"
+        "for step in job.steps(until=40):\n"
+        "    loss = job.model(torch.ones(1, 4, device=job.device)).square().sum()\n"
+        "    loss.backward()\n"
+        "    %1job.step(loss)\n";
+    QVERIFY(Write(text.arg("job.step(loss) if step == 20 else 0; ")));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitJob(
+        "wrong", [](const Json& now) { return now["state"] == "suspended"; }, kTorchPatience));
+    QVERIFY(m_cluster->WaitJob("wrong", [](const Json& now) {
+      const std::string reason = now["reason"];
+      return reason.find("job.step(loss) was called twice in one step") != std::string::npos &&
+             reason.find("correct the program") != std::string::npos;
+    }));
+    QVERIFY(!m_cluster->Run({"events"}).output.contains("started again on 2 GPUs"));
+    QVERIFY(Write(text.arg("")));
+    const Outcome resumed = m_cluster->Run({"job", "resume", "wrong"}, kTorchPatience);
+    QVERIFY2(resumed.code == 0, resumed.Text());
+    QVERIFY(m_jobs->EndsPaused("wrong", 40));
+  }
+
   // Its ranks are started again in vain, and its state is whole. Before the loop, the update that
   // the change has left to them is missing on all devices: its step is made again.
   void aProgramThatFailsOnItsMeshReturns_data() {

@@ -28,10 +28,21 @@ PAUSE_DONE = 1
 PAUSE_DATA = 2**64 - 1
 PAUSE_BEFORE_UPDATE = 1 << 62  # in the pause of a decision
 CUDA = 1  # the memory of a piece
+EXIT_REFUSED = 78  # TESSERA_EXIT_REFUSED
 
 
 class TesseraError(Exception):
     """What the rank library or this package refuses, in one sentence."""
+
+
+class TransientError(TesseraError):
+    """An error that another start may not have, such as one that follows the end of other ranks."""
+
+
+def exit_status(error: BaseException) -> int:
+    """The status with which this error ends a rank. A refusal would return after a restart."""
+    is_refusal = isinstance(error, TesseraError) and not isinstance(error, TransientError)
+    return EXIT_REFUSED if is_refusal else 1
 
 
 class CPiece(Structure):
@@ -205,8 +216,8 @@ def library() -> ctypes.CDLL:
 
 
 def check(result: int) -> int:
-    """Returns what a function of the library has returned; raises its error if it failed."""
+    """Returns what a function of the library has returned; raises TransientError if it failed."""
     if result < 0:
         text = library().tessera_last_error()
-        raise TesseraError(text.decode(errors="replace") if text else "unknown error")
+        raise TransientError(text.decode(errors="replace") if text else "unknown error")
     return result

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a program ends its job."""
 
+import atexit
 import contextlib
 import io
 import os
@@ -12,6 +13,7 @@ import torch
 from programs import Loop, run_ranks
 from torch import nn
 
+from tessera._library import EXIT_REFUSED, TesseraError, TransientError
 from tessera.job import Decision
 from tessera.torch import job as module
 from tessera.torch.job import Attached
@@ -95,6 +97,21 @@ class Ranks(Loop):
             self.assertIn("ended in step 2", self.said())
             sys.exit("no data left")
             self.assertEqual(self.said(), "")
+
+    def test_a_refusal_has_a_status_of_its_own(self):
+        """The registrar does not start its ranks again."""
+        self.attached()
+        refused, again = TesseraError("delete that line"), TransientError("another rank has ended")
+        for error, status in ((refused, EXIT_REFUSED), (again, 1), (ValueError("no data"), 1)):
+            with (
+                mock.patch.object(sys, "exit"),
+                mock.patch.object(sys, "excepthook"),
+                mock.patch.object(atexit, "_run_exitfuncs"),
+                mock.patch.object(os, "_exit") as ends,
+            ):
+                module._end_at_errors(self.job)
+                sys.excepthook(type(error), error, None)
+                ends.assert_called_once_with(status)
 
     def test_a_tensor_that_is_no_buffer(self):
         with torch.device("meta"):

@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import HashStore, PrefixStore, TCPStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
-from tessera._library import AXES, TesseraError
+from tessera._library import AXES, TesseraError, TransientError
 from tessera.job import Job, View
 
 _TIMEOUT = datetime.timedelta(seconds=60)  # to build groups
@@ -190,7 +190,7 @@ class Groups:
             port = int(self._job.store_get(view, "torch", _TIMEOUT.total_seconds()))
             store = TCPStore(view.addresses[0], port, None, is_master=False, timeout=_TIMEOUT)
         if self._job.abandoned(view):
-            raise TesseraError("the groups are no longer wanted")
+            raise TransientError("the groups are no longer wanted")
         decisions = dist.ProcessGroupGloo(
             PrefixStore("decisions", store), view.rank, view.world, _longest_collective()
         )
@@ -207,7 +207,7 @@ class Groups:
         """Makes the groups of `view` those of torch.distributed."""
         built = self._coming.pop((view.epoch, view.attempt), None)
         if built is None:
-            raise TesseraError(f"the groups of epoch {view.epoch} were not built")
+            raise TransientError(f"the groups of epoch {view.epoch} were not built")
         if dist.is_initialized():
             self._left += _leave()
         self._coming = {key: of for key, of in self._coming.items() if key[0] > view.epoch}

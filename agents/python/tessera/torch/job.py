@@ -22,7 +22,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 
-from tessera._library import PAUSE_DONE, TesseraError
+from tessera._library import PAUSE_DONE, TesseraError, TransientError, exit_status
 from tessera.job import LEAVE, RESUME, Decision, Job, Record, View
 from tessera.metrics import Metrics
 from tessera.torch.agreement import SETTINGS_SIZE, Settings, check_equal, checksum_of
@@ -502,7 +502,7 @@ def _end_at_errors(job: Attached) -> None:
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(1)
+        os._exit(exit_status(error))
 
     def exit_noted(status: Any = None) -> NoReturn:
         job._is_ended |= status not in (None, 0)
@@ -616,14 +616,16 @@ class Attached(TorchJob):
         """To make one update that an earlier rank of this device has left out, and end."""
         self._unfinished = self._job.unfinished()
         if self._unfinished is None:
-            raise TesseraError("this device is not one update behind its decision")
+            raise TransientError("this device is not one update behind its decision")
         view = self._job.view
         world = pretended(view.sizes, view.rank, self._device.type)
         self.mesh = self._world.enter_context(world)
         self._program = binding = self._make(None)
         binding.check()
         if binding.buffers:
-            raise TesseraError("buffers of the step that is to be finished have died with its rank")
+            raise TransientError(
+                "buffers of the step that is to be finished have died with its rank"
+            )
 
     def _begin(self) -> None:
         """The program has its schedule now."""
