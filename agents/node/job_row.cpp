@@ -60,6 +60,7 @@ std::string ToText(const JobTableRow& row) {
   json["usual_step_seconds"] = row.usual_step_seconds;
   json["snapshots"] = ToString(row.snapshots);
   json["keeps_snapshots"] = row.keeps_snapshots;
+  json["finished"] = row.finished;
   if (row.remains) json["remains"] = ToJson(*row.remains);
   for (const auto& [transaction, rounds] : row.given_up) {
     json["given_up"].push_back({{"transaction", transaction}, {"rounds", rounds}});
@@ -100,6 +101,7 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     TESSERA_TRY(row.snapshots,
                 engine::ParseSnapshotEvery(json.value("snapshots", std::string("off"))));
     row.keeps_snapshots = json.value("keeps_snapshots", false);
+    row.finished = json.value("finished", false);
     if (const auto found = json.find("remains"); found != json.end()) {
       auto remains = ParseRemains(*found);
       if (!remains) return DamagedRow(key, remains.error().ToString());

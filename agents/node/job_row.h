@@ -55,6 +55,7 @@ struct JobTableRow {
   std::map<std::int64_t, int> given_up = {};
   std::optional<EarlierMesh> earlier = {};
   bool keeps_snapshots = false;
+  bool finished = false;
 };
 
 std::string ToText(const JobRow& row);

@@ -128,6 +128,9 @@ struct Job {
   /// The row was restored from nodes, which do not know whether snapshots are on: those that they
   /// hold stay until somebody decides about snapshots.
   bool keeps_snapshots = false;
+  /// Its own program has made all of its steps on this timeline. Ranks that join later do not know
+  /// that if the program has decided it in its loop.
+  bool finished = false;
   bool stays_paused = false;  // after it is started again
   ReplyPtr restarting;        // answered once it is started again, or cannot be
   std::optional<JobClock::time_point> suspended_since;

@@ -288,7 +288,8 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         job.remains,
                         job.given_up,
                         job.earlier,
-                        job.keeps_snapshots};
+                        job.keeps_snapshots,
+                        job.finished};
   // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
   // has its outcome in the row of the job.
   others.insert(others.begin(), {KeyOf(job.name), ToText(row)});
@@ -353,6 +354,7 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
   job.usual_step_seconds = row.usual_step_seconds;
   job.snapshots = row.snapshots;
   job.keeps_snapshots = row.keeps_snapshots;
+  job.finished = row.finished;
   if (job.state == engine::JobState::kStarting) {
     job.state = engine::JobState::kFailed;
     job.reason = "the registrar's agent restarted while it started";

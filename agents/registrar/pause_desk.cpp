@@ -99,6 +99,7 @@ void PauseDesk::MarkPausedIfAllStopped(Job& job) {
     job.reason = job.settings.program
                      ? "its program has made all of its steps"
                      : fmt::format("all {} steps are made", job.settings.max_steps);
+    job.finished = job.settings.program.has_value();
     AddEvent(engine::Severity::kInfo, job.name, job.reason + "; its state is kept");
   } else if (first.request == engine::kRequestNoData) {
     job.reason = DataProblem(job);

@@ -645,6 +645,12 @@ void Registrar::OnResume(Job& job, const ReplyPtr& reply) {
     return reply->Fail(FailedPrecondition(
         fmt::format("job '{}' has made all of its {} steps", job.name, job.settings.max_steps)));
   }
+  if (job.finished) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' has finished after step {}: its program has made all of its steps; "
+                    "a checkpoint of it can begin another job (`job start --from-checkpoint`)",
+                    job.name, job.step)));
+  }
   job.state = engine::JobState::kRunning;
   job.reason.clear();
   job.last_step = timers_.now();

@@ -190,7 +190,7 @@ void Restarter::OnResume(Job& job, const ReplyPtr& reply) {
   }
   job.crashes.Forgive();
   job.has_tried_return = false;
-  job.stays_paused = false;
+  job.stays_paused = job.finished;
   if (!job.not_ready.empty()) {  // it is being started
     job.restarting = reply;
     return;

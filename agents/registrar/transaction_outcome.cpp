@@ -52,6 +52,7 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
       // Why a paused job has stopped is of the timeline before: that its steps are made, or its
       // data. That of a suspended one is needed until the end.
       if (!txn_->recovery) job->reason.clear();
+      job->finished = false;
     }
     job->timeline = txn_->timeline;
     job->step = continued;

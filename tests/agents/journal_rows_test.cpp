@@ -55,6 +55,9 @@ class JournalRowsTest : public QObject {
     JobTableRow restored = row;
     restored.keeps_snapshots = true;
     QVERIFY(ParseJobTableRow("job/a", ToText(restored))->keeps_snapshots);
+    QVERIFY(!read->finished);
+    restored.finished = true;
+    QVERIFY(ParseJobTableRow("job/a", ToText(restored))->finished);
     const auto shorter = ParseJobRow("job/a", ToText(row));
     VERIFY_OK(shorter);
     QCOMPARE(shorter->epoch, row.job.epoch);
