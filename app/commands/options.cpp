@@ -75,8 +75,14 @@ class ArgumentParser {
   Error unknown(const std::string& word) const {
     std::vector<std::string> known;
     for (const OptionSpec& option : m_options) known.push_back("--" + option.name);
-    return InvalidArgument(fmt::format("unknown option '{}' of {}{}", word, quotedVerb(m_syntax),
-                                       didYouMean(word, known)));
+    // `up` takes a number of GPUs, verbs of jobs take their names.
+    const std::string_view other = word == "--devices" ? "--gpus"
+                                   : word == "--gpus"  ? "--devices"
+                                                       : "";
+    const bool isOther = std::ranges::find(known, other) != known.end();
+    return InvalidArgument(
+        fmt::format("unknown option '{}' of {}{}", word, quotedVerb(m_syntax),
+                    isOther ? fmt::format("; did you mean {}?", other) : didYouMean(word, known)));
   }
 
   Status take(const OptionSpec& option, std::string text) {

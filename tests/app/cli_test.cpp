@@ -63,6 +63,7 @@ class CliTest : public QObject {
     row("misspelt verb", {"stauts"}, "did you mean status?");
     row("misspelt second word", {"job", "strat"}, "did you mean job start?");
     row("misspelt option", {"up", "--noeds", "2"}, "did you mean --nodes?");
+    row("an option of jobs", {"up", "--devices", "2"}, "did you mean --gpus?");
     row("half a verb", {"txn"}, "`txn` needs one more word");
     row("unknown option", {"status", "--fast"}, "unknown option '--fast'");
     row("unknown option before the verb", {"--fast", "status"}, "unknown option '--fast'");

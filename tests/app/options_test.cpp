@@ -84,6 +84,8 @@ class OptionsTest : public QObject {
     };
     row("unknown option", {"gpt", "--devcies", "x"},
         "unknown option '--devcies' of `move`; did you mean --devices?");
+    row("a number of GPUs", {"gpt", "--gpus", "4"},
+        "unknown option '--gpus' of `move`; did you mean --devices?");
     row("unknown option with a value", {"gpt", "--speed=3"}, "unknown option '--speed' of `move`");
     row("one dash", {"gpt", "-yes"}, "unknown option '-yes' of `move`; did you mean --yes?");
     row("a letter", {"gpt", "-x"}, "unknown option '-x' of `move`");
