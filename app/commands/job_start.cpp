@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job start`: starts a built-in model or a program of the user, and waits until its ranks train.
+/// `job start`: starts a built-in model or a program of the user, and waits until its ranks train;
+/// for a script, until its first step.
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
 #include "app/commands/progress_line.h"
@@ -22,6 +24,8 @@
 namespace tessera::app {
 namespace {
 
+constexpr const char* kNoWait = "no-wait";
+
 int runStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto start, readStartRequest(call.arguments));
   TESSERA_OR_FAILED(auto session, openSession(call));
@@ -31,12 +35,27 @@ int runStart(const Invocation& call) {
   });
   if (!reply) return failed(reply.error());
   TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
-  const auto job =
+  const auto started =
       std::ranges::find(snapshot.jobs, reply->start_job().job(), &engine::JobStatus::name);
-  if (job == snapshot.jobs.end())
+  if (started == snapshot.jobs.end())
     return failed(NotFound(fmt::format("job '{}' was stopped while it started", start.name())));
+  Result<engine::JobStatus> job = *started;
+  const std::int64_t before = start.has_from_checkpoint() ? started->step : 0;
+  const bool isScript = !start.command().empty() && call.arguments.numWords() > 0;
+  if (isScript && !call.arguments.has(kNoWait)) {
+    countInterrupts();
+    progress.show(start.name() + ": waiting for the first step; Ctrl-C leaves the job running");
+    job = awaitFirstStep(session, *started,
+                         {.after = before, .is_interrupted = [] { return numInterrupts() > 0; }});
+    progress.clear();
+    if (!job) return failed(job.error());
+  }
+  const bool hasStep = job->step > before;
   if (job->state == engine::JobState::kFailed)
     return failed(FailedPrecondition(fmt::format("job '{}' failed: {}", job->name, job->reason)));
+  if (isScript && !hasStep && job->state == engine::JobState::kSuspended)
+    return failed(FailedPrecondition(
+        fmt::format("job '{}' ended before its first step: {}", job->name, job->reason)));
   const std::string& note = reply->start_job().note();
   if (call.json) {
     Json json = toJson(*job);
@@ -48,6 +67,11 @@ int runStart(const Invocation& call) {
                ptc::ToString(job->mesh), ptc::ToString(job->devices),
                options.empty() ? "" : " with " + options);
     if (!note.empty()) fmt::print("{}\n", note);
+    if (isScript && !hasStep)
+      fmt::print(
+          "its ranks have started, and the first step is not made yet: `tesseractl job logs {} "
+          "--follow` shows their output\n",
+          job->name);
   }
   return kDone;
 }
@@ -167,6 +191,10 @@ Command jobStartCommand() {
             pythonOption(),
             environmentOption(),
             directoryOption(),
+            {.name = kNoWait,
+             .value = "",
+             .help = "with SCRIPT: return when the ranks have started, without waiting up to a "
+                     "minute for the first step"},
             {.name = "tensors",
              .value = "FILE",
              .help = "the tensors of the job: needed with --exec and --kind files; with SCRIPT in "

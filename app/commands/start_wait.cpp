@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -35,6 +36,24 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
                          },
                          fmt::format("job '{}' did not start within", start.name())};
   return askPatiently(session, std::move(request), what, progress, limits);
+}
+
+Result<engine::JobStatus> awaitFirstStep(Session& session, engine::JobStatus job,
+                                         const FirstStepWait& wait) {
+  constexpr std::chrono::milliseconds kLongestPoll{500};
+  const auto end = std::chrono::steady_clock::now() + wait.limit;
+  auto poll = wait.shortest_poll;
+  while (job.step <= wait.after && job.state == engine::JobState::kRunning) {
+    if (wait.is_interrupted() || std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(poll);
+    poll = std::min(2 * poll, kLongestPoll);
+    TESSERA_TRY(const auto snapshot, session.snapshot());
+    const auto now = std::ranges::find(snapshot.jobs, job.name, &engine::JobStatus::name);
+    if (now == snapshot.jobs.end())
+      return NotFound(fmt::format("job '{}' was stopped before its first step", job.name));
+    job = *now;
+  }
+  return job;
 }
 
 }  // namespace tessera::app

@@ -46,6 +46,27 @@ class StartWaitTest : public QObject {
     m_began = Clock::now();
     m_told.clear();
   }
+  /// A job that runs after step 7. `change` gets it before each reply, with the number of replies.
+  engine::JobStatus Train(std::function<void(engine::JobStatus& job, int polls)> change) {
+    engine::JobStatus job;
+    job.name = "train";
+    job.state = engine::JobState::kRunning;
+    job.step = 7;
+    m_registrar->Do([&, this] {
+      m_registrar->snapshot.jobs = {job};
+      m_registrar->answer =
+          [this, change,
+           polls = 0](const wire::Request& request) mutable -> std::optional<wire::Reply> {
+        if (!request.has_status()) return std::nullopt;
+        for (engine::JobStatus& of : m_registrar->snapshot.jobs) change(of, polls);
+        ++polls;
+        wire::Reply reply;
+        agents::Encode(m_registrar->snapshot, reply.mutable_status());
+        return reply;
+      };
+    });
+    return job;
+  }
   Result<wire::Reply> Start() {
     wire::StartJobRequest start;
     start.set_model("gpt-nano");
@@ -98,6 +119,44 @@ class StartWaitTest : public QObject {
     const std::string text = reply.error().ToString();
     QVERIFY2(text.find("job 'nano' did not start") != std::string::npos, text.c_str());
     QVERIFY(Clock::now() - m_began < 5s);
+  }
+
+  // A script may fail in its first step, after its ranks have started.
+  void aScriptIsFollowedToItsFirstStep_data() {
+    QTest::addColumn<engine::JobState>("state");  // after two polls
+    QTest::addColumn<int>("step");
+    QTest::newRow("a step") << engine::JobState::kRunning << 8;
+    QTest::newRow("a failure") << engine::JobState::kSuspended << 7;
+  }
+  void aScriptIsFollowedToItsFirstStep() {
+    QFETCH(engine::JobState, state);
+    QFETCH(int, step);
+    const engine::JobStatus started = Train([=](engine::JobStatus& job, int polls) {
+      if (polls < 2) return;
+      job.state = state;
+      job.step = step;
+    });
+    const auto job = app::awaitFirstStep(m_session, started, {.after = 7, .shortest_poll = 1ms});
+    QVERIFY2(job.has_value(), job ? "" : job.error().ToString().c_str());
+    QVERIFY(job->state == state);
+    QCOMPARE(job->step, std::int64_t{step});
+  }
+
+  void theWaitForAFirstStepEnds() {
+    const engine::JobStatus started = Train([](engine::JobStatus&, int) {});
+    const auto late =
+        app::awaitFirstStep(m_session, started, {.after = 7, .limit = 50ms, .shortest_poll = 1ms});
+    QVERIFY(late.has_value());
+    QCOMPARE(late->step, std::int64_t{7});
+    int asked = 0;
+    const auto left = app::awaitFirstStep(
+        m_session, started,
+        {.after = 7, .shortest_poll = 1ms, .is_interrupted = [&] { return ++asked > 2; }});
+    QVERIFY(left.has_value());
+    QCOMPARE(asked, 3);
+    m_registrar->Do([this] { m_registrar->snapshot.jobs.clear(); });
+    const auto gone = app::awaitFirstStep(m_session, started, {.after = 7, .shortest_poll = 1ms});
+    QVERIFY(!gone && gone.error().code == ErrorCode::kNotFound);
   }
 
   void theRegistrarsWordEndsItAtOnce() {

@@ -569,6 +569,23 @@ class E2eTorchTest : public QObject {
     QVERIFY(m_cluster->Apply("wrong", "dp=4", "n0g0,n1g0,n1g1,n0g1").is_object());
   }
 
+  void aScriptThatFailsInItsFirstStepHasNotStarted() {
+    QVERIFY(
+        Write("import torch, tessera.torch\n"
+              "job = tessera.torch.attach()\n"
+              "def build(mesh):\n"
+              "    model = torch.nn.Linear(4, 4)\n"
+              "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+              "job.bind(build)\n"
+              "for step in job.steps():\n"
+              "    raise ValueError('the data is late')\n"));
+    const Outcome start = StartWrong(*m_cluster, {"dp=1", "n0g0"});
+    QVERIFY2(start.code == 1 &&
+                 start.errors.contains("job 'wrong' ended before its first step: ") &&
+                 start.errors.contains("ValueError: the data is late"),
+             start.Text());
+  }
+
   // The user corrects the script, and it goes on with the state that it has.
   void aRefusalIsNotTriedAgain() {
     const QString text =
