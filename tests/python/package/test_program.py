@@ -97,8 +97,9 @@ class Optimizers(unittest.TestCase):
         self.says(Counts, "it counts in its attribute 'made'")
 
     def test_those_of_torch(self):
-        self.says(torch.optim.Rprop, "does not begin with zeros")
-        self.says(torch.optim.SGD, "does not begin with zeros", momentum=0.9, dampening=0.1)
+        for name in ("Rprop", "NAdam"):
+            self.says(getattr(torch.optim, name), "begin with zeros", "RAdam", "can be bound")
+        self.says(torch.optim.SGD, "zeros", "SGD with dampening=0", momentum=0.9, dampening=0.1)
         for name, options in {
             "AdamW": {},
             "Adam": {"amsgrad": True},

@@ -190,6 +190,9 @@ def check_memory(model: nn.Module) -> None:
                 )
 
 
+# What a message about another optimizer names.
+_CAN = "Adam, AdamW, RAdam, RMSprop, Adadelta, Adafactor, and SGD with dampening=0 can be bound"
+
 _NUM_TRIED = 26  # steps of an optimizer: some use a part of their state in every tenth only
 _bindable: set[tuple[type, str]] = set()  # optimizers, with the options of a group
 
@@ -237,23 +240,23 @@ def _check_options(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> N
                 if more := set(bound.state[ours]) - keys:
                     raise TesseraError(
                         f"{name} cannot be bound: it makes its state '{min(more)}' in step {step}, "
-                        "and a job has all state from the first step on"
+                        f"and a job has all state from the first step on; {_CAN}"
                     )
                 if key := _difference(usual.state[theirs], bound.state[ours]):
                     raise TesseraError(
                         f"{name} cannot be bound: its state does not begin with zeros ('{key}', "
-                        f"seen in step {step}): use an optimizer whose state does, without copies "
-                        "of the weights"
+                        f"seen in step {step}), and a copy of the weights is a part of the model; "
+                        f"{_CAN}"
                     )
                 if not _is_equal(theirs, ours):
                     raise TesseraError(
                         f"{name} cannot be bound: its state does not begin with zeros (seen in the "
-                        f"update of step {step}): use an optimizer whose state does"
+                        f"update of step {step}); {_CAN}"
                     )
         except TesseraError:
             raise
         except Exception as error:
-            raise TesseraError(f"{name} cannot be bound: {error}") from error
+            raise TesseraError(f"{name} cannot be bound: {error}; {_CAN}") from error
     now = _numbers(usual)
     for key, value in counts_of_usual.items():
         if now.get(key) != value:
@@ -400,7 +403,7 @@ def _state_of_one(
         if not isinstance(value, torch.Tensor):
             raise TesseraError(
                 f"state '{key}' of '{name}' is a {type(value).__name__} and no tensor, so "
-                f"{type(optimizer).__name__} cannot be bound"
+                f"{type(optimizer).__name__} cannot be bound; {_CAN}"
             )
         if isinstance(parameter, DTensor) and not isinstance(value, DTensor) and value.dim() > 0:
             raise TesseraError(
