@@ -586,6 +586,41 @@ class E2eTorchTest : public QObject {
              start.Text());
   }
 
+  void aJobEndsByFinishOrBreak_data() {
+    QTest::addColumn<QString>("end");
+    QTest::newRow("finish")
+        << "if step == 10 and job.mesh['dp'].get_local_rank() == 0: job.finish()";
+    QTest::newRow("break") << "if step == 11: break";
+  }
+  void aJobEndsByFinishOrBreak() {
+    QFETCH(QString, end);
+    QVERIFY(Write(QStringLiteral("import torch, tessera.torch\n"
+                                 "job = tessera.torch.attach()\n"
+                                 "def build(mesh):\n"
+                                 "    torch.manual_seed(1)\n"
+                                 "    model = torch.nn.Linear(4, 4)\n"
+                                 "    return model, torch.optim.SGD(model.parameters(), 0.1)\n"
+                                 "job.bind(build)\n"
+                                 "for step in job.steps(until=1000):\n"
+                                 "    %1\n"
+                                 "    loss = job.model(torch.ones(1, 4, device=job.device)).sum()\n"
+                                 "    loss.backward()\n"
+                                 "    job.step(loss)\n"
+                                 "print('the script has ended')\n")
+                      .arg(end)));
+    const Outcome start = StartWrong(*m_cluster, {"dp=2", "n0g0,n1g0"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_jobs->EndsPaused("wrong", 10));
+    QCOMPARE(m_cluster->Job("wrong")["reason"].get<std::string>(),
+             std::string("its program has made all of its steps"));
+    // Ranks that join have not heard of the end.
+    QVERIFY(m_cluster->Apply("wrong", "dp=3", "n0g0,n1g0,n1g1").is_object());
+    const Outcome resumed = m_cluster->Run({"job", "resume", "wrong"});
+    QVERIFY2(resumed.code == 1 && resumed.errors.contains("'wrong' has finished after step 10"),
+             resumed.Text());
+    QVERIFY(m_jobs->EndsPaused("wrong", 10));
+  }
+
   // The user corrects the script, and it goes on with the state that it has.
   void aRefusalIsNotTriedAgain() {
     const QString text =

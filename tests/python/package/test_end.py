@@ -54,6 +54,7 @@ class Ranks(Loop):
         vars(job).update(vars(self.job))
         job._is_ended, job._process, job._waits = False, os.getpid(), False
         job._unfinished, self.waits = None, []
+        job._groups = mock.Mock(find_other=mock.Mock(return_value=None))
         job._boundary = lambda request, step=None: self.waits.append((job.coming_step, request))
 
         def decide(mine, settings, busy):
@@ -77,24 +78,84 @@ class Ranks(Loop):
         self.run_steps(5, before=lambda at: at == 2 and self.job.finish())
         self.assertEqual(self.waits, [(3, 77), (4, module.PAUSE_DONE)])
 
-    def said(self):
-        with contextlib.redirect_stderr(io.StringIO()) as errors:
-            self.job._explain_end()
+    def said(self, status=None):
+        """What the end of the script says, which ends the process with `status`."""
+        with (
+            contextlib.redirect_stderr(io.StringIO()) as errors,
+            mock.patch.object(os, "_exit", side_effect=SystemExit) as ends,
+        ):
+            with contextlib.suppress(SystemExit):
+                self.job._at_exit()
+        self.assertEqual([call.args for call in ends.call_args_list], [(status,)] if status else [])
         return errors.getvalue()
 
-    def test_a_loop_that_is_left(self):
+    def wait_for_good(self, request, step=None):
+        self.waits.append((self.job.coming_step, request))
+        if request == module.PAUSE_DONE:
+            raise SystemExit  # the job has been stopped
+
+    def test_a_loop_that_all_ranks_leave(self):
+        """The job ends as by finish(), after the pause of that step."""
+        for pauses in ((), (2,)):
+            self.attached(pauses)
+            self.run_steps(2)  # and break
+            self.job._boundary = self.wait_for_good
+            self.assertEqual(self.said(), "")
+            self.job._groups.note_left.assert_called_once_with(2)
+            self.job._groups.find_other.assert_called_once_with(2)
+            of_pause = [(2, 77)] if pauses else []
+            self.assertEqual(self.waits, [*of_pause, (2, module.PAUSE_DONE)])
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_loop_that_is_left_before_a_step(self):
         self.attached()
-        self.run_steps(2)  # and break
-        self.assertIn("ended in step 2", self.said())
-        self.assertIn("call job.finish() in place of break", self.said())
+        for step in self.job.steps():
+            if step == 3:
+                break
+            self.job.model(torch.ones(2, 4)).sum().backward()
+            self.job.step(0.0)
+        self.job._groups.note_left.assert_called_once_with(2)
+
+    def test_a_loop_that_one_rank_leaves(self):
+        self.attached()
+        self.job._groups.find_other.return_value = 1
+        self.run_steps(2)
+        said = self.said(EXIT_REFUSED)
+        self.assertIn("this rank has left the loop after step 2, and rank 1 has not: ", said)
+        self.assertEqual(self.waits, [])
+
+    def test_a_loop_that_one_rank_leaves_after_finish(self):
+        """The others end after that step, too."""
+        self.attached()
+        self.job._groups.find_other.return_value = 1
+        self.run_steps(2, before=lambda at: at == 2 and self.job.finish())
+        self.job._boundary = self.wait_for_good
+        self.assertEqual(self.said(), "")
+        self.assertEqual(self.waits, [(2, module.PAUSE_DONE)])
+
+    def test_a_change_after_the_last_step(self):
+        """Ranks that join make another step."""
+        self.attached(pauses=(2,))
+        self.run_steps(2)
+
+        def change(request, step=None):
+            self.job.mesh = object()
+
+        self.job._boundary = change
+        self.assertIn("the ranks start again", self.said(1))
+
+    def test_a_script_without_a_loop(self):
+        self.attached()
+        self.assertIn("ended in step 1", self.said())
+        self.assertIn("call job.finish() in the loop", self.said())
 
     def test_an_exit_with_a_reason(self):
         self.attached()
-        self.run_steps(2)
         with mock.patch.object(sys, "exit"), mock.patch.object(sys, "excepthook"):
             module._end_at_errors(self.job)
             sys.exit(0)
-            self.assertIn("ended in step 2", self.said())
+            self.assertIn("ended in step 1", self.said())
             sys.exit("no data left")
             self.assertEqual(self.said(), "")
 

@@ -8,8 +8,9 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ from tessera._library import AXES, TesseraError, TransientError
 from tessera.job import Job, View
 
 _TIMEOUT = datetime.timedelta(seconds=60)  # to build groups
+
 
 
 def _longest_collective() -> datetime.timedelta:
@@ -164,6 +166,14 @@ def _shut_down(groups: list[Any]) -> None:
     groups.clear()
 
 
+def _start(run: Callable[[], None], daemon: bool = False) -> None:
+    """On a thread of its own. At the end of the process Python 3.12 starts none: then here."""
+    try:
+        threading.Thread(target=run, daemon=daemon).start()
+    except RuntimeError:
+        run()
+
+
 class Groups:
     """The groups of a job's rank. Each view has a store, at its rank 0, and a group for decisions,
     built on a thread of the library while the job trains. The default group, of which a process can
@@ -213,7 +223,7 @@ class Groups:
         self._coming = {key: of for key, of in self._coming.items() if key[0] > view.epoch}
         # Nobody has to wait for the end of a group's threads.
         retired, self._current = [self._current], built
-        threading.Thread(target=retired.clear).start()
+        _start(retired.clear)
         with _own_excepthook():
             dist.init_process_group(
                 built[2],
@@ -230,6 +240,31 @@ class Groups:
             _track_random_numbers(mesh, self._device)
         return mesh
 
+    def note_left(self, step: int) -> None:
+        """Lets the other ranks know that this one has left its loop after `step`."""
+        assert self._current is not None
+        store, decisions, _ = self._current
+        with suppress(RuntimeError):  # rank 0, which has the store, has ended
+            store.set(f"left/{decisions.rank()}", str(step))
+
+    def find_other(self, step: int) -> int | None:
+        """Returns a rank that has not left its loop after `step`. None if all have, for which it
+        waits up to a minute."""
+        assert self._current is not None
+        store, decisions, _ = self._current
+        end = time.monotonic() + _TIMEOUT.total_seconds()
+        for rank in range(decisions.size()):
+            rest = datetime.timedelta(seconds=max(end - time.monotonic(), 1))
+            try:
+                store.wait([f"left/{rank}"], rest)
+                if int(store.get(f"left/{rank}")) != step:
+                    return rank
+            except dist.DistNetworkError:
+                raise TransientError("rank 0 has ended") from None
+            except dist.DistStoreError:
+                return rank
+        return None
+
     def end_left(self) -> None:
         """Shuts down the groups from before, when all ranks have adopted and others leave the job.
 
@@ -237,7 +272,7 @@ class Groups:
         """
         left, self._left = self._left, []
         if left:
-            threading.Thread(target=_shut_down, args=(left,), daemon=True).start()
+            _start(lambda: _shut_down(left), daemon=True)
 
     def _name_device(self, view: View, store: Any) -> None:
         """For _backend."""

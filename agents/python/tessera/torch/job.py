@@ -11,6 +11,7 @@ import os
 import random
 import sys
 import time
+import traceback
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -75,6 +76,7 @@ class TorchJob:
         self._is_made = False  # the step of the loop that is in its body
         self._wants_end = False  # finish() was called, and no step was made since
         self._ends = False  # after the step that was made last: a rank has called finish()
+        self._left: int | None = None  # the step after which the loop was left
         self._factor: Callable[[int], float] | None = None
         self._seed = 0
         self._share: float | None = None  # of the global batch that its dp coordinate has read
@@ -172,6 +174,7 @@ class TorchJob:
         if (watch := self._bound().watch) is not None:
             watch.check_before_loop()
         self._splits = checksum_of_splits()
+        self._left = None
         self._begin()
         while True:
             if until is not None and self.coming_step > until:
@@ -180,7 +183,11 @@ class TorchJob:
                 continue
             self._stepped, self._other_sampler = False, None
             self._seed_step()
-            yield self.coming_step
+            try:
+                yield self.coming_step
+            except GeneratorExit:  # by `break`, an error or the end of the process
+                self._leave_loop()
+                raise
             if not self._stepped:
                 raise TesseraError(
                     f"step {self.coming_step} ended without job.step(loss), such as by `continue`, "
@@ -203,9 +210,9 @@ class TorchJob:
     def finish(self) -> None:
         """Ends the job after the coming job.step(), as if that were step `until` of steps().
 
-        A call of one rank is enough. Under Tessera the job is then paused, and its state stays. So
-        call it in place of `break`, for example to stop early: a rank that leaves the loop would be
-        started again. Without Tessera the loop ends.
+        A call of one rank is enough. Under Tessera the job is then paused, and its state stays.
+        Without Tessera the loop ends. `break` also ends the job if all ranks leave the loop after
+        the same step; the job is paused when the script has ended.
         """
         self._wants_end = True
 
@@ -391,6 +398,14 @@ class TorchJob:
 
     def _begin(self) -> None:
         """Before the first step."""
+
+    def _leave_loop(self) -> None:
+        """The loop of steps() is left in its body."""
+        self._left = self.coming_step if self._is_made else self.coming_step - 1
+
+    def _is_last_step(self) -> bool:
+        """Whether the job ends after the step that was made, because a rank has called finish()."""
+        return self._ends and not self._pause
 
     def _decide(self, mine: Record, settings: Settings, busy: float) -> Decision:
         raise NotImplementedError
@@ -601,7 +616,7 @@ class Attached(TorchJob):
             self._wait(0, step=-1)  # an update that is left comes with the loop
         self._job.on_check(self._check)
         watch_over(self)
-        atexit.register(self._explain_end)
+        atexit.register(self._at_exit)
 
     @contextlib.contextmanager
     def _on_the_host(self) -> Iterator[None]:
@@ -742,18 +757,57 @@ class Attached(TorchJob):
         self._bound().begin_watch(getattr(self._build, "keeps_modules", False))
         self._unsaved.begin(self._bound().model)
 
-    def _explain_end(self) -> None:
-        """When the process ends by itself, which the ranks of a job do not: its log and the event
-        say why they are started again."""
+    def _at_exit(self) -> None:
+        """The process ends by itself. If it has left the loop, so have the other ranks, and the job
+        ends. Otherwise its log and the event say why the ranks are started again."""
         if self._is_ended or os.getpid() != self._process:
             return
+        if self._left is not None:
+            try:
+                self._pause_for_good()
+            except SystemExit:  # the device has left the job, or the job has ended
+                return
+            except BaseException as error:
+                traceback.print_exc()
+                sys.stderr.flush()
+                os._exit(exit_status(error))
         print(
             f"the program has ended in step {self.coming_step}, and its job has not, so it may "
-            "be started again: call job.finish() in place of break, or give job.steps(until=…); "
-            "what follows the loop is for runs without Tessera",
+            "be started again: call job.finish() in the loop, or give job.steps(until=…)",
             file=sys.stderr,
             flush=True,
         )
+
+    def _leave_loop(self) -> None:
+        super()._leave_loop()
+        assert self._left is not None
+        self._groups.note_left(self._left)
+
+    def _pause_for_good(self) -> NoReturn:
+        """Ends the job after the step in which all ranks have left the loop.
+
+        Raises TesseraError if another rank has not left it there.
+        """
+        assert self._left is not None
+        sys.stdout.flush()
+        sys.stderr.flush()
+        finishes = self._ends  # on all ranks, also if only one leaves the loop
+        if not finishes and (rank := self._groups.find_other(self._left)) is not None:
+            raise TesseraError(
+                f"this rank has left the loop after step {self._left}, and rank {rank} has not: "
+                "leave it on all ranks after the same step, or call job.finish() in the loop on "
+                "one of them"
+            )
+        mesh = self.mesh
+        if self._pause:
+            self._boundary(self._pause)
+            if finishes or self.mesh is not mesh:  # other ranks make another step
+                raise TransientError(
+                    "a change of the mesh came after the step in which this program left its loop, "
+                    "so the ranks start again and end the job later"
+                )
+        while True:
+            self._finish()
 
     def _end(self) -> None:
         self._is_ended = True

@@ -94,7 +94,10 @@ class Sampler:
             )
 
     def __call__(self) -> list[int]:
-        """The numbers of the samples. Ranks that differ on other axes than `axes` get the same."""
+        """The numbers of the samples. Ranks that differ on other axes than `axes` get the same.
+
+        Another call in the same step gives the same numbers.
+        """
         self._check_call()
         job = self._job
         position = (job.coming_step - 1) * self.global_batch

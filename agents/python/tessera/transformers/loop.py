@@ -66,10 +66,10 @@ class Loop:
             if not self._is_begun:
                 self._begin(step, ignore_keys_for_eval)
             self._make(step, batches)
-            is_last = step >= self._max_steps
+            is_last = step >= self._max_steps or job._is_last_step()
             self._after(step, ignore_keys_for_eval, is_last)
             if is_last:
-                self._end(step)
+                self._end()
 
     # ---- the parts of a step
 
@@ -88,6 +88,8 @@ class Loop:
             if part is not parts[-1]:
                 self._call("on_substep_end")
         self._call("on_pre_optimizer_step")
+        if trainer.control.should_training_stop:  # perhaps since the step before
+            job.finish()
         decision = job.step(loss, max_norm=trainer.args.max_grad_norm or 0.0, tokens=tokens)
         self._call("on_optimizer_step")
         self._schedule.show(step)
@@ -121,10 +123,10 @@ class Loop:
 
     def _after(self, step: int, ignore_keys: Any, is_last: bool) -> None:
         control = self._call("on_step_end")
-        if (control.should_training_stop or control.should_epoch_stop) and not is_last:
+        if control.should_epoch_stop and not is_last:
             raise TesseraError(
-                f"a callback ends the training or the pass after step {step} of {self._max_steps}, "
-                "which a rank that joins would not know"
+                f"a callback ends the pass after step {step} of {self._max_steps}, which a rank "
+                "that joins would not know: control.should_training_stop ends the training"
             )
         self._log_and_evaluate(ignore_keys)
         batch, num = self._global_batch, self._num_samples
@@ -173,7 +175,7 @@ class Loop:
             trainer.evaluate(ignore_keys=ignore_keys)
         self._call("on_epoch_begin")
 
-    def _end(self, step: int) -> None:
+    def _end(self) -> None:
         """The job pauses after this."""
         trainer = self._trainer
         metrics = _trainer_utils.speed_metrics(

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process groups of a rank."""
+
+import datetime
+import unittest
+from unittest import mock
+
+from torch.distributed import TCPStore
+
+from tessera.torch import groups as module
+from tessera.torch.groups import Groups
+
+
+class GroupsTest(unittest.TestCase):
+    def test_which_ranks_have_left(self):
+        """Each sees the others in the store of rank 0."""
+        store = TCPStore("127.0.0.1", 0, None, is_master=True, wait_for_workers=False)
+        ranks = []
+        for rank in range(2):
+            groups = Groups.__new__(Groups)
+            decisions = mock.Mock(rank=lambda rank=rank: rank, size=lambda: 2)
+            groups._current = (store, decisions, "gloo")
+            ranks.append(groups)
+        with mock.patch.object(module, "_TIMEOUT", datetime.timedelta(seconds=1)):
+            ranks[0].note_left(4)
+            self.assertEqual(ranks[0].find_other(4), 1)
+            ranks[1].note_left(5)
+            self.assertEqual(ranks[0].find_other(4), 1)
+            self.assertEqual(ranks[1].find_other(5), 0)
+            ranks[1].note_left(4)
+            self.assertEqual([of.find_other(4) for of in ranks], [None, None])
+
+
+if __name__ == "__main__":
+    unittest.main()
