@@ -2,13 +2,18 @@
 """The process groups of a rank."""
 
 import datetime
+import gc
+import os
+import signal
 import unittest
 from unittest import mock
 
+import torch
+from torch import distributed as dist
 from torch.distributed import TCPStore
 
 from tessera.torch import groups as module
-from tessera.torch.groups import Groups
+from tessera.torch.groups import Groups, alone, axes_of
 
 
 class GroupsTest(unittest.TestCase):
@@ -29,6 +34,23 @@ class GroupsTest(unittest.TestCase):
             self.assertEqual(ranks[1].find_other(5), 0)
             ranks[1].note_left(4)
             self.assertEqual([of.find_other(4) for of in ranks], [None, None])
+
+    def test_a_fork_frees_no_groups(self):
+        """Workers of a DataLoader are forked, and have none of the threads that a group ends."""
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        for _ in range(3):
+            with alone() as mesh:
+                cycle = [axes_of(mesh), mesh]
+                cycle.append(cycle)
+                dist.all_reduce(torch.ones(1))
+            del cycle, mesh
+            if (process := os.fork()) == 0:
+                signal.alarm(20)
+                gc.collect()
+                os._exit(0)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
 
 
 if __name__ == "__main__":

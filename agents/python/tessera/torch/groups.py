@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import math
 import os
 import sys
@@ -23,6 +24,9 @@ from tessera.job import Job, View
 
 _TIMEOUT = datetime.timedelta(seconds=60)  # to build groups
 
+# A forked process, such as a worker of a DataLoader, has none of the threads that a group waits for
+# when it is freed. Groups of an earlier mesh may be garbage that a collection there would free.
+os.register_at_fork(after_in_child=gc.freeze)
 
 
 def _longest_collective() -> datetime.timedelta:
