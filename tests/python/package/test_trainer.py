@@ -54,7 +54,8 @@ class Trainer:
         )
         self.accelerator, self.callback_handler = mock.Mock(), Callbacks(callback)
         self.model = None
-        self.log = mock.Mock()
+        self.log, self.evaluate = mock.Mock(), mock.Mock(return_value={"eval_loss": 0.5})
+        self._determine_best_metric = mock.Mock()
 
     def get_batch_samples(self, parts, num, device):
         return list(parts), None
@@ -69,7 +70,7 @@ class TrainerTest(LoopTest):
     def run_trainer(self, callback, max_steps=9):
         """Returns the callbacks."""
         job = self.bind()
-        trainer = Trainer(job, callback)
+        self.trainer = trainer = Trainer(job, callback)
         loader = mock.Mock(dataset=[torch.ones(4)] * 6, collate_fn=torch.stack)
         with mock.patch.dict(sys.modules, modules()):
             from tessera.transformers import loop
@@ -99,6 +100,17 @@ class TrainerTest(LoopTest):
                 self.assertEqual(events[-2:], [("on_epoch_end", last), ("on_train_end", last)])
                 self.assertEqual(sum(at == "on_train_end" for at, _ in events), 1)
                 self.doCleanups()
+
+    def test_the_best_metric(self):
+        """EarlyStoppingCallback compares with it."""
+
+        def evaluate(at, step, control):
+            control.should_evaluate |= at == "on_step_end" and step == 2
+
+        self.run_trainer(evaluate, max_steps=4)
+        self.trainer._determine_best_metric.assert_called_once_with(
+            metrics={"eval_loss": 0.5}, trial=None
+        )
 
     def test_the_last_step(self):
         events = self.run_trainer(lambda *_: None, max_steps=4)

@@ -150,7 +150,8 @@ class Loop:
             )
             self._loss = self._num_logged = 0.0
         if control.should_evaluate:
-            trainer.evaluate(ignore_keys=ignore_keys)
+            metrics = trainer.evaluate(ignore_keys=ignore_keys)
+            trainer._determine_best_metric(metrics=metrics, trial=None)  # for EarlyStoppingCallback
         control.should_log = control.should_evaluate = control.should_save = False
 
     # ---- begin, end and changes of the mesh
