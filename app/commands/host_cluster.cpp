@@ -495,6 +495,10 @@ std::optional<std::string> historyOnHost(const std::string& name) {
   if (!saved) return std::nullopt;
   const auto first = std::ranges::find(saved->hosts, 0, &HostNode::node);
   if (first == saved->hosts.end()) return std::nullopt;
+  std::error_code ignored;
+  const bool isShared = fs::path(first->folder).parent_path() == hostsFile(name).parent_path() &&
+                        fs::exists(fs::path(first->folder) / "history.db", ignored);
+  if (isShared) return std::nullopt;
   const std::string place =
       fmt::format("its history is on host '{}', in {}", first->spec.target, first->folder);
   const fs::path clusters = fs::path(first->folder).parent_path().parent_path();

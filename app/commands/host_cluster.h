@@ -70,7 +70,8 @@ bool isHostCluster(const std::string& name);
 Result<bool> stopHostCluster(const std::string& name);
 
 /// Says on which host the history of a stopped cluster is, and which command shows it. nullopt if
-/// the last cluster of this name did not run on other hosts.
+/// the last cluster of this name did not run on other hosts, or if they share its folder with this
+/// one.
 std::optional<std::string> historyOnHost(const std::string& name);
 
 }  // namespace tessera::app

@@ -46,13 +46,13 @@ Result<Past> Past::open(const Invocation& call) {
   }
   TESSERA_TRY(const std::string cluster, clusterOf(call.cluster));
   if (!hasFolder(cluster) || isRunning(localClusterFolder(cluster))) return session.error();
+  // A history in the folder here may be that of an earlier cluster.
+  if (const auto there = historyOnHost(cluster))
+    return Unavailable(fmt::format("cluster '{}' is not running; {}", cluster, *there));
   const auto file = keptHistory(localClusterFolder(cluster));
-  if (!file) {
-    if (const auto there = historyOnHost(cluster))
-      return Unavailable(fmt::format("cluster '{}' is not running; {}", cluster, *there));
+  if (!file)
     return Unavailable(fmt::format("cluster '{}' is not running, and no history of it is in {}",
                                    cluster, localClusterFolder(cluster)));
-  }
   TESSERA_TRY(past.m_file, engine::History::OpenReadOnly(*file));
   fmt::print(stderr, "note: cluster '{}' is not running; its history is read from {}\n", cluster,
              *file);
