@@ -525,7 +525,6 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "it is not the message of transaction %1"),
       QT_TRANSLATE_NOOP("Sentences", "it is no list of rows"),
       QT_TRANSLATE_NOOP("Sentences", "row '%1' of %2 cannot be read and is kept as '%3': %4"),
-      QT_TRANSLATE_NOOP("Sentences", "failed until the node is started again, because they keep what they hold of job '%1': %2"),
       // Errors of the panel itself.
       QT_TRANSLATE_NOOP("Sentences", "no cluster is connected"),
       QT_TRANSLATE_NOOP("Sentences", "the panel has left that cluster"),

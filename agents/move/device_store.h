@@ -28,11 +28,6 @@ class DeviceStore {
     std::string path;                         // /proc/PID/fd/N, for other agents of this host
     std::optional<engine::PieceTable> table;  // current; nullopt: the device is idle
     bool failed = false;
-    /// Leaves the memory as it is, and the device idle for this agent.
-    void SetAside() {
-      failed = true;
-      table.reset();
-    }
   };
 
   /// Attaches the memory of a device whose arena has none in it.

@@ -8,15 +8,14 @@
 
 namespace tessera::agents {
 
-Status HeldJobs::Recover(const DeviceStore& devices, const KeepState& keep_state,
-                         std::vector<std::string>* set_aside) {
+Status HeldJobs::Recover(const DeviceStore& devices, std::vector<std::string>* set_aside) {
   TESSERA_TRY(const auto rows, journal_.List("job/"));
   for (const auto& [key, text] : rows) {
     const std::string name = key.substr(4);
     const bool is_held = !devices.Of(name).empty();
     auto row = ParseJobRow(key, text);
+    if (!row && is_held) return row.error();
     if (!row) {
-      if (is_held) TESSERA_RETURN_IF_ERROR(keep_state(name, row.error()));
       TESSERA_TRY(std::string note,
                   engine::SetAside(journal_, "journal.db", key, text, row.error()));
       set_aside->push_back(std::move(note));

@@ -5,7 +5,6 @@
 /// The jobs that have devices on a node, and their rows in its journal.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,14 +40,11 @@ class HeldJobs {
            std::shared_ptr<PlanMemo> memo = std::make_shared<PlanMemo>())
       : node_(node), journal_(journal), uplink_(uplink), memo_(std::move(memo)) {}
 
-  /// Sees to it that no agent of this node uses or frees what the devices of the job hold.
-  using KeepState = std::function<Status(const std::string& job, const Error& why)>;
   /// Lists the jobs of the journal that hold devices. The memory of the others was lost with its
-  /// keeper, or is freed. A row that cannot be read is set aside, and `set_aside` gets a sentence
-  /// about it; if its job holds devices, `keep_state` is called before.
-  /// \error those of the journal and of `keep_state`
-  Status Recover(const DeviceStore& devices, const KeepState& keep_state,
-                 std::vector<std::string>* set_aside);
+  /// keeper, or is freed; if their rows cannot be read, they are set aside, and `set_aside` gets a
+  /// sentence about each.
+  /// \error that of the journal; kDataLoss naming a row of a job that holds devices
+  Status Recover(const DeviceStore& devices, std::vector<std::string>* set_aside);
 
   /// nullptr if there is none.
   Job* Find(const std::string& name);

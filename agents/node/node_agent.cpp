@@ -2,7 +2,6 @@
 #include "agents/node/node_agent.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -19,10 +18,6 @@ constexpr auto kHeartbeat = std::chrono::seconds(1);
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
 constexpr int kBeatsToRendezvous = 5;
 constexpr std::int64_t kLongestBeat = 3;  // seconds
-
-// The row of a device that has failed. Any other value: its state is kept.
-std::string FailedKeyOf(ptc::DeviceId id) { return fmt::format("failed/{}", id.index); }
-constexpr const char* kOnRequest = "1";
 }  // namespace
 
 NodeAgent::NodeAgent(Timers& timers, const AgentConfig& config, NodeWorld world)
@@ -138,10 +133,8 @@ Status NodeAgent::Recover(NodeViews& views) {
   links_.views = &views;
   TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
   TESSERA_RETURN_IF_ERROR(RecoverFailures());
+  TESSERA_RETURN_IF_ERROR(jobs_.Recover(devices_, &set_aside_));
   TESSERA_RETURN_IF_ERROR(transactions_.Recover());
-  TESSERA_RETURN_IF_ERROR(jobs_.Recover(
-      devices_, [this](const std::string& job, const Error& why) { return KeepState(job, why); },
-      &set_aside_));
   TESSERA_RETURN_IF_ERROR(kept_rows_.Recover(&set_aside_));
   TESSERA_RETURN_IF_ERROR(views.Recover(&set_aside_));
   for (const std::string& note : set_aside_) world_.log_line(note);
@@ -171,26 +164,10 @@ Status NodeAgent::ForgetOtherKeepers() {
 
 Status NodeAgent::RecoverFailures() {
   for (auto& [id, device] : devices_.devices()) {
-    TESSERA_TRY(const std::optional<std::string> failed, world_.journal->Get(FailedKeyOf(id)));
-    if (failed == kOnRequest) device.failed = true;
-    if (failed && failed != kOnRequest) device.SetAside();
+    TESSERA_TRY(const std::optional<std::string> failed,
+                world_.journal->Get(fmt::format("failed/{}", id.index)));
+    device.failed = failed.has_value();
   }
-  return OkStatus();
-}
-
-// Nobody knows of which job with this name the state is, so nobody may use or free it. An agent
-// that ends before the row is set aside leaves the row of a job without devices.
-Status NodeAgent::KeepState(const std::string& job, const Error& why) {
-  if (transactions_.Changes(job)) return why;  // the node may have promised to commit
-  std::vector<std::string> names;
-  for (const ptc::DeviceId id : devices_.Of(job)) {
-    TESSERA_RETURN_IF_ERROR(world_.journal->Put(FailedKeyOf(id), "its state is kept"));
-    devices_.Find(id)->SetAside();
-    names.push_back(ToString(id));
-  }
-  set_aside_.push_back(fmt::format(
-      "failed until the node is started again, because they keep what they hold of job '{}': {}",
-      job, fmt::join(names, ", ")));
   return OkStatus();
 }
 
@@ -392,7 +369,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   DeviceStore::Device* device = devices_.Find({config_.node, index});
   if (!device) return;
   device->failed = true;
-  static_cast<void>(world_.journal->PutIfAbsent(FailedKeyOf(device->id), kOnRequest));
+  static_cast<void>(world_.journal->Put(fmt::format("failed/{}", index), "1"));
   for (auto& [id, rank] : ranks_.ranks()) {
     if (id.device.index == index) ranks_.Fail(rank);
   }

@@ -88,9 +88,6 @@ class NodeAgent {
   void Handle(const wire::ToNode& message);
   Status ForgetOtherKeepers();
   Status RecoverFailures();
-  /// The row of the job cannot be read: its devices count as failed and keep what they hold.
-  /// \error `why` if a transaction changes the job; of the journal
-  Status KeepState(const std::string& job, const Error& why);
 
   void SendRegister();
   void SendHeartbeat();

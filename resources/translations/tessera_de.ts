@@ -2426,10 +2426,6 @@
         <source>n%1 is still ending change %2 of job &apos;%3&apos;: rebuild again</source>
         <translation>n%1 beendet noch Änderung %2 von Job „%3“: erneut wiederherstellen</translation>
     </message>
-    <message>
-        <source>failed until the node is started again, because they keep what they hold of job &apos;%1&apos;: %2</source>
-        <translation>ausgefallen, bis der Knoten neu gestartet ist, weil sie behalten, was sie von Job „%1“ haben: %2</translation>
-    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged rows in the journal of a node: what is not needed is set aside, devices with state that
-// nobody knows keep it, and without the other rows the node does not know what it has promised.
+// Damaged rows in the journal of a node: what is not needed is set aside, and without what is
+// needed the node does not know what it holds or has promised.
 #include <QTest>
 #include <memory>
 #include <span>
@@ -26,12 +26,10 @@ namespace {
 
 constexpr std::int64_t kCapacity = 64 << 20;
 
-ptc::Layout LayoutOn(const std::string& mesh) {
+ptc::Layout LayoutOfJob() {
   const auto tensors = engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
-  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *tensors);
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=1,tp=1,pp=1 on n0g0"), *tensors);
 }
-ptc::Layout LayoutOfJob() { return LayoutOn("dp=1,tp=1,pp=1 on n0g0"); }
-ptc::Layout LayoutOfOther() { return LayoutOn("dp=1,tp=1,pp=1 on n0g1"); }
 
 class StillTimers final : public Timers {
  public:
@@ -42,12 +40,18 @@ class StillTimers final : public Timers {
   void Post(std::function<void()>) override {}
 };
 
-/// Holds two devices, which have state of the jobs 'held' and 'other'.
+/// Holds one device, which has state of job 'held'.
 class Keeper final : public KeeperLink {
  public:
   Keeper() {
-    Add(0, "held", LayoutOfJob());
-    Add(1, "other", LayoutOfOther());
+    fd_.Reset(*engine::Arena::CreateMemfd("rows test", kCapacity));
+    engine::Arena arena = *engine::Arena::Map(fd_.get(), true);
+    const auto table = engine::AllocateInitial("held", 1, LayoutOfJob(), 0, kCapacity);
+    if (!table || !table->Write(arena, engine::PieceTable::SlotOf(1))) qFatal("no table");
+    const std::string job = "held";
+    arena.header().job_hash.store(engine::Checksum(std::as_bytes(std::span(job))));
+    engine::FlipTo(arena, 1);
+    arenas_ = {{.index = 0, .fd = fd_.get(), .bytes = kCapacity}};
   }
   const std::vector<Arena>& arenas() const override { return arenas_; }
   std::vector<Rank> ranks() const override { return {}; }
@@ -57,42 +61,9 @@ class Keeper final : public KeeperLink {
   Status Shutdown() override { return OkStatus(); }
   Status Die() override { return OkStatus(); }
 
-  /// The job whose state the arena holds, whatever agents think of it.
-  std::string JobIn(std::size_t index) const {
-    const engine::Arena arena = *engine::Arena::Map(fds_[index].get(), true);
-    if (arena.header().job_hash.load() == 0) return "";
-    const auto table = engine::PieceTable::ReadCurrent(arena);
-    if (!table) return table.error().message;
-    return std::string(table->job());
-  }
-
  private:
-  void Add(int index, const std::string& job, const ptc::Layout& layout) {
-    const UniqueFd& fd = fds_.emplace_back(*engine::Arena::CreateMemfd("rows test", kCapacity));
-    engine::Arena arena = *engine::Arena::Map(fd.get(), true);
-    const auto table = engine::AllocateInitial(job, 1, layout, 0, kCapacity);
-    if (!table || !table->Write(arena, engine::PieceTable::SlotOf(1))) qFatal("no table");
-    arena.header().job_hash.store(engine::Checksum(std::as_bytes(std::span(job))));
-    engine::FlipTo(arena, 1);
-    arenas_.push_back({.index = index, .fd = fd.get(), .bytes = kCapacity});
-  }
-  std::vector<UniqueFd> fds_;
+  UniqueFd fd_;
   std::vector<Arena> arenas_;
-};
-
-class NoRanks final : public RankLinks {
- public:
-  Status SendConnect(const RankId&, const RankView&) override { return OkStatus(); }
-  Status SendCheck(const RankId&, std::uint64_t, const ptc::MeshShape&) override {
-    return OkStatus();
-  }
-  void Abandon(const std::string&, std::int64_t, std::int64_t) override {}
-  Status SendCommand(const RankId&, RankCommand, std::int64_t, const RankView*) override {
-    return OkStatus();
-  }
-  Status SendGo(const RankId&, std::int64_t, bool) override { return OkStatus(); }
-  void Forget(const std::string&) override {}
-  std::optional<State> Find(const RankId&) const override { return std::nullopt; }
 };
 
 class NoViews final : public NodeViews {
@@ -116,7 +87,6 @@ struct Node {
   Node() {
     disk.rows["keeper"] = "keeper 1";
     disk.rows["job/held"] = ToText(JobRow{"{}", LayoutOfJob(), 1, 0, 9});
-    disk.rows["job/other"] = ToText(JobRow{"{}", LayoutOfOther(), 1, 0, 10});
   }
   Status Restart() {
     NodeWorld world;
@@ -124,29 +94,17 @@ struct Node {
     world.journal = &disk;
     world.send = [this](const wire::FromNode& message) {
       if (message.has_event()) events.push_back(message.event().text());
-      if (message.has_register_()) said = message.register_();
     };
-    world.remove_job_files = [](const std::string&) {};
-    world.network_faults = [] { return engine::NetworkFaults(); };
-    world.memory_available = [] { return std::int64_t{0}; };
     world.log_line = [this](const std::string& line) { log.push_back(line); };
     agent = std::make_unique<NodeAgent>(timers, AgentConfig{}, std::move(world));
     TESSERA_RETURN_IF_ERROR(agent->TakeOver(keeper));
     return agent->Recover(views);
   }
-  void Stop(const std::string& job) {
-    wire::ToNode message;
-    message.mutable_stop_job()->set_job(job);
-    message.mutable_stop_job()->set_forget(true);
-    agent->OnMessage(message);
-  }
   sim::MemoryStore disk;
-  wire::Register said;  // the last one
   std::vector<std::string> events, log;
   StillTimers timers;
   Keeper keeper;
   NoViews views;
-  NoRanks ranks;
   std::unique_ptr<NodeAgent> agent;  // last: it refers to all of the above
 };
 
@@ -198,6 +156,7 @@ class NodeRowsTest : public QObject {
     const auto row = [](const char* name, const char* key, const QByteArray& value) {
       QTest::newRow(name) << QString::fromLatin1(key) << value;
     };
+    row("of a job with devices", "job/held", "{damaged");
     row("the keeper", "keeper", "keeper 0");
     row("no keeper", "keeper", QByteArray());
     row("the state of a transaction", "txn/state", "damaged");
@@ -221,75 +180,6 @@ class NodeRowsTest : public QObject {
     VERIFY_ERROR(node.Restart(), ErrorCode::kDataLoss,
                  "journal row '" + key.toStdString() + "' is damaged: ");
     QVERIFY(node.disk.rows == before);
-  }
-
-  // Nobody knows of which job it is, so it is neither used nor freed. Other jobs go on.
-  void stateWhoseRowCannotBeReadIsKept() {
-    Node node;
-    node.disk.rows["job/held"] = "{damaged";
-    for (int agent = 0; agent < 2; ++agent) {
-      node.log.clear();
-      VERIFY_OK(node.Restart());
-      node.agent->Start(node.ranks, {});
-      QCOMPARE(node.log.size(), agent == 0 ? std::size_t{2} : std::size_t{0});
-      QCOMPARE(node.disk.rows.at("unreadable/job/held"), std::string("{damaged"));
-      QVERIFY(!node.disk.rows.contains("job/held"));
-      // For the registrar the device has failed and holds nothing.
-      QCOMPARE(node.said.devices_size(), 2);
-      QVERIFY(node.said.devices(0).failed() && node.said.devices(0).job().empty());
-      QVERIFY(!node.said.devices(1).failed());
-      QCOMPARE(node.said.devices(1).job(), std::string("other"));
-      QCOMPARE(node.said.jobs_size(), 1);
-      QCOMPARE(node.said.jobs(0).job(), std::string("other"));
-      wire::ToNode fail;
-      fail.mutable_fail_device()->set_index(0);
-      node.agent->OnMessage(fail);  // on request too
-      node.Stop("held");
-      QCOMPARE(node.keeper.JobIn(0), std::string("held"));
-    }
-    node.Stop("other");
-    QCOMPARE(node.keeper.JobIn(1), std::string());
-  }
-
-  void theSentenceNamesJobAndDevices() {
-    Node node;
-    node.disk.rows["job/held"] = "{damaged";
-    VERIFY_OK(node.Restart());
-    QCOMPARE(node.log[0],
-             std::string("failed until the node is started again, because they keep what they hold "
-                         "of job 'held': n0g0"));
-    QVERIFY(node.log[1].starts_with("row 'job/held' of journal.db cannot be read"));
-  }
-
-  // The node may have promised to commit.
-  void theRowOfAJobThatChangesIsNeeded() {
-    const ptc::Layout from = LayoutOfJob(), to = LayoutOfOther();
-    wire::Prepare change;
-    change.set_transaction(7);
-    change.set_job("held");
-    change.set_epoch(2);
-    change.set_from_layout(ptc::ToJson(from));
-    change.set_to_layout(ptc::ToJson(to));
-    change.set_from_hash(from.hash());
-    change.set_to_hash(to.hash());
-    change.set_plan_hash(ptc::MakeOutline(from, to, {})->hash);
-    Node node;
-    node.disk.rows["txn/state"] = "7 2";
-    node.disk.rows["txn/prepare"] = "7 " + change.SerializeAsString();
-    VERIFY_OK(node.Restart());
-    node.disk.rows["job/held"] = "{damaged";
-    const auto before = node.disk.rows;
-    VERIFY_ERROR(node.Restart(), ErrorCode::kDataLoss, "journal row 'job/held' is damaged: ");
-    QVERIFY(node.disk.rows == before);
-  }
-
-  // The disk refuses what the next agent has to know.
-  void stateThatCannotBeMarkedStopsTheNode() {
-    Node node;
-    node.disk.rows["job/held"] = "{damaged";
-    node.disk.refused = "failed/";
-    QVERIFY(!node.Restart());
-    QCOMPARE(node.disk.rows.at("job/held"), std::string("{damaged"));
   }
 
   // Its memory is gone, and so are its promises.
