@@ -128,12 +128,19 @@ engine::Check Inquiries::CheckTable() const {
     check.remedy = "change nothing, restart the agent, and run `tesseractl registrar rebuild`";
     return check;
   }
-  std::vector<std::string> names = jobs_.unknown().names();
-  for (std::string& name : jobs_.SetAsideJobs()) names.push_back(std::move(name));
-  if (!names.empty()) {
+  if (const std::vector<std::string> names = jobs_.unknown().names(); !names.empty()) {
     check.verdict = engine::Check::Verdict::kFailed;
     check.value = fmt::format("it does not explain what nodes hold of {}", fmt::join(names, ", "));
     check.remedy = "`tesseractl registrar rebuild` restores the job table from the nodes";
+  } else if (const auto aside = jobs_.SetAsideJobs(); !aside.empty()) {
+    check.verdict = engine::Check::Verdict::kFailed;
+    check.value = fmt::format(
+        "the row of {} in the job table cannot be read, and no node has reported the job",
+        aside.front());
+    check.remedy = fmt::format(
+        "start its nodes, and `tesseractl registrar rebuild` restores it; `tesseractl job stop {}` "
+        "forgets the row",
+        aside.front());
   }
   return check;
 }

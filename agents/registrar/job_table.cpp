@@ -155,12 +155,18 @@ void JobTable::Erase(const std::string& name) {
 }
 
 Status JobTable::EndUnknown(const std::string& name) {
-  std::set<std::uint64_t> origins = EndedOf(name);
+  const std::set<std::uint64_t> before = EndedOf(name);
+  std::set<std::uint64_t> origins = before;
   if (const Job* const job = Find(name)) origins.insert(job->start);
   for (const auto& [node, held] : unknown_.HoldersOf(name)) origins.insert(held.origin);
   while (origins.size() > kMostEnded) origins.erase(origins.begin());
   const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
-  if (!publisher_.NoteJournaled(put)) return put;
+  if (!publisher_.NoteJournaled(put)) {
+    // The disk may have it although it says that it does not.
+    static_cast<void>(before.empty() ? journal_.Erase(EndedKeyOf(name))
+                                     : journal_.Put(EndedKeyOf(name), OriginsText(before)));
+    return put;
+  }
   static_cast<void>(journal_.Erase(KeyOf(name)));
   static_cast<void>(ForgetSetAside(name));
   ended_[name] = std::move(origins);

@@ -46,7 +46,11 @@ Status MirroredJournal::Recover(std::vector<std::string>* set_aside) {
   revision_ = (generation_ << kGenerationBit) + (start << kStartBit);
   TESSERA_TRY(const auto behind, ReadNumber(kBehind, set_aside));
   behind_ = behind.value_or(revision_);
-  if (!behind) TESSERA_RETURN_IF_ERROR(journal_.Put(kBehind, std::to_string(behind_)));
+  if (!behind) {
+    TESSERA_RETURN_IF_ERROR(journal_.Put(kBehind, std::to_string(behind_)));
+    set_aside->push_back(
+        "nodes get no further copies of the job table until `tesseractl registrar rebuild`");
+  }
   TESSERA_RETURN_IF_ERROR(ReadNodes(set_aside));
   TESSERA_TRY(auto rows, journal_.List(""));
   for (auto& [key, value] : rows) {

@@ -65,7 +65,7 @@ void PauseDesk::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     job->step = m.step();
     if (operation_->kind == Kind::kPause) {
       job->state = engine::JobState::kPaused;
-      job->reason = DataProblem(*job);
+      NoteEnd(*job);
       static_cast<void>(jobs_.Journal(*job));
       AddEvent(engine::Severity::kInfo, job->name,
                fmt::format("paused after step {}{}", m.step(), operation_->reply->RequesterText()));
@@ -85,6 +85,19 @@ void PauseDesk::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
   MarkPausedIfAllStopped(*job);
 }
 
+void PauseDesk::NoteEnd(Job& job) {
+  const bool is_end = std::ranges::all_of(job.paused_nodes, [](const auto& entry) {
+    return entry.second.request == engine::kRequestStepsDone;
+  });
+  if (!is_end) {
+    job.reason = DataProblem(job);
+    return;
+  }
+  job.reason = job.settings.program ? "its program has made all of its steps"
+                                    : fmt::format("all {} steps are made", job.settings.max_steps);
+  job.finished = job.settings.program.has_value();
+}
+
 void PauseDesk::MarkPausedIfAllStopped(Job& job) {
   const bool is_asked = (operation_ && operation_->job == job.name) || around_.is_changing(job);
   if (is_asked || job.state != engine::JobState::kRunning || job.paused_nodes.empty() ||
@@ -96,10 +109,7 @@ void PauseDesk::MarkPausedIfAllStopped(Job& job) {
     if (row.step != first.step || row.request != first.request) return;
   }
   if (first.request == engine::kRequestStepsDone) {
-    job.reason = job.settings.program
-                     ? "its program has made all of its steps"
-                     : fmt::format("all {} steps are made", job.settings.max_steps);
-    job.finished = job.settings.program.has_value();
+    NoteEnd(job);
     AddEvent(engine::Severity::kInfo, job.name, job.reason + "; its state is kept");
   } else if (first.request == engine::kRequestNoData) {
     job.reason = DataProblem(job);

@@ -192,6 +192,8 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
   row.max_steps = job.settings.max_steps;
   row.options = job.options;
   row.survival = job.Survival();
+  row.starts_again =
+      job.state == engine::JobState::kSuspended && job.restarts && !job.device_loss;
   row.step_seconds = MedianStepSeconds(job);
   if (job.settings.program) row.command = job.settings.program->command;
   row.data = job.data;

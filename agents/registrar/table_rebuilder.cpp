@@ -68,7 +68,7 @@ std::map<std::int64_t, engine::Decision> DecisionsToEnd(
 
 /// A change, as the nodes that take part in it show it.
 struct ShownChange {
-  std::int64_t slot = 0, epoch = 0;
+  std::int64_t slot = 0;
   bool may_be_committed = true;  // all of these nodes have promised to follow a commit
   std::set<std::int32_t> nodes;  // all participants
 };
@@ -108,12 +108,6 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
                                                             const std::set<std::int32_t>& answered,
                                                             const Membership& members) {
   using State = engine::ParticipantState;
-  const auto committed = [&job](std::int32_t node, std::int64_t transaction) {
-    return FailedPrecondition(
-        fmt::format("n{} has committed change {} of job '{}', others have not, and the lost "
-                    "registrar.db had its decision: put a copy of the file back",
-                    node, transaction, job));
-  };
   std::map<std::int64_t, ShownChange> shown;  // by transaction
   for (const auto& [node, change] : held.changes) {
     const auto state = engine::ParseParticipantState(change.state());
@@ -123,20 +117,16 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
       return Unavailable(fmt::format("n{} is still ending change {} of job '{}': rebuild again",
                                      node, change.transaction(), job));
     }
-    if (has_committed) return committed(node, change.transaction());
     ShownChange& of_all = shown[change.transaction()];
     of_all.slot = change.slot();
-    of_all.epoch = change.epoch();
-    of_all.may_be_committed = of_all.may_be_committed && *state == State::kVerified;
+    of_all.may_be_committed =
+        of_all.may_be_committed && (has_committed || *state == State::kVerified);
     of_all.nodes.insert(change.nodes().begin(), change.nodes().end());
   }
   std::map<std::int64_t, std::int64_t> out;
   for (const auto& [transaction, change] : shown) {
     out[change.slot] = transaction;
     if (!change.may_be_committed) continue;
-    for (const auto& [node, row] : held.rows) {
-      if (row.epoch >= change.epoch) return committed(node, transaction);
-    }
     const std::string role = fmt::format("takes part in change {} of job '{}'", transaction, job);
     for (const std::int32_t node : change.nodes) {
       TESSERA_RETURN_IF_ERROR(CheckThere(node, role, members));
@@ -145,6 +135,10 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
         return Unavailable(fmt::format("n{} {} and has not answered: rebuild again", node, role));
       }
     }
+    return FailedPrecondition(fmt::format(
+        "its nodes have promised to follow the decision of change {}, which was in the lost "
+        "registrar.db: put a copy of the file back",
+        transaction));
   }
   return out;
 }
@@ -204,8 +198,9 @@ TableRebuilder::Told TableRebuilder::Read(const NodeQueryClient::Answers& answer
     if (!answer || !answer->held().has_change()) continue;
     const wire::HeldChange& change = answer->held().change();
     if (change.slot() < 1 || change.slot() >= Decisions::kLastSlot) continue;
-    if (const auto of_job = told.jobs.find(change.job()); of_job != told.jobs.end()) {
-      of_job->second.changes.emplace(node, change);
+    // Nodes that the change has brought to the job may hold no row of it.
+    if (told.jobs.contains(change.job()) || !jobs_.Find(change.job())) {
+      told.jobs[change.job()].changes.emplace(node, change);
     }
   }
   return told;
@@ -218,7 +213,13 @@ Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(const std::str
     return Unavailable(fmt::format("the nodes that hold job '{}' have not answered", name));
   }
   const HeldOfJob& held = found->second;
-  if (held.rows.empty()) return told.unreadable.at(name);
+  if (const auto bad = told.unreadable.find(name); held.rows.empty()) {
+    if (bad != told.unreadable.end()) return bad->second;
+    const auto& [node, change] = *held.changes.begin();
+    return Unavailable(fmt::format(
+        "n{} takes part in change {} of job '{}', and no node that is there holds its row", node,
+        change.transaction(), name));
+  }
   // A node that was lost before the table may be unknown, and has to be given up.
   for (const auto& [holder, row] : held.rows) {
     for (const std::int32_t node : NodesOf(row.layout.mesh())) members_.Expect(node, timers_.now());
@@ -246,9 +247,13 @@ void TableRebuilder::Decide(const std::string& job,
   decisions.erase(decisions.begin());
   uses_.decisions.decision_register().Write(
       job, slot, decision,
-      [this, job, decisions = std::move(decisions),
+      [this, job, wanted = decision.commit, decisions = std::move(decisions),
        then = std::move(then)](const Result<engine::Decision>& held) mutable {
         if (!held) return then(held.error());
+        if (held->commit != wanted) {
+          return then(Unavailable(
+              fmt::format("change {} was decided: rebuild again", held->transaction)));
+        }
         Decide(job, std::move(decisions), std::move(then));
       });
 }
@@ -266,7 +271,7 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
   run->reply = reply;
   run->left = told.left;
   for (const auto& [name, held] : told.jobs) {
-    if (held.rows.empty()) continue;
+    if (held.rows.empty() && told.unreadable.contains(name)) continue;  // that is said already
     auto job = RestorableFrom(name, told);
     if (job) {
       run->jobs.push_back(std::move(*job));

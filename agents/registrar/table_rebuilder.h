@@ -35,12 +35,13 @@ struct HeldOfJob {
 Result<JobTableRow> RowFromNodes(const std::string& job, const HeldOfJob& held,
                                  const Membership& members);
 
-/// The changes of the job that no node has committed, by slot of the decision register. Their
-/// decisions were in the lost journal. A commit needs the promise of every participant, and a
-/// participant that has followed it shows that, so these changes can be aborted.
+/// The changes of the job that are not committed, by slot of the decision register. Their decisions
+/// were in the lost journal. A commit needs the promise of every participant, so a change that one
+/// of them has not promised to follow can be aborted. Where all have promised it, nothing shows
+/// whether it was committed: a node that has left the job has forgotten the change.
 /// \param answered the nodes that have said what they hold
 /// \error kUnavailable naming a participant that is not there, unless it was given up, or that
-///     follows a commit; kFailedPrecondition naming a node that has committed a change
+///     follows a commit; kFailedPrecondition if all participants have promised to follow a commit
 Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& job,
                                                             const HeldOfJob& held,
                                                             const std::set<std::int32_t>& answered,

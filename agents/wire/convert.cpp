@@ -486,6 +486,7 @@ struct Fields<wire::JobInfo> {
     TESSERA_RETURN_IF_ERROR(CopyMetrics(v.metrics, m));
     TESSERA_OPTIONAL_MESSAGE(decision);
     TESSERA_OPTIONAL_MESSAGE(survival);
+    TESSERA_FIELD(Any, starts_again);
     return OkStatus();
   }
 };

@@ -438,6 +438,7 @@ Result<agents::Profile> startHostCluster(const HostClusterOptions& options) {
     hosts.push_back(std::move(host));
   }
   TESSERA_RETURN_IF_ERROR(assignPorts(hosts, options.port));
+  const auto past = engine::ReadWholeFile(stoppedHostsFile(options.name).string());
   // Where hosts share this home, their folders are here.
   TESSERA_RETURN_IF_ERROR(clearClusterFolder(folder.string(), false));
   auto profile = startAgents(options, hosts, folder);
@@ -449,7 +450,11 @@ Result<agents::Profile> startHostCluster(const HostClusterOptions& options) {
     if (left == ended.end()) {
       std::error_code ignored;
       static_cast<void>(clearClusterFolder(folder.string(), false));
-      fs::remove(folder, ignored);  // unless a history is in it
+      if (past) {
+        static_cast<void>(
+            engine::WriteWholeFile(stoppedHostsFile(options.name).string(), *past, 0600));
+      }
+      fs::remove(folder, ignored);  // unless something is kept in it
     } else {
       const HostNode& host = hosts[static_cast<std::size_t>(left - ended.begin())];
       profile.error().message += fmt::format(

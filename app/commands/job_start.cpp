@@ -53,7 +53,7 @@ int runStart(const Invocation& call) {
   const bool hasStep = job->step > before;
   if (job->state == engine::JobState::kFailed)
     return failed(FailedPrecondition(fmt::format("job '{}' failed: {}", job->name, job->reason)));
-  if (isScript && !hasStep && job->state == engine::JobState::kSuspended)
+  if (isScript && !hasStep && job->state == engine::JobState::kSuspended && !job->starts_again)
     return failed(FailedPrecondition(
         fmt::format("job '{}' ended before its first step: {}", job->name, job->reason)));
   const std::string& note = reply->start_job().note();
@@ -67,7 +67,8 @@ int runStart(const Invocation& call) {
                ptc::ToString(job->mesh), ptc::ToString(job->devices),
                options.empty() ? "" : " with " + options);
     if (!note.empty()) fmt::print("{}\n", note);
-    if (isScript && !hasStep)
+    if (isScript && !hasStep && !job->reason.empty()) fmt::print("{}\n", job->reason);
+    if (isScript && !hasStep && job->state == engine::JobState::kRunning)
       fmt::print(
           "its ranks have started, and the first step is not made yet: `tesseractl job logs {} "
           "--follow` shows their output\n",

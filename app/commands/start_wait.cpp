@@ -43,7 +43,10 @@ Result<engine::JobStatus> awaitFirstStep(Session& session, engine::JobStatus job
   constexpr std::chrono::milliseconds kLongestPoll{500};
   const auto end = std::chrono::steady_clock::now() + wait.limit;
   auto poll = wait.shortest_poll;
-  while (job.step <= wait.after && job.state == engine::JobState::kRunning) {
+  const auto isOnItsWay = [&job] {
+    return job.state == engine::JobState::kRunning || job.starts_again;
+  };
+  while (job.step <= wait.after && isOnItsWay()) {
     if (wait.is_interrupted() || std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(poll);
     poll = std::min(2 * poll, kLongestPoll);

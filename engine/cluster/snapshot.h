@@ -144,6 +144,7 @@ struct JobStatus {
   CheckpointStatus checkpoints = {};
   Metrics metrics = {};                   // the last value of each
   std::optional<Survival> survival = {};  // of its layout; nullopt: not known
+  bool starts_again = false;              // suspended, and its ranks start again without a command
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

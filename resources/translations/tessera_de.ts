@@ -2391,8 +2391,24 @@
         <translation>die Knoten, die Job „%1“ halten, haben nicht geantwortet</translation>
     </message>
     <message>
-        <source>n%1 has committed change %2 of job &apos;%3&apos;, others have not, and the lost registrar.db had its decision: put a copy of the file back</source>
-        <translation>n%1 hat Änderung %2 von Job „%3“ festgeschrieben, andere nicht, und die Entscheidung war im verlorenen registrar.db: eine Kopie der Datei zurücklegen</translation>
+        <source>its nodes have promised to follow the decision of change %1, which was in the lost registrar.db: put a copy of the file back</source>
+        <translation>seine Knoten haben zugesagt, der Entscheidung über Änderung %1 zu folgen, und die war im verlorenen registrar.db: eine Kopie der Datei zurücklegen</translation>
+    </message>
+    <message>
+        <source>n%1 takes part in change %2 of job &apos;%3&apos;, and no node that is there holds its row</source>
+        <translation>n%1 nimmt an Änderung %2 von Job „%3“ teil, und kein Knoten, der da ist, hält dessen Zeile</translation>
+    </message>
+    <message>
+        <source>change %1 was decided: rebuild again</source>
+        <translation>Änderung %1 ist entschieden: erneut wiederherstellen</translation>
+    </message>
+    <message>
+        <source>nodes get no further copies of the job table until `tesseractl registrar rebuild`</source>
+        <translation>Knoten bekommen keine weiteren Kopien der Job-Tabelle bis `tesseractl registrar rebuild`</translation>
+    </message>
+    <message>
+        <source>the row of %1 in the job table cannot be read, and no node has reported the job</source>
+        <translation>die Zeile von %1 in der Job-Tabelle ist nicht lesbar, und kein Knoten hat den Job gemeldet</translation>
     </message>
     <message>
         <source>job &apos;%1&apos; cannot be restored: %2. Its nodes hold %3: `tesseractl job stop %4 --destroy` frees that for good</source>

@@ -204,7 +204,9 @@ class ErrorsTest : public QObject {
     const QStringList remedies{
         QStringLiteral("`tesseractl registrar rebuild` restores the job table from the nodes"),
         QStringLiteral(
-            "change nothing, restart the agent, and run `tesseractl registrar rebuild`")};
+            "change nothing, restart the agent, and run `tesseractl registrar rebuild`"),
+        QStringLiteral("start its nodes, and `tesseractl registrar rebuild` restores it; "
+                       "`tesseractl job stop {}` forgets the row")};
     int found = 0;
     QStringList unknown;
     QDirIterator files(QStringLiteral(TESSERA_SOURCE_DIR "/agents/registrar"), {"*.cpp"},

@@ -127,12 +127,19 @@ class StartWaitTest : public QObject {
     QTest::addColumn<int>("step");
     QTest::newRow("a step") << engine::JobState::kRunning << 8;
     QTest::newRow("a failure") << engine::JobState::kSuspended << 7;
+    QTest::newRow("its own end") << engine::JobState::kPaused << 7;
   }
   void aScriptIsFollowedToItsFirstStep() {
     QFETCH(engine::JobState, state);
     QFETCH(int, step);
     const engine::JobStatus started = Train([=](engine::JobStatus& job, int polls) {
       if (polls < 2) return;
+      if (polls < 4) {  // a crash before: it starts again by itself
+        job.state = engine::JobState::kSuspended;
+        job.starts_again = true;
+        return;
+      }
+      job.starts_again = false;
       job.state = state;
       job.step = step;
     });

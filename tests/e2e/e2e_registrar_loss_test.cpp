@@ -114,6 +114,38 @@ class E2eRegistrarLossTest : public QObject {
     QVERIFY(LocalCluster::WaitFor([&] { return !holdsState("n0g1") && !holdsState("n1g0"); }));
   }
 
+  // Nodes still take part in a change whose decisions were in the lost file.
+  void aChangeThatRanIsRolledBack() {
+    const Outcome started =
+        StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+    QVERIFY2(started.code == 0, started.Text());
+    const auto apply = m_cluster->Start({"apply", kJob, "--mesh", "dp=2", "--devices", "n0g1,n1g1",
+                                         "--at-step", "1000000000", "--overlap", "off",
+                                         "--yes"});
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }));
+    loseTheTable(false);
+    const Outcome unknown = LocalCluster::Finish(*apply);
+    QVERIFY2(unknown.code == 3, unknown.Text());
+    Outcome rebuilt;
+    QVERIFY2(LocalCluster::WaitFor([&] {
+               rebuilt = m_cluster->Run({"registrar", "rebuild"});
+               return rebuilt.output.contains(QStringLiteral("nano: restored from its nodes"));
+             }),
+             rebuilt.Text());
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(events.output.contains(QStringLiteral("is rolled back: it was not committed when")),
+             events.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Json job = m_cluster->Job(kJob);
+    QVERIFY2(job["epoch"] == 1 && job["devices"] == Json::array({"n0g0", "n1g0"}),
+             job.dump().c_str());
+    QVERIFY(LocalCluster::WaitFor([&] { return !holdsState("n0g1") && !holdsState("n1g1"); }));
+    const Json moved = m_cluster->Apply(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g1,n1g1"));
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    VERIFY_DIGESTS(moved["digest_before"], moved["digest_after"]);
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   // It has the promises of n0, so n0 does not run without it. Clients are told.
   void aDamagedJournalIsNamedToClients() {
     const Outcome started =

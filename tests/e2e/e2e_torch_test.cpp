@@ -645,7 +645,9 @@ class E2eTorchTest : public QObject {
       return reason.find("job.step(loss) was called twice in one step") != std::string::npos &&
              reason.find("correct the program") != std::string::npos;
     }));
+    QTest::qWait(3000);  // ranks that are started again would run by then
     QVERIFY(!m_cluster->Run({"events"}).output.contains("started again on 2 GPUs"));
+    QVERIFY(m_cluster->Job("wrong")["state"] == "suspended");
     QVERIFY(Write(text.arg("")));
     const Outcome resumed = m_cluster->Run({"job", "resume", "wrong"}, kTorchPatience);
     QVERIFY2(resumed.code == 0, resumed.Text());

@@ -186,7 +186,7 @@ _loaded: ctypes.CDLL | None = None
 def library() -> ctypes.CDLL:
     """libtessera_job, loaded once: the file that TESSERA_JOB_LIBRARY names, else the installed one.
 
-    Raises TesseraError if it is missing or has another version.
+    Raises TransientError if it is missing, and TesseraError if it has another version.
     """
     global _loaded
     if _loaded is not None:
@@ -195,7 +195,7 @@ def library() -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(name)
     except OSError as error:
-        raise TesseraError(
+        raise TransientError(
             f"cannot load the rank library '{name}': {error}; install the package tessera, "
             "or name the file in TESSERA_JOB_LIBRARY"
         ) from None

@@ -5,6 +5,7 @@ import datetime
 import gc
 import os
 import signal
+import threading
 import unittest
 from unittest import mock
 
@@ -12,6 +13,7 @@ import torch
 from torch import distributed as dist
 from torch.distributed import TCPStore
 
+from tessera._library import TransientError
 from tessera.torch import groups as module
 from tessera.torch.groups import Groups, alone, axes_of
 
@@ -28,12 +30,20 @@ class GroupsTest(unittest.TestCase):
             ranks.append(groups)
         with mock.patch.object(module, "_TIMEOUT", datetime.timedelta(seconds=1)):
             ranks[0].note_left(4)
-            self.assertEqual(ranks[0].find_other(4), 1)
+            silent = self.assertRaisesRegex(TransientError, "rank 1 has not left its loop a minute")
+            with silent:
+                ranks[0].find_other(4)
+            ranks[1].note_left(3)  # of an earlier loop
+            with silent:
+                ranks[0].find_other(4)
+            later = threading.Timer(0.2, ranks[1].note_left, [4])
+            later.start()
+            self.assertIsNone(ranks[0].find_other(4))
+            later.join()
             ranks[1].note_left(5)
             self.assertEqual(ranks[0].find_other(4), 1)
-            self.assertEqual(ranks[1].find_other(5), 0)
-            ranks[1].note_left(4)
-            self.assertEqual([of.find_other(4) for of in ranks], [None, None])
+            ranks[0].note_left(5)
+            self.assertEqual([of.find_other(5) for of in ranks], [None, None])
 
     def test_a_fork_frees_no_groups(self):
         """Workers of a DataLoader are forked, and have none of the threads that a group ends."""

@@ -252,20 +252,29 @@ class Groups:
             store.set(f"left/{decisions.rank()}", str(step))
 
     def find_other(self, step: int) -> int | None:
-        """Returns a rank that has not left its loop after `step`. None if all have, for which it
-        waits up to a minute."""
+        """Returns a rank that makes more steps. None if all have left their loop after `step`.
+
+        Raises TransientError if a rank says nothing for a minute.
+        """
         assert self._current is not None
         store, decisions, _ = self._current
         end = time.monotonic() + _TIMEOUT.total_seconds()
         for rank in range(decisions.size()):
-            rest = datetime.timedelta(seconds=max(end - time.monotonic(), 1))
             try:
-                store.wait([f"left/{rank}"], rest)
-                if int(store.get(f"left/{rank}")) != step:
-                    return rank
+                store.wait([f"left/{rank}"], _TIMEOUT)
+                # A note of an earlier loop says nothing of this one.
+                while (other := int(store.get(f"left/{rank}"))) < step:
+                    if time.monotonic() >= end:
+                        raise dist.DistStoreError("no further note")
+                    time.sleep(0.05)
             except dist.DistNetworkError:
                 raise TransientError("rank 0 has ended") from None
             except dist.DistStoreError:
+                raise TransientError(
+                    f"rank {rank} has not left its loop a minute after this rank, which left it "
+                    f"after step {step}"
+                ) from None
+            if other != step:
                 return rank
         return None
 

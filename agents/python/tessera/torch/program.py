@@ -253,7 +253,7 @@ def _check_options(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> N
                         f"{name} cannot be bound: its state does not begin with zeros (seen in the "
                         f"update of step {step}); {_CAN}"
                     )
-        except TesseraError:
+        except (TesseraError, MemoryError, OSError):
             raise
         except Exception as error:
             raise TesseraError(f"{name} cannot be bound: {error}; {_CAN}") from error
@@ -294,6 +294,8 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
                 parameter.grad = torch.zeros_like(parameter)
     try:
         optimizer.step()
+    except (MemoryError, OSError):
+        raise
     except Exception as error:
         name = type(optimizer).__name__
         raise TesseraError(f"{name} cannot be bound: without values, {error}") from error
