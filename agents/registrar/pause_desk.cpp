@@ -219,7 +219,8 @@ void PauseDesk::OnNodeJob(std::int32_t node, Job& job, const wire::NodeJob& row)
   const bool is_suspended = job.state == engine::JobState::kSuspended;
   if (!row.paused() || is_suspended || around_.is_changing(job)) return;
   const bool wanted = operation_ && operation_->job == job.name;
-  if (wanted && row.request() != operation_->number) return;  // of a pause before
+  const bool is_end = row.request() == engine::kRequestStepsDone;
+  if (wanted && row.request() != operation_->number && !is_end) return;  // of a pause before
   const bool runs = job.state == engine::JobState::kRunning;
   if (runs && !wanted && MissedResume(job, node, row)) return SendResume(job, node);
   wire::JobPaused paused;

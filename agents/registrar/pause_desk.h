@@ -50,7 +50,7 @@ class PauseDesk : public RegistrarPart {
   void OnNodeJob(std::int32_t node, Job& job, const wire::NodeJob& row);
   /// Marks a running job as paused if all its nodes have stopped by themselves, at the same step.
   void MarkPausedIfAllStopped(Job& job);
-  /// Notes why all ranks of a paused job wait, if nobody asked them to.
+  /// Notes whether the job has ended or lacks data, now that all of its ranks wait.
   static void NoteEnd(Job& job);
   void Resume(Job& job);
   void SendResume(const Job& job, std::int32_t node);

@@ -144,8 +144,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
 
 void Registrar::RepeatMissed(const Node& node,
                              const google::protobuf::RepeatedPtrField<wire::NodeJob>& jobs) {
-  // A change that has not ended there may still use what a stop would free.
-  if (node.transaction == 0) stops_.Resend(node.number, jobs);
+  stops_.Resend(node.number, jobs);
   for (const wire::NodeJob& row : jobs) {
     Job* const job = jobs_.Find(row.job());
     if (!job || row.epoch() != job->epoch || !IsOn(node, *job)) continue;

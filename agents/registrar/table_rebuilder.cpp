@@ -69,8 +69,9 @@ std::map<std::int64_t, engine::Decision> DecisionsToEnd(
 /// A change, as the nodes that take part in it show it.
 struct ShownChange {
   std::int64_t slot = 0;
-  bool may_be_committed = true;  // all of these nodes have promised to follow a commit
-  std::set<std::int32_t> nodes;  // all participants
+  bool all_have_promised = true;          // to follow a commit, of those that show it
+  bool is_committed = false;              // by one of them
+  std::set<std::int32_t> nodes, showing;  // all participants, and those that show it
 };
 
 }  // namespace
@@ -119,14 +120,18 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
     }
     ShownChange& of_all = shown[change.transaction()];
     of_all.slot = change.slot();
-    of_all.may_be_committed =
-        of_all.may_be_committed && (has_committed || *state == State::kVerified);
+    of_all.is_committed = of_all.is_committed || has_committed;
+    of_all.all_have_promised =
+        of_all.all_have_promised && (has_committed || *state == State::kVerified);
+    of_all.showing.insert(node);
     of_all.nodes.insert(change.nodes().begin(), change.nodes().end());
   }
   std::map<std::int64_t, std::int64_t> out;
   for (const auto& [transaction, change] : shown) {
     out[change.slot] = transaction;
-    if (!change.may_be_committed) continue;
+    // One that has followed a commit shows it, or has forgotten the change.
+    const bool show_all = std::ranges::includes(change.showing, change.nodes);
+    if (!change.all_have_promised || (show_all && !change.is_committed)) continue;
     const std::string role = fmt::format("takes part in change {} of job '{}'", transaction, job);
     for (const std::int32_t node : change.nodes) {
       TESSERA_RETURN_IF_ERROR(CheckThere(node, role, members));
@@ -136,9 +141,9 @@ Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& j
       }
     }
     return FailedPrecondition(fmt::format(
-        "its nodes have promised to follow the decision of change {}, which was in the lost "
-        "registrar.db: put a copy of the file back",
-        transaction));
+        "the nodes of job '{}' have promised to follow the decision of change {}, which "
+        "was in the lost registrar.db: put a copy of the file back",
+        job, transaction));
   }
   return out;
 }
@@ -156,6 +161,7 @@ struct TableRebuilder::Run {
   std::vector<Restorable> jobs;                    // the first one last
   std::map<std::uint64_t, SnapshotRow> snapshots;  // by id
   std::vector<std::string> restored, left;
+  std::vector<std::string> rowless;  // changes of jobs of which no node has a row to restore
   ReplyPtr reply;
 };
 
@@ -199,7 +205,8 @@ TableRebuilder::Told TableRebuilder::Read(const NodeQueryClient::Answers& answer
     const wire::HeldChange& change = answer->held().change();
     if (change.slot() < 1 || change.slot() >= Decisions::kLastSlot) continue;
     // Nodes that the change has brought to the job may hold no row of it.
-    if (told.jobs.contains(change.job()) || !jobs_.Find(change.job())) {
+    if (told.jobs.contains(change.job()) ||
+        !(jobs_.Find(change.job()) || jobs_.IsExplainedOn(node, change.job()))) {
       told.jobs[change.job()].changes.emplace(node, change);
     }
   }
@@ -213,6 +220,9 @@ Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(const std::str
     return Unavailable(fmt::format("the nodes that hold job '{}' have not answered", name));
   }
   const HeldOfJob& held = found->second;
+  for (const auto& [holder, change] : held.changes) {
+    for (const std::int32_t node : change.nodes()) members_.Expect(node, timers_.now());
+  }
   if (const auto bad = told.unreadable.find(name); held.rows.empty()) {
     if (bad != told.unreadable.end()) return bad->second;
     const auto& [node, change] = *held.changes.begin();
@@ -223,9 +233,6 @@ Result<TableRebuilder::Restorable> TableRebuilder::RestorableFrom(const std::str
   // A node that was lost before the table may be unknown, and has to be given up.
   for (const auto& [holder, row] : held.rows) {
     for (const std::int32_t node : NodesOf(row.layout.mesh())) members_.Expect(node, timers_.now());
-  }
-  for (const auto& [holder, change] : held.changes) {
-    for (const std::int32_t node : change.nodes()) members_.Expect(node, timers_.now());
   }
   TESSERA_TRY(JobTableRow row, RowFromNodes(name, held, members_));
   Restorable out{name, std::move(row), {}};
@@ -247,13 +254,18 @@ void TableRebuilder::Decide(const std::string& job,
   decisions.erase(decisions.begin());
   uses_.decisions.decision_register().Write(
       job, slot, decision,
-      [this, job, wanted = decision.commit, decisions = std::move(decisions),
+      [this, job, decisions = std::move(decisions),
        then = std::move(then)](const Result<engine::Decision>& held) mutable {
         if (!held) return then(held.error());
-        if (held->commit != wanted) {
-          return then(Unavailable(
-              fmt::format("change {} was decided: rebuild again", held->transaction)));
-        }
+        // The register was not lost. Nodes learn this from it when the table explains their job.
+        AddEvent(engine::Severity::kWarning, job,
+                 held->commit
+                     ? fmt::format("its change {} was committed: rebuild again once its "
+                                   "nodes have followed that",
+                                   held->transaction)
+                     : fmt::format("its change {} is rolled back: it was not committed when "
+                                   "registrar.db was lost",
+                                   held->transaction));
         Decide(job, std::move(decisions), std::move(then));
       });
 }
@@ -273,6 +285,10 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
   for (const auto& [name, held] : told.jobs) {
     if (held.rows.empty() && told.unreadable.contains(name)) continue;  // that is said already
     auto job = RestorableFrom(name, told);
+    if (!job && held.rows.empty()) {
+      run->rowless.push_back(job.error().message);
+      continue;
+    }
     if (job) {
       run->jobs.push_back(std::move(*job));
     } else {
@@ -305,12 +321,6 @@ void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
 
 void TableRebuilder::RestoreDecided(const std::shared_ptr<Run>& run,
                                     const std::shared_ptr<Restorable>& job) {
-  for (const auto& [slot, transaction] : job->to_abort) {
-    AddEvent(engine::Severity::kWarning, job->name,
-             fmt::format("its change {} is rolled back: it was not committed when registrar.db "
-                         "was lost",
-                         transaction));
-  }
   uses_.decisions.FindFree(job->name, [this, run, job](const Result<std::int64_t>& slot) {
     Status done = slot ? OkStatus() : Status(slot.error());
     if (done) {
@@ -385,6 +395,7 @@ void TableRebuilder::Finish(const Run& run) {
   if (run.left.empty() && around_.completed) around_.completed();
   // No node that is here could restore them.
   std::vector<std::string> left = run.left;
+  left.insert(left.end(), run.rowless.begin(), run.rowless.end());
   for (const std::string& name : jobs_.SetAsideJobs()) {
     left.push_back(jobs_.CheckExplained(name).error().message);
   }

@@ -37,11 +37,12 @@ Result<JobTableRow> RowFromNodes(const std::string& job, const HeldOfJob& held,
 
 /// The changes of the job that are not committed, by slot of the decision register. Their decisions
 /// were in the lost journal. A commit needs the promise of every participant, so a change that one
-/// of them has not promised to follow can be aborted. Where all have promised it, nothing shows
-/// whether it was committed: a node that has left the job has forgotten the change.
+/// of them has not promised to follow can be aborted, and so can one that all participants show and
+/// none has committed. Otherwise one may have followed a commit and left the job, with which it
+/// forgets the change.
 /// \param answered the nodes that have said what they hold
 /// \error kUnavailable naming a participant that is not there, unless it was given up, or that
-///     follows a commit; kFailedPrecondition if all participants have promised to follow a commit
+///     follows a commit; kFailedPrecondition if the change may be committed
 Result<std::map<std::int64_t, std::int64_t>> ChangesToAbort(const std::string& job,
                                                             const HeldOfJob& held,
                                                             const std::set<std::int32_t>& answered,

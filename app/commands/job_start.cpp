@@ -53,9 +53,11 @@ int runStart(const Invocation& call) {
   const bool hasStep = job->step > before;
   if (job->state == engine::JobState::kFailed)
     return failed(FailedPrecondition(fmt::format("job '{}' failed: {}", job->name, job->reason)));
-  if (isScript && !hasStep && job->state == engine::JobState::kSuspended && !job->starts_again)
-    return failed(FailedPrecondition(
-        fmt::format("job '{}' ended before its first step: {}", job->name, job->reason)));
+  if (isScript && !hasStep && job->state == engine::JobState::kSuspended)
+    return failed(FailedPrecondition(fmt::format("job '{}' ended before its first step{}: {}",
+                                                 job->name,
+                                                 job->starts_again ? " and starts again" : "",
+                                                 job->reason)));
   const std::string& note = reply->start_job().note();
   if (call.json) {
     Json json = toJson(*job);

@@ -2391,16 +2391,16 @@
         <translation>die Knoten, die Job „%1“ halten, haben nicht geantwortet</translation>
     </message>
     <message>
-        <source>its nodes have promised to follow the decision of change %1, which was in the lost registrar.db: put a copy of the file back</source>
-        <translation>seine Knoten haben zugesagt, der Entscheidung über Änderung %1 zu folgen, und die war im verlorenen registrar.db: eine Kopie der Datei zurücklegen</translation>
+        <source>the nodes of job &apos;%1&apos; have promised to follow the decision of change %2, which was in the lost registrar.db: put a copy of the file back</source>
+        <translation>die Knoten von Job „%1“ haben zugesagt, der Entscheidung über Änderung %2 zu folgen, und die war im verlorenen registrar.db: eine Kopie der Datei zurücklegen</translation>
     </message>
     <message>
         <source>n%1 takes part in change %2 of job &apos;%3&apos;, and no node that is there holds its row</source>
         <translation>n%1 nimmt an Änderung %2 von Job „%3“ teil, und kein Knoten, der da ist, hält dessen Zeile</translation>
     </message>
     <message>
-        <source>change %1 was decided: rebuild again</source>
-        <translation>Änderung %1 ist entschieden: erneut wiederherstellen</translation>
+        <source>its change %1 was committed: rebuild again once its nodes have followed that</source>
+        <translation>seine Änderung %1 ist festgeschrieben: erneut wiederherstellen, sobald seine Knoten ihr gefolgt sind</translation>
     </message>
     <message>
         <source>nodes get no further copies of the job table until `tesseractl registrar rebuild`</source>

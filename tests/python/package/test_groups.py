@@ -36,14 +36,14 @@ class GroupsTest(unittest.TestCase):
             ranks[1].note_left(3)  # of an earlier loop
             with silent:
                 ranks[0].find_other(4)
-            later = threading.Timer(0.2, ranks[1].note_left, [4])
-            later.start()
-            self.assertIsNone(ranks[0].find_other(4))
-            later.join()
-            ranks[1].note_left(5)
-            self.assertEqual(ranks[0].find_other(4), 1)
-            ranks[0].note_left(5)
-            self.assertEqual([of.find_other(5) for of in ranks], [None, None])
+        later = threading.Timer(0.2, ranks[1].note_left, [4])
+        later.start()
+        self.assertIsNone(ranks[0].find_other(4))
+        later.join()
+        ranks[1].note_left(5)
+        self.assertEqual(ranks[0].find_other(4), 1)
+        ranks[0].note_left(5)
+        self.assertEqual([of.find_other(5) for of in ranks], [None, None])
 
     def test_a_fork_frees_no_groups(self):
         """Workers of a DataLoader are forked, and have none of the threads that a group ends."""

@@ -260,8 +260,9 @@ class Groups:
         store, decisions, _ = self._current
         end = time.monotonic() + _TIMEOUT.total_seconds()
         for rank in range(decisions.size()):
+            rest = datetime.timedelta(seconds=max(end - time.monotonic(), 1))
             try:
-                store.wait([f"left/{rank}"], _TIMEOUT)
+                store.wait([f"left/{rank}"], rest)
                 # A note of an earlier loop says nothing of this one.
                 while (other := int(store.get(f"left/{rank}"))) < step:
                     if time.monotonic() >= end:
