@@ -383,10 +383,9 @@ QString Chaos::CheckState() {
       return QString::fromStdString("an unfinished transaction: " + entry.dump());
     }
     if (result != "committed") continue;
-    // Both are empty where an agent that was killed took them with it.
-    if (entry["digest_before"] == "" && entry["digest_after"] == "") continue;
-    const std::string unequal = WrongDigests(entry["digest_before"], entry["digest_after"]);
-    if (!unequal.empty()) return QString::fromStdString(unequal + ": " + entry.dump());
+    if (const QString wrong = cluster_->WrongDigestsOf(entry); !wrong.isEmpty()) {
+      return wrong + QStringLiteral(": ") + QString::fromStdString(entry.dump());
+    }
   }
   return {};
 }

@@ -267,6 +267,18 @@ class E2eBasicTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  void usesAllDevicesOnlyWhenAsked() {
+    const QStringList words = {"plan", kJob, "--devices", FirstDevices(7)};
+    const Json smallest = m_cluster->Ask(words);
+    QVERIFY2(smallest["to"]["mesh"] == Json({{"dp", 3}, {"tp", 2}, {"pp", 1}}) &&
+                 smallest["idle"] == Json::array({"n1g2"}),
+             smallest.dump().c_str());
+    const Outcome shown = m_cluster->Run(words);
+    QVERIFY2(shown.output.contains("  idle     n1g2\n"), shown.Text());
+    const Json all = m_cluster->Ask(words + QStringList{"--use-all"});
+    QVERIFY2(all["to"]["devices"].size() == 7 && all["idle"].empty(), all.dump().c_str());
+  }
+
   void interruptInApplyRollsBack() {
     const auto apply = m_cluster->Start({"apply", kJob, "--devices", FirstDevices(8), "--mesh",
                                          "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});

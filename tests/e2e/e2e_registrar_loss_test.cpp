@@ -20,6 +20,7 @@ using namespace tessera::test;
 namespace {
 const QString kJob = QStringLiteral("nano");
 const QString kRebuild = QStringLiteral("registrar rebuild");
+enum class Loss : std::uint8_t { kMissing, kEmptied, kDamaged };
 const QStringList kParts = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
 
 std::string ReasonOf(const Json& job) {
@@ -42,12 +43,14 @@ class E2eRegistrarLossTest : public QObject {
   void cleanup() { m_cluster.reset(); }
 
   void aLostTableComesBackFromTheNodes_data() {
-    QTest::addColumn<bool>("damaged");
-    QTest::newRow("missing") << false;
-    QTest::newRow("damaged") << true;
+    QTest::addColumn<Loss>("loss");
+    QTest::newRow("missing") << Loss::kMissing;
+    QTest::newRow("emptied") << Loss::kEmptied;
+    QTest::newRow("damaged") << Loss::kDamaged;
   }
   void aLostTableComesBackFromTheNodes() {
-    QFETCH(const bool, damaged);
+    QFETCH(const Loss, loss);
+    const bool damaged = loss == Loss::kDamaged;
     const Outcome started =
         StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
     QVERIFY2(started.code == 0, started.Text());
@@ -59,7 +62,7 @@ class E2eRegistrarLossTest : public QObject {
     QCOMPARE(m_cluster->Run({"job", "snapshots", kJob, "20"}).code, 0);
     QVERIFY(m_cluster->WaitJob(kJob, hasSnapshot));
     const Json before = m_cluster->Job(kJob);
-    loseTheTable(damaged);
+    loseTheTable(loss);
 
     // The registrar says what it does not know, and refuses to use it.
     const char* const says = "n0, n1 hold job 'nano' (epoch 2) that this registrar does not know";
@@ -123,7 +126,7 @@ class E2eRegistrarLossTest : public QObject {
                                          "--at-step", "1000000000", "--overlap", "off",
                                          "--yes"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }));
-    loseTheTable(false);
+    loseTheTable(Loss::kMissing);
     const Outcome unknown = LocalCluster::Finish(*apply);
     QVERIFY2(unknown.code == 3, unknown.Text());
     Outcome rebuilt;
@@ -182,7 +185,7 @@ class E2eRegistrarLossTest : public QObject {
   void aDamagedJournalOfAnotherNodeIsNamed() {
     QFETCH(const QByteArray, row);
     const Outcome started =
-        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+        StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
     QVERIFY2(started.code == 0, started.Text());
     std::string before;
     if (row.isEmpty()) {
@@ -232,7 +235,7 @@ class E2eRegistrarLossTest : public QObject {
   // The row is of a job whose memory the node no longer has.
   void aRowThatIsNotNeededIsSetAside() {
     const Outcome started =
-        m_cluster->StartJob(kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
+        StartExactJob(*m_cluster, kJob, QStringLiteral("dp=2"), QStringLiteral("n0g0,n1g0"));
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(setRow(1, "job/gone", "{").empty());
     QVERIFY(restartAgent(1));
@@ -293,19 +296,20 @@ class E2eRegistrarLossTest : public QObject {
     return agent && LocalCluster::Kill(*agent);
   }
   /// The agent of n0 must not write it again, so it is killed first.
-  void loseTheTable(bool damaged) {
+  void loseTheTable(Loss loss) {
     const QString table =
         QFileInfo(m_cluster->ConfigOf(0)).dir().filePath(QStringLiteral("registrar.db"));
     QVERIFY(QFile::exists(table));
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
     for (const char* end : {"-wal", "-shm"}) QFile::remove(table + QLatin1String(end));
-    if (damaged) {
-      QFile file(table);
-      QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-      QVERIFY(file.write(QByteArray(8192, 'x')) == 8192);
-    } else {
+    if (loss == Loss::kMissing) {
       QVERIFY(QFile::remove(table));
+    } else {
+      QFile file(table);
+      const QByteArray rest(loss == Loss::kDamaged ? 8192 : 0, 'x');
+      QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+      QVERIFY(file.write(rest) == rest.size());
     }
     QVERIFY(LocalCluster::Kill(*agent));
   }

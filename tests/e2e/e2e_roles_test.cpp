@@ -313,7 +313,9 @@ class E2eRolesTest : public QObject {
         },
         60));
     const QString doctor = says({"doctor"});
-    QVERIFY2(doctor.contains("key " + shown + " from "), qPrintable(doctor));
+    QVERIFY2(doctor.contains("key " + shown + " from ") &&
+                 doctor.contains("copy its .pub file to " + Folder() + "/allowed"),
+             qPrintable(doctor));
     QVERIFY(LocalCluster::WaitFor(
         [&] {
           QFile log(Folder() + "/n1/agent.log");

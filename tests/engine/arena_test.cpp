@@ -7,6 +7,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -158,16 +159,22 @@ class ArenaTest : public QObject {
     const Fd fd(*made);
     const auto arena = Arena::MapWindows(fd.fd);
     VERIFY_OK(arena);
-    std::vector<ArenaBytes> windows;
-    for (int i = 0; i < 8; ++i) {
-      windows.push_back(arena->From(static_cast<std::int64_t>(kArenaDataOffset) + i * 12'345'600));
-      QCOMPARE(windows.back().bytes.size() > std::size_t{1} << 20, true);
-      windows.back().bytes.front() = static_cast<std::byte>(i + 1);
+    std::vector<ArenaBytes> windows(8);
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < windows.size(); ++i) {
+        threads.emplace_back([&arena, &window = windows[i], i] {
+          const auto at = static_cast<std::int64_t>(kArenaDataOffset + i * 12'345'600);
+          for (int again = 0; again < 50; ++again) window = arena->From(at);
+          window.bytes.front() = static_cast<std::byte>(i + 1);
+        });
+      }
     }
     const auto whole = Arena::Map(fd.fd, false);
     VERIFY_OK(whole);
     for (int i = 0; i < 8; ++i) {
       const auto& window = windows[static_cast<std::size_t>(i)];
+      QVERIFY(window.bytes.size() > std::size_t{1} << 20);
       QCOMPARE(window.bytes.front(), static_cast<std::byte>(i + 1));
       QCOMPARE(*whole->AddressOf(static_cast<std::int64_t>(kArenaDataOffset) + i * 12'345'600),
                static_cast<std::byte>(i + 1));
