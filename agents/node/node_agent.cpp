@@ -283,6 +283,13 @@ void NodeAgent::SendKeptRows() {
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
+  // Its ranks here may be those of a later job of the name, which join with a change. The registrar
+  // repeats a stop as long as this node holds something.
+  const NodeTransaction* const txn = transactions_.current();
+  if (txn && txn->prepare().job() == message.job() && message.origin() != 0 &&
+      txn->prepare().origin() != 0 && txn->prepare().origin() != message.origin()) {
+    return;
+  }
   // The registrar may have sent it before it knew what this node holds, or may not know it at all.
   if (const HeldJobs::Job* held = jobs_.Find(message.job())) {
     std::int64_t epoch = held->row.epoch;

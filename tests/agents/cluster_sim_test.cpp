@@ -34,6 +34,7 @@ class ClusterSimTest : public QObject {
     QTest::newRow("a change resumed ranks that were being started") << quint64{3637};
     QTest::newRow("the registrar did not run while steps were repeated") << quint64{217423};
     QTest::newRow("a node was silent while it was asked for steps") << quint64{4409};
+    QTest::newRow("the stop of an earlier job ended ranks that join") << quint64{910980};
   }
   void seedsThatDidNotHoldOnceHold() {
     QFETCH(quint64, seed);
