@@ -424,6 +424,19 @@ class E2eBasicTest : public QObject {
     QVERIFY2(refused.errors.contains("lose the state of job") && refused.errors.contains("--yes"),
              refused.Text());
     for (const auto& process : family) QVERIFY(tessera::app::isAlive(process));
+    // A terminal is what `script` gives its command.
+    if (!QStandardPaths::findExecutable("script").isEmpty()) {
+      QProcess script;
+      script.setEnvironment(m_cluster->Environment());
+      script.start("script", {"-qec", TESSERA_BIN_DIR "/tesseractl down", "/dev/null"});
+      script.write("n\n");
+      QVERIFY(script.waitForFinished(60'000));
+      const QByteArray shown = script.readAll();
+      QVERIFY2(script.exitCode() != 0 && shown.contains("lose the state of job") &&
+                   shown.contains("[y/N]"),
+               shown.constData());
+      for (const auto& process : family) QVERIFY(tessera::app::isAlive(process));
+    }
     const Outcome down = m_cluster->Run({"down", "--yes"});
     QVERIFY2(down.code == 0, down.Text());
     for (const auto& process : family) QVERIFY(!tessera::app::isAlive(process));

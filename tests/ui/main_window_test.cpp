@@ -255,6 +255,7 @@ class MainWindowTest : public QObject {
       plan.certificate.direct_seconds = 1;
       plan.certificate.single_source_bytes = std::int64_t{3} << 20U;
       plan.single_source = 7;
+      plan.survival = engine::Survival{1, std::int64_t{18} << 20U};
       return plan;
     };
     drop(panel, kN1, true);
@@ -263,6 +264,8 @@ class MainWindowTest : public QObject {
     QCOMPARE(facts->value(QStringLiteral("busiest port")),
              QStringLiteral("382 MiB (at most 0.4 % above the least)"));
     QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 shards"));
+    QCOMPARE(facts->value(QStringLiteral("loss of any node")),
+             QStringLiteral("n1 would lose 18 MiB"));
     panel.commands.adjustPlan = [](engine::PlanSummary plan) {
       plan.certificate = {};
       return plan;

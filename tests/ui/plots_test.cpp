@@ -121,6 +121,20 @@ class PlotsTest : public QObject {
              std::ptrdiff_t{1});
   }
 
+  // A step after a pause has no rate, and its neighbour has one.
+  void thinningKeepsRates() {
+    SampleSeries series(64);
+    for (int step = 1; step <= 90; ++step) {
+      engine::Sample sample = Sample(step, 1000 + 0.1 * step);
+      if (step % 2 == 0) sample.tokens_per_second = std::numeric_limits<double>::quiet_NaN();
+      series.add(sample);
+    }
+    const auto& points = series.points();
+    QVERIFY(points.size() < 90);
+    QVERIFY(points.front().step > 1);  // of two samples
+    QCOMPARE(points.front().tokensPerSecond, 1000.0);
+  }
+
   void metricsAreSeriesWithTheirOwnGaps() {
     SampleSeries series;
     for (int step = 1; step <= 10; ++step) {

@@ -374,10 +374,13 @@ class RecordsTest : public QObject {
     lean.mesh = test::Shape(1, 2, 2);
     lean.moves_least = true;
     lean.options.zero = true;
+    lean.survival = engine::Survival{1, std::int64_t{18} << 20U};
     model.setCandidates({kept, fast, lean}, {});
     QCOMPARE(model.describe(0).split(QStringLiteral(" · ")).at(1), QStringLiteral("all GPUs"));
     QCOMPARE(model.describe(1).split(QStringLiteral(" · ")).at(1), QStringLiteral("fastest"));
     QVERIFY(model.describe(2).contains(QStringLiteral("moves least · all GPUs")));
+    QVERIFY(model.describe(2).endsWith(QStringLiteral("loss of any node: n1 would lose 18 MiB")));
+    QVERIFY(!model.describe(1).contains(QStringLiteral("loss of any node")));
     QCOMPARE(model.index(2, 0).data(ui::CandidateTableModel::MeritsRole).toString(),
              QStringLiteral("moves least, all GPUs"));
     // Where no configuration leaves GPUs idle, all of them use all.
