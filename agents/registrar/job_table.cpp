@@ -128,6 +128,7 @@ Status JobTable::JournalEnd(const std::string& name) {
   if (origins.size() > kMostEnded) origins.erase(origins.begin());
   const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
   if (publisher_.NoteJournaled(put)) {
+    left_marks_.erase(name);
     static_cast<void>(journal_.Erase(KeyOf(name)));
   } else {
     left_marks_.insert(name);  // the disk may have it although it says that it does not
@@ -138,7 +139,6 @@ Status JobTable::JournalEnd(const std::string& name) {
 
 void JobTable::EraseLeftMarks() {
   std::erase_if(left_marks_, [this](const std::string& name) {
-    if (!jobs_.contains(name)) return true;
     const auto earlier = ended_.find(name);
     const Status undone = earlier == ended_.end()
                               ? journal_.Erase(EndedKeyOf(name))
@@ -155,18 +155,17 @@ void JobTable::Erase(const std::string& name) {
 }
 
 Status JobTable::EndUnknown(const std::string& name) {
-  const std::set<std::uint64_t> before = EndedOf(name);
-  std::set<std::uint64_t> origins = before;
+  std::set<std::uint64_t> origins = EndedOf(name);
   if (const Job* const job = Find(name)) origins.insert(job->start);
   for (const auto& [node, held] : unknown_.HoldersOf(name)) origins.insert(held.origin);
   while (origins.size() > kMostEnded) origins.erase(origins.begin());
   const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
   if (!publisher_.NoteJournaled(put)) {
-    // The disk may have it although it says that it does not.
-    static_cast<void>(before.empty() ? journal_.Erase(EndedKeyOf(name))
-                                     : journal_.Put(EndedKeyOf(name), OriginsText(before)));
+    left_marks_.insert(name);
+    EraseLeftMarks();
     return put;
   }
+  left_marks_.erase(name);
   static_cast<void>(journal_.Erase(KeyOf(name)));
   static_cast<void>(ForgetSetAside(name));
   ended_[name] = std::move(origins);
