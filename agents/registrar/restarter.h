@@ -58,9 +58,9 @@ class Restarter : public RegistrarPart {
   void OnResume(Job& job, const ReplyPtr& reply);
   /// All its ranks are there again.
   void OnRestarted(Job& job);
-  /// The step after which the whole state of a suspended job is in memory. The step after it may be
-  /// decided, but no rank has made its update; nullopt if a part is lost or not at that step,
-  /// or if ranks may still write.
+  /// The step after which the whole state of a suspended job is in memory; nullopt if a part is
+  /// lost or not at that step, or if ranks may still write. The next step may be decided, if no
+  /// rank has made its update.
   std::optional<std::int64_t> RestsAt(const Job& job) const;
 
  private:

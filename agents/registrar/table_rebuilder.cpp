@@ -247,26 +247,18 @@ bool TableRebuilder::OutlivesJournal() const { return !config_.etcd.endpoints.em
 
 // Participants ask about a slot until they are told.
 void TableRebuilder::Decide(const std::string& job,
-                            std::map<std::int64_t, engine::Decision> decisions,
-                            std::function<void(Status)> then) {
-  if (decisions.empty()) return then(OkStatus());
+                            std::map<std::int64_t, engine::Decision> decisions, Decided then,
+                            std::vector<engine::Decision> known) {
+  if (decisions.empty()) return then(std::move(known));
   const auto [slot, decision] = *decisions.begin();
   decisions.erase(decisions.begin());
   uses_.decisions.decision_register().Write(
       job, slot, decision,
-      [this, job, decisions = std::move(decisions),
-       then = std::move(then)](const Result<engine::Decision>& held) mutable {
+      [this, job, decisions = std::move(decisions), then = std::move(then),
+       known = std::move(known)](const Result<engine::Decision>& held) mutable {
         if (!held) return then(held.error());
-        // The register was not lost. Nodes learn this from it when the table explains their job.
-        AddEvent(engine::Severity::kWarning, job,
-                 held->commit
-                     ? fmt::format("its change {} was committed: rebuild again once its "
-                                   "nodes have followed that",
-                                   held->transaction)
-                     : fmt::format("its change {} is rolled back: it was not committed when "
-                                   "registrar.db was lost",
-                                   held->transaction));
-        Decide(job, std::move(decisions), std::move(then));
+        known.push_back(*held);
+        Decide(job, std::move(decisions), std::move(then), std::move(known));
       });
 }
 
@@ -285,14 +277,10 @@ void TableRebuilder::OnAnswers(const NodeQueryClient::Answers& answers, const Re
   for (const auto& [name, held] : told.jobs) {
     if (held.rows.empty() && told.unreadable.contains(name)) continue;  // that is said already
     auto job = RestorableFrom(name, told);
-    if (!job && held.rows.empty()) {
-      run->rowless.push_back(job.error().message);
-      continue;
-    }
     if (job) {
       run->jobs.push_back(std::move(*job));
     } else {
-      run->left.push_back(job.error().message);
+      (held.rows.empty() ? run->rowless : run->left).push_back(job.error().message);
     }
   }
   run->snapshots = std::move(told.snapshots);
@@ -312,15 +300,27 @@ void TableRebuilder::RestoreNext(const std::shared_ptr<Run>& run) {
   for (const auto& [slot, transaction] : job->to_abort) {
     decisions[slot] = engine::AbortOf(transaction);
   }
-  Decide(job->name, std::move(decisions), [this, run, job](const Status& decided) {
-    if (decided) return RestoreDecided(run, job);
+  Decide(job->name, std::move(decisions), [this, run, job](const auto& decided) {
+    if (decided) return RestoreDecided(run, job, *decided);
     run->left.push_back(fmt::format("job '{}': {}", job->name, decided.error().ToString()));
     RestoreNext(run);
   });
 }
 
 void TableRebuilder::RestoreDecided(const std::shared_ptr<Run>& run,
-                                    const std::shared_ptr<Restorable>& job) {
+                                    const std::shared_ptr<Restorable>& job,
+                                    const std::vector<engine::Decision>& decisions) {
+  for (const engine::Decision& held : decisions) {
+    // If it holds a commit, the register was not lost. Nodes learn that from it when the table
+    // explains their job.
+    AddEvent(engine::Severity::kWarning, job->name,
+             held.commit ? fmt::format("its change {} was committed: rebuild again once its nodes "
+                                       "have followed that",
+                                       held.transaction)
+                         : fmt::format("its change {} is rolled back: it was not committed when "
+                                       "registrar.db was lost",
+                                       held.transaction));
+  }
   uses_.decisions.FindFree(job->name, [this, run, job](const Result<std::int64_t>& slot) {
     Status done = slot ? OkStatus() : Status(slot.error());
     if (done) {
@@ -443,7 +443,7 @@ void TableRebuilder::StopWith(const std::string& name, bool destroys, const Told
   const auto of_job = told.jobs.find(name);
   if (of_job != told.jobs.end() && !OutlivesJournal())
     decisions = DecisionsToEnd(of_job->second.changes);
-  Decide(name, std::move(decisions), [this, name, held, reply](const Status& decided) {
+  Decide(name, std::move(decisions), [this, name, held, reply](const auto& decided) {
     if (!decided) return reply->Fail(decided.error());
     Destroy(name, held, reply);
   });

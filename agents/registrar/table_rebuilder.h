@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agents/node/job_row.h"
 #include "agents/registrar/decisions.h"
@@ -102,13 +103,15 @@ class TableRebuilder : public RegistrarPart {
   /// \pre its changes are decided
   void Destroy(const std::string& name, const HeldState& held, const ReplyPtr& reply);
   HeldState HeldStateOf(const std::string& name) const;
-  /// Writes the decisions of a job, by slot. Stops at the first error.
+  using Decided = std::function<void(Result<std::vector<engine::Decision>>)>;
+  /// Writes the decisions of a job, by slot. Stops at the first error. `then` gets those that the
+  /// register holds, after those in `known`.
   void Decide(const std::string& job, std::map<std::int64_t, engine::Decision> decisions,
-              std::function<void(Status)> then);
+              Decided then, std::vector<engine::Decision> known = {});
   /// One job after the other. Decides its changes first: its next slot follows theirs.
   void RestoreNext(const std::shared_ptr<Run>& run);
-  /// \pre its changes are decided
-  void RestoreDecided(const std::shared_ptr<Run>& run, const std::shared_ptr<Restorable>& job);
+  void RestoreDecided(const std::shared_ptr<Run>& run, const std::shared_ptr<Restorable>& job,
+                      const std::vector<engine::Decision>& decisions);
   Status Restore(const std::string& name, JobTableRow row);
   /// The registrar has lost the row of the job's newest snapshot too.
   void AdoptSnapshot(const Job& job, const Run& run);

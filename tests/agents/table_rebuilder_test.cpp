@@ -447,6 +447,9 @@ class TableRebuilderTest : public QObject {
       QCOMPARE(office.Stop(true), std::string());
       QCOMPARE(office.reply.job().step(), std::int64_t{41});
       QCOMPARE(office.destroyed, std::vector<std::string>{"nano"});
+      QVERIFY(std::ranges::none_of(office.around.events(), [](const engine::Event& event) {
+        return event.text.find("rebuild again once") != std::string::npos;
+      }));
       // Nodes end the change first, and then free what is stale.
       const engine::Decision commit{
           .commit = true, .transaction = kChange, .epoch = 5, .layout_hash = "0000000000000abc"};
