@@ -129,6 +129,7 @@ Status JobTable::JournalEnd(const std::string& name) {
   const Status put = journal_.Put(EndedKeyOf(name), OriginsText(origins));
   if (publisher_.NoteJournaled(put)) {
     left_marks_.erase(name);
+    world_.fault_point("registrar.job_ended");
     static_cast<void>(journal_.Erase(KeyOf(name)));
   } else {
     left_marks_.insert(name);  // the disk may have it although it says that it does not
@@ -166,6 +167,7 @@ Status JobTable::EndUnknown(const std::string& name) {
     return put;
   }
   left_marks_.erase(name);
+  world_.fault_point("registrar.job_ended");
   static_cast<void>(journal_.Erase(KeyOf(name)));
   static_cast<void>(ForgetSetAside(name));
   ended_[name] = std::move(origins);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/past.h"
+#include "app/commands/sample_text.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 
@@ -23,12 +23,7 @@ constexpr std::int64_t kMostMetricSteps = std::int64_t{1} << 40;
 
 void printSample(const Invocation& call, const engine::Sample& sample) {
   if (call.json) return printLine(toJson(sample));
-  const double rate = sample.tokens_per_second;
-  fmt::print("{}  step {:>6}  loss {:>9.6f}  grad norm {:>9.6f}  {:>8} tokens/s",
-             formatClock(sample.time), sample.step, sample.loss, sample.grad_norm,
-             std::isfinite(rate) ? fmt::format("{:.0f}", rate) : "-");
-  for (const auto& [name, value] : sample.metrics) fmt::print("  {} {:.6g}", name, value);
-  fmt::print("\n");
+  fmt::print("{}\n", sampleText(sample));
 }
 
 int runMetrics(const Invocation& call) {

@@ -34,7 +34,7 @@ class PartOffice {
                {},
                [this] { return sim_.wall_clock(); },
                {},
-               {},
+               [](const std::string&) {},
                {},
                [](const auto& work, const auto& then) {
                  work();

@@ -2,7 +2,9 @@
 #include "app/commands/units.h"
 
 #include <QTest>
+#include <limits>
 
+#include "app/commands/sample_text.h"
 #include "engine/cluster/certificate.h"
 #include "tests/support/test_main.h"
 
@@ -104,6 +106,26 @@ class UnitsTest : public QObject {
     QCOMPARE(formatSeconds(0.0124), std::string("12.4 ms"));
     QCOMPARE(formatSeconds(3.214), std::string("3.21 s"));
     QCOMPARE(formatSeconds(125), std::string("2 min 05 s"));
+  }
+
+  void aRateThatWasNotMeasuredIsADash() {
+    tessera::engine::Sample sample;
+    sample.step = 12;
+    sample.loss = 2.314;
+    sample.grad_norm = 0.812;
+    sample.tokens_per_second = 5800;
+    sample.metrics["accuracy"] = 0.5;
+    const auto behind_the_time = [&] {
+      const std::string line = sampleText(sample);
+      return line.substr(line.find("  step"));
+    };
+    QCOMPARE(behind_the_time(),
+             std::string("  step     12  loss  2.314000  grad norm  0.812000      5800 tokens/s  "
+                         "accuracy 0.5"));
+    sample.tokens_per_second = std::numeric_limits<double>::quiet_NaN();
+    QCOMPARE(behind_the_time(),
+             std::string("  step     12  loss  2.314000  grad norm  0.812000         - tokens/s  "
+                         "accuracy 0.5"));
   }
 
   void tableColumnsAlign() {

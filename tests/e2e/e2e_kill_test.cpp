@@ -197,6 +197,33 @@ class E2eKillTest : public QObject {
     QCOMPARE(ranks().size(), 2U);
   }
 
+  // Between the mark of the job's end and the erasure of its row. The mark alone holds.
+  void dyingWhileAJobEnds() {
+    const QString point = QStringLiteral("registrar.job_ended"), brief = QStringLiteral("brief");
+    const auto start = [&] {
+      return StartExactJob(*m_cluster, brief, QStringLiteral("dp=1"), QStringLiteral("n1g0"));
+    };
+    QVERIFY2(start().code == 0, start().Text());
+    QVERIFY(m_cluster->WaitStep(brief, 1));
+    const auto agent = m_cluster->Agent(kRegistrar);
+    QVERIFY(agent.has_value());
+    QVERIFY(m_faults.KillAt(kRegistrar, point));
+    const Outcome stop = m_cluster->Run({"job", "stop", brief, "--yes"}, 60);
+    QVERIFY2(!m_faults.IsPending(kRegistrar, point), stop.Text());
+    QVERIFY(rejoined(kRegistrar, *agent));
+    // Its node frees what it holds of the job, and the name is free.
+    const auto has_ended = [&] {
+      return m_cluster->Job(brief).is_null() && m_cluster->Children(kParticipant, kExactProgram).empty();
+    };
+    QVERIFY(LocalCluster::WaitFor(has_ended, 20));
+    const Outcome again = start();
+    QVERIFY2(again.code == 0, again.Text());
+    QVERIFY(m_cluster->WaitStep(brief, 1));
+    const Outcome stopped = m_cluster->Run({"job", "stop", brief, "--yes"});
+    QVERIFY2(stopped.code == 0, stopped.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   void everyStepIsInTheHistoryOnce() {
     const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the journals of agents and of the registrar. An input is read as a row of each kind.
+// Rows of the journals of agents and of the registrar. An input is read as a row of each kind, and
+// as the two rows of a node's part in a transaction.
 #include "agents/node/job_row.h"
+#include "agents/node/transaction_part.h"
 #include "agents/registrar/checkpoint_row.h"
 #include "agents/registrar/txn_row.h"
+#include "agents/sim/memory_store.h"
 #include "agents/views/snapshot_row.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -24,6 +27,18 @@ void Try(const std::string& text, const Read& read) {
   if (agents::ToText(*again) != once) std::abort();
 }
 
+/// The two rows of a node's part in a transaction: the input is its state, a line, and its message.
+void TryPart(const std::string& text) {
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos) return;
+  agents::sim::MemoryStore journal;
+  journal.rows["txn/state"] = text.substr(0, line);
+  journal.rows["txn/prepare"] = text.substr(line + 1);
+  const auto kept = agents::TransactionPart::Load(journal);
+  if (!kept) return fuzz::CheckError(kept.error());
+  if (*kept && (*kept)->prepare.size() >= text.size()) std::abort();
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -39,5 +54,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Try(text, with_key(agents::ParseScheduleRow));
   Try(text, agents::ParseTxnRow);
   Try(text, agents::ParseRoundRow);
+  TryPart(text);
   return 0;
 }

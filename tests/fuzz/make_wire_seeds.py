@@ -225,6 +225,10 @@ def journal():
         write("journal", name, json.dumps(row).encode())
     write("journal", "round", b"9 2 n1 was lost")
     write("journal", "round-lines", b"9 x\nn1 was lost")
+    write("journal", "part", b"7 3 1\n7 \x0a\x04nano")
+    write("journal", "part-of-another", b"7 3\n8 x")
+    write("journal", "part-unknown-state", b"7 99\n7 x")
+    write("journal", "part-large", b"9223372036854775808 1\n1 a")
 
 
 def main():
