@@ -684,6 +684,8 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "data-parallel degree"),
       QT_TRANSLATE_NOOP("Sentences", "tensor-parallel degree"),
       QT_TRANSLATE_NOOP("Sentences", "pipeline stages"),
+      QT_TRANSLATE_NOOP("Sentences", "expert-parallel degree"),
+      QT_TRANSLATE_NOOP("Sentences", "context-parallel degree"),
       QT_TRANSLATE_NOOP("Sentences", "tensors of the state"),
       QT_TRANSLATE_NOOP("Sentences", "memory of a GPU"),
       QT_TRANSLATE_NOOP("Sentences", "one copy of the state"),

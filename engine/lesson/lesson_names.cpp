@@ -26,6 +26,8 @@ constexpr std::array kLessonNames = {
     LessonName{"dp", kC, "", "data-parallel degree", false},
     LessonName{"tp", kC, "", "tensor-parallel degree", false},
     LessonName{"pp", kC, "", "pipeline stages", false},
+    LessonName{"ep", kC, "", "expert-parallel degree", false},
+    LessonName{"cp", kC, "", "context-parallel degree", false},
     LessonName{"devices", kC, "", "GPUs of the job", false},
     LessonName{"nodes", kC, "", "nodes of the job", false},
     LessonName{"zero", kC, "", "ZeRO", false},
@@ -149,6 +151,8 @@ class StageValues {
     if (name.name == "dp") return Number(name, mesh[ptc::Axis::kDp]);
     if (name.name == "tp") return Number(name, mesh[ptc::Axis::kTp]);
     if (name.name == "pp") return Number(name, mesh[ptc::Axis::kPp]);
+    if (name.name == "ep") return Number(name, mesh[ptc::Axis::kEp]);
+    if (name.name == "cp") return Number(name, mesh[ptc::Axis::kCp]);
     if (name.name == "devices") return Number(name, std::int64_t{layout_.mesh().num_ranks()});
     if (name.name == "nodes") {
       std::set<std::int32_t> nodes;

@@ -1035,6 +1035,14 @@
         <translation>Pipeline-Stages</translation>
     </message>
     <message>
+        <source>expert-parallel degree</source>
+        <translation>Grad der Expertenparallelität</translation>
+    </message>
+    <message>
+        <source>context-parallel degree</source>
+        <translation>Grad der Kontextparallelität</translation>
+    </message>
+    <message>
         <source>tensors of the state</source>
         <translation>Tensoren des Zustands</translation>
     </message>
