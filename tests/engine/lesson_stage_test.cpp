@@ -248,7 +248,7 @@ class LessonStageTest : public QObject {
   // Every file of resources/lessons is in the program, and each is rehearsed.
   void shippedLessonsRun_data() {
     QTest::addColumn<QString>("name");
-    QCOMPARE(engine::LessonFileNames().size(), std::size_t{12});
+    QCOMPARE(engine::LessonFileNames().size(), std::size_t{14});
     for (const std::string& name : engine::LessonFileNames())
       QTest::newRow(name.c_str()) << QString::fromStdString(name);
   }

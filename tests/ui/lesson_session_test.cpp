@@ -120,7 +120,7 @@ class LessonSessionTest : public QObject {
     ui::LessonSession session(records);
     {
       const ui::Language german{QLocale(QLocale::German)};
-      QCOMPARE(ui::lessonEntries().size(), std::size_t{12});
+      QCOMPARE(ui::lessonEntries().size(), std::size_t{14});
       QCOMPARE(ui::lessonEntries().front().title, QStringLiteral("Was ein Shard ist"));
       QVERIFY(session.open(QStringLiteral("shards")).has_value());
       QCOMPARE(session.name(), QStringLiteral("shards"));
