@@ -25,6 +25,7 @@
 #include "ui/models/operator_seat.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
+#include "ui/picture/picture.h"
 #include "ui/views/selection_model.h"
 #include "ui/views/shown_layout.h"
 
@@ -86,6 +87,8 @@ struct MainWindow::Impl : QObject {
   QString cancelBlockedReason() const;
   /// Asks for the limit of the change in progress.
   void askThrottle();
+  /// What can be saved as a picture now.
+  std::vector<Picture> pictures() const;
 
   // Connects the parts: main_window_connect.cpp.
   void connectAll();

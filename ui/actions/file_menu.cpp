@@ -2,14 +2,51 @@
 /// \file
 /// The commands of the File menu.
 
-#include <QFileDialog>
+#include <QDockWidget>
+#include <utility>
 
 #include "ui/actions/menus.h"
+#include "ui/dialogs/picture_dialog.h"
 #include "ui/main_window_impl.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
+#include "ui/views/colour_bar.h"
+#include "ui/widgets/legend.h"
+#include "ui/window/centre_pane.h"
 #include "ui/window/cluster_chooser.h"
+#include "ui/window/side_pane.h"
 #include "ui/window/window_dialogs.h"
 
 namespace tessera::ui {
+
+// The shown view comes first.
+std::vector<Picture> MainWindow::Impl::pictures() const {
+  std::vector<Picture> all;
+  for (View* view : centre->views()) {
+    if (!centre->isShown(view->id())) continue;
+    Picture picture = pictureOf(view->title(), view->id(), view->picture());
+    if (view->usesColours()) {
+      picture = withLegend(std::move(picture), colours->legend()->entries(),
+                           colours->legend()->isQuantity());
+    }
+    all.push_back(std::move(picture));
+  }
+  if (rightDock->isVisible()) {
+    all.push_back(
+        pictureOf(rightDock->windowTitle(), QStringLiteral("details"), side->currentWidget()));
+  }
+  JobPlots* const plots = timeline->plots();
+  if (plots->isVisible()) {
+    all.push_back(
+        {.title = tr("Plots"),
+         .name = QStringLiteral("plots"),
+         .description = plots->accessibleDescription(),
+         .size = plots->size(),
+         .draw = [plots](QPaintDevice& device) { plots->drawTo(&device, plots->size()); }});
+  }
+  all.push_back(pictureOf(tr("Whole window"), QStringLiteral("tessera"), &window));
+  return all;
+}
 
 void MainWindow::Impl::addFileActions() {
   const QString file = Menus::file();
@@ -68,16 +105,18 @@ void MainWindow::Impl::addFileActions() {
   actions->add({.id = id("file.picture"),
                 .menu = file,
                 .text = tr("Save &Picture…"),
-                .statusTip = tr("Save the window as a PNG file"),
+                .statusTip = tr("Save a view, the plots or the window as a PNG or SVG file"),
                 .icon = id("picture"),
                 .shortcuts = Keys{keys("Ctrl+Shift+P")}},
                [this] {
-                 const QString name = QFileDialog::getSaveFileName(&window, tr("Save picture"),
-                                                                   QStringLiteral("tessera.png"),
-                                                                   tr("PNG pictures (*.png)"));
-                 if (!name.isEmpty() && !window.grabTo(name)) {
-                   showError(tr("The picture could not be written to %1.").arg(name));
-                 }
+                 auto* dialog = new PictureDialog(pictures(), &window);
+                 dialog->setAttribute(Qt::WA_DeleteOnClose);
+                 QObject::connect(
+                     dialog, &PictureDialog::saved, &window,
+                     [this](const QString& name) { say(tr("The picture is in %1.").arg(name)); });
+                 QObject::connect(dialog, &PictureDialog::failed, &window,
+                                  [this](const QString& why) { showError(why); });
+                 dialog->open();
                });
   actions->add({.id = id("file.quit"),
                 .menu = file,

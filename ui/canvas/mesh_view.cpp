@@ -15,6 +15,7 @@
 #include "ui/canvas/accessible_mesh_view.h"
 #include "ui/canvas/scene_painter.h"
 #include "ui/format.h"
+#include "ui/picture/svg_device.h"
 #include "ui/theme.h"
 
 namespace tessera::ui {
@@ -400,16 +401,29 @@ void MeshView::paintEvent(QPaintEvent* event) {
   const QRect area = event->rect();
   // Whole layers, which Qt clips to what is to be painted: at a fractional scale the edges of that
   // lie inside pixels.
-  p.drawImage(QPoint(0, 0), m_cells);
+  const ScenePainter drawing = painter();
+  const bool isVector = takesVectors(p);
+  if (isVector) {
+    p.translate(-offset());
+    drawing.paintAll(p, area.translated(offset()));
+    p.translate(offset());
+  } else {
+    p.drawImage(QPoint(0, 0), m_cells);
+  }
   if (!m_flows.isNull()) {
     // All lines, or pale behind those of the devices that the user looks at.
     if (!m_ownPaths.empty()) p.setOpacity(kBehindOpacity);
-    p.drawImage(QPoint(0, 0), m_flows);
+    if (isVector) {
+      p.translate(-offset());
+      drawing.paintFlows(p, m_paths);
+      p.translate(offset());
+    } else {
+      p.drawImage(QPoint(0, 0), m_flows);
+    }
     p.setOpacity(1);
   }
 
   p.setRenderHint(QPainter::Antialiasing);
-  const ScenePainter drawing = painter();
   p.save();
   p.translate(-offset());
   const QRect visible = area.translated(offset()).adjusted(-4, -4, 4, 4);

@@ -16,6 +16,8 @@
 #include "ui/plots/plot_curve.h"
 #include "ui/plots/sample_series.h"
 
+class QPaintDevice;
+
 namespace tessera::ui {
 
 /// The wheel zooms at the pointer, dragging pans, a double click shows everything and follows. A
@@ -87,6 +89,8 @@ class JobPlots : public QWidget {
   /// The visible plots as files, with the playhead and without the pointer.
   QByteArray toPng(QSize size, double scale) const;
   QByteArray toSvg(QSize size) const;
+  /// Draws lines and text, not pixels.
+  void drawTo(QPaintDevice* device, QSize size) const;
 
   QSize sizeHint() const override;
   /// So high that each of more than two plots can be read.

@@ -18,13 +18,16 @@ QByteArray JobPlots::toPng(QSize size, double scale) const {
   return pngOf(picture);
 }
 
-QByteArray JobPlots::toSvg(QSize size) const {
-  const QByteArray bytes = svgOf(*this, size, [&](QPaintDevice* file) {
+void JobPlots::drawTo(QPaintDevice* device, QSize size) const {
+  {
     const QScopedValueRollback exports(m_impl->exporting, true);
-    m_impl->canvas.drawTo(file, size);
-  });
+    m_impl->canvas.drawTo(device, size);
+  }
   m_impl->canvas.replot();
-  return bytes;
+}
+
+QByteArray JobPlots::toSvg(QSize size) const {
+  return svgOf(*this, size, [&](QPaintDevice* file) { drawTo(file, size); });
 }
 
 }  // namespace tessera::ui

@@ -5,8 +5,9 @@
 
 #include <QBuffer>
 #include <QPixmap>
-#include <QSvgGenerator>
 #include <QWidget>
+
+#include "ui/picture/svg_device.h"
 
 namespace tessera::ui {
 
@@ -19,16 +20,9 @@ QByteArray pngOf(const QPixmap& picture) {
 }
 
 QByteArray svgOf(const QWidget& named, QSize size, const std::function<void(QPaintDevice*)>& draw) {
-  QByteArray bytes;
-  QBuffer buffer(&bytes);
-  QSvgGenerator file;
-  file.setOutputDevice(&buffer);
-  file.setSize(size);
-  file.setViewBox(QRect(QPoint(), size));
-  file.setTitle(named.accessibleName());
-  file.setDescription(named.accessibleDescription());
+  SvgDevice file(size, size.width(), named.accessibleName(), named.accessibleDescription());
   draw(&file);
-  return bytes;
+  return file.bytes();
 }
 
 void drawVectors(QCustomPlot& plot, QPaintDevice* device, QSize size) {

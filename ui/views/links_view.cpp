@@ -245,6 +245,10 @@ QString LinksView::caption() const { return m_caption->text(); }
 QString LinksView::linkTitle() const { return m_title->text(); }
 QString LinksView::linkFacts() const { return m_facts->text(); }
 
+QWidget* LinksView::picture() {
+  return words().isEmpty() ? m_canvas->viewport() : static_cast<QWidget*>(this);
+}
+
 QWidget* LinksView::focusTarget() { return m_canvas; }
 
 void LinksView::showLayout(const ShownLayout& layout) {

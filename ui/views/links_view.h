@@ -46,6 +46,7 @@ class LinksView : public Surface, public View {
   QKeySequence key() const override { return QKeySequence(QStringLiteral("Ctrl+3")); }
   QWidget* widget() override { return this; }
   bool usesColours() const override { return false; }
+  QWidget* picture() override;
   QWidget* focusTarget() override;
   void showLayout(const ShownLayout& layout) override;
   void setStale(double age, const QString& asOf) override;

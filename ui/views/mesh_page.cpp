@@ -29,6 +29,10 @@ void MeshPage::setClusterShown(bool shown) {
   setCurrentWidget(shown ? static_cast<QWidget*>(m_mesh) : m_state);
 }
 
+QWidget* MeshPage::picture() {
+  return currentWidget() == m_mesh ? m_mesh->viewport() : currentWidget();
+}
+
 QWidget* MeshPage::focusTarget() { return m_mesh; }
 
 // Another view may select devices that the scene does not show; the mesh drops them for all views.

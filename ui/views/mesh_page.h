@@ -30,6 +30,7 @@ class MeshPage : public QStackedWidget, public View {
   QString statusTip() const override { return tr("Show the GPUs and the shards that they hold"); }
   QKeySequence key() const override { return QKeySequence(QStringLiteral("Ctrl+1")); }
   QWidget* widget() override { return this; }
+  QWidget* picture() override;
   QWidget* focusTarget() override;
   QList<Command> commands() override;
   void showLayout(const ShownLayout& layout) override;

@@ -16,6 +16,7 @@
 #include "ui/canvas/paint_tools.h"
 #include "ui/format.h"
 #include "ui/models/device_names.h"
+#include "ui/picture/svg_device.h"
 #include "ui/theme.h"
 #include "ui/views/shard_looks.h"
 #include "ui/views/tensor_frame.h"
@@ -323,7 +324,13 @@ void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
   const bool faded = !m_highlighted.empty() && held.size() < parts.parts.size();
   const Stamp stamp{after, m_content.layouts->lookAlike(after, place.tensor), pixels.width(),
                     pixels.height(), faded};
-  p.drawImage(area.topLeft(), stampOf(stamp, place.tensor));
+  if (takesVectors(p)) {
+    std::vector<std::size_t> all(parts.parts.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    drawParts(p, area, after, parts, all, faded ? kFadedShard : 1);
+  } else {
+    p.drawImage(area.topLeft(), stampOf(stamp, place.tensor));
+  }
   if (faded) drawParts(p, area, after, parts, held, 1);
 }
 
@@ -366,6 +373,12 @@ void ModelMap::draw() {
   m_picture.setDevicePixelRatio(ratio);
   m_picture.fill(Theme::current().canvas);
   QPainter p(&m_picture);
+  drawAll(p);
+  m_dirty = false;
+  m_drawing = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+}
+
+void ModelMap::drawAll(QPainter& p) const {
   const int scrolled = verticalScrollBar()->value();
   const double top = scrolled, bottom = scrolled + viewport()->height();
   for (const bool after : {false, true}) {
@@ -375,18 +388,23 @@ void ModelMap::draw() {
       drawTensor(p, after, place);
     }
   }
+  p.save();
   p.translate(0, -scrolled);
   p.setRenderHint(QPainter::Antialiasing);
   if (m_content.layouts && m_height > 0) drawNames(p);
-  m_dirty = false;
-  m_drawing = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+  p.restore();
 }
 
 void ModelMap::paintEvent(QPaintEvent* event) {
   ++m_paintCount;
   if (m_dirty) draw();
   QPainter p(viewport());
-  p.drawImage(QPoint(0, 0), m_picture);
+  if (takesVectors(p)) {
+    p.fillRect(viewport()->rect(), Theme::current().canvas);
+    drawAll(p);
+  } else {
+    p.drawImage(QPoint(0, 0), m_picture);
+  }
   if (m_hoveredTensor) {
     const QRectF rect = rectOf(m_hoveredTensor->first, m_hoveredTensor->second);
     p.setPen(QPen(Theme::current().accent, 1));

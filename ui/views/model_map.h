@@ -116,6 +116,7 @@ class ModelMap : public QAbstractScrollArea {
   void relayout();
   double shift(bool after) const;  // of a side, to the right
   void draw();
+  void drawAll(QPainter& p) const;
   void drawTensor(QPainter& painter, bool after, const Place& place) const;
   const QImage& stampOf(const Stamp& stamp, int tensor) const;
   /// The parts that the highlighted devices hold, ascending.

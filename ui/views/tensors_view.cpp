@@ -262,6 +262,12 @@ QAbstractButton* TensorsView::chip(Scope scope) const {
   return m_scopes->button(static_cast<int>(scope));
 }
 
+QWidget* TensorsView::picture() {
+  if (!words().isEmpty()) return this;
+  return m_pictures->currentWidget() == m_canvas ? static_cast<QWidget*>(m_canvas)
+                                                 : m_map->viewport();
+}
+
 QWidget* TensorsView::focusTarget() {
   return m_pictures->currentWidget() == m_canvas ? static_cast<QWidget*>(m_canvas) : m_map;
 }

@@ -44,6 +44,7 @@ class TensorsView : public Surface, public View {
   }
   QKeySequence key() const override { return QKeySequence(QStringLiteral("Ctrl+2")); }
   QWidget* widget() override { return this; }
+  QWidget* picture() override;
   QWidget* focusTarget() override;
   QLineEdit* filter() override;
   void showLayout(const ShownLayout& layout) override;

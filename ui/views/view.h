@@ -51,6 +51,8 @@ class View {
   virtual QString statusTip() const = 0;
   virtual QKeySequence key() const = 0;
   virtual QWidget* widget() = 0;
+  /// What a picture of the view shows: it without the controls around it.
+  virtual QWidget* picture() { return widget(); }
   /// Controls in the row of the tabs; null if there are none.
   virtual QWidget* corner() { return nullptr; }
   /// Whether the colours of the devices appear in it, so that the legend is shown.

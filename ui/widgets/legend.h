@@ -23,6 +23,7 @@ class Legend : public QWidget {
   void setIsolated(std::optional<int> swatch);
   std::optional<int> isolated() const { return m_isolated; }
   const std::vector<MeshScene::LegendEntry>& entries() const { return m_entries; }
+  bool isQuantity() const { return m_isQuantity; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {60, 20}; }
   /// Returns the position of an entry; null if it is not drawn.
