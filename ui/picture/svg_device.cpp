@@ -227,9 +227,16 @@ int SvgDevice::metric(PaintDeviceMetric metric) const {
     case PdmPhysicalDpiX:
     case PdmPhysicalDpiY:
       return qRound(dotsPerInch());
-    default:
-      return QPaintDevice::metric(metric);
+    case PdmNumColors:
+      return 0;  // any
+    case PdmDepth:
+      return 32;
+    case PdmDevicePixelRatio:
+      return 1;
+    case PdmDevicePixelRatioScaled:
+      return static_cast<int>(devicePixelRatioFScale());
   }
+  return 0;
 }
 
 }  // namespace tessera::ui
