@@ -402,8 +402,8 @@ void MeshView::paintEvent(QPaintEvent* event) {
   // Whole layers, which Qt clips to what is to be painted: at a fractional scale the edges of that
   // lie inside pixels.
   const ScenePainter drawing = painter();
-  const bool isVector = takesVectors(p);
-  if (isVector) {
+  const bool isPicture = paintsPicture(p, *viewport());
+  if (isPicture) {
     p.translate(-offset());
     drawing.paintAll(p, area.translated(offset()));
     p.translate(offset());
@@ -413,7 +413,7 @@ void MeshView::paintEvent(QPaintEvent* event) {
   if (!m_flows.isNull()) {
     // All lines, or pale behind those of the devices that the user looks at.
     if (!m_ownPaths.empty()) p.setOpacity(kBehindOpacity);
-    if (isVector) {
+    if (isPicture) {
       p.translate(-offset());
       drawing.paintFlows(p, m_paths);
       p.translate(offset());

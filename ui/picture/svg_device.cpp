@@ -9,6 +9,7 @@
 #include <QPainterPath>
 #include <QPixmap>
 #include <QScreen>
+#include <QWidget>
 #include <cmath>
 
 namespace tessera::ui {
@@ -93,8 +94,10 @@ QByteArray svgPen(const QPen& pen, double opacity) {
 
 }  // namespace
 
-bool takesVectors(const QPainter& painter) {
-  return painter.paintEngine()->type() == QPaintEngine::SVG;
+bool paintsPicture(const QPainter& painter, const QWidget& widget) {
+  const QPaintEngine* const engine = painter.paintEngine();
+  return engine->type() == QPaintEngine::SVG ||
+         !qFuzzyCompare(engine->paintDevice()->devicePixelRatioF(), widget.devicePixelRatioF());
 }
 
 class SvgDevice::Engine : public QPaintEngine {

@@ -12,12 +12,13 @@
 #include <memory>
 
 class QPainter;
+class QWidget;
 
 namespace tessera::ui {
 
-/// Whether the painter paints on a device that keeps vectors. A widget then paints what its cached
-/// images show.
-bool takesVectors(const QPainter& painter);
+/// Whether the painter of a widget paints a picture file, with vectors or with other pixels than
+/// the screen. The widget then paints what its cached images show.
+bool paintsPicture(const QPainter& painter, const QWidget& widget);
 
 /// Paint on it with one QPainter, then end the painter and take the bytes.
 /// Lines, areas and texts are vectors. Gradients, texture brushes and images are pixels.

@@ -314,7 +314,7 @@ std::vector<std::size_t> ModelMap::heldOf(const Parts& parts) const {
   return held;
 }
 
-void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
+void ModelMap::drawTensor(QPainter& p, bool after, const Place& place, bool isStamped) const {
   const qreal ratio = devicePixelRatioF();
   const QRect pixels = pixelsOf(place, after);
   const QRectF area(QPointF(pixels.topLeft()) / ratio, QSizeF(pixels.size()) / ratio);
@@ -324,7 +324,7 @@ void ModelMap::drawTensor(QPainter& p, bool after, const Place& place) const {
   const bool faded = !m_highlighted.empty() && held.size() < parts.parts.size();
   const Stamp stamp{after, m_content.layouts->lookAlike(after, place.tensor), pixels.width(),
                     pixels.height(), faded};
-  if (takesVectors(p)) {
+  if (!isStamped) {
     std::vector<std::size_t> all(parts.parts.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     drawParts(p, area, after, parts, all, faded ? kFadedShard : 1);
@@ -373,19 +373,19 @@ void ModelMap::draw() {
   m_picture.setDevicePixelRatio(ratio);
   m_picture.fill(Theme::current().canvas);
   QPainter p(&m_picture);
-  drawAll(p);
+  drawAll(p, true);
   m_dirty = false;
   m_drawing = static_cast<double>(timer.nsecsElapsed()) / 1e6;
 }
 
-void ModelMap::drawAll(QPainter& p) const {
+void ModelMap::drawAll(QPainter& p, bool isStamped) const {
   const int scrolled = verticalScrollBar()->value();
   const double top = scrolled, bottom = scrolled + viewport()->height();
   for (const bool after : {false, true}) {
     if (after && !comparing()) break;
     for (const Place& place : m_places) {
       if (place.rect.bottom() < top || place.rect.top() > bottom) continue;
-      drawTensor(p, after, place);
+      drawTensor(p, after, place, isStamped);
     }
   }
   p.save();
@@ -399,9 +399,9 @@ void ModelMap::paintEvent(QPaintEvent* event) {
   ++m_paintCount;
   if (m_dirty) draw();
   QPainter p(viewport());
-  if (takesVectors(p)) {
+  if (paintsPicture(p, *viewport())) {
     p.fillRect(viewport()->rect(), Theme::current().canvas);
-    drawAll(p);
+    drawAll(p, false);
   } else {
     p.drawImage(QPoint(0, 0), m_picture);
   }

@@ -116,8 +116,9 @@ class ModelMap : public QAbstractScrollArea {
   void relayout();
   double shift(bool after) const;  // of a side, to the right
   void draw();
-  void drawAll(QPainter& p) const;
-  void drawTensor(QPainter& painter, bool after, const Place& place) const;
+  /// With `isStamped` tensors are images, which those that look alike share.
+  void drawAll(QPainter& p, bool isStamped) const;
+  void drawTensor(QPainter& painter, bool after, const Place& place, bool isStamped) const;
   const QImage& stampOf(const Stamp& stamp, int tensor) const;
   /// The parts that the highlighted devices hold, ascending.
   std::vector<std::size_t> heldOf(const Parts& parts) const;
