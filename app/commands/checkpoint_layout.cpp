@@ -80,7 +80,7 @@ std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) 
   const ptc::RuleMatcher matcher(rules.rules);
   std::int64_t layers = 0;
   for (const StoredTensor& tensor : source.tensors()) {
-    for (std::size_t r = 0; r < rules.rules.size(); ++r) {
+    for (const std::size_t r : matcher.Candidates(tensor.name)) {
       const auto fit = matcher.Match(r, tensor.name);
       if (!fit) continue;
       if (fit->layer()) layers = std::max(layers, *fit->layer() + 1);

@@ -62,6 +62,11 @@ Result<ModelFacts> FactsOf(const ptc::NamedText& tensors) {
   return facts;
 }
 
+Result<std::string> RuleSetOfModel(std::string_view model) {
+  TESSERA_TRY(const ptc::NamedText tensors, FindCatalogueTensors(model));
+  return ptc::ReadRuleSetName(tensors);
+}
+
 Result<ModelFacts> FactsOfModel(std::string_view model) {
   TESSERA_TRY(const ptc::NamedText tensors, FindCatalogueTensors(model));
   return FactsOf(tensors);

@@ -37,6 +37,9 @@ struct ModelFacts {
 };
 /// \error kInvalidArgument `FILE:LINE: …`
 Result<ModelFacts> FactsOf(const ptc::NamedText& tensors);
+/// ModelFacts::rules of a model of the catalogue, without the work of the other facts.
+/// \error kNotFound as FindCatalogueTensors
+Result<std::string> RuleSetOfModel(std::string_view model);
 /// FactsOf for a model of the catalogue.
 /// \error kNotFound as FindCatalogueTensors
 Result<ModelFacts> FactsOfModel(std::string_view model);

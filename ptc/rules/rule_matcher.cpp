@@ -55,7 +55,7 @@ std::optional<std::int64_t> NumberAfter(std::string_view name, std::size_t at,
 }  // namespace
 
 RuleMatcher::RuleMatcher(const std::vector<CutRule>& rules)
-    : rules_(rules), words_{std::string(kUsualWord)} {
+    : rules_(rules), index_(rules), words_{std::string(kUsualWord)} {
   for (const CutRule& rule : rules) {
     const std::size_t mark = rule.match.find(kLayerMark);
     if (mark == std::string::npos) continue;

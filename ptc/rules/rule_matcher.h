@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptc/rules/rule_index.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::ptc {
@@ -30,6 +31,10 @@ class RuleMatcher {
     std::optional<std::int64_t> layer_of_name = {};
     std::optional<std::int64_t> layer() const { return match.layer ? match.layer : layer_of_name; }
   };
+  /// The rules that may match the name, ascending; Match is nullopt for all others.
+  std::vector<std::size_t> Candidates(std::string_view name) const {
+    return index_.Candidates(name);
+  }
   std::optional<Fit> Match(std::size_t rule, std::string_view name) const;
   /// Returns the number of the layer if the rule's pattern fits the name, but the rule would take
   /// the tensor out of that layer. Match then returns nullopt.
@@ -39,6 +44,7 @@ class RuleMatcher {
 
  private:
   const std::vector<CutRule>& rules_;
+  const RuleIndex index_;
   std::vector<std::string> words_;   // "layers.", "h.": up to the number
   std::vector<bool> leaves_layers_;  // by rule: names no layer, and is for the first or last stage
 };

@@ -100,8 +100,9 @@ class Applier {
     const CutRule* rule;
     RuleMatcher::Fit fit;
   };
-  std::optional<Chosen> FirstRule(std::string_view name) const {
-    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+  std::optional<Chosen> FirstRule(std::string_view name) {
+    for (const std::size_t r : matcher_.Candidates(name)) {
+      ++report_.num_matched;
       if (const auto fit = matcher_.Match(r, name)) return Chosen{&cuts_[r], *fit};
     }
     return std::nullopt;
@@ -109,8 +110,9 @@ class Applier {
   /// As FirstRule. Counts the tensor for that rule, and marks in fits_ all rules that match.
   std::optional<Chosen> Choose(std::string_view name) {
     std::optional<Chosen> chosen;
-    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+    for (const std::size_t r : matcher_.Candidates(name)) {
       if (chosen && fits_[r]) continue;
+      ++report_.num_matched;
       const auto fit = matcher_.Match(r, name);
       if (!fit) continue;
       fits_[r] = true;
@@ -138,7 +140,7 @@ class Applier {
 
   Error NoRule(const ListedTensor& tensor, std::string_view name) const {
     std::string message = fmt::format("no rule of {} matches tensor '{}'", rules_name_, name);
-    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+    for (const std::size_t r : matcher_.Candidates(name)) {
       const auto layer = matcher_.TornLayer(r, name);
       if (!layer) continue;
       message += fmt::format(

@@ -71,6 +71,8 @@ struct RulesReport {
   std::vector<Rule> rules;      // in the order of the file
   StageRule stages;
   std::int64_t num_layers = 0;
+  /// How many patterns were matched with names: what the check costs.
+  std::int64_t num_matched = 0;
   /// Whether no tensor and no rule has a problem. ApplyRules may still fail for a reason that
   /// concerns several tensors.
   bool ok() const;

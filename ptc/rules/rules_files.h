@@ -45,6 +45,10 @@ struct TensorsFile {
 Result<TensorsFile> ReadTensors(const NamedText& file,
                                 OptimizerState state = OptimizerState::kAsFile);
 
+/// The name of the rule set that the tensors file states; empty: none. Reads no tensor.
+/// \error kInvalidArgument `FILE:LINE: …`
+Result<std::string> ReadRuleSetName(const NamedText& file);
+
 struct CutRule {
   std::string match;  // as written
   NamePattern pattern;

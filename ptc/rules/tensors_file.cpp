@@ -139,6 +139,12 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
   return tensor;
 }
 
+Result<JsonReader> ReaderOfTensorsFile(const NamedText& file, const JsonValue& root) {
+  return JsonReader::Make(
+      file, root, "the tensors file",
+      {"title", "source", "rules", "layers", "values", "optimizer", "masters", "tensors"});
+}
+
 /// Replaces `what` in all names of the tensor.
 void Rename(TensorSpec& spec, std::string_view what, std::string_view by) {
   spec.name = ReplaceAll(spec.name, what, by);
@@ -198,11 +204,17 @@ Result<OptimizerState> ParseOptimizerState(std::string_view text) {
   return InvalidArgument(fmt::format("optimizer '{}' is neither adamw nor none", text));
 }
 
+Result<std::string> ReadRuleSetName(const NamedText& file) {
+  TESSERA_TRY(const JsonValue root, ParseJson(file));
+  TESSERA_TRY(const auto reader, ReaderOfTensorsFile(file, root));
+  std::string rules;
+  TESSERA_RETURN_IF_ERROR(reader.Optional("rules", rules));
+  return rules;
+}
+
 Result<TensorsFile> ReadTensors(const NamedText& file, OptimizerState asked) {
   TESSERA_TRY(const JsonValue root, ParseJson(file));
-  TESSERA_TRY(const auto reader, JsonReader::Make(file, root, "the tensors file",
-                                                  {"title", "source", "rules", "layers", "values",
-                                                   "optimizer", "masters", "tensors"}));
+  TESSERA_TRY(const auto reader, ReaderOfTensorsFile(file, root));
   TensorsFile out;
   TESSERA_RETURN_IF_ERROR(reader.Optional("title", out.title));
   TESSERA_RETURN_IF_ERROR(reader.Optional("source", out.source));

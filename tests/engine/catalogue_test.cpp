@@ -118,6 +118,16 @@ class CatalogueTest : public QObject {
     QVERIFY(!sets.empty());
   }
 
+  void theRuleSetOfAModelIsReadAlone() {
+    for (const std::string& model : engine::CatalogueNames()) {
+      const auto facts = engine::FactsOfModel(model);
+      const auto rules = engine::RuleSetOfModel(model);
+      QVERIFY2(facts && rules, model.c_str());
+      QCOMPARE(*rules, facts->rules);
+    }
+    QVERIFY(!engine::RuleSetOfModel("no-model"));
+  }
+
   void unknownNamesAreAnsweredWithTheKnown() {
     const auto model = engine::FindCatalogueTensors("gpt-5");
     QVERIFY(!model);

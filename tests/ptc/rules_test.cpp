@@ -3,9 +3,11 @@
 
 #include <QTest>
 #include <algorithm>
+#include <random>
 
 #include "ptc/layout.h"
 #include "ptc/rules/name_pattern.h"
+#include "ptc/rules/rule_index.h"
 #include "tests/ptc/edited_rules.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
@@ -204,6 +206,60 @@ class RulesTest : public QObject {
   }
 
   // Each is the example with one place changed.
+  // The work follows the number of tensors, not that of tensors times rules.
+  void manyRulesAreNotAllMatchedWithEachName() {
+    constexpr int kKinds = 1000, kLayers = 10;
+    std::string tensors, rules;
+    for (int kind = 0; kind < kKinds; ++kind) {
+      const std::string comma = kind > 0 ? "," : "", number = std::to_string(kind);
+      tensors += comma + R"({"name": "layers.{layer}.w)" + number +
+                 R"(.weight", "dtype": "f32", "shape": [4]})";
+      rules += comma + R"({"match": "layers.{layer}.w)" + number + R"(.*", "cut": "replicate"})";
+    }
+    const auto report = CheckRules(
+        Tensors(R"({"layers": )" + std::to_string(kLayers) + R"(, "tensors": [)" + tensors + "]}"),
+        Rules(R"({"rules": [)" + rules + "]}"), false);
+    QVERIFY2(report, report ? "" : report.error().ToString().c_str());
+    QVERIFY(report->ok());
+    QCOMPARE(report->tensors.size(), std::size_t{kKinds * kLayers});
+    QCOMPARE(report->num_matched, std::int64_t{kKinds * kLayers});
+  }
+
+  void theIndexOfRulesLeavesOutNoneThatMatches() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    const auto text = [&](const std::vector<std::string>& parts) {
+      std::string out = parts[rng() % parts.size()];
+      for (auto more = rng() % 4; more > 0; --more) {
+        out += (rng() % 4 == 0 ? "" : ".") + parts[rng() % parts.size()];
+      }
+      return out;
+    };
+    int matches = 0;
+    for (int round = 0; round < 50; ++round) {
+      std::string list;
+      for (int r = 0; r < 30; ++r) {
+        std::string match = text({"a", "bc", "*", "**", "b*", "**c", "{layer}"});
+        if (!NamePattern::Parse(match)) match = "a";  // {layer} twice
+        list += (r > 0 ? "," : "") + (R"({"match": ")" + match + R"(", "cut": "replicate"})");
+      }
+      const auto rules = ReadRules(Rules(R"({"rules": [)" + list + "]}"), {});
+      QVERIFY2(rules, rules ? "" : rules.error().ToString().c_str());
+      const RuleIndex index(rules->rules);
+      for (int n = 0; n < 100; ++n) {
+        const std::string name = text({"a", "bc", "b", "c", "7", ""});
+        const std::vector<std::size_t> candidates = index.Candidates(name);
+        QVERIFY(std::ranges::is_sorted(candidates));
+        for (std::size_t r = 0; r < rules->rules.size(); ++r) {
+          if (!rules->rules[r].pattern.Fit(name)) continue;
+          ++matches;
+          QVERIFY2(std::ranges::count(candidates, r) == 1,
+                   (rules->rules[r].match + " and " + name).c_str());
+        }
+      }
+    }
+    QVERIFY(matches > 100);
+  }
+
   void errors_data() {
     const tessera::test::EditColumns columns;
     const auto tensors = columns.InTensors;
