@@ -10,8 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "agents/fuse/fusermount.h"
 #include "engine/files/whole_file.h"
@@ -23,6 +27,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDevice = "/dev/fuse";
 constexpr const char* kConfig = "/etc/fuse.conf";
+
+/// How long a server may take to answer. Its thread for such questions does nothing else.
+constexpr std::chrono::seconds kServerPatience{2};
+
+/// Whether the system says that nobody serves the mount any more. False also if the server does not
+/// answer.
+bool IsServerDead(const std::string& path) {
+  const auto answer = std::make_shared<std::promise<bool>>();
+  auto dead = answer->get_future();
+  // A call into a stopped server ends only with the process, so its thread is left alone.
+  std::thread([answer, path] {
+    // stat may be answered from the kernel's cache; statvfs always reaches the server.
+    struct statvfs unused {};
+    answer->set_value(::statvfs(path.c_str(), &unused) != 0 && errno == ENOTCONN);
+  }).detach();
+  return dead.wait_for(kServerPatience) == std::future_status::ready && dead.get();
+}
 
 /// Replaces octal escapes such as \040.
 std::string Unescape(std::string_view word) {
@@ -122,6 +143,8 @@ Result<std::string> MountPath(const std::string& path) {
   fs::path folder = fs::canonical(named.parent_path(), error);
   if (error) return NotFound(fmt::format("no folder '{}': {}", path, error.message()));
   const fs::path whole = named.has_filename() ? folder / named.filename() : folder;
+  TESSERA_TRY(const auto mount, FindMount(whole.string()));
+  if (mount && mount->type == kMountType) return whole.string();
   const fs::path linked = fs::canonical(whole, error);
   if (!error) return linked.string();
   if (error.value() == ENOTCONN) return whole.string();
@@ -132,9 +155,7 @@ Result<bool> RemoveStaleMounts(const std::string& path) {
   for (bool removed = false;; removed = true) {
     TESSERA_TRY(const auto mount, FindMount(path));
     if (!mount || mount->type != kMountType) return removed;
-    // stat may be answered from the kernel's cache; statvfs always reaches the server.
-    struct statvfs answer {};
-    if (::statvfs(path.c_str(), &answer) == 0 || errno != ENOTCONN) return removed;
+    if (!IsServerDead(path)) return removed;
     TESSERA_RETURN_IF_ERROR(Unmount(path, true));
   }
 }
@@ -193,6 +214,14 @@ Status Unmount(const std::string& path, bool lazy) {
     return FailedPrecondition(fmt::format("'{}' is in use: close its files first", path));
   }
   return Unavailable(fmt::format("cannot unmount '{}': {}", path, SystemWords(errno)));
+}
+
+// First without a question to the server, because one that is stopped never answers.
+Status RemoveMount(const std::string& path) {
+  const Status removed = Unmount(path, false);
+  if (removed || removed.error().code == ErrorCode::kNotFound) return removed;
+  TESSERA_TRY(const bool was_stale, RemoveStaleMounts(path));
+  return was_stale ? OkStatus() : removed;
 }
 
 void WidenReadAhead(const MountedAt& mount) {

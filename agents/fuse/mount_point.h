@@ -45,11 +45,13 @@ std::optional<std::string> MountOf(const std::vector<MountedAt>& mounts, std::st
 /// \error as FindMount
 Result<std::optional<std::string>> FindClusterMount(std::string_view server_key);
 
-/// The absolute path of a folder without links, even if the mount of a dead server covers it.
+/// The absolute path of a folder without links. Does not contact a server that covers it, which may
+/// be dead or stopped.
 /// \error kNotFound, kInvalidArgument naming the path
 Result<std::string> MountPath(const std::string& path);
 
-/// Removes Tessera's mounts on `path` whose server is dead.
+/// Removes Tessera's mounts on `path` whose server is dead. A server that does not answer within
+/// two seconds is not: it may be stopped.
 /// \return whether there was one
 /// \error as Unmount
 Result<bool> RemoveStaleMounts(const std::string& path);
@@ -68,6 +70,9 @@ Status CheckMayMount(bool allow_other);
 /// \error kNotFound if none is there; kFailedPrecondition if it is in use; kUnavailable with the
 ///     reason of the system
 Status Unmount(const std::string& path, bool lazy);
+
+/// As Unmount, for a server that may be dead, stopped or alive.
+Status RemoveMount(const std::string& path);
 
 /// Sets the read-ahead of `mount` to 1 MiB. Does nothing for users other than root.
 void WidenReadAhead(const MountedAt& mount);

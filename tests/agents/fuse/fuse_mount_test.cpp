@@ -311,6 +311,29 @@ class FuseMountTest : public QObject {
     ::close(open);
   }
 
+  // Nothing that asks the server ends before the server goes on.
+  void aStoppedServerIsUnmounted() {
+    Mount mount(Dir());
+    mount.Signal(SIGSTOP);
+    const auto path = agents::MountPath(Dir().toStdString());
+    VERIFY_OK(path);
+    QCOMPARE(QString::fromStdString(*path).section(QLatin1Char('/'), -1), QStringLiteral("mount"));
+    VERIFY_OK(agents::RemoveMount(*path));
+    QVERIFY(!IsMounted());
+    mount.Signal(SIGCONT);
+    QVERIFY(mount.WaitGone());
+  }
+
+  void aStoppedServerIsNotDead() {
+    Mount mount(Dir());
+    mount.Signal(SIGSTOP);
+    const auto removed = agents::RemoveStaleMounts(Dir().toStdString());
+    VERIFY_OK(removed);
+    QVERIFY(!*removed);
+    mount.Signal(SIGCONT);
+    QVERIFY(IsMounted());
+  }
+
   void whatIsInUseIsNotUnmounted() {
     Mount mount(Dir());
     const int open = ::open(qPrintable(mount.Path(kModel)), O_RDONLY);
