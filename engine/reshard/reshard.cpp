@@ -47,7 +47,15 @@ Result<std::string> Resolved(const std::string& destination) {
 Status CheckApart(const Checkpoint& source, const std::string& destination) {
   std::error_code error;
   const fs::path from = fs::canonical(source.path(), error);
+  if (error) {
+    return Unavailable(fmt::format("'{}' cannot be resolved: {}", source.path(), error.message()));
+  }
+  // An empty path, as after an error, would be inside any other.
   const fs::path to = fs::weakly_canonical(destination, error);
+  if (error) {
+    return InvalidArgument(
+        fmt::format("destination '{}' cannot be used: {}", destination, error.message()));
+  }
   const auto inside = [](const fs::path& inner, const fs::path& outer) {
     return std::ranges::mismatch(outer, inner).in1 == outer.end();
   };
