@@ -93,6 +93,7 @@ struct ClusterClient::Impl {
     milliseconds timeout;
     Loop::TimerId timer = 0;
     Done done;
+    CallTracePtr trace;  // null: nobody reads it
   };
   /// A request of the client itself: it is not sent again, and dropped with the link.
   struct InternalCall {
@@ -111,6 +112,7 @@ struct ClusterClient::Impl {
   const CurveKeys keys;
   const Handlers handlers;
   const bool with_stream;
+  const milliseconds listen_patience;  // without the stream
   NetContext context;
   Loop loop;
   std::atomic<bool> closing{false};
@@ -123,6 +125,10 @@ struct ClusterClient::Impl {
   std::string problem;         // why the last attempt failed
   std::string note;            // the last malformed message, for error texts
   std::int64_t malformed = 0;  // such messages
+  bool was_connected = false;
+  int failed_handshakes = 0;  // in a row
+  /// Since when no process has listened.
+  std::optional<std::chrono::steady_clock::time_point> nobody_since;
   Backoff backoff;
   Loop::TimerId attempt_timer = 0, ask_snapshot_timer = 0;
   std::map<std::uint64_t, PendingCall> calls;    // by order of Call
@@ -142,11 +148,13 @@ struct ClusterClient::Impl {
 
   std::jthread thread;  // last: it uses all of the above
 
-  Impl(Profile which, CurveKeys own, Handlers whom, bool stream)
+  Impl(Profile which, CurveKeys own, Handlers whom, bool stream,
+       milliseconds patience = kListenPatience)
       : profile(std::move(which)),
         keys(std::move(own)),
         handlers(std::move(whom)),
-        with_stream(stream) {}
+        with_stream(stream),
+        listen_patience(patience) {}
 
   // ---- connecting ----
 
@@ -239,6 +247,7 @@ struct ClusterClient::Impl {
       const std::string& endpoint = profile.registrar_endpoint;
       switch (event->kind) {
         case LinkEvent::Kind::kConnected:
+          nobody_since.reset();
           break;
         case LinkEvent::Kind::kReady:
           SayHello();
@@ -246,19 +255,42 @@ struct ClusterClient::Impl {
         case LinkEvent::Kind::kRefused:
           return FailRefused(endpoint);
         case LinkEvent::Kind::kHandshakeFailed:
-          FailLink(LinkState::kLost, "handshake with " + endpoint +
-                                         " failed: it is not an agent with the server key of "
-                                         "profile " +
-                                         profile.name);
-          return;
+          return FailHandshake(endpoint);
         case LinkEvent::Kind::kDisconnected:
           FailLink(LinkState::kLost, "connection to " + endpoint + " was lost");
           return;
         case LinkEvent::Kind::kUnreachable:
-          FailLink(LinkState::kLost, "no process listens at " + endpoint);
-          return;
+          return FailUnreachable(endpoint);
       }
     }
+  }
+
+  /// A registrar that ends during the handshake looks like one with another key. So a command
+  /// believes only the second failure in a row.
+  void FailHandshake(const std::string& endpoint) {
+    constexpr int kBelieved = 2;
+    const bool is_final = !with_stream && ++failed_handshakes >= kBelieved;
+    FailLink(is_final ? LinkState::kRefused : LinkState::kLost,
+             "handshake with " + endpoint +
+                 " failed: it is not an agent with the server key of profile " + profile.name);
+  }
+
+  void FailUnreachable(const std::string& endpoint) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!nobody_since) nobody_since = now;
+    const bool waits = with_stream || was_connected || !profile.directory.empty();
+    const bool is_over = !waits && now - *nobody_since >= listen_patience;
+    FailLink(LinkState::kLost, "no process listens at " + endpoint);
+    if (is_over) {
+      FailAllCalls(Unavailable("cannot reach " + endpoint + ": no process has listened there for " +
+                               DurationText(listen_patience)));
+    }
+  }
+
+  /// The cluster goes down on request. Only a panel waits for it to come back.
+  void TakeGoodbye(const std::string& why) {
+    FailLink(with_stream ? LinkState::kLost : LinkState::kRefused, why);
+    if (with_stream) FailAllCalls(Unavailable(why));
   }
 
   /// The cluster closes the connections of events when it revokes keys, and ZeroMQ does not try
@@ -283,7 +315,7 @@ struct ClusterClient::Impl {
     request.mutable_hello()->set_minor(kProtocolMinor);
     request.mutable_hello()->set_program(ProgramOfThisProcess());
     request.mutable_hello()->set_user(UserOfThisProcess());
-    request.mutable_hello()->set_cluster(profile.name);
+    request.mutable_hello()->set_cluster(profile.cluster_name());
     CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
       if (!reply) {
         const bool may_pass = reply.error().code == ErrorCode::kUnavailable ||
@@ -302,6 +334,8 @@ struct ClusterClient::Impl {
       }
       loop.Cancel(attempt_timer);
       backoff.Reset();
+      was_connected = true;
+      failed_handshakes = 0;
       auto owner = ParseRole(hello.role());
       if (!owner) {
         FailLink(LinkState::kRefused, owner.error().ToString());
@@ -315,7 +349,7 @@ struct ClusterClient::Impl {
       SetState(LinkState::kConnected,
                "cluster " + hello.cluster() + " at " + profile.registrar_endpoint + role);
       if (link.events_refused) return FailRefused(profile.events_endpoint);
-      for (auto& [order, call] : calls) SendNow(call.request);
+      for (auto& [order, call] : calls) SendCall(call);
       if (with_stream) {
         AskSnapshot();
         AskEvents();
@@ -359,7 +393,12 @@ struct ClusterClient::Impl {
     if (auto sent = link.commands->Send(std::move(frames)); !sent) note = sent.error().ToString();
   }
 
-  void CallOnLoop(wire::Request request, milliseconds timeout, Done done) {
+  void SendCall(PendingCall& call) {
+    if (call.trace) call.trace->was_sent = true;
+    SendNow(call.request);
+  }
+
+  void CallOnLoop(wire::Request request, milliseconds timeout, Done done, CallTracePtr trace) {
     if (closing) return done(ClosedError());
     if (state == LinkState::kRefused) return done(FailedPrecondition(detail));
     if (request.id().empty()) request.set_id(NewRequestId());
@@ -368,8 +407,9 @@ struct ClusterClient::Impl {
     call.request = std::move(request);
     call.timeout = timeout;
     call.done = std::move(done);
+    call.trace = std::move(trace);
     call.timer = loop.After(timeout, [this, order] { TimeOut(order); });
-    if (state == LinkState::kConnected) SendNow(call.request);
+    if (state == LinkState::kConnected) SendCall(call);
   }
 
   Error ClosedError() const {
@@ -433,6 +473,7 @@ struct ClusterClient::Impl {
   }
 
   void TakeReply(wire::Reply reply) {
+    if (reply.id().empty() && reply.has_goodbye()) return TakeGoodbye(reply.goodbye().text());
     if (const auto found = internal.find(reply.id()); found != internal.end()) {
       const auto asked = found->second.asked;
       const std::string id = reply.id();
@@ -443,6 +484,8 @@ struct ClusterClient::Impl {
     });
     if (found == calls.end()) return;  // the call has timed out
     const auto asked = found->second.request.body_case();
+    const bool is_answer = reply.has_error() || reply.body_case() == ReplyTo(asked);
+    if (found->second.trace && is_answer) found->second.trace->was_answered = true;
     Finish(found, Check(asked, std::move(reply)));
   }
 
@@ -634,9 +677,10 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(const Profile& profil
   return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(impl)));
 }
 
-Result<std::unique_ptr<ClusterClient>> ClusterClient::OpenForCommands(const Profile& profile) {
+Result<std::unique_ptr<ClusterClient>> ClusterClient::OpenForCommands(
+    const Profile& profile, milliseconds listen_patience) {
   TESSERA_TRY(CurveKeys keys, KeysOf(profile));
-  auto impl = std::make_unique<Impl>(profile, std::move(keys), Handlers{}, false);
+  auto impl = std::make_unique<Impl>(profile, std::move(keys), Handlers{}, false, listen_patience);
   TESSERA_RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(impl)));
 }
@@ -644,23 +688,26 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::OpenForCommands(const Prof
 ClusterClient::~ClusterClient() { impl_->Close(); }
 
 void ClusterClient::Call(wire::Request request, std::chrono::milliseconds timeout,
-                         std::function<void(Result<wire::Reply>)> done) {
+                         std::function<void(Result<wire::Reply>)> done, CallTracePtr trace) {
   if (impl_->closing) return done(impl_->ClosedError());
   impl_->loop.Post([impl = impl_.get(), request = std::move(request), timeout,
-                    done = std::move(done)]() mutable {
-    impl->CallOnLoop(std::move(request), timeout, std::move(done));
+                    done = std::move(done), trace = std::move(trace)]() mutable {
+    impl->CallOnLoop(std::move(request), timeout, std::move(done), std::move(trace));
   });
 }
 
 Result<wire::Reply> ClusterClient::CallAndWait(wire::Request request,
-                                               std::chrono::milliseconds timeout) {
+                                               std::chrono::milliseconds timeout,
+                                               CallTracePtr trace) {
   if (impl_->loop.InLoop()) {
     return FailedPrecondition("waiting for a reply on the client's own thread");
   }
   auto promise = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = promise->get_future();
-  Call(std::move(request), timeout,
-       [promise](Result<wire::Reply> reply) { promise->set_value(std::move(reply)); });
+  Call(
+      std::move(request), timeout,
+      [promise](Result<wire::Reply> reply) { promise->set_value(std::move(reply)); },
+      std::move(trace));
   return future.get();
 }
 

@@ -5,6 +5,7 @@
 /// The client of a cluster: one connection to its registrar, with a thread of its own. All
 /// callbacks run on that thread. All calls may come from any thread.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,10 @@ struct Profile {
   std::string key_file;            // the client's own key pair
   std::string directory;           // folder of a local cluster; empty for others
   std::string calibration = {};    // JSON object of engine::Calibration; empty: never probed
+  std::string cluster = {};        // where its name is not that of the profile; else empty
+
+  /// The name of the cluster. Several profiles may name one cluster, with different keys.
+  const std::string& cluster_name() const { return cluster.empty() ? name : cluster; }
 };
 /// Reads a profile by name or by path.
 /// \error kNotFound naming the file; kInvalidArgument naming file and key, also for an unknown key
@@ -46,6 +51,20 @@ enum class LinkState { kConnecting, kConnected, kLost, kRefused };
 
 /// The time limit of requests that the registrar answers at once.
 inline constexpr std::chrono::milliseconds kReplyTimeout{10000};
+
+/// How long a client for commands waits for a process at the registrar's address. An agent that is
+/// restarted listens again within a second or two.
+inline constexpr std::chrono::milliseconds kListenPatience{3000};
+
+/// What has become of a call. Any thread.
+struct CallTrace {
+  std::atomic<bool> was_sent{false};
+  std::atomic<bool> was_answered{false};
+
+  /// Whether the request may have been carried out although there is no reply.
+  bool is_lost() const { return was_sent && !was_answered; }
+};
+using CallTracePtr = std::shared_ptr<CallTrace>;
 
 class ClusterClient {
  public:
@@ -65,22 +84,29 @@ class ClusterClient {
   /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s.
   /// After a gap in the stream the client requests a new snapshot.
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
-  /// As Open, without the published stream, for single commands.
-  static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);
+  /// As Open, without the published stream, for single commands. It also refuses (kRefused) what a
+  /// wait does not mend: a server with another key, and a registrar that has said that the cluster
+  /// goes down. If no connection was made yet and no process listens at the address for
+  /// `listen_patience`, open calls fail with kUnavailable. The agent of a local cluster that runs
+  /// is started again by its keeper, so there that limit does not apply.
+  static Result<std::unique_ptr<ClusterClient>> OpenForCommands(
+      const Profile& profile, std::chrono::milliseconds listen_patience = kListenPatience);
   /// Ends open calls with kCancelled.
   /// \pre not on the client's own thread
   ~ClusterClient();
 
   /// Sends one request and calls `done` exactly once, on the client's thread. The request gets an
   /// `id` unless it has one, and is sent again with that id after a reconnect.
+  /// \param trace of this call; may be null
   /// \error kUnavailable (not connected) or kTimeout (connected, no reply), naming endpoint and
   ///     time limit; kFailedPrecondition at once while the link is kRefused; kDataLoss for a reply
   ///     of another kind than the request's; kCancelled; the error of an ErrorReply
   void Call(wire::Request request, std::chrono::milliseconds timeout,
-            std::function<void(Result<wire::Reply>)> done);
+            std::function<void(Result<wire::Reply>)> done, CallTracePtr trace = nullptr);
   /// Waits for the reply.
   /// \pre not on the client's own thread
-  Result<wire::Reply> CallAndWait(wire::Request request, std::chrono::milliseconds timeout);
+  Result<wire::Reply> CallAndWait(wire::Request request, std::chrono::milliseconds timeout,
+                                  CallTracePtr trace = nullptr);
 
  private:
   struct Impl;

@@ -27,6 +27,7 @@ constexpr Field kFields[] = {
     {"server_key", &Profile::server_key, true},
     {"key_file", &Profile::key_file, true},
     {"directory", &Profile::directory, false},
+    {"cluster", &Profile::cluster, false},
 };
 
 /// The only key that is not a string. It is stored unchanged for its readers.
@@ -92,7 +93,15 @@ Status SaveProfile(const Profile& profile) {
     return InvalidArgument("profile name '" + profile.name + "' is not [a-z0-9][a-z0-9-]{0,62}");
   }
   nlohmann::ordered_json json;
-  for (const Field& field : kFields) json[field.key] = profile.*field.member;
+  if (!profile.cluster.empty() && !IsShortName(profile.cluster)) {
+    return InvalidArgument("cluster name '" + profile.cluster + "' is not [a-z0-9][a-z0-9-]{0,62}");
+  }
+  for (const Field& field : kFields) {
+    // Programs before this key refuse it, so it is there only where it says something.
+    const bool says_nothing =
+        field.member == &Profile::cluster && profile.cluster_name() == profile.name;
+    if (!says_nothing) json[field.key] = profile.*field.member;
+  }
   if (!profile.calibration.empty()) {
     const auto calibration = nlohmann::ordered_json::parse(profile.calibration, nullptr, false);
     if (!calibration.is_object()) {

@@ -159,4 +159,10 @@ void Clients::OnHello(const std::string& identity, const KeyOwner& owner, const 
   reply->Done(std::move(out));
 }
 
+void Clients::SayGoodbye(const std::string& why) const {
+  wire::Reply goodbye;
+  goodbye.mutable_goodbye()->set_text(why);
+  for (const auto& [identity, claims] : clients_) world_.reply(identity, goodbye);
+}
+
 }  // namespace tessera::agents

@@ -25,6 +25,8 @@ class Clients : public RegistrarPart {
   ReplyPtr Admit(const std::string& identity, const KeyOwner& owner, const wire::Request& request);
   void OnHello(const std::string& identity, const KeyOwner& owner, const wire::Hello& hello,
                const ReplyPtr& reply);
+  /// Tells all clients that the cluster goes down, so that they do not wait for it.
+  void SayGoodbye(const std::string& why) const;
 
  private:
   /// Of one key, so that no other key can push them out.

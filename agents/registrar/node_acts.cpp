@@ -84,7 +84,8 @@ void NodeActs::OnShutdown(const ReplyPtr& reply) {
   wire::Reply done;
   done.mutable_done();
   reply->Done(std::move(done));
-  before_shutdown_();
+  before_shutdown_(fmt::format("cluster '{}' was stopped on request{}", config_.cluster,
+                               reply->RequesterText()));
   if (world_.simulation) return world_.simulation->shut_down();
   // The node of the registrar ends last, after the others have received the message.
   timers_.After(std::chrono::milliseconds(100), [this] {

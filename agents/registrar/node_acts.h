@@ -5,6 +5,7 @@
 /// What users do to nodes and devices: kill, give up, fail, shut down.
 
 #include <functional>
+#include <string>
 
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar_part.h"
@@ -13,8 +14,10 @@ namespace tessera::agents {
 
 class NodeActs : public RegistrarPart {
  public:
-  /// \param before_shutdown writes what waits to be written
-  NodeActs(const Common& common, std::function<void()> before_shutdown)
+  /// Gets the reason as a sentence for users.
+  using BeforeShutdown = std::function<void(const std::string& why)>;
+  /// \param before_shutdown writes what waits to be written, and says goodbye to clients
+  NodeActs(const Common& common, BeforeShutdown before_shutdown)
       : RegistrarPart(common), before_shutdown_(std::move(before_shutdown)) {}
 
   /// Kills a node; with `give_up`, counts a silent node as lost.
@@ -28,7 +31,7 @@ class NodeActs : public RegistrarPart {
   /// \error kFailedPrecondition if something may still be heard of the node
   Status GiveUp(Membership::Node& node, const ReplyPtr& reply) const;
 
-  const std::function<void()> before_shutdown_;
+  const BeforeShutdown before_shutdown_;
 };
 
 }  // namespace tessera::agents

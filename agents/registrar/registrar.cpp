@@ -58,7 +58,11 @@ Registrar::Registrar(Timers& timers, const AgentConfig& config, World world)
       lease_(common_),
       clients_(common_, lease_),
       turns_(timers),
-      node_acts_(common_, [this] { steps_.Flush(); }),
+      node_acts_(common_,
+                 [this](const std::string& why) {
+                   steps_.Flush();
+                   clients_.SayGoodbye(why);
+                 }),
       slow_ranks_(common_),
       states_(common_, jobs_, WorldOfStateRequests()),
       stops_(common_, jobs_, rendezvous_),

@@ -95,6 +95,29 @@ class ClientsTest : public QObject {
     QCOMPARE(office.replies.back().second.sequence(), std::uint64_t{1000});
   }
 
+  // Each connection that has said hello, and not only the one that requests the shutdown.
+  void allClientsAreToldThatTheClusterGoesDown() {
+    Office office;
+    wire::Hello hello;
+    hello.set_major(kProtocolMajor);
+    hello.set_minor(kProtocolMinor);
+    for (const char* identity : {"a", "b"}) {
+      wire::Request request = RequestOf(identity, 1);
+      *request.mutable_hello() = hello;
+      office.clients.OnHello(identity, kOwner, hello,
+                             office.clients.Admit(identity, kOwner, request));
+    }
+    office.replies.clear();
+    office.clients.SayGoodbye("cluster 'x' was stopped");
+    QCOMPARE(office.replies.size(), std::size_t{2});
+    for (const auto& [identity, reply] : office.replies) {
+      QVERIFY(identity == "a" || identity == "b");
+      QCOMPARE(reply.id(), std::string());
+      QCOMPARE(reply.goodbye().text(), std::string("cluster 'x' was stopped"));
+    }
+    QVERIFY(office.replies[0].first != office.replies[1].first);
+  }
+
   void aQuestionIsAnsweredEachTime() {
     Office office;
     wire::Request status = RequestOf("question", 1);

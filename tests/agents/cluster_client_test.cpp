@@ -292,6 +292,73 @@ class ClusterClientTest : public QObject {
     QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
   }
 
+  // A wait does not mend it.
+  void aCommandDoesNotWaitForAServerWithAnotherKey() {
+    profile.server_key = NewCurveKeys().public_key;
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 60min);  // the test ends before
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(),
+             FailedPrecondition("handshake with " + profile.registrar_endpoint +
+                                " failed: it is not an agent with the server key of profile test"));
+  }
+
+  void aCommandDoesNotWaitWhereNobodyListens() {
+    registrar.reset();
+    auto client = ClusterClient::OpenForCommands(profile, 100ms);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 60min);
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(), Unavailable("cannot reach " + profile.registrar_endpoint +
+                                        ": no process has listened there for 100 ms"));
+  }
+
+  // A client that waits for a transaction would otherwise take the registrar for one that restarts.
+  void aGoodbyeEndsTheCallsOfACommandAtOnce() {
+    wire::Reply goodbye;
+    goodbye.mutable_goodbye()->set_text("cluster 'test' was stopped on request");
+    registrar->Do([&] { registrar->garbage = {goodbye.SerializeAsString()}; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto trace = std::make_shared<CallTrace>();
+    const auto reply = (*client)->CallAndWait(JobRequest("x"), 60min, trace);
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(), FailedPrecondition("cluster 'test' was stopped on request"));
+    QVERIFY(trace->is_lost());
+  }
+
+  // Whether a request may have been carried out decides the exit code of its command.
+  void itIsKnownWhetherARequestWasSent() {
+    registrar->Do([&] { registrar->swallow = true; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto silent = std::make_shared<CallTrace>();
+    QVERIFY(!(*client)->CallAndWait(JobRequest("x"), 500ms, silent));
+    QVERIFY(silent->is_lost());
+    registrar->Do([&] { registrar->swallow = false; });
+    const auto answered = std::make_shared<CallTrace>();
+    QVERIFY(!(*client)->CallAndWait(JobRequest("x"), 10s, answered));  // an error of the registrar
+    QVERIFY(answered->was_sent && !answered->is_lost());
+    registrar->Do([&] { registrar->Close(); });
+    auto other = ClusterClient::OpenForCommands(profile);
+    QVERIFY(other);
+    const auto unsent = std::make_shared<CallTrace>();
+    QVERIFY(!(*other)->CallAndWait(JobRequest("x"), 300ms, unsent));
+    QVERIFY(!unsent->was_sent);
+  }
+
+  // An operator and a viewer of one cluster have a profile each.
+  void aProfileMayHaveAnotherNameThanItsCluster() {
+    profile.name = "test-view";
+    profile.cluster = "test";
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 10s));
+    registrar->Do(
+        [&] { QCOMPARE(registrar->requests.front().hello().cluster(), std::string("test")); });
+  }
+
   void anotherServerKeyIsNamed() {
     profile.server_key = NewCurveKeys().public_key;
     Seen seen;

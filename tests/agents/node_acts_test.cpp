@@ -41,7 +41,7 @@ struct Office {
                             ++num_sent;
                             return OkStatus();
                           }};
-  NodeActs acts{around.common(), [] {}};
+  NodeActs acts{around.common(), [](const std::string&) {}};
 };
 
 }  // namespace
