@@ -231,6 +231,7 @@ void CheckpointDesk::OnList(const wire::ListCheckpointsRequest& request, const R
 }
 
 void CheckpointDesk::OnDelete(const wire::DeleteCheckpointRequest& request, const ReplyPtr& reply) {
+  if (request.path().empty()) return reply->Fail(InvalidArgument("no checkpoint is named"));
   std::string path = std::filesystem::path(request.path()).lexically_normal().string();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (around_.is_in_use(path)) {

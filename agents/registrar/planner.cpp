@@ -212,9 +212,8 @@ Result<Planned> PlanChange(const PlanBasis& basis, const wire::PlanRequest& requ
   figures.from_hash = from.hash();
   if (to == from && target.options == job.options && lost.empty() && !basis.remains) {
     const std::string options = ToString(job.options);
-    return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.job,
-                                          ToString(from.mesh()),
-                                          options.empty() ? "" : ", " + options));
+    return AlreadyExists(fmt::format("job '{}' already runs {}{}", job.job, ToString(from.mesh()),
+                                     options.empty() ? "" : ", " + options));
   }
   engine::PlanSummary summary =
       whole ? engine::SummarizePlan(from, to, *whole, topology, lost)

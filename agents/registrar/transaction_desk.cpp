@@ -480,15 +480,23 @@ void TransactionDesk::OnThrottle(const wire::ThrottleRequest& request, const Rep
   MarkDirty();
 }
 
+Status TransactionDesk::CheckCancel(std::int64_t id) const {
+  const bool is_over = !txn_ && last_ && id == last_->id;  // a user who was a moment too late
+  if (!is_over) TESSERA_RETURN_IF_ERROR(CheckRuns(id));
+  if (!is_over && txn_->run->machine().can_cancel()) return OkStatus();
+  const engine::TxnPhase phase = is_over ? last_->phase : txn_->run->phase();
+  const bool is_committed =
+      phase == engine::TxnPhase::kResuming || phase == engine::TxnPhase::kDone;
+  if (is_over && !is_committed) return CheckRuns(id);
+  return FailedPrecondition(fmt::format(
+      "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
+      is_over ? last_->id : txn_->id, is_committed ? "already committed" : ToString(phase)));
+}
+
 void TransactionDesk::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
-  if (const Status runs = CheckRuns(request.transaction()); !runs) return reply->Fail(runs.error());
-  if (!txn_->run->machine().can_cancel()) {
-    return reply->Fail(FailedPrecondition(fmt::format(
-        "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
-        txn_->id, ToString(txn_->run->phase()))));
-  }
+  if (const Status may = CheckCancel(request.transaction()); !may) return reply->Fail(may.error());
   wire::Reply out;
-  out.mutable_cancel();
+  out.mutable_cancel()->set_transaction(txn_->id);
   reply->Done(std::move(out));
   txn_->cancelled = true;
   Feed(engine::CancelRequested{"cancelled by the operator"});

@@ -123,6 +123,8 @@ class TransactionDesk : public RegistrarPart {
  private:
   /// \error kNotFound unless it is the transaction that runs; `id` 0: any
   Status CheckRuns(std::int64_t id) const;
+  /// \error kFailedPrecondition if it is decided; as CheckRuns
+  Status CheckCancel(std::int64_t id) const;
   using AnswerAct = std::function<void(std::int64_t transaction)>;
   /// Calls `answer` if an earlier request with this id began a transaction.
   /// \return whether it did

@@ -239,11 +239,12 @@ class E2eBasicTest : public QObject {
                                          "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return !m_cluster->Phase().empty(); }, 20));
     QVERIFY(m_cluster->GoesOn(kJob));
-    const Outcome cancel = m_cluster->Run({"txn", "cancel"});
+    const Outcome cancel = m_cluster->Run({"txn", "cancel", "--json"});
     QVERIFY2(cancel.code == 0, cancel.Text());
     const Outcome outcome = LocalCluster::Finish(*apply);
     QVERIFY2(outcome.code == 1, outcome.Text());
     QCOMPARE(outcome.LastJson()["result"].get<std::string>(), std::string("rolled_back"));
+    QCOMPARE(cancel.LastJson()["cancelled"].dump(), outcome.LastJson()["transaction"].dump());
     QVERIFY(m_cluster->GoesOn(kJob));
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{4});
     QVERIFY2(m_cluster->Run({"txn", "cancel"}).code == 1, "there is nothing to cancel");
