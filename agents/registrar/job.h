@@ -105,6 +105,8 @@ struct Job {
   JobClock::time_point gap_asked;                     // when the nodes were last asked for it
   std::set<std::int32_t> gap_answers;                 // nodes that have repeated what they know
   ReplyPtr starting;                                  // answered once all ranks are ready
+  std::string start_request;                          // its id, until then
+  bool lost_start = false;  // an earlier registrar has begun the start, and died before its end
   std::optional<StartWatch> start_watch;              // until all ranks are ready
   std::string start_note;                             // for that reply: why this mesh was chosen
   std::set<std::int32_t> not_ready;                   // nodes whose ranks are not all ready

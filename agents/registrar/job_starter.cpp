@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kLongestTitle = 200;  // of a tensors file
+/// How long nodes take to notice that the agent of the registrar is another one, and to register.
+constexpr std::chrono::seconds kArrival{5};
+/// Afterwards a repeated request is answered with whatever is there.
+constexpr std::chrono::seconds kLongestWait{30};
 
 Status CheckName(const std::string& name) {
   if (IsJobName(name)) return OkStatus();
@@ -107,6 +112,75 @@ std::string StagesText(const ptc::Layout& layout) {
 // Checks the request, opens the data on this node, and then starts the job. The cluster may change
 // while the data are opened and the mesh is chosen, so Start checks the request again.
 void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+  for (auto& [name, job] : jobs_) {
+    if (!job.lost_start || job.starting || job.start_request != reply->id()) continue;
+    if (!around_.is_changing(job)) continue;
+    job.starting = reply;  // the transaction that begins it has outlived the registrar before
+    return;
+  }
+  if (MustWait(reply->id())) {
+    waiting_.push_back({request, reply});
+    return;
+  }
+  Begin(request, reply);
+}
+
+// After a restart of its agent, the registrar hears of the nodes one by one. A request that was
+// repeated must find neither that its GPUs do not exist nor that its job does.
+bool JobStarter::MustWait(const std::string& request_id) const {
+  const auto age = timers_.now() - began_;
+  if (age >= kLongestWait) return false;
+  const bool is_left = std::ranges::any_of(jobs_, [&](const auto& entry) {
+    return entry.second.lost_start && entry.second.start_request == request_id;
+  });
+  return is_left || (age < kArrival && publisher_.AnyJoined([this](std::int32_t node) {
+           const Membership::Node* const known = members_.Find(node);
+           return !known || known->incarnation == 0;
+         }));
+}
+
+void JobStarter::Tick(Clock::time_point now) {
+  EndLostStarts();
+  for (Waiting& start : std::exchange(waiting_, {})) {
+    if (MustWait(start.reply->id())) {
+      waiting_.push_back(std::move(start));
+    } else {
+      Begin(start.request, start.reply);
+    }
+  }
+  GiveUp(now);
+}
+
+void JobStarter::EndLostStarts() {
+  std::vector<std::string> lost;
+  for (auto& [name, job] : jobs_) {
+    if (!job.lost_start || !job.unreported.empty() || around_.is_changing(job)) continue;
+    // Ranks make no step before all of them are ready, so a row that says otherwise is old: the
+    // state that nodes hold may be precious.
+    if (StepOnNodes(job) > 0) {
+      job.lost_start = false;
+    } else {
+      lost.push_back(name);
+    }
+  }
+  for (const std::string& name : lost) {
+    Fail(*jobs_.Find(name), "the registrar's agent restarted while it started");
+  }
+}
+
+std::int64_t JobStarter::StepOnNodes(const Job& job) const {
+  std::int64_t step = 0;
+  for (const std::int32_t number : NodesOf(job)) {
+    const Membership::Node* const node = members_.Find(number);
+    if (!node) continue;
+    for (const wire::NodeDevice& device : node->devices) {
+      if (device.job() == job.name) step = std::max({step, device.begin(), device.end()});
+    }
+  }
+  return step;
+}
+
+void JobStarter::Begin(const wire::StartJobRequest& request, const ReplyPtr& reply) {
   WithBase(request, reply,
            [this, reply](const wire::StartJobRequest& based, const ManifestPtr& manifest) {
              OpenAndStart(based, manifest, reply);
@@ -315,6 +389,7 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& ope
   job.data = opened.data;
   job.slot = opened.slot;
   job.starting = reply;
+  job.start_request = reply->id();
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
   TESSERA_TRY(job.snapshots, Decode(request.snapshots()));
@@ -347,6 +422,7 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& ope
   // A node that is disconnected now receives it when it registers.
   uses_.sender.Send(*added, uses_.sender.MessageOf(*added));
   MarkDirty();
+  world_.fault_point("registrar.starting");
   return OkStatus();
 }
 
@@ -365,6 +441,7 @@ void JobStarter::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   MarkDirty();
   if (!job->starting) return around_.restarted(*job);
   job->state = engine::JobState::kRunning;
+  job->start_request.clear();
   job->last_step = timers_.now();
   static_cast<void>(jobs_.Journal(*job));
   around_.resume(*job);
@@ -375,6 +452,7 @@ void JobStarter::OnStarted(Job& job) {
   AddEvent(engine::Severity::kInfo, job.name,
            fmt::format("training on {}{}", Counted(job.layout.mesh().num_ranks(), "GPU"),
                        job.step > 0 ? fmt::format(", after step {}", job.step) : ""));
+  if (!job.starting) return;
   wire::Reply out;
   out.mutable_start_job()->set_job(job.name);
   out.mutable_start_job()->set_note(job.start_note);
@@ -386,7 +464,9 @@ void JobStarter::OnStarted(Job& job) {
 void JobStarter::Fail(Job& job, const std::string& reason) {
   const std::string name = job.name;
   AddEvent(engine::Severity::kError, name, "failed: " + reason);
-  job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
+  if (job.starting) {
+    job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
+  }
   static_cast<void>(jobs_.JournalEnd(name));  // else it is there as failed after a restart
   uses_.stops.Stop(job, true);
   around_.forgotten(name);

@@ -38,6 +38,8 @@ class JobStarter : public RegistrarPart {
   struct World {
     /// \error naming what must end before
     std::function<Status()> check_idle;
+    /// Whether a transaction of the job runs.
+    std::function<bool(const Job& job)> is_changing;
     /// The ranks of a job cannot go on.
     std::function<void(Job& job, const std::string& reason)> interrupt;
     /// As CheckpointDesk::Look.
@@ -53,21 +55,37 @@ class JobStarter : public RegistrarPart {
     std::function<void(const std::string& job)> forgotten;
   };
   JobStarter(const Common& common, JobTable& jobs, const Uses& uses, World world)
-      : RegistrarPart(common), uses_(uses), jobs_(jobs), around_(std::move(world)) {}
+      : RegistrarPart(common),
+        uses_(uses),
+        jobs_(jobs),
+        around_(std::move(world)),
+        began_(common.timers.now()) {}
 
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  /// Each second: ends the starts that an earlier registrar has left, carries out the requests that
+  /// have waited for that or for nodes, and interrupts the jobs whose ranks have stalled before
+  /// their first step.
+  void Tick(Clock::time_point now);
   /// Searches for the configurations in which the job could start, without opening its data.
   void OnPropose(const wire::ProposeStartRequest& request, const ReplyPtr& reply) const;
   /// A job has taken over the state of its checkpoint, and its ranks continue.
   void OnStarted(Job& job);
   void OnJobReady(std::int32_t node, const wire::JobReady& message);
   /// The job has made no step: nothing of it is kept, and its name is free again.
-  /// \pre job.starting
+  /// \pre job.starting or job.lost_start
   void Fail(Job& job, const std::string& reason);
-  /// Interrupts the jobs whose ranks have stalled before their first step.
-  void GiveUp(Clock::time_point now);
 
  private:
+  /// Whether the request must wait, because this registrar has just taken over: nodes that the one
+  /// before knew may still register, or what it has left of the same start is not ended yet.
+  bool MustWait(const std::string& request_id) const;
+  /// Ends the starts that an earlier registrar has left once their nodes have reported, unless a
+  /// transaction goes on with them. A client that still waits has repeated its request.
+  void EndLostStarts();
+  /// The latest step that a device reports of the job.
+  std::int64_t StepOnNodes(const Job& job) const;
+  void GiveUp(Clock::time_point now);
+  void Begin(const wire::StartJobRequest& request, const ReplyPtr& reply);
   /// Checks the request as far as possible without its data.
   Result<engine::JobSettings> Check(const wire::StartJobRequest& request) const;
   struct Choice {
@@ -109,9 +127,15 @@ class JobStarter : public RegistrarPart {
   Status Start(const wire::StartJobRequest& request, const Opened& opened, Choice start,
                const ReplyPtr& reply);
 
+  struct Waiting {
+    wire::StartJobRequest request;
+    ReplyPtr reply;
+  };
   const Uses uses_;
   JobTable& jobs_;
   const World around_;
+  const Clock::time_point began_;  // this registrar
+  std::vector<Waiting> waiting_;   // for nodes
 };
 
 }  // namespace tessera::agents

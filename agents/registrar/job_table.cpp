@@ -282,7 +282,7 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                          job.start, job.options.micro_batch},
                         job.options,
                         job.slot,
-                        job.state,
+                        job.lost_start ? engine::JobState::kStarting : job.state,
                         job.reason,
                         job.step,
                         job.on_failure,
@@ -296,7 +296,8 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         job.given_up,
                         job.earlier,
                         job.keeps_snapshots,
-                        job.finished};
+                        job.finished,
+                        job.start_request};
   // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
   // has its outcome in the row of the job.
   others.insert(others.begin(), {KeyOf(job.name), ToText(row)});
@@ -333,7 +334,9 @@ Status JobTable::RecoverRow(const std::string& key, const std::string& text) {
   TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
   if (EndedOf(name).contains(row.job.origin)) return OkStatus();
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+  const bool was_starting = row.state == engine::JobState::kStarting;
   Insert(name, std::move(settings), std::move(row));
+  jobs_.at(name).lost_start = was_starting;
   return OkStatus();
 }
 
@@ -362,6 +365,7 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
   job.snapshots = row.snapshots;
   job.keeps_snapshots = row.keeps_snapshots;
   job.finished = row.finished;
+  job.start_request = row.start_request;
   if (job.state == engine::JobState::kStarting) {
     job.state = engine::JobState::kFailed;
     job.reason = "the registrar's agent restarted while it started";

@@ -27,6 +27,7 @@ class PendingReply {
   PendingReply(std::string id, std::string requester, Sender send)
       : id_(std::move(id)), requester_(std::move(requester)), send_(std::move(send)) {}
 
+  const std::string& id() const { return id_; }
   const std::string& requester() const { return requester_; }
   /// " (tesseractl, user@host)", for the end of an event.
   std::string RequesterText() const { return requester_.empty() ? "" : " (" + requester_ + ")"; }

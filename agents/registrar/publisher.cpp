@@ -98,6 +98,12 @@ bool Publisher::HasJoined(std::int32_t node) {
          known->state != engine::NodeState::kDead;
 }
 
+bool Publisher::AnyJoined(const std::function<bool(std::int32_t node)>& is_such) {
+  static_cast<void>(Recorded(0));  // reads the notes
+  return std::ranges::any_of(
+      *notes_, [&](const auto& entry) { return HasJoined(entry.first) && is_such(entry.first); });
+}
+
 // A node begins to be silent, joins or returns with an event of its own.
 void Publisher::RecordNode(const engine::NodeStatus& node) {
   const engine::NodeNote now = NoteOf(node);

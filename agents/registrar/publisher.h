@@ -55,6 +55,8 @@ class Publisher {
   void NoteNodesLeft();
   /// Whether the history says that the node has joined this cluster, and was not lost since.
   bool HasJoined(std::int32_t node);
+  /// Whether `is_such` is true of any node that has joined.
+  bool AnyJoined(const std::function<bool(std::int32_t node)>& is_such);
   void Publish(const engine::Sample& sample);
   /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }

@@ -255,6 +255,7 @@ Restarter::World Registrar::WorldOfRestarts() {
 JobStarter::World Registrar::WorldOfStarts() {
   JobStarter::World world;
   world.check_idle = [this] { return CheckIdle(); };
+  world.is_changing = [this](const Job& job) { return transactions_.Changes(job.name); };
   world.interrupt = [this](Job& job, const std::string& why) { InterruptJob(job, why); };
   world.restarted = [this](Job& job) { restarter_.OnRestarted(job); };
   world.resume = [this](Job& job) { pauses_.Resume(job); };

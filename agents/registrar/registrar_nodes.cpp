@@ -239,7 +239,7 @@ void Registrar::OnTick() {
     InterruptJob(*jobs_.Find(name), fmt::format("n{} was lost", number));
   }
   openings_.GiveUp(now);
-  starter_.GiveUp(now);
+  starter_.Tick(now);
   transactions_.GiveUp(now);
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kRunning) slow_ranks_.Note(job);
@@ -328,7 +328,7 @@ void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
 
 void Registrar::InterruptJob(Job& job, const std::string& reason, RankEnd end) {
   if (job.state == engine::JobState::kFailed) return;
-  if (job.starting) return starter_.Fail(job, reason);
+  if (job.starting || job.lost_start) return starter_.Fail(job, reason);
   // A node has a later epoch: what the table says about ranks and layout is old.
   if (!jobs_.CheckExplained(job.name)) return;
   restarter_.Suspend(job, reason, end);

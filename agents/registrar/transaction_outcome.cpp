@@ -83,6 +83,13 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   const bool gave_up = txn_->run->machine().gave_up();
   if (gave_up) NoteRemains(*job);
   if (committed && !gave_up) job->remains.reset();
+  // Those of a file or of a snapshot, which the job has not become.
+  const bool is_foreign =
+      txn_->checkpoint() || txn_->hand_in || (txn_->recovery && txn_->recovery->steps_lost);
+  if (!committed && is_foreign) {
+    entry.digest_before.clear();
+    entry.digest_after.clear();
+  }
   entry.result = gave_up ? "failed" : committed ? "committed" : "rolled_back";
   entry.reason = reason;
   if (committed && !gave_up) {
@@ -103,14 +110,14 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
   uses_.rendezvous.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
-  if (begins && !job->starting) {
-    // The registrar has restarted, so nobody waits for the start.
-    if (!committed) {
-      job->state = engine::JobState::kFailed;
-      job->reason = reason;
+  if (begins) {
+    // After a restart of the registrar the client may not wait for the start any more.
+    if (committed) {
+      job->lost_start = false;
+      job->start_request.clear();
+      job->reason.clear();
+      around_.started(*job);
     }
-  } else if (begins) {
-    if (committed) around_.started(*job);
   } else if (txn_->recovery) {
     around_.recovered(*job, *txn_, committed && !gave_up, reason);
   }
@@ -135,7 +142,7 @@ void TransactionDesk::Finish(bool committed, const std::string& reason) {
                              ? "what is left of the state is unchanged"
                              : "the old layout is whole"));
   }
-  std::string fail = gave_up || (begins && !committed && job->starting) ? reason : std::string();
+  std::string fail = gave_up || (begins && !committed) ? reason : std::string();
   RankEnd end = RankEnd::kCrash;
   for (const auto& [device, lost] : txn_->lost_ranks) {
     if (gave_up || job->state == engine::JobState::kSuspended) break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registrar starts although one of its rows cannot be read.
 #include <QTest>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,8 +81,21 @@ struct Office {
         });
     return registrar->Recover();
   }
-  /// n0 registers, with the first GPU in the job "good".
-  void Register(std::int64_t epoch, std::uint64_t origin) {
+  /// Lets this time pass.
+  void Wait(std::chrono::milliseconds time) {
+    const sim::Time end = sim.clock.now() + time.count();
+    while (sim.clock.RunNext(end)) {
+    }
+  }
+  /// The registrar has died while "good" started on n0, on the request `id`.
+  void LeaveStart(const std::string& id) {
+    const engine::JobSettings settings{.model = *engine::FindModel("gpt-nano")};
+    JobTableRow row{{engine::ToJson(settings), LayoutOn("dp=1 on n0g0"), 1, 0, 7, 0}};
+    row.start_request = id;
+    disk.rows["job/" + kGood] = ToText(row);
+  }
+  /// n0 registers, with the first GPU in the job "good", after `step`.
+  void Register(std::int64_t epoch, std::uint64_t origin, std::int64_t step = 0) {
     wire::FromNode message;
     message.set_node(0);
     message.set_incarnation(1);
@@ -94,6 +108,8 @@ struct Office {
     wire::NodeDevice& device = *row.add_devices();
     device.set_job(kGood);
     device.set_epoch(epoch);
+    device.set_begin(step);
+    device.set_end(step);
     device.set_capacity(1000);
     row.add_jobs()->set_job(kGood);
     row.mutable_jobs(0)->set_origin(origin);
@@ -197,6 +213,63 @@ class RegistrarRecoveryTest : public QObject {
     office.Stop();
     QVERIFY2(!office.reply.has_error(), office.reply.error().message().c_str());
     QVERIFY(office.disk.rows.contains("ended-job/" + kGood));
+  }
+
+  // The ranks of such a job have made no step. Its memory and its name are free again.
+  void aStartThatWasCutOffIsEndedOnceItsNodesAreThere() {
+    Office office;
+    office.LeaveStart("start");
+    VERIFY_OK(office.Start());
+    office.Wait(std::chrono::seconds(2));
+    QCOMPARE(office.Jobs(), kGood);  // its node may know better
+    office.Register(1, 7);
+    office.Wait(std::chrono::seconds(2));
+    QCOMPARE(office.Jobs(), std::string());
+    QVERIFY(!office.disk.rows.contains("job/" + kGood));
+    QVERIFY(office.disk.rows.contains("ended-job/" + kGood));
+    QCOMPARE(office.CountEvents("the registrar's agent restarted while it started"), 1);
+  }
+
+  // The row is an old copy: the state that the node holds is kept, as before.
+  void aStartWhoseRanksHaveMadeStepsIsKept() {
+    Office office;
+    office.LeaveStart("start");
+    VERIFY_OK(office.Start());
+    office.Register(1, 7, 40);
+    office.Wait(std::chrono::seconds(2));
+    QCOMPARE(office.Jobs(), kGood);
+    QVERIFY(!office.disk.rows.contains("ended-job/" + kGood));
+  }
+
+  // A client repeats its request as soon as the registrar is back, which may be before any node is.
+  void aRepeatedStartWaitsForTheNodes_data() {
+    QTest::addColumn<bool>("is_same");
+    QTest::newRow("the request of before") << true;
+    QTest::newRow("of another user, who does not wait for its end") << false;
+  }
+  void aRepeatedStartWaitsForTheNodes() {
+    QFETCH(bool, is_same);
+    Office office;
+    office.LeaveStart("start");
+    VERIFY_OK(office.Start());
+    wire::Request request;
+    request.set_id(is_same ? "start" : "other");
+    request.mutable_start_job()->set_name(kGood);
+    request.mutable_start_job()->set_model("gpt-nano");
+    office.reply.Clear();
+    office.registrar->OnRequest("client", {"operator", Role::kOperator}, request);
+    if (!is_same) {
+      QVERIFY2(office.reply.error().message().find("exists and is failed") != std::string::npos,
+               office.reply.error().message().c_str());
+      return;
+    }
+    QVERIFY(!office.reply.has_error());
+    office.Register(1, 7);
+    office.Wait(std::chrono::seconds(3));
+    // Ended, and begun again: this registrar's start has another origin.
+    const std::string said = office.reply.error().message();
+    QVERIFY2(said.find("exists") == std::string::npos, said.c_str());
+    QCOMPARE(office.CountEvents("the registrar's agent restarted while it started"), 1);
   }
 
   // The next measurement replaces them.

@@ -224,6 +224,23 @@ class E2eKillTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // The client repeats its request, and the registrar that is back ends what is left of the start.
+  void registrarDiesWhileAJobStarts() {
+    const QString point = QStringLiteral("registrar.starting"), begun = QStringLiteral("begun");
+    const auto agent = m_cluster->Agent(kRegistrar);
+    QVERIFY(agent.has_value());
+    QVERIFY(m_faults.KillAt(kRegistrar, point));
+    const Outcome start =
+        StartExactJob(*m_cluster, begun, QStringLiteral("dp=1"), QStringLiteral("n1g0"));
+    QVERIFY2(!m_faults.IsPending(kRegistrar, point), start.Text());
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(rejoined(kRegistrar, *agent));
+    QVERIFY(m_cluster->WaitStep(begun, 1));
+    const Outcome stop = m_cluster->Run({"job", "stop", begun, "--yes"});
+    QVERIFY2(stop.code == 0, stop.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
   void everyStepIsInTheHistoryOnce() {
     const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
