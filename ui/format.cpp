@@ -242,6 +242,8 @@ QString text(ErrorCode code) {
       return FormatWords::tr("Internal error");
     case ErrorCode::kPermissionDenied:
       return FormatWords::tr("Not allowed");
+    case ErrorCode::kOutcomeUnknown:
+      return FormatWords::tr("Outcome unknown");
   }
   Q_UNREACHABLE();
 }

@@ -5,18 +5,30 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/follow.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/json.h"
 #include "app/commands/placement.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
+
+/// The job is already as the user wants it, for example because an earlier `apply` lost its reply.
+int unchanged(const Invocation& call, const std::string& job, const Error& why) {
+  if (call.json)
+    printLine({{"result", "unchanged"}, {"job", job}, {"reason", why.ToString()}});
+  else
+    fmt::print("unchanged: {}\n", why.ToString());
+  return kDone;
+}
 
 int runApply(const Invocation& call) {
   TESSERA_OR_USAGE(auto planRequest, readPlanRequest(call.arguments));
@@ -31,7 +43,10 @@ int runApply(const Invocation& call) {
     return *refused;
 
   TESSERA_OR_FAILED(auto session, openSession(call));
-  TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &planRequest));
+  const auto planned = askPlan(session, call.arguments, &planRequest);
+  if (!planned && planned.error().code == ErrorCode::kAlreadyExists)
+    return unchanged(call, job, planned.error());
+  TESSERA_OR_FAILED(const auto plan, planned);
   if (!call.json) fmt::print("{}", describePlan(plan));
   // The preparation asks the program as well: an answer in advance is for the user who decides.
   if (!call.arguments.has(inRounds ? "confirm" : "yes")) {
@@ -101,9 +116,12 @@ Command applyCommand() {
                      "rollback from the first round on. Without a terminal --confirm JOB is "
                      "needed.",
                      "Ctrl-C rolls the change back and waits for the outcome.",
+                     "If the job already has the mesh, GPUs and options, nothing is moved: "
+                     "`apply` says \"unchanged\" and exits with 0.",
                      "With --json each line is a document: {\"phase\", \"done_bytes\", "
                      "\"total_bytes\"} while the change runs, with {\"waits_for\"} while new ranks "
-                     "open their data, and at the end {\"result\", ...}."},
+                     "open their data, and at the end {\"result\", ...}. If nothing was to move, "
+                     "the result is \"unchanged\"."},
            .examples = {"tesseractl apply gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
                         "tesseractl apply gpt-mini --mesh tp=4",
                         "tesseractl apply gpt-mini --zero on --at-step 200",

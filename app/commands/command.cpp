@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "app/commands/help.h"
@@ -140,8 +141,9 @@ const std::vector<std::pair<std::string, std::string>>& exitCodeRows() {
 }
 
 int failed(const Error& error) {
-  printError(error, kFailed);
-  return kFailed;
+  const int code = error.code == ErrorCode::kOutcomeUnknown ? kNeedsDecision : kFailed;
+  printError(error, code);
+  return code;
 }
 
 int wrongUsage(const Error& error) {
@@ -195,6 +197,12 @@ int runCommandLine(const std::vector<std::string>& words) {
   call.json = arguments.has("json");
   call.quiet = arguments.has("quiet");
   call.cluster = arguments.valueOr("cluster", "");
+  if (arguments.has("timeout")) {
+    constexpr double kShortest = 0.1, kLongest = 86'400;
+    const auto seconds = arguments.number("timeout", 0, kShortest, kLongest);
+    if (!seconds) return wrongUsage(seconds.error());
+    call.timeout = std::chrono::milliseconds(std::llround(1000 * *seconds));
+  }
   if (call.quiet && !call.json) muteOutput();
   return line->command->run(call);
 }

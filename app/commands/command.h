@@ -4,6 +4,8 @@
 /// \file
 /// A verb of tesseractl: its entry of the option table and the function that runs it.
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,7 @@ struct Invocation {
   bool json = false;
   bool quiet = false;   // of a verb with quietOption(): print errors only
   std::string cluster;  // --cluster, or empty
+  std::optional<std::chrono::milliseconds> timeout = {};  // --timeout
 };
 
 struct Command {
@@ -62,7 +65,7 @@ const std::vector<std::pair<std::string, std::string>>& environmentRows();
 const std::vector<std::pair<std::string, std::string>>& exitCodeRows();
 
 /// Prints `error` on stderr, as text or as JSON.
-/// \return kFailed
+/// \return kFailed; kNeedsDecision for kOutcomeUnknown
 int failed(const Error& error);
 /// Prints `error` on stderr, as text or as JSON.
 /// \return kUsage

@@ -172,7 +172,7 @@ _tesseractl() {
   for ((i = 1; i < COMP_CWORD; ++i)); do
     word=${COMP_WORDS[i]}
     case $word in
-      --cluster | --color) ((++i)) ;;
+      --cluster | --color | --timeout) ((++i)) ;;
       -*) ;;
       *) words+=("$word") ;;
     esac
@@ -348,7 +348,7 @@ function __tesseractl_words
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --cluster --color
+        else if contains -- $word --cluster --color --timeout
             set skip 1
         else if not string match -q -- '-*' $word
             echo $word

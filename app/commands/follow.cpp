@@ -71,10 +71,10 @@ class TxnProgress {
       std::string line = fmt::format("{:<13} {} {}", shown, formatBar(done), far);
       if (displayWidth(line) >= terminalWidth()) line = fmt::format("{} {}", shown, far);
       fmt::print("\r\033[K{}", line);
-      std::fflush(stdout);
+      flushOutput();
     } else if (!samePhase) {
       fmt::print("{} {}\n", shown, far);
-      std::fflush(stdout);
+      flushOutput();
     }
   }
 
@@ -88,7 +88,7 @@ class TxnProgress {
   void endLine() const {
     if (m_terminal && !m_phase.empty()) {
       fmt::print("\n");
-      std::fflush(stdout);
+      flushOutput();
     }
   }
 
@@ -116,9 +116,8 @@ int undecided(const std::string& message) {
   return kNeedsDecision;
 }
 
-int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
+int finishApply(const Invocation& call, const engine::HistoryEntry& record, TxnProgress& progress) {
   progress.endLine();
-  TESSERA_OR_FAILED(const auto record, agents::Decode(reply.record()));
   const bool committed = record.result == "committed";
   if (call.json) {
     printLine({{"result", record.result},
@@ -159,6 +158,11 @@ int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress
       fmt::format("transaction {} {}{}", record.id,
                   record.result == "rolled_back" ? "was rolled back, nothing changed" : "failed",
                   record.reason.empty() ? "" : ": " + record.reason)));
+}
+
+/// "; `tesseractl txn show 3` shows the outcome".
+std::string outcomeOf(std::int64_t id) {
+  return fmt::format("; `tesseractl txn show {}` shows the outcome", id);
 }
 
 /// Ends with needs_decision or in_doubt.
@@ -203,6 +207,7 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
   last.id = id;
   int cancelsSent = 0;
   auto lastAnswer = Clock::now();
+  const std::chrono::milliseconds silence = session.limit.value_or(kSilence);
   for (;;) {
     if (const int interrupts = numInterrupts(); interrupts > cancelsSent) {
       if (cancelsSent == 0) {
@@ -210,17 +215,15 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
         const auto reply = session.ask(std::move(cancel));
+        // Past the commit there is nothing to roll back; the outcome follows in any case.
         if (!reply) progress.note(reply.error().ToString());
       } else if (cancelsSent == 1) {
         progress.note(
             "still waiting for the outcome, which the coordinator decides in any case; a further "
             "signal ends this program");
       } else {
-        return unresolved(
-            call, last, "in_doubt",
-            fmt::format("this program was interrupted; `tesseractl txn show {}` shows the outcome",
-                        id),
-            progress);
+        return unresolved(call, last, "in_doubt", "this program was interrupted" + outcomeOf(id),
+                          progress);
       }
       cancelsSent = interrupts;
     }
@@ -230,15 +233,24 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
     if (reply) {
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
-        TESSERA_OR_FAILED(const auto txn, agents::Decode(reply->txn().transaction()));
-        last = txn;
+        auto txn = agents::Decode(reply->txn().transaction());
+        if (!txn)
+          return unresolved(call, last, "in_doubt", txn.error().ToString() + outcomeOf(id),
+                            progress);
+        last = std::move(*txn);
         progress.show(last, stepTime.of(last, session));
       }
       if (last.phase == engine::TxnPhase::kNeedsDecision ||
           last.phase == engine::TxnPhase::kInDoubt)
         return unresolved(call, last, std::string(engine::ToString(last.phase)), last.reason,
                           progress);
-      if (!reply->txn().record().result().empty()) return finishApply(call, reply->txn(), progress);
+      if (!reply->txn().record().result().empty()) {
+        const auto record = agents::Decode(reply->txn().record());
+        if (!record)
+          return unresolved(call, last, "in_doubt", record.error().ToString() + outcomeOf(id),
+                            progress);
+        return finishApply(call, *record, progress);
+      }
       if (!reply->txn().has_transaction()) {
         return unresolved(call, last, "in_doubt",
                           "it does not run, and its record has no outcome; `tesseractl events` "
@@ -247,15 +259,19 @@ int followTransaction(const Invocation& call, Session& session, std::int64_t id)
       }
     } else if (reply.error().code != ErrorCode::kTimeout &&
                reply.error().code != ErrorCode::kUnavailable) {
-      progress.endLine();
-      return failed(reply.error());
-    } else if (Clock::now() - lastAnswer > kSilence) {
+      // The key was revoked, or the cluster went down: the transaction ends without this program,
+      // and the history can be read in either case.
       return unresolved(
           call, last, "in_doubt",
-          fmt::format("the registrar at {} has been silent for {} s; `tesseractl txn show {}` "
-                      "shows the outcome once it answers",
-                      session.profile.registrar_endpoint, kSilence.count(), id),
+          fmt::format("{}; `tesseractl history {}` shows the outcome", reply.error().ToString(), id),
           progress);
+    } else if (Clock::now() - lastAnswer > silence) {
+      return unresolved(call, last, "in_doubt",
+                        fmt::format("the registrar at {} has been silent for {:.0f} s{} once it "
+                                    "answers",
+                                    session.profile.registrar_endpoint,
+                                    std::chrono::duration<double>(silence).count(), outcomeOf(id)),
+                        progress);
     }
     std::this_thread::sleep_for(kApplyPoll);
   }

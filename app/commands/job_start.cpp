@@ -30,11 +30,22 @@ int runStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto start, readStartRequest(call.arguments));
   TESSERA_OR_FAILED(auto session, openSession(call));
   ProgressLine progress(call.json || call.quiet);
+  // Data that cannot be reached take a minute: a script's log says why it waits.
+  ProgressLine opening(call.json || call.quiet, ProgressLine::Elsewhere::kLines);
   const auto reply = startJob(session, start, [&](const std::string& doing) {
-    doing.empty() ? progress.clear() : progress.show(start.name() + ": " + doing);
+    doing.empty() ? opening.clear() : opening.show(start.name() + ": " + doing);
   });
   if (!reply) return failed(reply.error());
-  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+  // The job has started, so what is lost from here on does not mean that nothing has changed.
+  const auto unknown = [&start](const Error& error) {
+    return failed(OutcomeUnknown(
+        fmt::format("job '{}' has started, but its state is not known: {}; `tesseractl status` "
+                    "shows it",
+                    start.name(), error.ToString())));
+  };
+  const auto seen = session.snapshot();
+  if (!seen) return unknown(seen.error());
+  const engine::ClusterSnapshot& snapshot = *seen;
   const auto started =
       std::ranges::find(snapshot.jobs, reply->start_job().job(), &engine::JobStatus::name);
   if (started == snapshot.jobs.end())
@@ -48,6 +59,7 @@ int runStart(const Invocation& call) {
     job = awaitFirstStep(session, *started,
                          {.after = before, .is_interrupted = [] { return numInterrupts() > 0; }});
     progress.clear();
+    if (!job && job.error().code != ErrorCode::kNotFound) return unknown(job.error());
     if (!job) return failed(job.error());
   }
   const bool hasStep = job->step > before;

@@ -144,6 +144,10 @@ class ArgumentParser {
                                          words[m_syntax.words.size()], quotedVerb(m_syntax)));
     for (std::size_t i = 0; i < words.size(); ++i) {
       const WordSpec& spec = m_syntax.words[std::min(i, m_syntax.words.size() - 1)];
+      // As of a variable of a script that is not set. Those that repeat may be of a program.
+      if (words[i].empty() && !spec.repeats)
+        return InvalidArgument(
+            fmt::format("{} needs {}, not an empty word", quotedVerb(m_syntax), spec.name));
       TESSERA_RETURN_IF_ERROR(checkChoice(spec.name, spec.choices, words[i]));
     }
     return OkStatus();
@@ -164,6 +168,10 @@ const std::vector<OptionSpec>& globalOptions() {
        .value = "NAME|FILE",
        .help = "cluster to use: a profile's name or file",
        .fallback = "$TESSERA_CLUSTER, then `profile use`, then the only profile, then local"},
+      {.name = "timeout",
+       .value = "SECONDS",
+       .help = "how long to wait for an answer of the cluster",
+       .fallback = "10, and longer for what waits for a job"},
       {.name = "color",
        .value = "",
        .help = "colour the output",

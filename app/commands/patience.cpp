@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/outcome.h"
 
 namespace tessera::app {
 
@@ -18,9 +19,16 @@ Result<wire::Reply> askPatiently(Session& session, wire::Request request, const 
   constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the wait below ends sooner
   const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto reply = answer->get_future();
-  session.client->Call(std::move(request), kAsLongAsItTakes, [answer](Result<wire::Reply> result) {
-    answer->set_value(std::move(result));
-  });
+  const auto shows = whatShows(request);
+  const auto trace = std::make_shared<agents::CallTrace>();
+  // What is not known of a request that was sent is no failure.
+  const auto lost = [&](const Error& error) {
+    return shows && trace->is_lost() ? lostOutcome(error, *shows) : error;
+  };
+  const std::chrono::milliseconds patience = session.limit.value_or(limits.patience);
+  session.client->Call(
+      std::move(request), kAsLongAsItTakes,
+      [answer](Result<wire::Reply> result) { answer->set_value(std::move(result)); }, trace);
   auto heard = Clock::now();
   std::string last;
   while (reply.wait_for(limits.poll) != std::future_status::ready) {
@@ -31,15 +39,17 @@ Result<wire::Reply> askPatiently(Session& session, wire::Request request, const 
       heard = Clock::now();
       last = doing;
     }
-    if (Clock::now() - heard <= limits.patience) continue;
-    if (!snapshot) return snapshot.error();
-    return Timeout(
-        fmt::format("{} {} s{}; `tesseractl status` shows whether it goes on", what.failure,
-                    std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
-                    last.empty() ? "" : " after its last progress: " + last));
+    if (Clock::now() - heard <= patience) continue;
+    if (!snapshot) return lost(snapshot.error());
+    return lost(
+        Timeout(fmt::format("{} {} s{}", what.failure,
+                            std::chrono::duration_cast<std::chrono::seconds>(patience).count(),
+                            last.empty() ? "" : " after its last progress: " + last)));
   }
   progress({});
-  return reply.get();
+  auto result = reply.get();
+  if (!result) return lost(result.error());
+  return result;
 }
 
 }  // namespace tessera::app

@@ -29,7 +29,8 @@ struct LongRequest {
 
 /// Sends the request and returns the reply. Calls `progress` with what the cluster does, and with
 /// an empty text at the end.
-/// \error as Session::ask; kTimeout with the last report after `patience` without progress
+/// \error as Session::ask; kTimeout, or kOutcomeUnknown if the request changes something, with the
+///     last report after `patience` without progress. Session::limit replaces `patience`.
 Result<wire::Reply> askPatiently(Session& session, wire::Request request, const LongRequest& what,
                                  const std::function<void(const std::string&)>& progress,
                                  const Patience& limits = {});

@@ -69,7 +69,8 @@ int runRegistrarShow(const Invocation& call) {
     printLine(registrarToJson(shown));
     return decides ? kDone : kFailed;
   }
-  fmt::print("registrar  n{} of '{}', {}{}\n", shown.node(), session.profile.name, shown.endpoint(),
+  fmt::print("registrar  n{} of '{}', {}{}\n", shown.node(), session.profile.cluster_name(),
+             shown.endpoint(),
              shown.generation() > 1
                  ? fmt::format(", moved {}", Counted(shown.generation() - 1, "time"))
                  : "");
@@ -171,10 +172,12 @@ int runRegistrarMove(const Invocation& call) {
     old.registrar_endpoint = before.endpoint;
     old.events_endpoint = before.events;
     old.server_key = before.key;
-    // A registrar that refuses this key, or takes over, is there as well.
+    // A registrar that refuses this key, or takes over, is there as well. A program with another
+    // key at its address is not the registrar.
     const auto status = askStatus(old, kAnswer);
     const bool is_silent =
         !status && (status.error().code == ErrorCode::kTimeout ||
+                    status.error().message.starts_with("handshake with") ||
                     (status.error().code == ErrorCode::kUnavailable &&
                      status.error().message.find("takes over") == std::string::npos));
     if (!is_silent)
@@ -187,8 +190,12 @@ int runRegistrarMove(const Invocation& call) {
         name, config.cluster, before.node, lost);
     if (const auto refused = attest(call, config.cluster, question)) return *refused;
     next = {before.generation + 1, device.node, config.endpoint, config.events, keys.public_key};
-    TESSERA_OR_FAILED(const auto held,
-                      agents::ReplaceRecord(etcd, config.etcd.prefix, before, next));
+    const auto replaced = agents::ReplaceRecord(etcd, config.etcd.prefix, before, next);
+    if (!replaced)
+      return failed(OutcomeUnknown(
+          fmt::format("{}; the role may have moved: the same command again finds out and goes on",
+                      replaced.error().ToString())));
+    const agents::RegistrarRecord& held = *replaced;
     if (held != next)
       return failed(
           FailedPrecondition(fmt::format("n{} became the registrar at the same time", held.node)));
@@ -204,8 +211,17 @@ int runRegistrarMove(const Invocation& call) {
   profile.registrar_endpoint = next.endpoint;
   profile.events_endpoint = next.events;
   profile.server_key = next.key;
-  if (const auto saved = agents::SaveProfile(profile); !saved) return failed(saved.error());
-  TESSERA_OR_FAILED(const auto snapshot, waitForRegistrar(call, profile));
+  // The role has moved, whatever fails from here on.
+  const auto moved = [&](const Error& error) {
+    return failed(OutcomeUnknown(
+        fmt::format("{} is the registrar now: {}; `tesseractl registrar show` shows whether it "
+                    "answers",
+                    name, error.ToString())));
+  };
+  if (const auto saved = agents::SaveProfile(profile); !saved) return moved(saved.error());
+  const auto waited = waitForRegistrar(call, profile);
+  if (!waited) return moved(waited.error());
+  const engine::ClusterSnapshot& snapshot = *waited;
   if (call.json) {
     Json jobs = Json::array();
     for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(job.name);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/outcome.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/file_or_name.h"
 
@@ -45,18 +47,24 @@ std::string nameElsewhere(const std::string& named, const agents::Profile& found
 
 Result<Session> openSession(const Invocation& call) {
   TESSERA_TRY(auto profile, findProfile(call.cluster));
-  return openSession(std::move(profile));
+  return openSession(std::move(profile), call.timeout);
 }
 
-Result<Session> openSession(agents::Profile profile) {
+Result<Session> openSession(agents::Profile profile,
+                            std::optional<std::chrono::milliseconds> limit) {
   if (!profile.directory.empty() && !isRunning(profile.directory))
-    return notRunning(profile.name);
-  TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(profile));
-  return Session{std::move(profile), std::move(client)};
+    return notRunning(profile.cluster_name());
+  TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(
+                               profile, limit.value_or(agents::kListenPatience)));
+  return Session{std::move(profile), std::move(client), limit};
 }
 
 Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
-  auto reply = client->CallAndWait(std::move(request), timeout);
+  const auto shows = whatShows(request);
+  const auto trace = std::make_shared<agents::CallTrace>();
+  if (limit) timeout = timeout < kAnswerTimeout ? std::min(timeout, *limit) : *limit;
+  auto reply = client->CallAndWait(std::move(request), timeout, trace);
+  if (!reply && shows && trace->is_lost()) return lostOutcome(reply.error(), *shows);
   if (reply && !reply->operated_by().empty() && !std::exchange(noted, true))
     fmt::print(stderr, "note: a panel operates this cluster ({})\n", reply->operated_by());
   return reply;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agents/client/cluster.h"
@@ -33,10 +34,13 @@ std::string nameElsewhere(const std::string& named, const agents::Profile& found
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
+  std::optional<std::chrono::milliseconds> limit = {};  // --timeout; nullopt: that of the request
   bool noted = false;  // whose panel operates the cluster
 
-  /// Prints a note, once, if another user's panel operates the cluster.
-  /// \error as ClusterClient::Call
+  /// Prints a note, once, if another user's panel operates the cluster. `limit` replaces a
+  /// `timeout` of kAnswerTimeout or more, and bounds the shorter ones, which are those of polls.
+  /// \error as ClusterClient::Call; kOutcomeUnknown if the request changes something and was sent,
+  ///     but has no reply
   Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   Result<engine::ClusterSnapshot> snapshot(std::chrono::milliseconds timeout = kAnswerTimeout);
@@ -47,7 +51,8 @@ struct Session {
 Result<Session> openSession(const Invocation& call);
 
 /// The same for a profile that is read already.
-Result<Session> openSession(agents::Profile profile);
+Result<Session> openSession(agents::Profile profile,
+                            std::optional<std::chrono::milliseconds> limit = {});
 
 /// openSession and one `ask`, for a command that needs no more.
 Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,

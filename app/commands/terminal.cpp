@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,7 @@ struct OutputStyle {
   bool jsonErrors = false;
 };
 OutputStyle g_style;
+int g_outputError = 0;
 
 bool isColored(std::string_view color, int descriptor) {
   if (color != "auto") return color == "always";
@@ -94,8 +96,16 @@ std::size_t terminalWidth() {
   return is_known ? size.ws_col : kUsual;
 }
 
+void flushOutput() {
+  errno = 0;
+  const bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!isWritten && g_outputError == 0) g_outputError = errno != 0 ? errno : EIO;
+}
+
+int outputError() { return g_outputError; }
+
 void printError(const Error& error, int exitCode) {
-  std::fflush(stdout);
+  flushOutput();
   if (g_style.jsonErrors) {
     std::string code(ToString(error.code));
     std::ranges::replace(code, ' ', '_');

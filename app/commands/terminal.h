@@ -32,6 +32,12 @@ std::size_t displayWidth(std::string_view text);
 /// Columns of the terminal behind stdout; 80 where it does not say.
 std::size_t terminalWidth();
 
+/// Writes what is buffered for stdout. The first failure is kept for `outputError`.
+void flushOutput();
+/// errno of the first failed write to stdout; 0: none. stdio forgets what it could not write, so a
+/// later flush succeeds.
+int outputError();
+
 /// One line on stderr.
 void printError(const Error& error, int exitCode);
 /// Drops everything that is written to stdout from now on.

@@ -28,7 +28,8 @@ class Tuner {
 
   /// Moves the job by an ordinary transaction and waits for its outcome. Does nothing if the job
   /// has that configuration.
-  /// \error kFailedPrecondition if it was rolled back, or if the devices have changed
+  /// \error kFailedPrecondition if it was rolled back, or if the devices have changed;
+  ///     kOutcomeUnknown
   Status moveTo(const Configuration& target) {
     if (m_at == target) return OkStatus();
     wire::PlanRequest plan;
@@ -82,26 +83,28 @@ class Tuner {
     for (;;) {
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      TESSERA_TRY(const auto reply, m_session.ask(std::move(request)));
-      const wire::HistoryInfo& record = reply.txn().record();
+      const auto unknown = [transaction](const std::string& what) {
+        return OutcomeUnknown(fmt::format("transaction {} {}; `tesseractl txn show {}` shows it",
+                                          transaction, what, transaction));
+      };
+      const auto reply = m_session.ask(std::move(request));
+      if (!reply) return unknown("is not known: " + reply.error().ToString());
+      const wire::HistoryInfo& record = reply->txn().record();
       if (record.result() == "committed") return OkStatus();
+      if (record.result() == "unknown")
+        return unknown("has an unknown outcome: " + record.reason());
       if (!record.result().empty()) {
-        return FailedPrecondition(fmt::format("transaction {} {}: {}", transaction,
-                                              record.result() == "rolled_back" ? "was rolled back"
-                                              : record.result() == "unknown"
-                                                  ? "has an unknown outcome"
-                                                  : "failed",
-                                              record.reason()));
+        return FailedPrecondition(fmt::format(
+            "transaction {} {}: {}", transaction,
+            record.result() == "rolled_back" ? "was rolled back" : "failed", record.reason()));
       }
-      if (!reply.txn().has_transaction()) {
-        return Unavailable(
-            fmt::format("transaction {} does not run, and its record has no outcome", transaction));
-      }
-      TESSERA_TRY(const auto txn, agents::Decode(reply.txn().transaction()));
-      if (txn.phase == engine::TxnPhase::kNeedsDecision ||
-          txn.phase == engine::TxnPhase::kInDoubt) {
-        return FailedPrecondition(
-            fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
+      if (!reply->txn().has_transaction())
+        return unknown("does not run, and its record has no outcome");
+      const auto txn = agents::Decode(reply->txn().transaction());
+      if (!txn) return unknown("is not known: " + txn.error().ToString());
+      if (txn->phase == engine::TxnPhase::kNeedsDecision ||
+          txn->phase == engine::TxnPhase::kInDoubt) {
+        return unknown("needs a decision: " + txn->reason);
       }
       std::this_thread::sleep_for(kTunePoll);
     }

@@ -118,10 +118,14 @@ int runCancel(const Invocation& call) {
   wire::Request request;
   request.mutable_cancel()->set_transaction(id);
   TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
+  const std::int64_t cancelled = reply.cancel().transaction();
   if (call.json)
-    printLine({{"cancelled", id}});
+    printLine({{"cancelled", cancelled}});
   else
-    fmt::print("the coordinator rolls back; `tesseractl txn show` shows the outcome\n");
+    fmt::print(
+        "the coordinator rolls transaction {} back; `tesseractl txn show {}` shows the "
+        "outcome\n",
+        cancelled, cancelled);
   return kDone;
 }
 

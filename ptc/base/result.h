@@ -26,8 +26,9 @@ enum class ErrorCode {
   kUnimplemented,
   kInternal,
   kPermissionDenied,
+  kOutcomeUnknown,  // a request that changes something was sent, and its reply was lost
 };
-inline constexpr ErrorCode kLastErrorCode = ErrorCode::kPermissionDenied;
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::kOutcomeUnknown;
 
 /// "invalid argument", "not found", …
 std::string_view ToString(ErrorCode code);
@@ -91,6 +92,9 @@ inline Error ResourceExhausted(std::string message) {
 }
 inline Error PermissionDenied(std::string message) {
   return {ErrorCode::kPermissionDenied, std::move(message), {}};
+}
+inline Error OutcomeUnknown(std::string message) {
+  return {ErrorCode::kOutcomeUnknown, std::move(message), {}};
 }
 inline Error Internal(std::string message) {
   return {ErrorCode::kInternal, std::move(message), {}};

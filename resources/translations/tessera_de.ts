@@ -12105,6 +12105,10 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Nicht erlaubt</translation>
     </message>
     <message>
+        <source>Outcome unknown</source>
+        <translation>Ergebnis unbekannt</translation>
+    </message>
+    <message>
         <source>%1: %2</source>
         <comment>kind of error: its words</comment>
         <translation>%1: %2</translation>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a command that follows a transaction ends.
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/command.h"
 #include "app/commands/follow.h"
 #include "tests/agents/fake_registrar.h"
 #include "tests/support/test_main.h"
@@ -15,7 +17,61 @@ using agents::CurveKeys;
 class FollowOutcomeTest : public QObject {
   Q_OBJECT
 
+  using Answer = test::FakeRegistrar::Answer;
   QTemporaryDir m_folder;
+
+  /// A profile of this registrar, with a key that it allows.
+  agents::Profile profileOf(test::FakeRegistrar& registrar) const {
+    const CurveKeys keys = agents::NewCurveKeys();
+    registrar.Allow({keys.public_key});
+    const std::string file = m_folder.filePath("client.key").toStdString();
+    QFile::remove(QString::fromStdString(file));
+    if (!agents::SaveKeys(keys, file)) qFatal("no key");
+    return {"test",
+            registrar.commands_endpoint(),
+            registrar.events_endpoint(),
+            registrar.keys().public_key,
+            file,
+            ""};
+  }
+  /// The exit code of a command that follows transaction 3, of which the registrar answers this.
+  int follow(const Answer& answer) const {
+    test::FakeRegistrar registrar;
+    app::Session session;
+    session.profile = profileOf(registrar);
+    registrar.Do([&] {
+      registrar.answer = [&](const wire::Request& request) -> std::optional<wire::Reply> {
+        // A command that asks again and again ends here, with another code.
+        if (!request.has_txn() || registrar.num_of(wire::Request::kTxn) > 20) return std::nullopt;
+        return answer(request);
+      };
+    });
+    auto client = agents::ClusterClient::OpenForCommands(session.profile);
+    if (!client) return -1;
+    session.client = std::move(*client);
+    const int code = app::followTransaction(app::Invocation(), session, 3);
+    session.client.reset();
+    return code;
+  }
+  /// The exit code of a command line for a registrar that gives these answers, and no other.
+  int run(std::vector<std::string> words, const Answer& answer) const {
+    test::FakeRegistrar registrar;
+    const agents::Profile profile = profileOf(registrar);
+    const std::string file = m_folder.filePath("test.json").toStdString();
+    QFile json(QString::fromStdString(file));
+    if (!json.open(QIODevice::WriteOnly)) return -1;
+    json.write(QByteArray::fromStdString(
+        R"({"name":"test","registrar":")" + profile.registrar_endpoint + R"(","events":")" +
+        profile.events_endpoint + R"(","server_key":")" + profile.server_key + R"(","key_file":")" +
+        profile.key_file + "\"}"));
+    json.close();
+    registrar.Do([&] {
+      registrar.swallow = true;
+      registrar.answer = answer;
+    });
+    words.insert(words.end(), {"--cluster", file, "--timeout", "0.5"});
+    return app::runCommandLine(words);
+  }
 
  private slots:
   void itsExitCodeFollowsTheRecord_data() {
@@ -38,40 +94,65 @@ class FollowOutcomeTest : public QObject {
     QFETCH(std::string, result);
     QFETCH(int, rounds);
     QFETCH(int, code);
-    test::FakeRegistrar registrar;
-    const CurveKeys keys = agents::NewCurveKeys();
-    registrar.Allow({keys.public_key});
-    const std::string file = m_folder.filePath("client.key").toStdString();
-    VERIFY_OK(agents::SaveKeys(keys, file));
-    registrar.Do([&] {
-      registrar.answer = [&](const wire::Request& request) -> std::optional<wire::Reply> {
-        // A command that asks again and again ends here, with another code.
-        if (!request.has_txn() || registrar.num_of(wire::Request::kTxn) > 20) return std::nullopt;
-        engine::HistoryEntry entry;
-        entry.id = 3;
-        entry.job = "a";
-        entry.from = "1x1x1 n0g0";
-        entry.to = "2x1x1 n0g0,n0g1";
-        entry.result = result;
-        entry.in_rounds.rounds = rounds;
-        wire::Reply reply;
-        agents::Encode(entry, reply.mutable_txn()->mutable_record());
-        return reply;
-      };
-    });
-    app::Session session;
-    session.profile = {"test",
-                       registrar.commands_endpoint(),
-                       registrar.events_endpoint(),
-                       registrar.keys().public_key,
-                       file,
-                       ""};
-    auto client = agents::ClusterClient::OpenForCommands(session.profile);
-    VERIFY_OK(client);
-    session.client = std::move(*client);
-    const app::Invocation call;
-    QCOMPARE(app::followTransaction(call, session, 3), code);
-    session.client.reset();
+    QCOMPARE(follow([&](const wire::Request&) {
+               engine::HistoryEntry entry;
+               entry.id = 3;
+               entry.job = "a";
+               entry.from = "1x1x1 n0g0";
+               entry.to = "2x1x1 n0g0,n0g1";
+               entry.result = result;
+               entry.in_rounds.rounds = rounds;
+               wire::Reply reply;
+               agents::Encode(entry, reply.mutable_txn()->mutable_record());
+               return reply;
+             }),
+             code);
+  }
+
+  // The transaction goes on without the command, whatever the command has heard last.
+  void aRefusalWhileItFollowsIsNoFailure() {
+    QCOMPARE(follow([](const wire::Request&) {
+               wire::Reply reply;
+               agents::Encode(PermissionDenied("key 'guest' is a viewer's"), reply.mutable_error());
+               return reply;
+             }),
+             int{app::kNeedsDecision});
+  }
+
+  // 1 would say that nothing has changed.
+  void aLostReplyIsNoFailure_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("code");
+    for (const char* line :
+         {"job pause a", "job resume a", "job stop a --yes", "job on-failure a wait",
+          "job snapshots a off", "job start gpt-nano", "txn cancel 3", "txn throttle 1MB/s",
+          "txn decide a wait", "node give-up n1 --yes", "checkpoint save a /x",
+          "checkpoint save a --every off", "checkpoint load a /x --yes",
+          "checkpoint delete /x --yes", "registrar rebuild"})
+      QTest::newRow(line) << QString::fromLatin1(line).split(QLatin1Char(' '))
+                          << int{app::kNeedsDecision};
+    for (const char* line : {"status", "job list", "txn show 3", "checkpoint list"})
+      QTest::newRow(line) << QString::fromLatin1(line).split(QLatin1Char(' ')) << int{app::kFailed};
+  }
+  void aLostReplyIsNoFailure() {
+    QFETCH(QStringList, words);
+    QFETCH(int, code);
+    std::vector<std::string> line;
+    for (const QString& word : words) line.push_back(word.toStdString());
+    QCOMPARE(run(line, {}), code);
+  }
+
+  // An `apply` that is repeated because its reply was lost has nothing left to do.
+  void nothingToMoveIsDone() {
+    QCOMPARE(run({"apply", "a", "--devices", "n0g0,n0g1", "--mesh", "tp=2", "--yes"},
+                 [](const wire::Request& request) -> std::optional<wire::Reply> {
+                   if (!request.has_plan()) return std::nullopt;
+                   wire::Reply reply;
+                   agents::Encode(AlreadyExists("job 'a' already runs dp=1,tp=2,pp=1"),
+                                  reply.mutable_error());
+                   return reply;
+                 }),
+             int{app::kDone});
   }
 };
 TESSERA_TEST(FollowOutcomeTest)

@@ -473,7 +473,8 @@ void StartJobDialog::onAnswer(const Result<void>& result) {
   if (result || isRunning) return accept();
   using enum ErrorCode;
   const ErrorCode code = result.error().code;
-  const bool isUnknown = code == kUnavailable || code == kTimeout || code == kCancelled;
+  const bool isUnknown =
+      code == kUnavailable || code == kTimeout || code == kCancelled || code == kOutcomeUnknown;
   const QString why = format::error(result.error());
   m_error->say(Surface::Tone::Problem,
                isUnknown ? tr("It is not known whether %1 starts: %2.").arg(name, why)
