@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/terminal.h"
 
 namespace {
 
@@ -28,9 +29,11 @@ int main(int argc, char** argv) {
   try {
     const int status =
         tessera::app::runCommandLine(std::vector<std::string>(argv + 1, argv + argc));
-    errno = 0;
-    // What is still buffered would be lost without a word.
-    if (std::fflush(stdout) != 0) return cannotWrite(errno);
+    tessera::app::flushOutput();  // what is still buffered would be lost without a word
+    if (const int error = tessera::app::outputError(); error != 0) {
+      const int lost = cannotWrite(error);
+      return status != 0 ? status : lost;
+    }
     return status;
   } catch (const std::system_error& error) {  // of fmt::print
     return cannotWrite(error.code().value());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/commands/interrupt.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "engine/reshard/reshard_plan.h"
 
@@ -40,7 +41,7 @@ OptionSpec stripPrefixOption(std::string help) {
 }
 
 void warn(const std::string& line) {
-  std::fflush(stdout);
+  flushOutput();
   fmt::print(stderr, "{}\n", line);
 }
 

@@ -11,6 +11,7 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/past.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 
@@ -47,7 +48,8 @@ int runEvents(const Invocation& call) {
         printEvent(call, event);
         query.after = event.sequence;
       }
-      std::fflush(stdout);
+      flushOutput();
+      if (outputError() != 0) return kFailed;
       if (!call.arguments.has("follow") || past.isOver()) return kDone;
       query.newest = false;  // from now on in order, without gaps
       if (std::ssize(*events) < limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));

@@ -18,6 +18,8 @@
 #include "app/commands/past.h"
 #include "app/commands/proposal.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
+#include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
@@ -108,7 +110,8 @@ int runJobLogs(const Invocation& call) {
     else if (!arguments.has("follow") || !waitsForRegistrar(printed.error(), said))
       return failed(printed.error());
     if (!arguments.has("follow")) return kDone;
-    std::fflush(stdout);
+    flushOutput();
+    if (outputError() != 0) return kFailed;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/terminal.h"
 #include "engine/history/records.h"
 #include "ptc/base/check.h"
 
@@ -418,7 +419,7 @@ std::string lineOf(const Json& document) {
 
 void printLine(const Json& document) {
   fmt::print("{}\n", lineOf(document));
-  std::fflush(stdout);
+  flushOutput();
 }
 
 }  // namespace tessera::app

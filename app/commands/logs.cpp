@@ -18,6 +18,7 @@
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 
 namespace tessera::app {
 namespace {
@@ -102,7 +103,8 @@ int runLogs(const Invocation& call) {
     for (const std::string& line : last) printEntry(call, log.node, line);
   }
   while (call.arguments.has("follow")) {
-    std::fflush(stdout);
+    flushOutput();
+    if (outputError() != 0) return kFailed;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     for (Log& log : logs) {
       log.file.clear();

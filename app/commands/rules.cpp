@@ -16,6 +16,7 @@
 #include "app/commands/model_source.h"
 #include "app/commands/script.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "engine/catalogue/catalogue.h"
 #include "ptc/layout.h"
@@ -145,7 +146,7 @@ void printText(const ModelSource& source, const ptc::RulesReport& report,
     table.push_back(std::move(cells));
   }
   fmt::print("{}", onMesh ? formatTable(table, {1, 5}) : formatTable(table, {1}));
-  std::fflush(stdout);
+  flushOutput();
   if (problems.empty()) {
     std::size_t unused = 0;
     for (const auto& rule : report.rules) unused += rule.tensors == 0 ? 1 : 0;
@@ -192,14 +193,15 @@ int runCheck(const Invocation& call) {
 int listRules(const Invocation& call) {
   const std::vector<std::string> names = engine::RuleSetNames();
   if (call.arguments.has("names")) return printNames(names);
+  std::map<std::string, std::vector<std::string>> modelsOf;  // by rule set
+  for (const std::string& model : engine::CatalogueNames()) {
+    TESSERA_OR_FAILED(const std::string rules, engine::RuleSetOfModel(model));
+    modelsOf[rules].push_back(model);
+  }
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {{"rule set", "models of the catalogue"}};
   for (const std::string& name : names) {
-    std::vector<std::string> models;
-    for (const std::string& model : engine::CatalogueNames()) {
-      TESSERA_OR_FAILED(const auto facts, engine::FactsOfModel(model));
-      if (facts.rules == name) models.push_back(model);
-    }
+    const std::vector<std::string>& models = modelsOf[name];
     json.push_back({{"name", name}, {"models", models}});
     table.push_back({name, fmt::format("{}", fmt::join(models, ", "))});
   }

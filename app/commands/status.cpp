@@ -204,7 +204,8 @@ int watchStatus(const Invocation& call, Session& session) {
     else
       fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describeStatus(*snapshot),
                  inPlace ? "" : "\n");
-    std::fflush(stdout);
+    flushOutput();
+    if (outputError() != 0) return kFailed;
     for (int i = 0; i < 10 && numInterrupts() == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -32,6 +32,9 @@ class CliTest : public QObject {
     QTest::addColumn<QString>("words");
     QTest::newRow("long") << "help job start";
     QTest::newRow("short") << "--version";
+    QTest::newRow("a document, which is flushed") << "--json models list";
+    QTest::newRow("a long document") << "--json rules check --model gpt2";
+    QTest::newRow("a table") << "rules list";
   }
   void outputThatCannotBeWrittenIsSaid() {
     QFETCH(QString, words);
@@ -71,6 +74,10 @@ class CliTest : public QObject {
     row("not a number", {"up", "--nodes", "two"}, "--nodes 'two'");
     row("too many nodes", {"up", "--nodes", "65"}, "from 1 to 64");
     row("not a size", {"up", "--gpu-memory", "lots"}, "'lots'");
+    row("too small for a GPU", {"up", "--gpu-memory", "1"}, "--gpu-memory '1' is below 4.0 MiB");
+    row("too small for a GPU of a machine",
+        {"node", "setup", "--cluster", "lab", "--address", "10.0.0.1", "--gpu-memory", "4095K"},
+        "--gpu-memory '4095K' is below 4.0 MiB");
     row("more than the machine has", {"up", "--gpu-memory", "100T"}, "of memory that are free");
     row("not a rate", {"up", "--link", "100M"}, "'100M'");
     row("bad cluster name", {"up", "--cluster", "../x"}, "'../x'");
@@ -129,6 +136,11 @@ class CliTest : public QObject {
     row("no such format", {"export", "--format", "xml"}, "'xml'");
     row("three tables in one csv", {"export", "--what", "all", "--format", "csv"}, "one table");
     row("not a node", {"node", "kill", "1"}, "'1'");
+    row("an empty path", {"checkpoint", "delete", "", "--yes"},
+        "`checkpoint delete` needs PATH, not an empty word");
+    row("an empty job", {"job", "stop", "", "--yes"}, "`job stop` needs JOB, not an empty word");
+    row("not a time to wait", {"status", "--timeout", "soon"}, "--timeout 'soon'");
+    row("no time to wait", {"status", "--timeout", "0"}, "from 0.1 to 86400");
     row("not a device to fail", {"device", "fail", "n1"}, "n1");
     row("two ways at once", {"down", "--all", "--cluster", "x"}, "--all and --cluster");
   }
