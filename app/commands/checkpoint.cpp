@@ -16,6 +16,7 @@
 #include "app/commands/follow.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/past.h"
 #include "app/commands/patience.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/session.h"
@@ -130,6 +131,10 @@ int runList(const Invocation& call) {
   const std::string job = call.arguments.valueOr("job", "");
   TESSERA_OR_FAILED(auto rows, folder.empty() ? checkpointsOfCluster(call) : checkpointsIn(folder));
   if (!job.empty()) std::erase_if(rows, [&](const auto& row) { return row.job != job; });
+  if (rows.empty() && !job.empty() && folder.empty()) {
+    TESSERA_OR_FAILED(const auto past, Past::open(call));
+    if (const Status known = past.checkJob(job); !known) return failed(known.error());
+  }
   if (call.json) {
     Json all = Json::array();
     for (const auto& row : rows) all.push_back(checkpointToJson(row));

@@ -112,6 +112,8 @@ Status writeAll(const Past& past, const Choice& choice, OutputFile& output, std:
 int runExport(const Invocation& call) {
   TESSERA_OR_USAGE(const auto choice, chooseRows(call));
   TESSERA_OR_FAILED(const auto past, Past::open(call));
+  if (!choice.job.empty())
+    if (const Status known = past.checkJob(choice.job); !known) return failed(known.error());
   TESSERA_OR_FAILED(auto output, OutputFile::Open(choice.path, choice.force));
   std::int64_t rows = 0;
   if (const Status written = writeAll(past, choice, output, rows); !written)

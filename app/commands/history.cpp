@@ -146,6 +146,8 @@ int runHistory(const Invocation& call) {
   }
 
   TESSERA_OR_FAILED(const auto past, Past::open(call));
+  if (!job.empty())
+    if (const Status known = past.checkJob(job); !known) return failed(known.error());
   engine::TransactionQuery query;
   query.job = job;
   query.time = range;

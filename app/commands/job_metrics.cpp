@@ -13,6 +13,7 @@
 #include "app/commands/json.h"
 #include "app/commands/past.h"
 #include "app/commands/sample_text.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 
@@ -40,6 +41,7 @@ int runMetrics(const Invocation& call) {
   query.after_step = from - 1;
 
   TESSERA_OR_FAILED(const auto past, Past::open(call));
+  if (const Status known = past.checkJob(query.job); !known) return failed(known.error());
   const auto each = [&](const engine::Sample& sample) {
     printSample(call, sample);
     // A job that returns to an earlier step repeats steps, so the sequence number shows which
@@ -63,7 +65,8 @@ int runMetrics(const Invocation& call) {
         return failed(printed.error());
     }
     done = false;
-    std::fflush(stdout);
+    flushOutput();
+    if (outputError() != 0) return kFailed;
     if (!arguments.has("follow") || past.isOver()) return kDone;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }

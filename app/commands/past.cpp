@@ -2,7 +2,9 @@
 #include "app/commands/past.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -44,7 +46,8 @@ Result<Past> Past::open(const Invocation& call) {
     past.m_session = past.m_own.get();
     return past;
   }
-  TESSERA_TRY(const std::string cluster, clusterOf(call.cluster));
+  TESSERA_TRY(std::string cluster, clusterOf(call.cluster));
+  if (const auto profile = agents::LoadProfile(cluster)) cluster = profile->cluster_name();
   if (!hasFolder(cluster) || isRunning(localClusterFolder(cluster))) return session.error();
   // A history in the folder here may be that of an earlier cluster.
   if (const auto there = historyOnHost(cluster))
@@ -81,6 +84,56 @@ Result<std::vector<engine::Sample>> Past::ask(const engine::SampleQuery& query) 
   agents::Encode(query, request.mutable_samples());
   TESSERA_TRY(const auto reply, m_session->ask(std::move(request)));
   return agents::DecodeAll<engine::Sample>(reply.samples().samples());
+}
+
+Result<bool> Past::knows(const std::string& job) const {
+  engine::SampleQuery samples;
+  samples.job = job;
+  samples.limit = 1;
+  TESSERA_TRY(const auto steps, ask(samples));
+  if (!steps.empty()) return true;
+  engine::TransactionQuery transactions;
+  transactions.job = job;
+  transactions.limit = 1;
+  TESSERA_TRY(const auto changes, ask(transactions));
+  if (!changes.empty()) return true;
+  engine::EventQuery events;  // of a job that has made no step
+  events.source = job;
+  events.limit = 1;
+  TESSERA_TRY(const auto said, ask(events));
+  return !said.empty();
+}
+
+Result<std::set<std::string>> Past::knownJobs() const {
+  std::set<std::string> names;
+  if (m_file) {
+    TESSERA_TRY(const auto jobs, m_file->Jobs());
+    names.insert(jobs.begin(), jobs.end());
+    return names;
+  }
+  constexpr std::int64_t kRows = 1000;
+  TESSERA_TRY(const auto now, m_session->snapshot());
+  for (const engine::JobStatus& job : now.jobs) names.insert(job.name);
+  engine::SampleQuery samples;
+  samples.limit = kRows;
+  samples.newest = true;
+  TESSERA_TRY(const auto steps, ask(samples));
+  for (const engine::Sample& sample : steps) names.insert(sample.job);
+  engine::TransactionQuery transactions;
+  transactions.limit = kRows;
+  TESSERA_TRY(const auto changes, ask(transactions));
+  for (const engine::HistoryEntry& change : changes) names.insert(change.job);
+  return names;
+}
+
+Status Past::checkJob(const std::string& job) const {
+  TESSERA_TRY(const bool is_known, knows(job));
+  if (is_known) return OkStatus();
+  TESSERA_TRY(const auto names, knownJobs());
+  if (names.contains(job)) return OkStatus();
+  return NotFound(names.empty()
+                      ? fmt::format("no job '{}': no job is known", job)
+                      : fmt::format("no job '{}'; known are {}", job, fmt::join(names, ", ")));
 }
 
 Status forEach(const Past& past, engine::TransactionQuery query,

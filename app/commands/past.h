@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "app/commands/session.h"
@@ -29,8 +31,15 @@ class Past {
   Result<std::vector<engine::HistoryEntry>> ask(const engine::TransactionQuery& query) const;
   Result<std::vector<engine::Event>> ask(const engine::EventQuery& query) const;
   Result<std::vector<engine::Sample>> ask(const engine::SampleQuery& query) const;
+  /// Whether the cluster has or had a job of this name.
+  /// \error kNotFound naming the jobs that are known
+  Status checkJob(const std::string& job) const;
 
  private:
+  Result<bool> knows(const std::string& job) const;
+  /// The jobs of now, and those of the newest rows.
+  Result<std::set<std::string>> knownJobs() const;
+
   Past() = default;
   std::unique_ptr<Session> m_own;           // that of `open`
   Session* m_session = nullptr;             // null: m_file is there
