@@ -60,6 +60,7 @@ ui::ProfileInfo toUi(const agents::Profile& profile) {
                        text(profile.events_endpoint), text(profile.server_key),
                        text(profile.key_file)};
   info.folder = text(profile.directory);
+  info.cluster = text(profile.cluster);
   info.isRunning = !profile.directory.empty() && isRunning(profile.directory);
   return info;
 }
@@ -72,6 +73,7 @@ agents::Profile fromUi(const ui::ProfileInfo& info) {
   profile.server_key = info.serverKey.toStdString();
   profile.key_file = info.keyFile.toStdString();
   profile.directory = info.folder.toStdString();
+  profile.cluster = info.cluster.toStdString();
   return profile;
 }
 
@@ -154,7 +156,8 @@ Status AppConnections::add(const ui::ProfileInfo& profile) {
 Status AppConnections::forget(const QString& name) {
   const std::string path = profilePath(name.toStdString());
   const auto profile = agents::LoadProfile(name.toStdString());
-  if (profile && !profile->directory.empty() && isRunning(profile->directory))
+  const bool isOwn = profile && profile->cluster_name() == profile->name;
+  if (isOwn && !profile->directory.empty() && isRunning(profile->directory))
     return FailedPrecondition("cluster '" + profile->name +
                               "' runs on this machine: tesseractl down --cluster " + profile->name +
                               " stops it");

@@ -26,6 +26,7 @@ struct ProfileInfo {
   QString keyFile;         // the user's own key pair
   QString folder = {};     // of a cluster on this machine; else empty
   bool isRunning = false;  // only for a cluster on this machine
+  QString cluster = {};    // its name where that is not `name`; else empty
   QString problem = {};    // why the profile cannot be read; only `name` is valid then
   friend bool operator==(const ProfileInfo&, const ProfileInfo&) = default;
 };

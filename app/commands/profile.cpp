@@ -29,7 +29,7 @@ std::string stateOf(const agents::Profile& profile) {
 int runProfileList(const Invocation& call) {
   const std::vector<std::string> names = profileNames();
   if (call.arguments.has("names")) return printNames(names);
-  std::vector<std::vector<std::string>> rows = {{"", "profile", "state", "registrar"}};
+  std::vector<std::vector<std::string>> rows = {{"", "profile", "cluster", "state", "registrar"}};
   Json json = Json::array();
   int code = kDone;
   for (const std::string& name : names) {
@@ -40,8 +40,10 @@ int runProfileList(const Invocation& call) {
     }
     const std::string state = stateOf(*profile);
     const bool isCurrent = name == currentProfile();
-    rows.push_back({isCurrent ? "*" : "", profile->name, state, profile->registrar_endpoint});
+    rows.push_back({isCurrent ? "*" : "", profile->name, profile->cluster_name(), state,
+                    profile->registrar_endpoint});
     json.push_back({{"name", profile->name},
+                    {"cluster", profile->cluster_name()},
                     {"current", isCurrent},
                     {"state", state},
                     {"registrar", profile->registrar_endpoint},
@@ -81,7 +83,7 @@ int runRemove(const Invocation& call) {
   const auto profile = agents::LoadProfile(profilePath(name));
   if (!profile && profile.error().code == ErrorCode::kNotFound)
     return failed(NotFound(fmt::format("no profile is named '{}'", name)));
-  if (profile && stateOf(*profile) == "running")
+  if (profile && stateOf(*profile) == "running" && profile->cluster_name() == name)
     return failed(FailedPrecondition(fmt::format(
         "cluster '{}' is running; `tesseractl down --cluster {}` stops it", name, name)));
   if (currentProfile() == name)
@@ -101,11 +103,14 @@ int runRemove(const Invocation& call) {
 Result<agents::Profile> readProfile(const Arguments& arguments) {
   if (const auto file = arguments.value("file")) {
     TESSERA_TRY(auto profile, agents::LoadProfile(engine::AbsolutePath(*file)));
-    if (!arguments.word(0).empty()) profile.name = arguments.word(0);
+    profile.cluster = arguments.valueOr("cluster", profile.cluster_name());
+    profile.name = arguments.word(0);
+    if (const auto key = arguments.value("key")) profile.key_file = engine::AbsolutePath(*key);
     return profile;
   }
   agents::Profile profile;
   profile.name = arguments.word(0);
+  profile.cluster = arguments.valueOr("cluster", "");
   const auto need = [&](const char* option) -> Result<std::string> {
     const auto value = arguments.value(option);
     if (!value) return InvalidArgument(fmt::format("`profile add` needs --{}, or --file", option));
@@ -131,6 +136,8 @@ int runAdd(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("profile", name); !good) return wrongUsage(good.error());
   TESSERA_OR_USAGE(const auto profile, readProfile(call.arguments));
+  if (const auto good = checkName("cluster", profile.cluster_name()); !good)
+    return wrongUsage(good.error());
   if (const auto keys = agents::LoadKeys(profile.key_file); !keys) return failed(keys.error());
   std::error_code ignored;
   if (std::filesystem::exists(profilePath(name), ignored) && !call.arguments.has("force"))
@@ -138,6 +145,7 @@ int runAdd(const Invocation& call) {
   if (const auto saved = agents::SaveProfile(profile); !saved) return failed(saved.error());
   if (call.json)
     printLine({{"name", name},
+               {"cluster", profile.cluster_name()},
                {"profile", profilePath(name)},
                {"registrar", profile.registrar_endpoint},
                {"events", profile.events_endpoint}});
@@ -152,8 +160,12 @@ Command profileAddCommand() {
   return {
       {.verb = "profile add",
        .summary = "Name a cluster of other machines",
-       .words = {{"NAME", "name for the cluster"}},
-       .options = {{.name = "registrar",
+       .words = {{"NAME", "name of the profile"}},
+       .options = {{.name = "cluster",
+                    .value = "CLUSTER",
+                    .help = "name of the cluster, as its nodes have it",
+                    .fallback = "NAME, or that of the profile file"},
+                   {.name = "registrar",
                     .value = "HOST[:PORT]",
                     .help = "address of node 0",
                     .fallback = fmt::format("port {}", kDefaultPort)},
@@ -165,11 +177,17 @@ Command profileAddCommand() {
                     .value = "KEY|FILE",
                     .help = "public key of node 0, or its .pub file"},
                    {.name = "key", .value = "FILE", .help = "your key pair, as made by `keys new`"},
-                   {.name = "file", .value = "FILE", .help = "take all this from a profile file"},
+                   {.name = "file",
+                    .value = "FILE",
+                    .help = "take all this from a profile file; --cluster and --key replace what "
+                            "it says"},
                    forceOption("replace a profile of that name")},
+       .notes = {"Several profiles may name one cluster, for example one with an operator's key "
+                 "and one with a viewer's."},
        .examples = {"tesseractl profile add lab --registrar 10.0.0.1 --server-key n0.pub --key "
                     "laptop.key",
-                    "tesseractl profile add lab --file lab.json"}},
+                    "tesseractl profile add lab --file lab.json",
+                    "tesseractl profile add lab-view --file lab.json --key viewer.key"}},
       runAdd};
 }
 
