@@ -219,7 +219,8 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   if (!c.cuda_devices.empty() && std::ssize(c.cuda_devices) != c.devices) {
     return refuse("cuda_devices", std::ssize(c.cuda_devices), "numbers, one for each device");
   }
-  if (c.device_bytes < (std::int64_t{4} << 20)) {
+  if (c.device_bytes < kLeastDeviceBytes) {
+    static_assert(kLeastDeviceBytes == 4194304);
     return refuse("device_bytes", c.device_bytes, "is below 4194304");
   }
   if (c.history_bytes < (std::int64_t{1} << 20)) {

@@ -22,6 +22,8 @@ inline constexpr std::string_view kCurveLanes = "curve";
 inline constexpr std::string_view kPlainLanes = "plain";
 
 inline constexpr std::int64_t kMostSimulatedNodes = 4096;
+/// Memory of a GPU for state, at least.
+inline constexpr std::int64_t kLeastDeviceBytes = std::int64_t{4} << 20;
 inline constexpr double kMostSimulationSpeed = 10'000;
 
 /// A process that plays all nodes of a cluster, each with AgentConfig::devices.

@@ -34,9 +34,10 @@ using checkpoint::StoredTensor;
 struct Listing {
   std::shared_ptr<const Checkpoint> checkpoint;  // with the matching tensors only
   std::size_t numOthers = 0;                     // tensors that do not match
-  std::optional<std::vector<std::uint64_t>> digests;
-  std::optional<std::uint64_t> digest;  // of all tensors
-  std::optional<reshard::SumsChecked> sums;
+  std::optional<std::vector<std::uint64_t>> digests = {};
+  std::optional<std::uint64_t> digest = {};  // of all tensors
+  std::optional<reshard::SumsChecked> sums = {};
+  std::size_t numStated = 0;  // digests of the checkpoint that were compared
 };
 
 /// The same checkpoint without the tensors that do not match the pattern.
@@ -98,6 +99,7 @@ Json listingToJson(const Listing& listing, bool pieces) {
     out["digests_not_compared"] = line;
   if (listing.sums)
     out["sums"] = {{"checked", listing.sums->count}, {"bytes", listing.sums->bytes}};
+  if (listing.digests) out["stated_digests_compared"] = listing.numStated;
   return out;
 }
 
@@ -160,7 +162,11 @@ void printListing(const Listing& listing, bool pieces) {
   if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
   if (const std::string line = checkpoint.UncomparedDigests(); !line.empty())
     fmt::print("{}\n", line);
-  if (listing.sums && listing.sums->count == 0) fmt::print("the format contains no checksums\n");
+  if (listing.numStated > 0)
+    fmt::print("{} equal what the checkpoint states\n",
+               Counted(static_cast<std::int64_t>(listing.numStated), "digest"));
+  if (listing.sums && listing.sums->count == 0 && listing.numStated == 0)
+    fmt::print("the format contains no checksums\n");
   if (listing.sums && listing.sums->count > 0)
     fmt::print("{} checksums over {} match\n", listing.sums->count,
                formatBytes(listing.sums->bytes));
@@ -179,7 +185,9 @@ Status addDigests(const Invocation& call, reshard::ReadOptions options, Listing&
   for (std::size_t t = 0; t < digests.size(); ++t) {
     const StoredTensor& tensor = listing.checkpoint->tensors()[t];
     forms.push_back({tensor.name, tensor.dtype, tensor.shape});
-    if (tensor.digest && *tensor.digest != digests[t])
+    if (!tensor.digest) continue;
+    ++listing.numStated;
+    if (*tensor.digest != digests[t])
       return DataLoss(fmt::format("tensor '{}' has digest {}, the checkpoint states {}",
                                   tensor.name, ptc::Hex16(digests[t]), ptc::Hex16(*tensor.digest)));
   }
@@ -205,7 +213,7 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
 int runInspect(const Invocation& call) {
   TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
   TESSERA_OR_FAILED(auto opened, openCheckpoint(call, call.arguments.word(0)));
-  Listing listing{opened, 0, std::nullopt, std::nullopt, std::nullopt};
+  Listing listing{.checkpoint = opened};
   if (const auto glob = call.arguments.value("tensor")) {
     TESSERA_OR_FAILED(auto chosen, chooseTensors(*opened, *glob));
     listing.checkpoint = chosen;

@@ -23,11 +23,13 @@
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/serve.h"
 #include "agents/node/log_file.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/process.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
@@ -73,17 +75,17 @@ std::string defaultLog(const std::string& path) {
 void reportMount(const Invocation& call, const MountRequest& request,
                  const agents::Profile& profile, pid_t pid) {
   if (call.json) {
-    Json json{{"path", request.path}, {"cluster", profile.name}, {"pid", pid}};
+    Json json{{"path", request.path}, {"cluster", profile.cluster_name()}, {"pid", pid}};
     json["view_memory_bytes"] = request.viewMemory;
     json["allow_other"] = request.allowOther;
     json["read_only"] = request.readOnly;
     if (request.log) json["log"] = *request.log;
     printLine(json);
   } else {
-    fmt::print("cluster '{}' is mounted on {} (server {}{})\n", profile.name, request.path, pid,
-               request.log ? ", log " + *request.log : "");
+    fmt::print("cluster '{}' is mounted on {} (server {}{})\n", profile.cluster_name(),
+               request.path, pid, request.log ? ", log " + *request.log : "");
   }
-  std::fflush(stdout);
+  flushOutput();
 }
 
 /// Writes lines with their time to stderr, which may be a log file of limited size.
@@ -198,6 +200,21 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
   return OkStatus();
 }
 
+/// Whether the cluster answers and lets this key read state: without that a mount shows errors
+/// only.
+Status checkUsable(const Invocation& call, const agents::Profile& profile) {
+  TESSERA_TRY(auto session, openSession(profile, call.timeout));
+  TESSERA_TRY(const auto snapshot, session.snapshot());
+  if (snapshot.simulation)
+    return FailedPrecondition(fmt::format(
+        "cluster '{}' is simulated: the state of its jobs has no bytes", snapshot.cluster));
+  wire::Request request;
+  request.mutable_keep_views();  // of none; needs the right to take views
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
+  static_cast<void>(reply);
+  return OkStatus();
+}
+
 Status mountCluster(const Invocation& call, MountRequest request) {
   TESSERA_TRY(const agents::Profile profile, findProfile(call.cluster));
   TESSERA_RETURN_IF_ERROR(agents::CheckMayMount(request.allowOther));
@@ -205,6 +222,7 @@ Status mountCluster(const Invocation& call, MountRequest request) {
   TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(request.path));
   if (stale) fmt::print(stderr, "removed the mount of a server that had ended\n");
   TESSERA_RETURN_IF_ERROR(agents::CheckMountPoint(request.path));
+  TESSERA_RETURN_IF_ERROR(checkUsable(call, profile));
   return request.foreground ? serve(call, request, profile) : startServer(call, request, profile);
 }
 
@@ -216,8 +234,7 @@ int runMount(const Invocation& call) {
 
 Result<std::string> unmountPath(const std::string& word) {
   TESSERA_TRY(std::string path, agents::MountPath(word));
-  TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(path));
-  if (!stale) TESSERA_RETURN_IF_ERROR(agents::Unmount(path, false));
+  TESSERA_RETURN_IF_ERROR(agents::RemoveMount(path));
   return path;
 }
 

@@ -118,7 +118,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
   TESSERA_TRY(const auto devices, arguments.integer("gpus", config.devices, 1, 1024));
   config.devices = static_cast<std::int32_t>(devices);
   if (const auto text = arguments.value("gpu-memory")) {
-    TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
+    TESSERA_TRY(config.device_bytes, parseGpuMemory(*text));
   }
   TESSERA_TRY(config.etcd, readEtcd(arguments, "/tessera/" + config.cluster));
   config.lane_security = arguments.valueOr("lanes", "curve");

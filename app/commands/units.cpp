@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "agents/node/config.h"
 #include "app/commands/terminal.h"
 #include "engine/search/fit.h"
 #include "ptc/base/short_name.h"
@@ -54,6 +55,14 @@ Result<std::int64_t> parseMemory(std::string_view text) {
                                                   {"GiB", 1LL << 30},
                                                   {"TiB", 1LL << 40}}};
   return parseWithUnit(text, kUnits, "512M or 1G");
+}
+
+Result<std::int64_t> parseGpuMemory(std::string_view text) {
+  auto bytes = parseMemory(text);
+  if (!bytes) return std::move(bytes).Context("--gpu-memory");
+  if (*bytes >= agents::kLeastDeviceBytes) return bytes;
+  return InvalidArgument(fmt::format("--gpu-memory '{}' is below {}, the least for a GPU", text,
+                                     formatBytes(agents::kLeastDeviceBytes)));
 }
 
 Result<std::int64_t> parseRate(std::string_view text) {

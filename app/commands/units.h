@@ -16,6 +16,9 @@ namespace tessera::app {
 /// "512M", "1G", "64K", "4096": binary multiples of bytes.
 /// \error kInvalidArgument naming the text
 Result<std::int64_t> parseMemory(std::string_view text);
+/// parseMemory for --gpu-memory of `up` and `node setup`: at least what an agent accepts.
+/// \error kInvalidArgument naming the option, the text and the limit
+Result<std::int64_t> parseGpuMemory(std::string_view text);
 /// "100MB/s", "1GB/s", "500KB/s": decimal multiples of bytes per second.
 /// \error kInvalidArgument naming the text
 Result<std::int64_t> parseRate(std::string_view text);

@@ -22,6 +22,7 @@
 #include "app/commands/local_cluster.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/simulated_size.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/available_memory.h"
@@ -136,7 +137,7 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   TESSERA_TRY(const auto racks, arguments.integer("racks", 0, 1, options.nodes));
   options.racks = static_cast<int>(racks);
   if (const auto text = arguments.value("gpu-memory")) {
-    TESSERA_TRY(options.deviceBytes, parseMemory(*text).Context("--gpu-memory"));
+    TESSERA_TRY(options.deviceBytes, parseGpuMemory(*text));
   }
   if (!arguments.has("hosts") && !arguments.has("simulate") &&
       arguments.valueOr("gpus", "") != kCuda)
@@ -201,7 +202,7 @@ int runUpOnHosts(const Invocation& call) {
     progress.clear();
     fmt::print("n{:<3} {} at {}, {}\n", now.node, now.host, now.endpoint,
                Counted(now.devices, "emulated GPU"));
-    std::fflush(stdout);
+    flushOutput();
   };
   const auto profile = startHostCluster(options);
   progress.clear();

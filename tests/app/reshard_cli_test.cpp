@@ -379,6 +379,10 @@ class ReshardCliTest : public QObject {
         "dtype 'F3' is unknown");
     row("half a byte", FileOf(R"({"w":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2),
         "not a whole number of bytes");
+    // torch.serialization.MAGIC_NUMBER as a pickle.
+    row("torch.save from before 1.6",
+        "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.",
+        "a file of torch.save from before PyTorch 1.6");
     row("a pickle that runs something",
         test::TorchSave(
             test::pickle::Call(test::pickle::Global("os", "system"), {test::pickle::Text("true")}),
@@ -424,6 +428,9 @@ class ReshardCliTest : public QObject {
     row("rules.json", 1, {"inspect", "rules.json"});
     row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
     row("overlap", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
+    row("cannot be used: File name too long", 1,
+        {"reshard", "src.safetensors", QString(300, QLatin1Char('a'))});
+    row("`inspect` needs PATH, not an empty word", 2, {"inspect", ""});
     row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
     row("'x.*' matches no tensor", 1, {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
     row("not divisible by axis tp = 3", 1,
