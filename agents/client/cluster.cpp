@@ -37,6 +37,7 @@ constexpr std::int64_t kFirstEvents = 200;
 constexpr std::int64_t kMissedEvents = 10000;
 constexpr std::size_t kMostHeldChanges = 1000;
 constexpr milliseconds kAskAgain{1000};  // for the state
+constexpr milliseconds kAfterGoodbye{5000};
 
 /// "tesseractl 0.1.0"
 std::string ProgramOfThisProcess() {
@@ -126,6 +127,7 @@ struct ClusterClient::Impl {
   std::string note;            // the last malformed message, for error texts
   std::int64_t malformed = 0;  // such messages
   bool was_connected = false;
+  std::optional<std::string> goodbye;  // of a command: why the cluster went down
   int failed_handshakes = 0;  // in a row
   /// Since when no process has listened.
   std::optional<std::chrono::steady_clock::time_point> nobody_since;
@@ -218,17 +220,22 @@ struct ClusterClient::Impl {
 
   /// Drops the link and tries again after the back-off. Open calls wait, unless the link is
   /// refused.
-  void FailLink(LinkState next, const std::string& why) {
+  void FailLink(LinkState next, std::string why) {
     if (!link.commands) return;
     CloseLink();
     DropInternalCalls();
+    if (goodbye) {  // which explains whatever fails after it
+      next = LinkState::kRefused;
+      why = *goodbye;
+    }
     SetState(next, why);
     if (next == LinkState::kRefused) FailAllCalls(FailedPrecondition(why));
     ReopenLater();
   }
 
   void ReopenLater() {
-    loop.After(backoff.Next(), [this] {
+    // The registrar still listens for a moment after its goodbye.
+    loop.After(goodbye ? kAfterGoodbye : backoff.Next(), [this] {
       // The state stays kRefused until an attempt succeeds.
       if (state != LinkState::kRefused) {
         SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
@@ -289,7 +296,8 @@ struct ClusterClient::Impl {
 
   /// The cluster goes down on request. Only a panel waits for it to come back.
   void TakeGoodbye(const std::string& why) {
-    FailLink(with_stream ? LinkState::kLost : LinkState::kRefused, why);
+    if (!with_stream) goodbye = why;
+    FailLink(LinkState::kLost, why);
     if (with_stream) FailAllCalls(Unavailable(why));
   }
 
@@ -335,6 +343,7 @@ struct ClusterClient::Impl {
       loop.Cancel(attempt_timer);
       backoff.Reset();
       was_connected = true;
+      goodbye.reset();
       failed_handshakes = 0;
       auto owner = ParseRole(hello.role());
       if (!owner) {
