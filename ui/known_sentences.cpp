@@ -31,6 +31,8 @@ std::span<const char* const> knownSentences() {
           "its machine, address or link has changed; its measured bandwidths are dropped"),
       QT_TRANSLATE_NOOP("Sentences", "the device failed (on request)"),
       QT_TRANSLATE_NOOP("Sentences", "the cluster goes down on request"),
+      QT_TRANSLATE_NOOP("Sentences", "cluster '%1' was stopped on request (%2)"),
+      QT_TRANSLATE_NOOP("Sentences", "already committed"),
       QT_TRANSLATE_NOOP("Sentences", "%1 operates the cluster"),
       QT_TRANSLATE_NOOP("Sentences", "%1 operates the cluster instead of %2"),
       QT_TRANSLATE_NOOP("Sentences", "%1 no longer operates the cluster"),

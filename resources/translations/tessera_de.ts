@@ -191,6 +191,14 @@
         <translation>der Cluster wird auf Wunsch beendet</translation>
     </message>
     <message>
+        <source>cluster &apos;%1&apos; was stopped on request (%2)</source>
+        <translation>Cluster „%1“ wurde auf Wunsch beendet (%2)</translation>
+    </message>
+    <message>
+        <source>already committed</source>
+        <translation>schon wirksam</translation>
+    </message>
+    <message>
         <source>%1 operates the cluster</source>
         <translation>%1 bedient den Cluster</translation>
     </message>
