@@ -217,12 +217,12 @@ Status checkUsable(const Invocation& call, const agents::Profile& profile) {
 
 Status mountCluster(const Invocation& call, MountRequest request) {
   TESSERA_TRY(const agents::Profile profile, findProfile(call.cluster));
+  TESSERA_RETURN_IF_ERROR(checkUsable(call, profile));
   TESSERA_RETURN_IF_ERROR(agents::CheckMayMount(request.allowOther));
   TESSERA_TRY(request.path, agents::MountPath(request.path));
   TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(request.path));
   if (stale) fmt::print(stderr, "removed the mount of a server that had ended\n");
   TESSERA_RETURN_IF_ERROR(agents::CheckMountPoint(request.path));
-  TESSERA_RETURN_IF_ERROR(checkUsable(call, profile));
   return request.foreground ? serve(call, request, profile) : startServer(call, request, profile);
 }
 

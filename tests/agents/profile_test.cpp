@@ -51,6 +51,18 @@ class ProfileTest : public QObject {
     QCOMPARE(info.st_mode & 0777U, 0700U);
   }
 
+  void aProfileMayHaveAnotherNameThanItsCluster() {
+    Profile profile{"lab-view", "tcp://10.0.0.1:7400", "tcp://10.0.0.1:7401", "key", "/k", ""};
+    QCOMPARE(profile.cluster_name(), std::string("lab-view"));
+    profile.cluster = "lab";
+    QVERIFY(SaveProfile(profile));
+    const auto loaded = LoadProfile("lab-view");
+    QVERIFY(loaded);
+    QCOMPARE(loaded->cluster_name(), std::string("lab"));
+    profile.cluster = "No Name";
+    QVERIFY(!SaveProfile(profile));
+  }
+
   void aCalibrationThatIsNoObjectIsNotSaved() {
     Profile profile{"local", "r", "e", "k", "f", ""};
     for (const char* text : {"[1]", "{\"cores\":", "fast"}) {

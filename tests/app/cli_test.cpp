@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a shell sees it: exit codes, one line of error, nothing that needs a cluster.
 #include <QDir>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -8,7 +9,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "agents/net/socket.h"
 #include "app/commands/cluster_lock.h"
+#include "engine/history/history.h"
 #include "tests/folders.h"
 #include "tests/support/program.h"
 #include "tests/support/test_main.h"
@@ -389,6 +392,58 @@ class CliTest : public QObject {
     QCOMPARE(script.exitCode(), 1);
     QVERIFY2(output.contains("Stop job 'gpt'") && output.contains("[y/N]"), qPrintable(output));
     QVERIFY2(output.contains(says), qPrintable(output));
+  }
+
+  // Of a stopped cluster; e2e_basic_test asks a running one.
+  void aJobThatNobodyKnowsIsNoEmptyHistory() {
+    const QString folder = m_home->filePath("clusters/local/n0");
+    QVERIFY(QDir().mkpath(folder));
+    {
+      const auto history = tessera::engine::History::Open((folder + "/history.db").toStdString());
+      QVERIFY(history.has_value());
+      const std::vector<tessera::engine::Sample> samples{{"mine", 1, 2.5, 1, 100, 0}};
+      QVERIFY((*history)->AddSamples(samples).has_value());
+    }
+    for (const QStringList& words : {QStringList{"job", "metrics"}, {"history", "--job"},
+                                     {"export", "--job"}, {"export", "--what", "all", "--job"}}) {
+      const Outcome unknown = run(words + QStringList{"other"});
+      QVERIFY2(unknown.code == 1 && unknown.output.isEmpty() &&
+                   unknown.errors.contains("no job 'other'; known are mine"),
+               unknown.Text());
+      const Outcome known = run(words + QStringList{"mine"});
+      QVERIFY2(known.code == 0, known.Text());
+    }
+  }
+
+  // One home has an operator and a viewer of a cluster.
+  void aProfileNamesItsCluster() {
+    const auto keys = [&](const char* name) {
+      const QString file = m_home->filePath(QLatin1String(name));
+      const auto saved = tessera::agents::SaveKeys(tessera::agents::NewCurveKeys(),
+                                                   file.toStdString());
+      return saved ? file : QString();
+    };
+    const QString server = QString::fromStdString(tessera::agents::NewCurveKeys().public_key);
+    const Outcome lab = run({"profile", "add", "lab", "--registrar", "127.0.0.1:7400",
+                             "--server-key", server, "--key", keys("operator.key")});
+    QVERIFY2(lab.code == 0, lab.Text());
+    const Outcome view = run({"profile", "add", "lab-view", "--file",
+                              m_home->filePath("profiles/lab.json"), "--key", keys("viewer.key")});
+    QVERIFY2(view.code == 0, view.Text());
+    const Outcome named = run({"profile", "add", "other", "--cluster", "lab", "--registrar",
+                               "127.0.0.1:7400", "--server-key", server, "--key",
+                               m_home->filePath("viewer.key")});
+    QVERIFY2(named.code == 0, named.Text());
+    const QJsonArray profiles =
+        QJsonDocument::fromJson(run({"profile", "list", "--json"}).output.toUtf8())
+            .object()["profiles"]
+            .toArray();
+    QCOMPARE(profiles.size(), 3);
+    for (const QJsonValue& profile : profiles)
+      QCOMPARE(profile["cluster"].toString(), QString("lab"));
+    const Outcome wrong = run({"profile", "add", "x", "--cluster", "No Name", "--file",
+                               m_home->filePath("profiles/lab.json")});
+    QCOMPARE(wrong.code, 2);
   }
 
   void emptyListsAreNoErrors() {

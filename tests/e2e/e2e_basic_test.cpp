@@ -200,6 +200,13 @@ class E2eBasicTest : public QObject {
     }
     const Outcome table = m_cluster->Run({"history"});
     QVERIFY(table.output.contains("committed"));
+    // A user who was a moment too late.
+    const Outcome late =
+        m_cluster->Run({"txn", "cancel", QString::fromStdString(history[0]["id"].dump())});
+    QVERIFY2(late.code == 1 && late.errors.contains("is already committed"), late.Text());
+    const Outcome unknown = m_cluster->Run({"history", "--job", "other"});
+    QVERIFY2(unknown.code == 1 && unknown.errors.contains("no job 'other'; known are"),
+             unknown.Text());
   }
 
   // A terminal is what `script` gives its command.
@@ -438,8 +445,15 @@ class E2eBasicTest : public QObject {
                shown.constData());
       for (const auto& process : family) QVERIFY(tessera::app::isAlive(process));
     }
+    const auto apply = m_cluster->Start({"apply", kJob, "--devices", FirstDevices(8), "--mesh",
+                                         "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return !m_cluster->Phase().empty(); }, 20));
     const Outcome down = m_cluster->Run({"down", "--yes"});
     QVERIFY2(down.code == 0, down.Text());
+    // The registrar has said goodbye: the command knows why nobody answers.
+    const Outcome left = LocalCluster::Finish(*apply);
+    QVERIFY2(left.code == 3 && left.errors.contains("was stopped on request"), left.Text());
+    QCOMPARE(left.LastJson()["result"].get<std::string>(), std::string("in_doubt"));
     for (const auto& process : family) QVERIFY(!tessera::app::isAlive(process));
     const Outcome status = m_cluster->Run({"status"});
     QCOMPARE(status.code, 1);

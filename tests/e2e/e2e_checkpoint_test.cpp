@@ -82,8 +82,10 @@ class E2eCheckpointTest : public QObject {
     const QString path = QString::fromStdString(saved["path"]);
     QCOMPARE(path, m_folder->filePath(QStringLiteral("saved-step-%1").arg(step)));
     // The same digest, read from the files by another program.
-    const Json listed = m_cluster->Ask({"inspect", path, "--digests"});
+    const Json listed = m_cluster->Ask({"inspect", path, "--verify"});
     QVERIFY2(listed.is_object(), listed.dump().c_str());
+    QCOMPARE(listed["stated_digests_compared"].dump(),
+             std::to_string(listed["tensors"].size()));
     VERIFY_DIGESTS(listed["digest"], saved["digest"]);
     for (const char* mesh : {"tp=2", "pp=2"}) {
       QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
@@ -163,6 +165,9 @@ class E2eCheckpointTest : public QObject {
     QVERIFY2(damaged.errors.contains("was rolled back, nothing changed: tensor '") &&
                  damaged.errors.contains("is damaged"),
              damaged.Text());
+    // Those of manifest and file are not digests of the job.
+    const Json rolled = m_cluster->Ask({"history"})["transactions"][0];
+    QVERIFY2(rolled["digest_before"] == "" && rolled["digest_after"] == "", rolled.dump().c_str());
     QVERIFY(m_cluster->GoesOn(kJob));
     QFile::remove(path + "/tessera.json");
     const Outcome cut = m_cluster->Run({"checkpoint", "load", kJob, path, "--yes"});

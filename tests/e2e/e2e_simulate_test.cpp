@@ -2,9 +2,11 @@
 // A simulated cluster behind the real wire: the command line cannot tell it from a real one, except
 // where bytes are wanted.
 #include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/command.h"
 #include "tests/support/digests.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -42,6 +44,15 @@ class E2eSimulateTest : public QObject {
     for (const Json& node : status["nodes"])
       racks << QString::fromStdString(node["rack"].get<std::string>());
     QCOMPARE(racks.join(u' '), QStringLiteral("r0 r0 r1 r1"));
+  }
+
+  // Its files would have no bytes.
+  void itIsNotMounted() {
+    if (tessera::app::findCommand("mount") == nullptr) return;  // built without libfuse3
+    const QTemporaryDir folder;
+    const Outcome refused = m_cluster->Run({QStringLiteral("mount"), folder.path()});
+    QVERIFY2(refused.code == 1 && refused.errors.contains(QStringLiteral("is simulated")),
+             refused.Text());
   }
 
   void aJobTrainsAndGrows() {
