@@ -8,7 +8,7 @@ namespace {
 
 /// Calls `each` for every part between dots that is not empty.
 template <typename Each>
-void ForEachPart(std::string_view text, const Each& each) {
+void ForEachDotted(std::string_view text, const Each& each) {
   while (true) {
     const std::size_t end = text.find('.');
     if (const std::string_view part = text.substr(0, end); !part.empty()) each(part);
@@ -26,13 +26,13 @@ bool IsLiteral(std::string_view part) {
 RuleIndex::RuleIndex(const std::vector<CutRule>& rules) {
   std::map<std::string_view, std::size_t> counts;
   for (const CutRule& rule : rules) {
-    ForEachPart(rule.match, [&](std::string_view part) {
+    ForEachDotted(rule.match, [&](std::string_view part) {
       if (IsLiteral(part)) ++counts[part];
     });
   }
   for (std::size_t r = 0; r < rules.size(); ++r) {
     std::string_view rarest;
-    ForEachPart(rules[r].match, [&](std::string_view part) {
+    ForEachDotted(rules[r].match, [&](std::string_view part) {
       if (!IsLiteral(part)) return;
       if (rarest.empty() || counts.at(part) < counts.at(rarest)) rarest = part;
     });
@@ -42,7 +42,7 @@ RuleIndex::RuleIndex(const std::vector<CutRule>& rules) {
 
 std::vector<std::size_t> RuleIndex::Candidates(std::string_view name) const {
   std::vector<std::size_t> rules = others_;
-  ForEachPart(name, [&](std::string_view part) {
+  ForEachDotted(name, [&](std::string_view part) {
     const auto found = by_part_.find(part);
     if (found != by_part_.end()) {
       rules.insert(rules.end(), found->second.begin(), found->second.end());
