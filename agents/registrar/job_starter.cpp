@@ -92,6 +92,11 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request, boo
   return settings;
 }
 
+/// Whether an earlier registrar has begun the job for this request, and not told its end.
+bool IsLost(const Job& job, const std::string& request_id) {
+  return job.lost_start && !request_id.empty() && job.start_request == request_id;
+}
+
 std::string NameOf(const wire::StartJobRequest& request) {
   return request.name().empty() ? request.model() : request.name();
 }
@@ -113,8 +118,7 @@ std::string StagesText(const ptc::Layout& layout) {
 // while the data are opened and the mesh is chosen, so Start checks the request again.
 void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
   for (auto& [name, job] : jobs_) {
-    if (!job.lost_start || job.starting || job.start_request != reply->id()) continue;
-    if (!around_.is_changing(job)) continue;
+    if (job.starting || !IsLost(job, reply->id()) || !around_.is_changing(job)) continue;
     job.starting = reply;  // the transaction that begins it has outlived the registrar before
     return;
   }
@@ -130,9 +134,8 @@ void JobStarter::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr
 bool JobStarter::MustWait(const std::string& request_id) const {
   const auto age = timers_.now() - began_;
   if (age >= kLongestWait) return false;
-  const bool is_left = std::ranges::any_of(jobs_, [&](const auto& entry) {
-    return entry.second.lost_start && entry.second.start_request == request_id;
-  });
+  const bool is_left = std::ranges::any_of(
+      jobs_, [&](const auto& entry) { return IsLost(entry.second, request_id); });
   return is_left || (age < kArrival && publisher_.AnyJoined([this](std::int32_t node) {
            const Membership::Node* const known = members_.Find(node);
            return !known || known->incarnation == 0;
