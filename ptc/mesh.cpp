@@ -21,10 +21,6 @@ constexpr std::int64_t kMaxDevices = 65536;
 
 constexpr EnumNames kAxisNames(Axis::kTp, {"pp", "dp", "ep", "cp", "tp"});
 
-/// The order of the axes in text forms: the common ones, then the rare ones.
-constexpr std::array<Axis, kNumAxes> kTextOrder = {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp,
-                                                   Axis::kCp};
-
 /// Parses a decimal number without sign and leading zeros, so that each value has one text.
 template <typename Int>
 std::optional<Int> ParseDecimal(std::string_view text) {
@@ -159,8 +155,8 @@ Result<MeshShape> ParseMeshShape(std::string_view text) {
 
 std::string ToString(const MeshShape& shape) {
   std::string text;
-  for (Axis axis : kTextOrder) {
-    if ((axis == Axis::kEp || axis == Axis::kCp) && shape[axis] == 1) continue;
+  for (Axis axis : kAxesInText) {
+    if (!IsCommon(axis) && shape[axis] == 1) continue;
     fmt::format_to(std::back_inserter(text), "{}{}={}", text.empty() ? "" : ",", ToString(axis),
                    shape[axis]);
   }

@@ -37,6 +37,12 @@ enum class Axis : std::uint8_t { kPp, kDp, kEp, kCp, kTp };
 inline constexpr int kNumAxes = 5;
 inline constexpr std::array<Axis, kNumAxes> kAxes = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kCp,
                                                      Axis::kTp};
+/// The order in which people read and write the axes: the common ones, then the rare ones.
+inline constexpr std::array<Axis, kNumAxes> kAxesInText = {Axis::kDp, Axis::kTp, Axis::kPp,
+                                                           Axis::kEp, Axis::kCp};
+/// Returns whether most jobs have this axis: dp, tp and pp. The others are shown only where they
+/// divide something.
+constexpr bool IsCommon(Axis axis) { return axis != Axis::kEp && axis != Axis::kCp; }
 /// "pp", "dp", "ep", "cp" or "tp".
 std::string_view ToString(Axis axis);
 Result<Axis> ParseAxis(std::string_view name);

@@ -129,7 +129,7 @@ std::string RateText(double bytes_per_second) {
 
 std::string ShortText(const ptc::MeshShape& mesh, const StepOptions& options) {
   std::string text;
-  for (const Axis axis : {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp}) {
+  for (const Axis axis : ptc::kAxesInText) {
     if (mesh[axis] == 1) continue;
     if (!text.empty()) text += ',';
     text += fmt::format("{}={}", ptc::ToString(axis), mesh[axis]);

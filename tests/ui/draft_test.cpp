@@ -46,6 +46,31 @@ class DraftTest : public QObject {
     QVERIFY(!m_draft->mesh());
   }
 
+  // An undo or a choice may add a rare axis to the live mesh, or take one away.
+  void replacingKeepsEveryAxisOfTheMesh() {
+    ptc::MeshShape wide = test::Shape(2, 1, 1);
+    wide[ptc::Axis::kCp] = 2;
+    wide[ptc::Axis::kEp] = 2;
+    Devices all = m_draft->devices();
+    all.insert(all.end(), kN1.begin(), kN1.end());
+    m_draft->replace(all, wide, QStringLiteral("undo change 1"));
+    QCOMPARE(m_draft->request().mesh, std::optional(wide));
+    QCOMPARE(m_draft->request().devices.size(), std::size_t{8});
+
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().mesh = test::Shape(1, 2, 1);
+    cluster.jobs.front().mesh[ptc::Axis::kCp] = 2;
+    cluster.jobs.front().epoch += 1;
+    m_draft->clear();
+    m_model->setSnapshot(cluster);
+    m_model->flush();
+    m_draft->replace(m_draft->devices(), test::Shape(2, 2, 1), QStringLiteral("undo change 2"));
+    QCOMPARE(m_draft->request().mesh, std::optional(test::Shape(2, 2, 1)));
+    // An axis that divides nothing has no pin, because its field is hidden.
+    QVERIFY(m_draft->edits().pins[ptc::Axis::kCp].has_value());
+    QVERIFY(!m_draft->edits().pins[ptc::Axis::kEp].has_value());
+  }
+
   void everyEditIsOneStepAndUndoGivesLive() {
     const Devices live = m_draft->devices();
     m_draft->add({{1, 0}, {1, 1}});

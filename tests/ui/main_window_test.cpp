@@ -230,6 +230,33 @@ class MainWindowTest : public QObject {
     QTRY_VERIFY(!panel.commands.planned.back().mesh);
   }
 
+  // Fields of ep and cp are there where they divide something, or where a program may use them.
+  void rareAxesHaveFieldsWhereTheyCount() {
+    auto cluster = test::PanelCluster();
+    engine::JobStatus& job = cluster.jobs.front();
+    const auto hasField = [](const Panel& panel, ptc::Axis axis) {
+      return !panel.window->planPanel()->axisBox(axis)->isHidden();
+    };
+    Panel panel({.operate = true}, cluster);
+    for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp})
+      QVERIFY(hasField(panel, axis));
+    QVERIFY(!hasField(panel, ptc::Axis::kEp) && !hasField(panel, ptc::Axis::kCp));
+
+    job.mesh = test::Shape(1, 2, 1);
+    job.mesh[ptc::Axis::kCp] = 2;
+    job.epoch += 1;
+    panel.setSnapshot(cluster);
+    QVERIFY(!hasField(panel, ptc::Axis::kEp) && hasField(panel, ptc::Axis::kCp));
+    QCOMPARE(panel.window->planPanel()->axisBox(ptc::Axis::kCp)->value(), 2);
+    panel.window->planPanel()->axisBox(ptc::Axis::kCp)->setValue(4);
+    QCOMPARE((*panel.window->draft()->mesh())[ptc::Axis::kCp], std::int64_t{4});
+
+    job.mesh = test::Shape(2, 2, 1);
+    job.command = "python3 train.py";
+    Panel own({.operate = true}, cluster);
+    QVERIFY(hasField(own, ptc::Axis::kEp) && hasField(own, ptc::Axis::kCp));
+  }
+
   void idleDevicesAndTheReasonAreNamed() {
     Panel panel({.operate = true});
     drop(panel, {{1, 0}}, true);

@@ -498,6 +498,14 @@ class WindowPartsTest : public QObject {
     desk.discard();
     QVERIFY(shown.draft.isEmpty());
     QCOMPARE(sources.back(), LayoutSource::Live);
+    // The undo of a change has all axes of the mesh before it, and all of its GPUs.
+    engine::HistoryEntry wide = test::PanelHistory().front();
+    wide.from = "dp=4,tp=1,pp=1,cp=2 on 2x4";
+    desk.reverse(wide);
+    QVERIFY(errors.isEmpty());
+    QCOMPARE(shown.draft.request().devices.size(), std::size_t{8});
+    QCOMPARE(shown.draft.request().mesh, std::optional(*ptc::ParseMeshShape("dp=4,cp=2")));
+    desk.discard();
     engine::HistoryEntry other = test::PanelHistory().front();
     other.job = "other";
     desk.reverse(other);

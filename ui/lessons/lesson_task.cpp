@@ -78,7 +78,7 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   degrees->setHorizontalSpacing(8);
   degrees->setVerticalSpacing(2);
   int column = 0;
-  for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp}) {
+  for (const ptc::Axis axis : ptc::kAxesInText) {
     const QString name = format::word(ptc::ToString(axis));
     auto* caption = new QLabel(name, this);
     setRole(caption, QStringLiteral("caption"));
@@ -92,6 +92,7 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
     degrees->addWidget(caption, 0, column);
     degrees->addWidget(box, 1, column++);
     m_boxes[static_cast<std::size_t>(axis)] = box;
+    m_captions[static_cast<std::size_t>(axis)] = caption;
     connect(box, &QSpinBox::valueChanged, this,
             [this, axis](int value) { m_session.draft().pin(axis, value); });
   }
@@ -148,7 +149,11 @@ void LessonTaskCard::refresh() {
 
 void LessonTaskCard::refreshControls() {
   const ptc::MeshShape mesh = m_session.drawnMesh();
-  for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp}) {
+  const ptc::MeshShape live = m_session.state().layout.mesh().shape();
+  for (const ptc::Axis axis : ptc::kAxesInText) {
+    const bool offered = ptc::IsCommon(axis) || mesh[axis] > 1 || live[axis] > 1;
+    axisBox(axis)->setVisible(offered);
+    m_captions[static_cast<std::size_t>(axis)]->setVisible(offered);
     const QSignalBlocker quiet(axisBox(axis));
     axisBox(axis)->setValue(static_cast<int>(mesh[axis]));
   }

@@ -41,6 +41,7 @@ class LessonTaskCard : public QWidget {
   LessonSession& m_session;
   QLabel *m_title, *m_text, *m_hint, *m_problem, *m_plan;
   std::array<QSpinBox*, ptc::kNumAxes> m_boxes{};
+  std::array<QLabel*, ptc::kNumAxes> m_captions{};
   QSpinBox* m_microBatch;
   QCheckBox* m_zero;
   QVBoxLayout* m_rows;

@@ -176,9 +176,8 @@ std::vector<DiffRow> rowsOf(const ChangeDiff& diff) {
   add(
       "gpus", DiffWords::tr("GPUs"), [](const Side& s) { return deviceNames(s.devices); },
       [](const Side& s) { return deviceArgument(s.devices); });
-  for (const Axis axis : {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp}) {
-    const bool usual = axis != Axis::kEp && axis != Axis::kCp;
-    if (!usual && diff.a.mesh[axis] == 1 && diff.b.mesh[axis] == 1) continue;
+  for (const Axis axis : ptc::kAxesInText) {
+    if (!ptc::IsCommon(axis) && diff.a.mesh[axis] == 1 && diff.b.mesh[axis] == 1) continue;
     const std::string name(ptc::ToString(axis));
     add(
         name.c_str(), QString::fromStdString(name),

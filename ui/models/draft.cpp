@@ -211,10 +211,12 @@ void Draft::replace(const std::vector<ptc::DeviceId>& devices,
     if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
   }
   if (mesh) {
-    for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp}) {
-      next.pins[axis] = (*mesh)[axis];
-    }
     const engine::JobStatus* job = m_model.job();
+    for (const ptc::Axis axis : ptc::kAxesInText) {
+      // A rare axis that divides nothing needs no pin. Its field is hidden, so a pin would stay.
+      const bool divides = (*mesh)[axis] > 1 || (job != nullptr && job->mesh[axis] > 1);
+      if (ptc::IsCommon(axis) || divides) next.pins[axis] = (*mesh)[axis];
+    }
     if (job != nullptr && next.in.empty() && next.out.empty() && *mesh == job->mesh) next.pins = {};
   }
   push(std::move(next), name, mergeId);

@@ -65,9 +65,8 @@ class Draft : public QObject {
   std::vector<ptc::DeviceId> removed() const { return {m_edits.out.begin(), m_edits.out.end()}; }
   bool contains(ptc::DeviceId device) const;
 
-  /// Returns the mesh given by the pins: fixed degrees, else the tensor and pipeline degrees of
-  /// Live, and the largest data-parallel degree that fits. Nothing without pins: the cluster
-  /// chooses.
+  /// Returns the mesh given by the pins: fixed degrees, else those of Live, and the largest
+  /// data-parallel degree that fits. Nothing without pins: the cluster chooses.
   std::optional<ptc::MeshShape> mesh() const;
   /// The drafted options, else those of Live.
   engine::StepOptions options() const;

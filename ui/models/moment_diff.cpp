@@ -103,10 +103,8 @@ std::vector<DiffRow> rowsOf(const MomentDiff& diff) {
   add(
       id("gpus"), MomentWords::tr("GPUs"), [](const Side& s) { return deviceNames(s.job.devices); },
       [](const Side& s) { return deviceArgument(s.job.devices); });
-  using ptc::Axis;
-  for (const Axis axis : {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp}) {
-    const bool usual = axis != Axis::kEp && axis != Axis::kCp;
-    if (!usual && diff.a.job.mesh[axis] == 1 && diff.b.job.mesh[axis] == 1) continue;
+  for (const ptc::Axis axis : ptc::kAxesInText) {
+    if (!ptc::IsCommon(axis) && diff.a.job.mesh[axis] == 1 && diff.b.job.mesh[axis] == 1) continue;
     const QString name = format::word(ptc::ToString(axis));
     add(
         name, name, [axis](const Side& s) { return format::count(s.job.mesh[axis]); },

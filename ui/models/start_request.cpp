@@ -13,8 +13,7 @@ namespace {
 /// "dp=2,pp=4": the axes that divide anything.
 QString meshArgument(const ptc::MeshShape& mesh) {
   QStringList degrees;
-  for (const ptc::Axis axis :
-       {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp, ptc::Axis::kEp, ptc::Axis::kCp})
+  for (const ptc::Axis axis : ptc::kAxesInText)
     if (mesh[axis] > 1) {
       const std::string_view name = ptc::ToString(axis);
       degrees << QString::fromUtf8(name.data(), std::ssize(name)) + QLatin1Char('=') +

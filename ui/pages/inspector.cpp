@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 
 #include "ui/format.h"
 #include "ui/models/change_view.h"
@@ -22,10 +23,9 @@ namespace {
 
 /// "dp 1 · tp 0 · pp 0", with ep and cp if the mesh has them.
 QString coordinates(const ptc::MeshShape& shape, int rank) {
-  using ptc::Axis;
   QStringList parts;
-  for (const Axis axis : {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp}) {
-    if ((axis == Axis::kEp || axis == Axis::kCp) && shape[axis] == 1) continue;
+  for (const ptc::Axis axis : ptc::kAxesInText) {
+    if (!ptc::IsCommon(axis) && shape[axis] == 1) continue;
     parts << QString::fromStdString(std::string(ptc::ToString(axis))) + QLatin1Char(' ') +
                  QString::number(coordinate(shape, rank, axis));
   }
@@ -36,13 +36,18 @@ QString orDash(const std::string& text) {
   return text.empty() ? format::unknown() : QString::fromStdString(text);
 }
 
-/// Returns the other devices of the job that hold the same pieces.
+/// Returns the other devices of the job that hold the same pieces: those at the same place of the
+/// axes that cut the state of every job.
 std::vector<ptc::DeviceId> replicasOf(const engine::JobStatus& job, int rank) {
   std::vector<ptc::DeviceId> others;
+  const auto isReplica = [&](int other) {
+    return std::ranges::all_of(
+        std::array{ptc::Axis::kPp, ptc::Axis::kEp, ptc::Axis::kTp}, [&](ptc::Axis axis) {
+          return coordinate(job.mesh, other, axis) == coordinate(job.mesh, rank, axis);
+        });
+  };
   for (int other = 0; other < static_cast<int>(job.devices.size()); ++other) {
-    if (other != rank &&
-        coordinate(job.mesh, other, ptc::Axis::kTp) == coordinate(job.mesh, rank, ptc::Axis::kTp) &&
-        coordinate(job.mesh, other, ptc::Axis::kPp) == coordinate(job.mesh, rank, ptc::Axis::kPp)) {
+    if (other != rank && isReplica(other)) {
       others.push_back(job.devices[static_cast<std::size_t>(other)]);
     }
   }

@@ -80,7 +80,6 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_plan(plan),
       m_proposal(proposal),
       m_control(control),
-      m_axes{AxisRow{ptc::Axis::kDp}, AxisRow{ptc::Axis::kTp}, AxisRow{ptc::Axis::kPp}},
       m_change(new QLabel(this)),
       m_product(new QLabel(this)),
       m_problem(new QLabel(this)),
@@ -109,9 +108,15 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   titleRow->addStretch();
   titleRow->addWidget(m_change);
 
+  // The rare axes have a row of their own, which takes no room while its fields are hidden.
   auto* axes = new QHBoxLayout;
-  axes->setSpacing(8);
-  for (AxisRow& row : m_axes) axes->addWidget(makeAxisField(row), 1);
+  auto* rareAxes = new QHBoxLayout;
+  for (QHBoxLayout* row : {axes, rareAxes}) row->setSpacing(8);
+  for (std::size_t i = 0; i < m_axes.size(); ++i) {
+    const ptc::Axis axis = ptc::kAxesInText[i];
+    m_axes[i].axis = axis;
+    (ptc::IsCommon(axis) ? axes : rareAxes)->addWidget(makeAxisField(m_axes[i]), 1);
+  }
 
   m_zero->setAccessibleName(tr("ZeRO: cut the optimizer state over the replicas"));
   m_zero->setStatusTip(tr(
@@ -179,6 +184,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addLayout(axes);
+  column->addLayout(rareAxes);
   column->addLayout(optionRow);
   column->addWidget(m_way);
   column->addWidget(m_product);
@@ -262,6 +268,13 @@ QString PlanPanel::productText() const { return m_product->text(); }
 QString PlanPanel::problemText() const { return m_problem->text(); }
 QString PlanPanel::whyText() const { return m_why->isHidden() ? QString() : m_why->text(); }
 
+bool PlanPanel::offers(ptc::Axis axis, const ptc::MeshShape& shown) const {
+  if (ptc::IsCommon(axis) || shown[axis] > 1) return true;
+  // Built-in models have no experts and no context parallelism; a program may have both.
+  const engine::JobStatus* job = m_model.job();
+  return job != nullptr && (job->mesh[axis] > 1 || !job->command.empty());
+}
+
 ptc::MeshShape PlanPanel::shownMesh() const {
   if (const auto mesh = m_draft.mesh()) return *mesh;
   if (m_plan.summary() && !m_draft.isEmpty()) return m_plan.summary()->to_mesh;
@@ -306,6 +319,7 @@ void PlanPanel::refreshFields() {
   const ptc::MeshShape mesh = shownMesh();
   for (const AxisRow& row : m_axes) {
     const bool pinned = edits.pins[row.axis].has_value();
+    row.box->setVisible(pinned || offers(row.axis, mesh));
     {
       const QSignalBlocker silent(row.box);
       row.box->setValue(static_cast<int>(mesh[row.axis]));

@@ -69,7 +69,7 @@ class PlanPanel : public Surface {
 
  private:
   struct AxisRow {
-    ptc::Axis axis;
+    ptc::Axis axis = ptc::Axis::kDp;
     QSpinBox* box = nullptr;
     QToolButton* lock = nullptr;
   };
@@ -77,6 +77,9 @@ class PlanPanel : public Surface {
   const AxisRow& rowOf(ptc::Axis axis) const;
   /// The mesh to show: pinned, planned, or that of Live.
   ptc::MeshShape shownMesh() const;
+  /// Whether the panel has a field for `axis`: it is common, divides something in the live or the
+  /// shown mesh, or the program of the job may use it.
+  bool offers(ptc::Axis axis, const ptc::MeshShape& shown) const;
   void refreshFields();
   void refreshPlan();
   void refreshButtons();
@@ -94,7 +97,7 @@ class PlanPanel : public Surface {
   DraftPlan& m_plan;
   DraftProposal& m_proposal;
   MoveControl& m_control;
-  std::array<AxisRow, 3> m_axes;
+  std::array<AxisRow, ptc::kNumAxes> m_axes;
   QLabel* m_change;
   QLabel* m_product;
   QLabel* m_problem;
