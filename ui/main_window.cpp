@@ -3,10 +3,12 @@
 
 #include <QCloseEvent>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMessageBox>
 #include <QPushButton>
 #include <utility>
 
+#include "ui/dialogs/dialog.h"
 #include "ui/lessons/consistency_lesson.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/header_bar.h"
@@ -138,6 +140,10 @@ bool MainWindow::event(QEvent* event) {
   return QMainWindow::event(event);
 }
 
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (!pressFocusedButton(*this, *event)) QMainWindow::keyPressEvent(event);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (m_impl->keeper != nullptr) m_impl->keeper->capture();
   // The question below is about the present.
@@ -156,7 +162,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   box->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* quit = box->addButton(tr("Roll back and quit"), QMessageBox::DestructiveRole);
   QPushButton* keep = box->addButton(tr("Keep the window open"), QMessageBox::RejectRole);
-  quit->setAutoDefault(false);
   box->setDefaultButton(keep);
   connect(quit, &QPushButton::clicked, this, [this] {
     m_impl->closeWhenRolledBack = true;

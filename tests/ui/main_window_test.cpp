@@ -483,12 +483,12 @@ class MainWindowTest : public QObject {
     test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
 
+    // The button that has the focus is the one that Enter presses.
     panel.window->planPanel()->applyButton()->click();
     sheet = panel.window->findChildren<ui::ApplySheet*>().last();
     sheet->applyButton()->setFocus();
     QTest::keyClick(sheet->applyButton(), Qt::Key_Return);
-    test::settle();
-    QCOMPARE(panel.commands.mutations(), 0);
+    QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
   }
 
   void anAcceptedSheetSendsThePlanThatItShowed() {
@@ -553,9 +553,15 @@ class MainWindowTest : public QObject {
     QVERIFY(!sheet->applyButton()->isEnabled());
     sheet->nameField()->setText(QStringLiteral("another"));
     QVERIFY(!sheet->applyButton()->isEnabled());
+    sheet->nameField()->setFocus();
+    QTest::keyClick(sheet->nameField(), Qt::Key_Return);  // neither applies nor cancels
+    QVERIFY(sheet->isVisible());
     sheet->nameField()->setText(QString::fromStdString(test::PanelCluster().jobs.front().name));
     QVERIFY(sheet->applyButton()->isEnabled());
-    sheet->applyButton()->click();
+    QTest::keyClick(sheet->nameField(), Qt::Key_Return);
+    QCOMPARE(other.commands.mutations(), 0);
+    QCOMPARE(sheet->focusWidget(), sheet->applyButton());
+    QTest::keyClick(sheet->applyButton(), Qt::Key_Return);
     QTRY_COMPARE(other.commands.applied.size(), std::size_t{1});
     QVERIFY(other.commands.applied[0].first.way == ui::MoveWay::InRounds);
   }

@@ -14,7 +14,7 @@
 
 namespace tessera::ui {
 
-AboutDialog::AboutDialog(const QString& version, QWidget* parent) : QDialog(parent) {
+AboutDialog::AboutDialog(const QString& version, QWidget* parent) : Dialog(parent) {
   setWindowTitle(tr("About Tessera"));
   auto* title = new QLabel(tr("Tessera"), this);
   setRole(title, QStringLiteral("number"));
@@ -51,7 +51,6 @@ AboutDialog::AboutDialog(const QString& version, QWidget* parent) : QDialog(pare
 
   auto* copy = new QPushButton(tr("Copy versions"), this);
   copy->setFlat(true);
-  copy->setAutoDefault(false);
   copy->setAccessibleName(tr("Copy the versions"));
   auto* close = new QPushButton(tr("Close"), this);
   close->setDefault(true);

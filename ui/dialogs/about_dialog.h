@@ -4,11 +4,11 @@
 /// \file
 /// The About box: description, version, libraries and licences.
 
-#include <QDialog>
+#include "ui/dialogs/dialog.h"
 
 namespace tessera::ui {
 
-class AboutDialog : public QDialog {
+class AboutDialog : public Dialog {
   Q_OBJECT
 
  public:

@@ -49,7 +49,7 @@ class AnswerDelegate : public QuietDelegate {
 }  // namespace
 
 AnswerDialog::AnswerDialog(const Texts& texts, Ask ask, QWidget* parent, Idle)
-    : QDialog(parent),
+    : Dialog(parent),
       m_texts(texts),
       m_ask(std::move(ask)),
       m_words(wrappingLabel(QString(), this)),
@@ -71,7 +71,6 @@ AnswerDialog::AnswerDialog(const Texts& texts, Ask ask, QWidget* parent, Idle)
   m_command->setVisible(!texts.command.isEmpty());
   m_copy->setAccessibleName(tr("Copy the answer"));
   auto* close = new QPushButton(tr("Close"), this);
-  for (QPushButton* button : {m_copy, m_again, m_command->button()}) button->setAutoDefault(false);
   close->setDefault(true);
   close->setFocus();
 
@@ -133,7 +132,6 @@ void AnswerDialog::setQuestion(Ask ask, const QString& command) {
 
 QPushButton* AnswerDialog::addRowButton(const QString& text, std::function<void(int)> act) {
   auto* button = new QPushButton(text, this);
-  button->setAutoDefault(false);
   connect(button, &QPushButton::clicked, this, [this, act = std::move(act)] {
     if (chosen() >= 0) act(chosen());
   });
@@ -146,7 +144,6 @@ QPushButton* AnswerDialog::addRowButton(const QString& text, std::function<void(
 
 QPushButton* AnswerDialog::addStopButton(const QString& text, std::function<void()> act) {
   auto* button = new QPushButton(text, this);
-  button->setAutoDefault(false);
   connect(button, &QPushButton::clicked, this, std::move(act));
   m_stopButtons.push_back(button);
   m_buttons->insertWidget(2 + static_cast<int>(m_rowButtons.size() + m_stopButtons.size()) - 1,

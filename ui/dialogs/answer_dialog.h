@@ -5,10 +5,10 @@
 /// A dialog that asks the cluster something and shows the answer: a sentence and a table. While it
 /// waits it says so; if there is no answer it says why.
 
-#include <QDialog>
 #include <functional>
 
 #include "ptc/base/result.h"
+#include "ui/dialogs/dialog.h"
 #include "ui/models/text_table_model.h"
 
 class QBoxLayout;
@@ -21,7 +21,7 @@ namespace tessera::ui {
 class CopyLine;
 class Spinner;
 
-class AnswerDialog : public QDialog {
+class AnswerDialog : public Dialog {
   Q_OBJECT
 
  public:

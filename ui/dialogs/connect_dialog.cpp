@@ -99,7 +99,6 @@ class ProfileDelegate : public QStyledItemDelegate {
 
 QPushButton* button(const QString& text, const QString& name, QWidget* parent) {
   auto* made = new QPushButton(text, parent);
-  made->setAutoDefault(false);
   made->setAccessibleName(name);
   return made;
 }
@@ -107,7 +106,7 @@ QPushButton* button(const QString& text, const QString& name, QWidget* parent) {
 }  // namespace
 
 ConnectDialog::ConnectDialog(Connections& connections, Settings& settings, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_connections(connections),
       m_settings(settings),
       m_list(new QListWidget(this)),

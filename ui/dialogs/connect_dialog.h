@@ -4,10 +4,10 @@
 /// \file
 /// The dialog of known clusters: test, connect, forget, add.
 
-#include <QDialog>
 #include <QElapsedTimer>
 
 #include "ui/connections.h"
+#include "ui/dialogs/dialog.h"
 
 class QCheckBox;
 class QComboBox;
@@ -25,7 +25,7 @@ class ProfileForm;
 class Settings;
 class Spinner;
 
-class ConnectDialog : public QDialog {
+class ConnectDialog : public Dialog {
   Q_OBJECT
 
  public:

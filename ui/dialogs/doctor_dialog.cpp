@@ -79,7 +79,7 @@ class CheckDelegate : public QStyledItemDelegate {
 }  // namespace
 
 DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_commands(commands),
       m_cluster(cluster),
       m_words(new QLabel(this)),
@@ -116,7 +116,6 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
   m_again->setAccessibleName(tr("Check every node again"));
   auto* close = new QPushButton(tr("Close"), this);
   close->setAccessibleName(tr("Close the findings"));
-  for (QPushButton* button : {m_copy, m_again}) button->setAutoDefault(false);
   close->setDefault(true);
 
   auto* top = new QHBoxLayout;
@@ -201,13 +200,13 @@ void DoctorDialog::copy() {
 }
 
 void DoctorDialog::resizeEvent(QResizeEvent* event) {
-  QDialog::resizeEvent(event);
+  Dialog::resizeEvent(event);
   m_table->resizeRowsToContents();
 }
 
 void DoctorDialog::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy) && m_copy->isEnabled()) return copy();
-  QDialog::keyPressEvent(event);
+  Dialog::keyPressEvent(event);
 }
 
 }  // namespace tessera::ui

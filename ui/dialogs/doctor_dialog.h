@@ -4,9 +4,8 @@
 /// \file
 /// The self-checks of the nodes of the connected cluster, with a remedy for each finding.
 
-#include <QDialog>
-
 #include "ui/commands.h"
+#include "ui/dialogs/dialog.h"
 #include "ui/models/check_table_model.h"
 
 class QLabel;
@@ -17,7 +16,7 @@ namespace tessera::ui {
 
 class Spinner;
 
-class DoctorDialog : public QDialog {
+class DoctorDialog : public Dialog {
   Q_OBJECT
 
  public:

@@ -24,7 +24,7 @@ namespace tessera::ui {
 
 LogDialog::LogDialog(const ClusterModel& model, ClusterCommands& commands, CommandLine commandLine,
                      QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_model(model),
       m_commands(commands),
       m_commandLine(std::move(commandLine)),
@@ -57,7 +57,6 @@ LogDialog::LogDialog(const ClusterModel& model, ClusterCommands& commands, Comma
   auto* copy = new QPushButton(tr("Copy"), this);
   copy->setToolTip(tr("Copy the lines that are shown"));
   auto* close = new QPushButton(tr("Close"), this);
-  for (QPushButton* button : {copy, m_command->button()}) button->setAutoDefault(false);
   close->setDefault(true);
   auto* top = new QHBoxLayout;
   top->setSpacing(10);

@@ -4,12 +4,12 @@
 /// \file
 /// The logs of the agents, and what the ranks of the job have printed: filtered, followed, copied.
 
-#include <QDialog>
 #include <QTimer>
 #include <functional>
 #include <vector>
 
 #include "ui/commands.h"
+#include "ui/dialogs/dialog.h"
 #include "ui/models/cluster_model.h"
 #include "ui/models/log_lines.h"
 
@@ -24,7 +24,7 @@ namespace tessera::ui {
 
 class CopyLine;
 
-class LogDialog : public QDialog {
+class LogDialog : public Dialog {
   Q_OBJECT
 
  public:

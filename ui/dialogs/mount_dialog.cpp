@@ -18,7 +18,7 @@
 namespace tessera::ui {
 
 MountDialog::MountDialog(const QString& cluster, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_cluster(cluster),
       m_folder(new LabelledField(tr("Folder"), this)),
       m_readOnly(new QCheckBox(tr("&Read only: no files are handed in"), this)),
@@ -35,7 +35,6 @@ MountDialog::MountDialog(const QString& cluster, QWidget* parent)
   m_command->setToolTip(tr("The same as a command"));
 
   auto* cancel = new QPushButton(tr("Cancel"), this);
-  cancel->setAutoDefault(false);
   m_mount->setDefault(true);
   auto* buttons = new QHBoxLayout;
   buttons->addStretch();

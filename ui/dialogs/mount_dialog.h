@@ -4,7 +4,7 @@
 /// \file
 /// Asks for the folder on which the state of the jobs is shown as files.
 
-#include <QDialog>
+#include "ui/dialogs/dialog.h"
 
 class QCheckBox;
 class QPushButton;
@@ -14,7 +14,7 @@ namespace tessera::ui {
 class CopyLine;
 class LabelledField;
 
-class MountDialog : public QDialog {
+class MountDialog : public Dialog {
   Q_OBJECT
 
  public:

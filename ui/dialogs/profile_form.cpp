@@ -65,7 +65,6 @@ ProfileForm::ProfileForm(Connections& connections, QWidget* parent)
   }
   auto* browse = new QPushButton(tr("Choose…"), this);
   browse->setAccessibleName(tr("Choose the key file"));
-  browse->setAutoDefault(false);
   grid->addWidget(browse, 2 * KeyFile, 2);
   connect(browse, &QPushButton::clicked, this, [this] {
     const QString file = QFileDialog::getOpenFileName(this, tr("Key file"));
@@ -76,7 +75,6 @@ ProfileForm::ProfileForm(Connections& connections, QWidget* parent)
   });
 
   auto* cancel = new QPushButton(tr("Cancel"), this);
-  cancel->setAutoDefault(false);
   cancel->setAccessibleName(tr("Close without adding a cluster"));
   m_add->setProperty("primary", true);
   m_add->setAccessibleName(m_add->text());

@@ -70,7 +70,6 @@ class GeneralPage : public SettingsPage {
     auto* note = new QLabel(SettingsDialog::tr("Takes effect after a restart."), pending);
     setRole(note, QStringLiteral("accent"));
     auto* again = new QPushButton(SettingsDialog::tr("Restart the panel now"), pending);
-    again->setAutoDefault(false);
     again->setAccessibleName(again->text());
     row->addWidget(note, 1);
     row->addWidget(again);
@@ -154,7 +153,6 @@ class DataSettingsPage : public SettingsPage {
     const bool exists = QFileInfo(folder).isDir();
     const QString size = exists ? format::bytes(sizeOf(folder)) : SettingsDialog::tr("empty");
     auto* open = new QPushButton(SettingsDialog::tr("Open folder"), this);
-    open->setAutoDefault(false);
     open->setEnabled(exists);
     open->setAccessibleName(SettingsDialog::tr("Open %1").arg(folder));
     QObject::connect(open, &QPushButton::clicked, this,
@@ -167,7 +165,7 @@ class DataSettingsPage : public SettingsPage {
 
 SettingsDialog::SettingsDialog(Settings& settings, ActionRegistry& actions,
                                const DataPlaces& places, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_list(new QListWidget(this)),
       m_pages(new QStackedWidget(this)),
       m_reset(new QPushButton(tr("Reset this page"), this)) {
@@ -192,7 +190,6 @@ SettingsDialog::SettingsDialog(Settings& settings, ActionRegistry& actions,
   sideColumn->addWidget(m_list);
 
   m_reset->setFlat(true);
-  m_reset->setAutoDefault(false);
   m_reset->setAccessibleName(tr("Reset this page to its defaults"));
   auto* close = new QPushButton(tr("Close"), this);
   close->setDefault(true);

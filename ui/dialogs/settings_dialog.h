@@ -4,7 +4,7 @@
 /// \file
 /// The settings, in five pages. Every change takes effect at once, except language and size.
 
-#include <QDialog>
+#include "ui/dialogs/dialog.h"
 
 class QListWidget;
 class QPushButton;
@@ -22,7 +22,7 @@ struct DataPlaces {
   QString mirrors;  // copies of clusters' histories
 };
 
-class SettingsDialog : public QDialog {
+class SettingsDialog : public Dialog {
   Q_OBJECT
 
  public:

@@ -51,7 +51,6 @@ ShortcutsPage::ShortcutsPage(Settings& settings, ActionRegistry& actions, QWidge
   m_set->setAccessibleName(tr("Set the keys"));
   m_clear->setAccessibleName(tr("Remove the keys"));
   m_default->setAccessibleName(tr("Restore the default keys"));
-  for (QPushButton* button : {m_set, m_clear, m_default}) button->setAutoDefault(false);
   setRole(m_note, QStringLiteral("hint"));
   m_name->setFixedWidth(170);
   m_editor->setMinimumWidth(150);

@@ -16,7 +16,7 @@
 namespace tessera::ui {
 
 SimulateDialog::SimulateDialog(const Hardware& hardware, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_nodes(new QSpinBox(this)),
       m_gpus(new QSpinBox(this)),
       m_hardware(new QComboBox(this)),

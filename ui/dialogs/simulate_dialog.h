@@ -4,12 +4,12 @@
 /// \file
 /// Asks for the size and the hardware of a simulated cluster.
 
-#include <QDialog>
 #include <QList>
 #include <utility>
 
 #include "engine/cluster/simulated_limits.h"
 #include "ui/connections.h"
+#include "ui/dialogs/dialog.h"
 
 class QComboBox;
 class QLabel;
@@ -18,7 +18,7 @@ class QSpinBox;
 
 namespace tessera::ui {
 
-class SimulateDialog : public QDialog {
+class SimulateDialog : public Dialog {
   Q_OBJECT
 
  public:

@@ -50,7 +50,7 @@ QLabel* startHeading(const QString& text, QWidget* parent) {
 
 StartJobDialog::StartJobDialog(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
                                const QString& cluster, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_model(model),
       m_control(control),
       m_proposal(commands),
@@ -160,7 +160,6 @@ QWidget* StartJobDialog::makeAnswers() {
     refreshBottom();
   });
 
-  m_describe->setAutoDefault(false);
   connect(m_describe, &QPushButton::clicked, this, [this] {
     if (m_isStarting) return;  // it would end the reading of the script for the start
     m_described = std::get<StartRequest::Script>(m_check.request.program);
@@ -199,8 +198,6 @@ QWidget* StartJobDialog::makeAnswers() {
 }
 
 QLayout* StartJobDialog::makeBottom() {
-  m_cancel->setAutoDefault(false);
-  m_start->setAutoDefault(false);
   m_start->setProperty("primary", true);
   m_command->setToolTip(tr("The same as a command"));
   auto* row = new QHBoxLayout;
@@ -493,12 +490,9 @@ void StartJobDialog::reject() {
 // Enter in a field goes to the button; only there it starts the job.
 void StartJobDialog::keyPressEvent(QKeyEvent* event) {
   const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-  if (!isEnter) return QDialog::keyPressEvent(event);
-  if (auto* button = qobject_cast<QAbstractButton*>(focusWidget())) {
-    button->click();
-  } else if (m_start->isEnabled()) {
-    m_start->setFocus();
-  }
+  if (!isEnter || qobject_cast<QAbstractButton*>(focusWidget()) != nullptr)
+    return Dialog::keyPressEvent(event);
+  if (m_start->isEnabled()) m_start->setFocus();
 }
 
 }  // namespace tessera::ui

@@ -5,11 +5,11 @@
 /// The dialog that starts a job: a few questions, the configurations that the cluster proposes,
 /// what a GPU will hold, and the same as a command.
 
-#include <QDialog>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "ui/dialogs/dialog.h"
 #include "ui/dialogs/start_questions.h"
 #include "ui/models/candidate_table_model.h"
 #include "ui/models/cluster_model.h"
@@ -29,7 +29,7 @@ class StackedBar;
 
 /// It hides itself as soon as the cluster has the job, and is accepted once the job trains. If the
 /// start fails before or after that, it shows the error beside everything that was entered.
-class StartJobDialog : public QDialog {
+class StartJobDialog : public Dialog {
   Q_OBJECT
 
  public:

@@ -13,7 +13,7 @@
 namespace tessera::ui {
 
 TypedNameDialog::TypedNameDialog(const Question& question, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_wanted(question.name),
       m_name(new QLineEdit(this)),
       m_act(new QPushButton(question.button, this)) {
@@ -37,13 +37,11 @@ TypedNameDialog::TypedNameDialog(const Question& question, QWidget* parent)
   if (!question.command.isEmpty()) {
     auto* line = new CopyLine(tr("command"), tr("Copy as command"), this);
     line->setText(question.command);
-    line->button()->setAutoDefault(false);
     column->addWidget(line);
   }
   auto* cancel = new QPushButton(question.keep, this);
   cancel->setDefault(true);
   m_act->setEnabled(false);
-  m_act->setAutoDefault(false);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(10);
   buttons->addStretch();

@@ -4,16 +4,17 @@
 /// \file
 /// The question before an act that cannot be undone: the user types the exact name of the thing.
 
-#include <QDialog>
 #include <QString>
 #include <QStringList>
+
+#include "ui/dialogs/dialog.h"
 
 class QLineEdit;
 class QPushButton;
 
 namespace tessera::ui {
 
-class TypedNameDialog : public QDialog {
+class TypedNameDialog : public Dialog {
   Q_OBJECT
 
  public:

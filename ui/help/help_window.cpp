@@ -5,6 +5,7 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollBar>
@@ -16,6 +17,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/dialogs/dialog.h"
 #include "ui/help/guide.h"
 #include "ui/icons.h"
 #include "ui/language.h"
@@ -166,6 +168,10 @@ void HelpWindow::markCurrent(const QUrl& shown) {
     m_contents->setCurrentItem(marked);
   }
   m_silent = false;
+}
+
+void HelpWindow::keyPressEvent(QKeyEvent* event) {
+  if (!pressFocusedButton(*this, *event)) QWidget::keyPressEvent(event);
 }
 
 void HelpWindow::changeEvent(QEvent* event) {

@@ -43,6 +43,7 @@ class HelpWindow : public QWidget {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void fillContents();

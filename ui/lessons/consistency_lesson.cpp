@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "engine/experiment/comparison.h"
+#include "ui/dialogs/dialog.h"
 #include "ui/format.h"
 #include "ui/lessons/consistency_words.h"
 #include "ui/plots/curve_plot.h"
@@ -362,6 +363,7 @@ bool ConsistencyLesson::event(QEvent* event) {
 }
 
 void ConsistencyLesson::keyPressEvent(QKeyEvent* event) {
+  if (pressFocusedButton(*this, *event)) return;
   if (event->key() == Qt::Key_Escape) {
     close();
   } else if (event->key() == Qt::Key_Right && m_next->isEnabled()) {

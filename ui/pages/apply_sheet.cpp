@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -18,7 +19,7 @@ namespace tessera::ui {
 
 ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveControl& control,
                        QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_plan(plan),
       m_control(control),
       m_hash(plan.summary()->hash),
@@ -66,10 +67,6 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       tr("Move %1, pause ≈ %2")
           .arg(format::bytes(summary.moved()), format::seconds(summary.pause_estimate)));
   m_apply->setProperty("primary", true);
-  // Enter must never apply, independent of the focus.
-  m_apply->setAutoDefault(false);
-  m_apply->setDefault(false);
-  m_cancel->setAutoDefault(true);
   m_cancel->setDefault(true);
   m_apply->setAccessibleName(m_apply->text());
   m_cancel->setAccessibleName(tr("Cancel. Nothing moves"));
@@ -113,6 +110,13 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   connect(m_name, &QLineEdit::textChanged, this, &ApplySheet::refreshRecord);
   refreshRecord();
   m_cancel->setFocus();
+}
+
+// Enter in the field goes on to the button. The default button would cancel.
+void ApplySheet::keyPressEvent(QKeyEvent* event) {
+  const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!isEnter || focusWidget() != m_name) return Dialog::keyPressEvent(event);
+  if (m_apply->isEnabled()) m_apply->setFocus();
 }
 
 bool ApplySheet::isUnrecordedAllowed() const {

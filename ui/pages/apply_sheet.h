@@ -5,8 +5,7 @@
 /// The confirmation before a change: what moves, how many bytes, how long, and whether it can be
 /// rolled back.
 
-#include <QDialog>
-
+#include "ui/dialogs/dialog.h"
 #include "ui/models/cluster_model.h"
 #include "ui/models/draft_plan.h"
 #include "ui/models/move_control.h"
@@ -20,9 +19,9 @@ namespace tessera::ui {
 
 class KeyValues;
 
-/// Cancel has the focus, and Enter never applies. The sheet closes when its plan is no longer the
-/// one that would be applied.
-class ApplySheet : public QDialog {
+/// Cancel has the focus at first, so that Enter does not apply. The sheet closes when its plan is
+/// no longer the one that would be applied.
+class ApplySheet : public Dialog {
   Q_OBJECT
 
  public:
@@ -38,6 +37,9 @@ class ApplySheet : public QDialog {
   bool isUnrecordedAllowed() const;
   /// Asks for the name of the job before a change in rounds; else hidden.
   QLineEdit* nameField() const { return m_name; }
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void follow();

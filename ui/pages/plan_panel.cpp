@@ -155,9 +155,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_copy->setStatusTip(tr("Copy the command line for the same plan"));
   m_discard->setAccessibleName(tr("Discard the draft"));
   m_discard->setStatusTip(tr("Return to the live layout. Undo restores the draft"));
-  m_discard->setAutoDefault(true);
   m_apply->setProperty("primary", true);
-  m_apply->setAutoDefault(true);
   // The button that names the effect has a row of its own, because its text is long.
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(m_copy);

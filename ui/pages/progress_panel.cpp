@@ -112,12 +112,8 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   setRole(m_sentence, QStringLiteral("hint"));
   m_sentence->setWordWrap(true);
   m_cancel->setAccessibleName(m_cancel->text());
-  m_cancel->setAutoDefault(true);
-  m_follow->setAutoDefault(true);
   m_follow->setAccessibleName(tr("Plan the next change"));
-  m_report->setAutoDefault(true);
   m_report->setAccessibleName(tr("Save a report of the change"));
-  m_close->setAutoDefault(true);
   m_close->setAccessibleName(tr("Close the outcome"));
 
   auto* top = new QHBoxLayout;

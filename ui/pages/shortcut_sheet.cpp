@@ -11,7 +11,7 @@
 namespace tessera::ui {
 
 ShortcutSheet::ShortcutSheet(const ActionRegistry& actions, QWidget* parent)
-    : QDialog(parent), m_list(new QTreeWidget(this)) {
+    : Dialog(parent), m_list(new QTreeWidget(this)) {
   setWindowTitle(tr("Shortcuts"));
   m_list->setAccessibleName(tr("All actions and their shortcuts"));
   m_list->setHeaderLabels({tr("Action"), tr("Keys"), tr("Description")});

@@ -4,7 +4,7 @@
 /// \file
 /// The `?` sheet: every action with its keys, generated from the registry.
 
-#include <QDialog>
+#include "ui/dialogs/dialog.h"
 
 class QTreeWidget;
 
@@ -12,7 +12,7 @@ namespace tessera::ui {
 
 class ActionRegistry;
 
-class ShortcutSheet : public QDialog {
+class ShortcutSheet : public Dialog {
   Q_OBJECT
 
  public:

@@ -74,7 +74,6 @@ void DeviceChips::build(std::vector<Chip> chips) {
     chip.button->setStyleSheet(
         QStringLiteral("QPushButton { padding: 0px 4px; min-height: 22px; }"));
     chip.button->setCheckable(true);
-    chip.button->setAutoDefault(false);
     chip.button->setFixedWidth(40);
     chip.button->setEnabled(chip.isIdle);
     chip.button->setAccessibleName(format::device(chip.device));

@@ -61,7 +61,6 @@ void LabelledField::addChoice(const QString& value, const QString& text) {
 QPushButton* LabelledField::addButton(const QString& text, const QString& name) {
   auto* button = new QPushButton(text, this);
   button->setStyleSheet(QStringLiteral("QPushButton { padding: 0px 8px; }"));
-  button->setAutoDefault(false);
   button->setAccessibleName(name);
   static_cast<QHBoxLayout*>(layout()->itemAt(1)->layout())->addWidget(button);
   return button;

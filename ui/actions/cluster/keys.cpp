@@ -101,7 +101,6 @@ void openKeys(const CommandContext& with) {
   role->addItem(ClusterMenu::tr("operator: acts, and reads the state of jobs"),
                 QStringLiteral("operator"));
   auto* make = new QPushButton(ClusterMenu::tr("New key"), dialog);
-  make->setAutoDefault(false);
   make->setEnabled(false);
   QObject::connect(name, &QLineEdit::textChanged, make,
                    [make](const QString& text) { make->setEnabled(!text.isEmpty()); });
