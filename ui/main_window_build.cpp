@@ -199,10 +199,7 @@ void MainWindow::Impl::buildDesks() {
       WindowItems::Parts{*actions, *history->model(), *records->events()->model()},
       WindowItems::Reactions{
           .chooseDevices =
-              [this](const std::set<ptc::DeviceId>& devices) {
-                selection.setDevices(devices);
-                mesh->setFocus();
-              },
+              [this](const std::set<ptc::DeviceId>& devices) { showDevices(devices); },
           .showJob = [this](const QString& name) { showJob(name); },
           .showChange =
               [this](std::int64_t txn) {

@@ -105,6 +105,8 @@ struct MainWindow::Impl : QObject {
   /// Goes back one level: countdown, selection, change, source.
   void stepBack();
   void showJob(const QString& name);
+  /// Selects `devices` in the mesh and zooms to their nodes.
+  void showDevices(const std::set<ptc::DeviceId>& devices);
   /// Selects the GPUs of a node, of a job, or one GPU.
   void chooseNamed(const QString& name);
   /// Loads colour tag and read-only mark of the profile.

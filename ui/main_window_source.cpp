@@ -7,8 +7,10 @@
 #include <QStatusBar>
 #include <QTableView>
 #include <QTreeView>
+#include <algorithm>
 #include <utility>
 
+#include "ui/canvas/mesh_view.h"
 #include "ui/connections.h"
 #include "ui/dialogs/profile_tag.h"
 #include "ui/format.h"
@@ -23,6 +25,8 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/settings/layout_keeper.h"
+#include "ui/views/mesh_page.h"
+#include "ui/widgets/tabbed_pane.h"
 #include "ui/window/centre_pane.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/lesson_desk.h"
@@ -99,6 +103,21 @@ void MainWindow::Impl::chooseNamed(const QString& name) {
     }
   }
   if (!devices.empty()) selection.setDevices(devices);
+}
+
+void MainWindow::Impl::showDevices(const std::set<ptc::DeviceId>& devices) {
+  centre->tabs()->setCurrent(centre->meshPage());
+  selection.setDevices(devices);
+  // A single GPU would fill the view. With its node around it, it is seen where it is.
+  std::set<ptc::DeviceId> framed;
+  for (const engine::NodeStatus& node : presenter->shownModel().snapshot().nodes) {
+    const bool isChosen = std::ranges::any_of(
+        devices, [&](ptc::DeviceId device) { return device.node == node.node; });
+    if (!isChosen) continue;
+    for (const engine::DeviceStatus& device : node.devices) framed.insert(device.id);
+  }
+  mesh->frame(framed);
+  mesh->setFocus();
 }
 
 void MainWindow::Impl::followProfile() {

@@ -85,6 +85,27 @@ class PaletteTest : public QObject {
     QCOMPARE(panel.window->meshView()->selection(), (std::set<ptc::DeviceId>{{1, 3}}));
   }
 
+  // An event has the name of the GPU in its text, which is a better match than that in the details.
+  void objectsComeBeforeEvents() {
+    Panel panel;
+    panel.model.addEvent(
+        {1, 1'750'000'000, engine::Severity::kWarning, "n1", "n1g3 answers late, 2.1 s"});
+    panel.model.flush();
+    ui::MeshView* mesh = panel.window->meshView();
+    panel.window->actions()->find(QStringLiteral("view.links"))->trigger();
+    QVERIFY(!mesh->isVisible());
+    const double whole = mesh->zoom();
+    CommandPalette& palette = open(panel);
+    QTest::keyClicks(palette.edit(), QStringLiteral("n1g3"));
+    QCOMPARE(palette.hits().front().item->kind, PaletteItem::Kind::Gpu);
+    QCOMPARE(palette.hits().back().item->kind, PaletteItem::Kind::Event);
+    QTest::keyClick(palette.edit(), Qt::Key_Return);
+    QCOMPARE(mesh->selection(), (std::set<ptc::DeviceId>{{1, 3}}));
+    QVERIFY(mesh->isVisible());
+    QVERIFY(mesh->zoom() > whole);
+    QVERIFY(mesh->viewport()->rect().intersects(mesh->cellRect({1, 3})));
+  }
+
   void nodeByNumber() {
     Panel panel;
     CommandPalette& palette = open(panel);

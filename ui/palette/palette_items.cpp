@@ -76,8 +76,12 @@ std::vector<PaletteHit> findItems(const std::vector<PaletteItem>& items, const Q
     }
     found.emplace_back(score, hit);
   }
+  // Events come last: many repeat the name of the GPU, node or job that somebody looks for.
+  const auto rank = [](const auto& each) {
+    return std::pair(each.second.item->kind == PaletteItem::Kind::Event, -each.first);
+  };
   std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   if (found.size() > limit) found.resize(limit);
   std::vector<PaletteHit> hits;
   hits.reserve(found.size());

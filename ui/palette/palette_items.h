@@ -32,8 +32,8 @@ struct PaletteHit {
 /// undo".
 QChar paletteLetter(PaletteItem::Kind kind);
 
-/// Returns the best `limit` items, best first; equal scores keep the order of `items`. `typed` may
-/// begin with the letter of a kind and a space.
+/// Returns the best `limit` items, best first and events after all others; equal scores keep the
+/// order of `items`. `typed` may begin with the letter of a kind and a space.
 std::vector<PaletteHit> findItems(const std::vector<PaletteItem>& items, const QString& typed,
                                   std::size_t limit);
 
