@@ -369,10 +369,14 @@ int run(int argc, char** argv) {
   windowOptions.places = {home, home + QStringLiteral("/mirror")};
   windowOptions.version = QString::fromLatin1(kVersion);
   // Pictures and scenarios look the same on every machine and do not change the settings.
-  windowOptions.keepLayout =
-      !options->size && options->screenshot.isEmpty() && options->script.isEmpty();
+  windowOptions.keepLayout = options->screenshot.isEmpty() && options->script.isEmpty();
   ui::MainWindow window(model, connections, windowOptions);
-  if (!window.isPlaced()) window.resize(options->size.value_or(QSize(1440, 900)));
+  if (options->size) {
+    window.setWindowState(window.windowState() & ~Qt::WindowMaximized);
+    window.resize(*options->size);
+  } else if (!window.isPlaced()) {
+    window.resize(1440, 900);
+  }
   if (endSignals) {
     QObject::connect(&*endSignals, &EndSignals::came, &window, [&window](int number) {
       window.close();  // which saves its layout

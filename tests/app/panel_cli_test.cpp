@@ -8,11 +8,15 @@
 #include <QTest>
 
 #include "tests/support/program.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using tessera::test::EnvironmentWithHome;
+using tessera::test::FinishProgram;
 using tessera::test::Outcome;
 using tessera::test::RunProgram;
+using tessera::test::SendSignal;
+using tessera::test::StartProgram;
 
 class PanelCliTest : public QObject {
   Q_OBJECT
@@ -99,6 +103,20 @@ class PanelCliTest : public QObject {
     QVERIFY(!QFile::exists(m_home->filePath("lessons.json")));  // a picture is no progress
   }
 
+  // The size is that of the window, not a reason to forget what the user does.
+  void aGivenSizeKeepsProgressAndLayout() {
+    const auto panel = StartProgram(
+        "tessera", {"--lesson", "zero", "--step", "3", "--size", "1280x720"}, environment(true));
+    const QString progress = m_home->filePath("lessons.json");
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(progress), 20'000);
+    QVERIFY(SendSignal(panel->processId(), SIGTERM));
+    const Outcome outcome = FinishProgram(*panel, 20);
+    QVERIFY2(outcome.code == 128 + SIGTERM, outcome.Text());
+    QFile settings(m_home->filePath("panel.ini"));
+    QVERIFY(settings.open(QIODevice::ReadOnly));
+    QVERIFY(settings.readAll().contains("1280,720"));
+  }
+
   void withoutAClusterTheWindowIsNotBlank() {
     const QString file = m_home->filePath("empty.png");
     const Outcome outcome = run({"--screenshot", file, "--quit", "--size", "1280x720"}, true);
@@ -113,6 +131,10 @@ class PanelCliTest : public QObject {
 
  private:
   Outcome run(const QStringList& words, bool offscreen = false) const {
+    return RunProgram("tessera", words, environment(offscreen));
+  }
+
+  QStringList environment(bool offscreen) const {
     QStringList environment = EnvironmentWithHome(m_home->path());
     for (const char* name :
          {"DISPLAY=", "WAYLAND_DISPLAY=", "QT_QPA_PLATFORM=", "XDG_RUNTIME_DIR="})
@@ -120,7 +142,7 @@ class PanelCliTest : public QObject {
           [&](const QString& entry) { return entry.startsWith(QLatin1String(name)); });
     environment << "XDG_RUNTIME_DIR=" + m_home->path();
     if (offscreen) environment << "QT_QPA_PLATFORM=offscreen";
-    return RunProgram("tessera", words, environment);
+    return environment;
   }
 
   static void verifyOneLine(const Outcome& outcome, const QString& says) {

@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRadioButton>
 #include <QScopeGuard>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -163,13 +164,14 @@ class LessonSessionTest : public QObject {
       }
       if (session.script().task) {
         QVERIFY(!session.isTaskDone());
+        QVERIFY(!records.of(name).finished);  // to look at the last step is not enough
         solveStep(session);
         QVERIFY2(session.isTaskDone(), qPrintable(session.draftProblem()));
         QVERIFY(records.of(name).done.contains(step));
       }
       session.next();
     }
-    QVERIFY(records.of(name).finished());
+    QVERIFY(records.of(name).finished);
     session.showStep(session.numSteps() - 1);
     for (int step = session.numSteps() - 1; step >= 0; --step) {
       QCOMPARE(session.step(), step);
@@ -245,6 +247,47 @@ class LessonSessionTest : public QObject {
     pane->startOverButton()->click();
     QCOMPARE(pane->nextButton()->text(), QStringLiteral("Check"));
     QCOMPARE(pane->question()->verdict(), QString());
+  }
+
+  // The focus stays in the pane when what has it is disabled or taken away, so that the keys of the
+  // lesson go on working.
+  void theFocusStaysInThePane() {
+    test::Panel panel;
+    auto& window = *panel.window;
+    QVERIFY(window.openLesson(QStringLiteral("shards")));
+    test::settle();
+    auto* pane = window.lessonPane();
+    const auto isInside = [&] {
+      const QWidget* focus = window.focusWidget();
+      return focus == pane || pane->isAncestorOf(focus);
+    };
+    auto& session = window.lessons();
+    int questions = 0;
+    for (int step = 0; step + 1 < session.numSteps(); ++step) {
+      if (session.script().predict) {
+        ++questions;
+        QVERIFY(!pane->nextButton()->isEnabled());  // Check, before an answer is chosen
+        QVERIFY2(isInside(), qPrintable(QString::number(step)));
+        // The answer is disabled once it is given.
+        auto answers = pane->question()->findChildren<QRadioButton*>();
+        QWidget* answer = pane->question()->findChild<QAbstractSpinBox*>();
+        if (!answers.isEmpty()) answer = answers.front();
+        answer->setFocus();
+        answerStep(session, true);
+        QVERIFY2(isInside(), qPrintable(QString::number(step)));
+      }
+      pane->nextButton()->setFocus();
+      QTest::keyClick(pane->nextButton(), Qt::Key_Space);
+      QVERIFY2(isInside(), qPrintable(QString::number(step)));
+      QCOMPARE(session.step(), step + 1);
+    }
+    QVERIFY(questions > 0);
+    while (session.step() > 0) {
+      pane->backButton()->setFocus();
+      QTest::keyClick(pane->backButton(), Qt::Key_Space);
+      QVERIFY(isInside());
+    }
+    QVERIFY(!pane->backButton()->isEnabled());
   }
 
   void aTaskIsCheckedAfterEachEdit() {
@@ -411,9 +454,11 @@ class LessonSessionTest : public QObject {
     const ui::LessonRecord record = records.of(QStringLiteral("zero"));
     QCOMPARE(record.furthest, 2);
     QVERIFY(record.wrong.contains(1) && record.right.empty() && record.done.contains(4));
-    QVERIFY(!record.finished());
     records.reach(QStringLiteral("zero"), 4, 5);
+    QCOMPARE(records.numFinished(), 0);  // its task is not done
+    records.finish(QStringLiteral("zero"));
     QCOMPARE(records.numFinished(), 1);
+    QCOMPARE(ui::LessonRecords(file).numFinished(), 1);
     ui::LessonList list(records);
     QCOMPARE(list.textOf(4), QStringLiteral("✓ ZeRO"));
     QCOMPARE(list.textOf(0), QStringLiteral(" What a shard is"));

@@ -4,6 +4,7 @@
 #include <QAccessible>
 #include <QAccessibleActionInterface>
 #include <QApplication>
+#include <QDrag>
 #include <QDropEvent>
 #include <QLineEdit>
 #include <QMimeData>
@@ -70,6 +71,24 @@ bool drop(MeshView& view, const QByteArray& devices, QPoint position,
   QDropEvent event(position, Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(view.viewport(), &event);
   return welcome && event.isAccepted();
+}
+
+// The devices that a drag takes from `from`. Without a screen it ends at once.
+Devices draggedFrom(MeshView& view, QPoint from) {
+  QTest::mousePress(view.viewport(), Qt::LeftButton, Qt::NoModifier, from);
+  const QPointF to = from + QPoint(60, 60);
+  QMouseEvent move(QEvent::MouseMove, to, view.viewport()->mapToGlobal(to), Qt::NoButton,
+                   Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(view.viewport(), &move);
+  Devices devices;
+  if (auto* drag = view.findChild<QDrag*>()) {
+    const auto parsed =
+        ptc::ParseDevices(drag->mimeData()->data(MeshView::mimeType()).toStdString());
+    if (parsed) devices = Devices(parsed->begin(), parsed->end());
+    delete drag;
+  }
+  QTest::mouseRelease(view.viewport(), Qt::LeftButton, Qt::NoModifier, to.toPoint());
+  return devices;
 }
 
 // Throws away what is cached, so that the next frame is drawn from the scene alone.
@@ -235,6 +254,34 @@ class MeshViewTest : public QObject {
     const QRect node = view.nodeRect(0);
     QTest::mouseClick(area, Qt::LeftButton, Qt::NoModifier, node.topLeft() + QPoint(40, 16));
     QCOMPARE(view.selection().size(), 4U);
+  }
+
+  void labelsSelectAndDragWhatTheyName() {
+    Shown shown(makeScene(test::SmallCluster(), kJob));
+    MeshView& view = shown.view;
+    const Devices n0{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, n1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+    const Set all1(n1.begin(), n1.end());
+    const QPoint label0 = view.nodeRect(0).topLeft() + QPoint(40, 16);
+    const QPoint label1(view.nodeRect(1).left() + 12, view.nodeRect(1).center().y());
+    const QPoint pool = view.poolLabelRect().center();
+    QVERIFY(view.poolRect().contains(pool));
+    view.setSelection({{0, 2}});
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::NoModifier, pool);
+    QCOMPARE(view.selection(), all1);
+    view.setSelection({});
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::NoModifier, label1);
+    QCOMPARE(view.selection(), all1);
+    for (const auto& [from, devices] : {std::pair(label0, n0), std::pair(label1, n1),
+                                        std::pair(pool, n1),
+                                        std::pair(view.cellRect({0, 1}).center(), Devices{{0, 1}})}) {
+      view.setSelection({});
+      QCOMPARE(draggedFrom(view, from), devices);
+    }
+    // A label in a selection takes the whole selection of its side along.
+    view.setSelection({{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QCOMPARE(draggedFrom(view, label1), n1);
+    view.setReadOnly(true);
+    QVERIFY(draggedFrom(view, label1).isEmpty());
   }
 
   void rubberBandSelects() {

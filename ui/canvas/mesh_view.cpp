@@ -197,6 +197,12 @@ QRect MeshView::poolRect() const {
   return rect.isNull() ? rect : toViewport(rect);
 }
 
+QRect MeshView::poolLabelRect() const {
+  const QRect rect =
+      ScenePainter(m_scene, m_layout, Theme::current(), !m_readOnly).poolLabel();
+  return rect.isNull() ? rect : toViewport(rect);
+}
+
 QRect MeshView::dropZoneRect() const {
   const QRect rect = m_layout.dropZoneRect();
   return rect.isNull() ? rect : toViewport(rect);

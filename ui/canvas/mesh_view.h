@@ -79,6 +79,8 @@ class MeshView : public QAbstractScrollArea {
   QRect cellRect(ptc::DeviceId device) const;
   std::optional<ptc::DeviceId> deviceAt(QPoint position) const;
   QRect poolRect() const;
+  /// Returns the area of the pool's name, which selects and drags all of its devices.
+  QRect poolLabelRect() const;
   QRect dropZoneRect() const;
   /// Returns the first frame with a device of the node: in the mesh, else in the pool.
   QRect nodeRect(std::int32_t node) const;
@@ -151,7 +153,7 @@ class MeshView : public QAbstractScrollArea {
 
  private:
   // The effect of the pressed mouse button.
-  enum class Press { None, Cell, Band, Pan };
+  enum class Press { None, Devices, Band, Pan };
   struct Drag {
     QPoint position;  // viewport
     QList<ptc::DeviceId> devices;
@@ -192,6 +194,9 @@ class MeshView : public QAbstractScrollArea {
   void frameSelection();
   void ensureVisible(const QRect& content);
   void updateBand();
+  /// The button was pressed on a cell, or on the label of several: it selects and drags them.
+  void pressDevices(std::vector<ptc::DeviceId> devices, Qt::KeyboardModifiers modifiers);
+  std::vector<ptc::DeviceId> devicesOfPool() const;
   void startDrag();
   bool track(QDropEvent* event);
   std::optional<QString> jobHeaderAt(QPoint viewport) const;
@@ -217,7 +222,7 @@ class MeshView : public QAbstractScrollArea {
 
   Press m_press = Press::None;
   QPoint m_pressed;  // viewport
-  std::optional<ptc::DeviceId> m_pressedDevice;
+  std::vector<ptc::DeviceId> m_pressedDevices;  // of a cell or a label; the first is dragged
   bool m_selectOnRelease = false;
   QRect m_band;  // content
   std::set<ptc::DeviceId> m_bandBase;

@@ -299,6 +299,30 @@ void MeshView::focusOutEvent(QFocusEvent* event) {
   viewport()->update();
 }
 
+void MeshView::pressDevices(std::vector<ptc::DeviceId> devices, Qt::KeyboardModifiers modifiers) {
+  if (devices.empty()) return;
+  const bool areSelected = std::ranges::all_of(
+      devices, [this](ptc::DeviceId device) { return m_selection.contains(device); });
+  if (areSelected && !(modifiers & Qt::ControlModifier)) {
+    m_selectOnRelease = true;  // unless a drag of the whole selection starts here
+    m_anchor = devices.front();
+    setCurrent(devices.front());
+  } else {
+    select(devices, modifiers & Qt::ControlModifier);
+  }
+  m_press = Press::Devices;
+  m_pressedDevices = std::move(devices);
+}
+
+std::vector<ptc::DeviceId> MeshView::devicesOfPool() const {
+  std::vector<ptc::DeviceId> devices;
+  for (const MeshLayout::Box& box : m_layout.boxes()) {
+    if (box.kind == MeshLayout::Kind::Pool)
+      devices.insert(devices.end(), box.devices.begin(), box.devices.end());
+  }
+  return devices;
+}
+
 void MeshView::mousePressEvent(QMouseEvent* event) {
   m_pressed = event->position().toPoint();
   m_selectOnRelease = false;
@@ -308,29 +332,22 @@ void MeshView::mousePressEvent(QMouseEvent* event) {
     return;
   }
   if (event->button() != Qt::LeftButton) return;
-  m_pressedDevice = deviceAt(m_pressed);
-  if (m_pressedDevice) {
-    m_press = Press::Cell;
-    if (event->modifiers() & Qt::ShiftModifier) {
-      extendTo(*m_pressedDevice);
-    } else if (event->modifiers() & Qt::ControlModifier) {
-      select({*m_pressedDevice}, Qt::ControlModifier);
-    } else if (m_selection.contains(*m_pressedDevice)) {
-      m_selectOnRelease = true;  // unless a drag of the whole selection starts here
-      m_anchor = m_pressedDevice;
-      setCurrent(*m_pressedDevice);
-    } else {
-      select({*m_pressedDevice}, Qt::NoModifier);
-    }
-    return;
+  if (const auto device = deviceAt(m_pressed)) {
+    if (!(event->modifiers() & Qt::ShiftModifier)) return pressDevices({*device}, event->modifiers());
+    m_press = Press::Devices;
+    m_pressedDevices = {*device};
+    return extendTo(*device);
   }
   if (const auto job = jobHeaderAt(m_pressed)) {
     emit jobRequested(*job);
     return;
   }
   if (const auto box = m_layout.headerAt(toContent(m_pressed))) {
-    select(devicesOfBox(*box), event->modifiers());
-    return;
+    return pressDevices(devicesOfBox(*box), event->modifiers());
+  }
+  if (poolLabelRect().contains(m_pressed)) {
+    if (auto idle = devicesOfPool(); !idle.empty())
+      return pressDevices(std::move(idle), event->modifiers());
   }
   m_press = Press::Band;
   m_band = QRect();
@@ -351,7 +368,7 @@ void MeshView::mouseMoveEvent(QMouseEvent* event) {
       }
       return;
     }
-    case Press::Cell:
+    case Press::Devices:
       if ((at - m_pressed).manhattanLength() >= QApplication::startDragDistance()) startDrag();
       return;
     case Press::Band:
@@ -383,8 +400,8 @@ void MeshView::updateBand() {
 void MeshView::mouseReleaseEvent(QMouseEvent* event) {
   const Press press = std::exchange(m_press, Press::None);
   if (press == Press::Pan) viewport()->unsetCursor();
-  if (press == Press::Cell && m_selectOnRelease && event->button() == Qt::LeftButton) {
-    select({*m_pressedDevice}, Qt::NoModifier);
+  if (press == Press::Devices && m_selectOnRelease && event->button() == Qt::LeftButton) {
+    select(m_pressedDevices, Qt::NoModifier);
   }
   if (press == Press::Band) {
     m_band = QRect();
@@ -417,19 +434,22 @@ void MeshView::contextMenuEvent(QContextMenuEvent* event) {
   emit contextMenuRequested(*device, where);
 }
 
-// Drags the selected cells on the side of the pressed cell. Cells on the other side stay.
+// Drags the pressed cells and the selected ones on their side. Cells on the other side stay.
 void MeshView::startDrag() {
   m_press = Press::None;
   m_selectOnRelease = false;
-  const MeshScene::Cell* pressed = m_pressedDevice ? cellAt(*m_pressedDevice) : nullptr;
-  if (m_readOnly || !pressed || !canMove(pressed->id) || m_scene.jobName.isEmpty()) return;
-  std::vector<ptc::DeviceId> devices{pressed->id};
-  for (const ptc::DeviceId id : m_selection) {
+  const auto movable = std::ranges::find_if(
+      m_pressedDevices, [this](ptc::DeviceId device) { return canMove(device); });
+  if (m_readOnly || movable == m_pressedDevices.end() || m_scene.jobName.isEmpty()) return;
+  const MeshScene::Cell* pressed = cellAt(*movable);
+  std::vector<ptc::DeviceId> devices;
+  std::set<ptc::DeviceId> seen;
+  const auto take = [&](ptc::DeviceId id) {
     const MeshScene::Cell* cell = cellAt(id);
-    if (id != pressed->id && cell && cell->inMesh == pressed->inMesh && canMove(id)) {
-      devices.push_back(id);
-    }
-  }
+    if (seen.insert(id).second && cell && cell->inMesh == pressed->inMesh && canMove(id)) devices.push_back(id);
+  };
+  std::ranges::for_each(m_pressedDevices, take);
+  std::ranges::for_each(m_selection, take);
   auto* mime = new QMimeData;
   mime->setData(mimeType(), QByteArray::fromStdString(ptc::ToString(devices)));
   auto* drag = new QDrag(this);

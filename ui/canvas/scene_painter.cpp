@@ -73,9 +73,10 @@ void ScenePainter::paintAll(QPainter& p, const QRect& clip) const {
   }
 }
 
-void ScenePainter::paintTray(QPainter& p) const {
-  const QRect area = m_layout.poolRect();
-  roundedRect(p, onPixels(area), 10, dashes(m_theme.line, 1.2, 6, 5), m_theme.canvas);
+ScenePainter::TrayTitle ScenePainter::trayTitle() const {
+  TrayTitle title;
+  title.name = canvasFont(13, QFont::DemiBold);
+  title.count = canvasFont(11.5);
   int idle = 0, lost = 0, idleNodes = 0;
   for (const auto& group : m_scene.groups) {
     if (group.kind != MeshLayout::Kind::Pool) continue;
@@ -87,20 +88,37 @@ void ScenePainter::paintTray(QPainter& p) const {
     }
     idleNodes += idle > before;
   }
-  const QFont title = canvasFont(13, QFont::DemiBold);
-  const QFont hint = canvasFont(11.5);
-  const bool slim = idle + lost == 0 && area.height() < 60;
-  const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
-  const QString name = tr("Pool");
-  textLeft(p, area.left() + 14, y, name, title, m_theme.text);
-  QString count = idle == 0 && lost == 0 ? tr("empty")
-                  : idleNodes > 1        ? tr("%1 idle on %2", "16 GPUs idle on 2 nodes")
-                                        .arg(format::gpus(idle), format::nodes(idleNodes))
-                                  : tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
-  if (lost > 0) count += tr(", %1 lost").arg(lost);
-  const double after = area.left() + 14 + widthOf(title, name) + 10;
-  textLeft(p, after, y, count, hint, m_theme.dim);
-  if (idle + lost == 0 && m_editable && !m_scene.jobName.isEmpty()) {
+  title.isEmpty = idle + lost == 0;
+  title.countText = title.isEmpty   ? tr("empty")
+                    : idleNodes > 1 ? tr("%1 idle on %2", "16 GPUs idle on 2 nodes")
+                                          .arg(format::gpus(idle), format::nodes(idleNodes))
+                                    : tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  if (lost > 0) title.countText += tr(", %1 lost").arg(format::count(lost));
+  const QRect area = m_layout.poolRect();
+  const bool isSlim = title.isEmpty && area.height() < 60;
+  title.x = area.left() + 14;
+  title.baseline = isSlim ? baselineAt(title.name, area.center().y() + 0.5) : area.top() + 22;
+  title.countX = title.x + widthOf(title.name, tr("Pool")) + 10;
+  return title;
+}
+
+QRect ScenePainter::poolLabel() const {
+  if (m_layout.poolRect().isNull()) return {};
+  const TrayTitle title = trayTitle();
+  constexpr int kAbove = 16, kBelow = 8;  // of the baseline
+  return QRectF(title.x, title.baseline - kAbove,
+                title.countX + widthOf(title.count, title.countText) - title.x, kAbove + kBelow)
+      .toAlignedRect();
+}
+
+void ScenePainter::paintTray(QPainter& p) const {
+  const QRect area = m_layout.poolRect();
+  roundedRect(p, onPixels(area), 10, dashes(m_theme.line, 1.2, 6, 5), m_theme.canvas);
+  const TrayTitle title = trayTitle();
+  textLeft(p, title.x, title.baseline, tr("Pool"), title.name, m_theme.text);
+  textLeft(p, title.countX, title.baseline, title.countText, title.count, m_theme.dim);
+  if (title.isEmpty && m_editable && !m_scene.jobName.isEmpty()) {
+    const bool slim = area.height() < 60;
     const QFont font = canvasFont(12);
     textCentered(p, area.center().x(),
                  slim ? baselineAt(font, area.center().y() + 0.5) : area.top() + 62,

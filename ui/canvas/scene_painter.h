@@ -51,7 +51,18 @@ class ScenePainter {
   /// Paints a label in a rounded box, centred at the bottom of `area`.
   void paintPill(QPainter& painter, const QRect& area, const QString& text) const;
 
+  /// Returns where paintAll() writes the name of the pool and its number of idle GPUs; null without
+  /// a pool.
+  QRect poolLabel() const;
+
  private:
+  struct TrayTitle {
+    QFont name, count;
+    QString countText;  // "4 GPUs idle"
+    double x = 0, countX = 0, baseline = 0;
+    bool isEmpty = false;  // of GPUs
+  };
+  TrayTitle trayTitle() const;
   using Cell = MeshScene::Cell;
   using State = Cell::State;
   void paintBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;

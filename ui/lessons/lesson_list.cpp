@@ -85,11 +85,11 @@ void LessonList::refresh() {
     const LessonRecord record = m_records.of(entries[i].name);
     QLabel* state = m_rows[i].state;
     const bool begun = record.furthest >= 0;
-    setRole(state, record.finished() ? QStringLiteral("ok") : QStringLiteral("hint"));
-    state->setText(record.finished() ? QStringLiteral("✓")
+    setRole(state, record.finished ? QStringLiteral("ok") : QStringLiteral("hint"));
+    state->setText(record.finished ? QStringLiteral("✓")
                    : begun           ? tr("%1 of %2").arg(record.furthest + 1).arg(entries[i].steps)
                                      : QString());
-    m_rows[i].button->setAccessibleName(record.finished() ? tr("%1, finished").arg(entries[i].title)
+    m_rows[i].button->setAccessibleName(record.finished ? tr("%1, finished").arg(entries[i].title)
                                         : begun           ? tr("%1, step %2 of %3")
                                                       .arg(entries[i].title)
                                                       .arg(record.furthest + 1)

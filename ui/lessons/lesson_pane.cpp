@@ -54,7 +54,9 @@ LessonPane::LessonPane(LessonSession& session, LessonRecords& records, QWidget* 
   setAccessibleName(tr("Lesson"));
 
   connect(m_all, &QPushButton::clicked, this, &LessonPane::showList);
-  connect(m_return, &QPushButton::clicked, this, [this] { m_stack->setCurrentIndex(0); });
+  connect(m_return, &QPushButton::clicked, this, [this] {
+    keepFocus([this] { m_stack->setCurrentIndex(0); });
+  });
   connect(m_back, &QPushButton::clicked, this, [this] { m_session.back(); });
   connect(m_startOver, &QPushButton::clicked, this, [this] { m_session.startOver(); });
   connect(m_next, &QPushButton::clicked, this, &LessonPane::goOn);
@@ -146,8 +148,10 @@ QWidget* LessonPane::buildList() {
 }
 
 void LessonPane::showList() {
-  m_return->setVisible(m_session.isOpen());
-  m_stack->setCurrentIndex(1);
+  keepFocus([this] {
+    m_return->setVisible(m_session.isOpen());
+    m_stack->setCurrentIndex(1);
+  });
 }
 
 void LessonPane::setExperimentBlocked(const QString& reason) {
@@ -171,14 +175,33 @@ void LessonPane::goOn() {
   }
 }
 
+// A widget that is disabled, hidden or deleted passes the focus on to any other of the window. The
+// keys of the lesson would then go elsewhere.
+void LessonPane::keepFocus(const std::function<void()>& change) {
+  const auto hasFocus = [this] {
+    const QWidget* focus = window()->focusWidget();
+    return focus == this || isAncestorOf(focus);
+  };
+  const bool had = hasFocus();
+  change();
+  if (had && !hasFocus()) setFocus();
+}
+
 void LessonPane::restart() {
+  keepFocus([this] { showFirst(); });
+}
+
+void LessonPane::showFirst() {
   m_stack->setCurrentIndex(0);
   if (m_session.script().predict) m_question->restart();
   m_scroll->verticalScrollBar()->setValue(0);
 }
 
 void LessonPane::refresh() {
-  if (!m_session.isOpen()) return;
+  if (m_session.isOpen()) keepFocus([this] { showStep(); });
+}
+
+void LessonPane::showStep() {
   const auto& entries = lessonEntries();
   const auto entry = std::ranges::find(entries, m_session.name(), &LessonEntry::name);
   m_number->setText(entry == entries.end() ? tr("Lesson from a file")

@@ -5,6 +5,7 @@
 /// The pane of the open lesson, in place of the inspector: text, question, task, and the way
 /// through the steps; or the list of lessons.
 
+#include <functional>
 #include <set>
 
 #include "ptc/mesh.h"
@@ -62,9 +63,14 @@ class LessonPane : public Surface {
  private:
   QWidget* buildLesson();
   QWidget* buildList();
+  /// Runs `change`. If it takes the focus out of the pane, the pane itself gets it.
+  void keepFocus(const std::function<void()>& change);
   /// The step is shown from its start.
   void restart();
+  void showFirst();
   void refresh();
+  /// \pre a lesson is open
+  void showStep();
   void hoverLink(const QString& link);
 
   LessonSession& m_session;

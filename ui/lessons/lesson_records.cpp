@@ -48,6 +48,9 @@ std::optional<LessonRecord> recordOf(const QJsonValue& value) {
   record.right = *right;
   record.wrong = *wrong;
   record.done = *done;
+  // Files of earlier versions have no such entry. There the last step was enough.
+  record.finished = object.value(QStringLiteral("finished"))
+                        .toBool(record.steps > 0 && record.furthest + 1 >= record.steps);
   return record;
 }
 
@@ -92,7 +95,7 @@ void LessonRecords::read() {
 int LessonRecords::numFinished() const {
   return static_cast<int>(
       std::count_if(m_records.begin(), m_records.end(),
-                    [](const LessonRecord& record) { return record.finished(); }));
+                    [](const LessonRecord& record) { return record.finished; }));
 }
 
 void LessonRecords::reach(const QString& lesson, int step, int steps) {
@@ -115,6 +118,12 @@ void LessonRecords::finishTask(const QString& lesson, int step) {
   set(lesson, record);
 }
 
+void LessonRecords::finish(const QString& lesson) {
+  LessonRecord record = of(lesson);
+  record.finished = true;
+  set(lesson, record);
+}
+
 void LessonRecords::set(const QString& lesson, const LessonRecord& record) {
   if (m_records.contains(lesson) && m_records.value(lesson) == record) return;
   m_records[lesson] = record;
@@ -133,7 +142,8 @@ void LessonRecords::save() {
                                     {QStringLiteral("furthest"), record.furthest},
                                     {QStringLiteral("right"), arrayOf(record.right)},
                                     {QStringLiteral("wrong"), arrayOf(record.wrong)},
-                                    {QStringLiteral("done"), arrayOf(record.done)}};
+                                    {QStringLiteral("done"), arrayOf(record.done)},
+                                    {QStringLiteral("finished"), record.finished}};
   }
   const QJsonDocument document(QJsonObject{{QStringLiteral("version"), kRecordsVersion},
                                            {QStringLiteral("lessons"), lessons}});

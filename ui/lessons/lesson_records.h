@@ -19,7 +19,7 @@ struct LessonRecord {
   int furthest = -1;  // the last step shown; -1: none
   // Steps, counted from 0. A question counts by its first answer.
   std::set<int> right, wrong, done;
-  bool finished() const { return steps > 0 && furthest + 1 >= steps; }
+  bool finished = false;  // the last step was shown, its question answered and its task done
   friend bool operator==(const LessonRecord&, const LessonRecord&) = default;
 };
 
@@ -40,6 +40,8 @@ class LessonRecords : public QObject {
   void reach(const QString& lesson, int step, int steps);
   void answer(const QString& lesson, int step, bool right);
   void finishTask(const QString& lesson, int step);
+  /// All that the last step asks for is done.
+  void finish(const QString& lesson);
   /// The problem with the file as one sentence; empty if there was none.
   const QString& notice() const { return m_notice; }
 

@@ -127,8 +127,17 @@ void LessonSession::showStep(int step) {
   m_plan.reset();
   m_draftProblem.clear();
   m_records.reach(name(), m_step, numSteps());
+  noteFinish();
   emit stepShown();
   emit changed();
+}
+
+void LessonSession::noteFinish() {
+  if (m_step + 1 < numSteps()) return;
+  const LessonRecord record = m_records.of(name());
+  const bool isAnswered =
+      !script().predict || record.right.contains(m_step) || record.wrong.contains(m_step);
+  if (isAnswered && (!script().task || record.done.contains(m_step))) m_records.finish(name());
 }
 
 QString LessonSession::nextBlockedReason() const {
@@ -256,7 +265,10 @@ void LessonSession::replan() {
       m_draftProblem = localized(plan.error().ToString());
     }
   }
-  if (script().task && isTaskDone()) m_records.finishTask(name(), m_step);
+  if (script().task && isTaskDone()) {
+    m_records.finishTask(name(), m_step);
+    noteFinish();
+  }
   emit changed();
 }
 
@@ -307,6 +319,7 @@ void LessonSession::remember(Given given) {
   if (m_given.contains(m_step)) return;
   m_given[m_step] = given;
   m_records.answer(name(), m_step, given.right);
+  noteFinish();
   emit changed();
 }
 

@@ -128,6 +128,8 @@ class LessonSession : public QObject {
   void replan();
   engine::LessonChange drafted() const;
   void remember(Given given);
+  /// Records that the lesson is finished, if the last step has nothing more to do.
+  void noteFinish();
 
   LessonRecords& m_records;
   std::optional<engine::LessonStage> m_stage;

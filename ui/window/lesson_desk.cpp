@@ -64,7 +64,7 @@ bool LessonDesk::openUsual() {
   const auto entries = lessonEntries();
   for (const LessonEntry& entry : entries) {
     const LessonRecord record = m_parts.records.of(entry.name);
-    if (record.finished()) continue;
+    if (record.finished) continue;
     return m_parts.lessons.open(entry.name, std::max(0, record.furthest)).has_value();
   }
   return !entries.empty() && m_parts.lessons.open(entries.front().name).has_value();
