@@ -198,8 +198,7 @@ void MainWindow::Impl::buildDesks() {
   items = std::make_unique<WindowItems>(
       WindowItems::Parts{*actions, *history->model(), *records->events()->model()},
       WindowItems::Reactions{
-          .chooseDevices =
-              [this](const std::set<ptc::DeviceId>& devices) { showDevices(devices); },
+          .chooseDevices = [this](const std::set<ptc::DeviceId>& devices) { showDevices(devices); },
           .showJob = [this](const QString& name) { showJob(name); },
           .showChange =
               [this](std::int64_t txn) {

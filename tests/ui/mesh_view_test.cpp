@@ -271,9 +271,9 @@ class MeshViewTest : public QObject {
     view.setSelection({});
     QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::NoModifier, label1);
     QCOMPARE(view.selection(), all1);
-    for (const auto& [from, devices] : {std::pair(label0, n0), std::pair(label1, n1),
-                                        std::pair(pool, n1),
-                                        std::pair(view.cellRect({0, 1}).center(), Devices{{0, 1}})}) {
+    for (const auto& [from, devices] :
+         {std::pair(label0, n0), std::pair(label1, n1), std::pair(pool, n1),
+          std::pair(view.cellRect({0, 1}).center(), Devices{{0, 1}})}) {
       view.setSelection({});
       QCOMPARE(draggedFrom(view, from), devices);
     }

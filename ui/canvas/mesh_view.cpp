@@ -198,8 +198,7 @@ QRect MeshView::poolRect() const {
 }
 
 QRect MeshView::poolLabelRect() const {
-  const QRect rect =
-      ScenePainter(m_scene, m_layout, Theme::current(), !m_readOnly).poolLabel();
+  const QRect rect = ScenePainter(m_scene, m_layout, Theme::current(), !m_readOnly).poolLabel();
   return rect.isNull() ? rect : toViewport(rect);
 }
 

@@ -333,7 +333,8 @@ void MeshView::mousePressEvent(QMouseEvent* event) {
   }
   if (event->button() != Qt::LeftButton) return;
   if (const auto device = deviceAt(m_pressed)) {
-    if (!(event->modifiers() & Qt::ShiftModifier)) return pressDevices({*device}, event->modifiers());
+    if (!(event->modifiers() & Qt::ShiftModifier))
+      return pressDevices({*device}, event->modifiers());
     m_press = Press::Devices;
     m_pressedDevices = {*device};
     return extendTo(*device);
@@ -446,7 +447,8 @@ void MeshView::startDrag() {
   std::set<ptc::DeviceId> seen;
   const auto take = [&](ptc::DeviceId id) {
     const MeshScene::Cell* cell = cellAt(id);
-    if (seen.insert(id).second && cell && cell->inMesh == pressed->inMesh && canMove(id)) devices.push_back(id);
+    if (seen.insert(id).second && cell && cell->inMesh == pressed->inMesh && canMove(id))
+      devices.push_back(id);
   };
   std::ranges::for_each(m_pressedDevices, take);
   std::ranges::for_each(m_selection, take);

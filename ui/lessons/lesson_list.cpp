@@ -87,10 +87,10 @@ void LessonList::refresh() {
     const bool begun = record.furthest >= 0;
     setRole(state, record.finished ? QStringLiteral("ok") : QStringLiteral("hint"));
     state->setText(record.finished ? QStringLiteral("✓")
-                   : begun           ? tr("%1 of %2").arg(record.furthest + 1).arg(entries[i].steps)
-                                     : QString());
+                   : begun         ? tr("%1 of %2").arg(record.furthest + 1).arg(entries[i].steps)
+                                   : QString());
     m_rows[i].button->setAccessibleName(record.finished ? tr("%1, finished").arg(entries[i].title)
-                                        : begun           ? tr("%1, step %2 of %3")
+                                        : begun         ? tr("%1, step %2 of %3")
                                                       .arg(entries[i].title)
                                                       .arg(record.furthest + 1)
                                                       .arg(entries[i].steps)

@@ -54,9 +54,8 @@ LessonPane::LessonPane(LessonSession& session, LessonRecords& records, QWidget* 
   setAccessibleName(tr("Lesson"));
 
   connect(m_all, &QPushButton::clicked, this, &LessonPane::showList);
-  connect(m_return, &QPushButton::clicked, this, [this] {
-    keepFocus([this] { m_stack->setCurrentIndex(0); });
-  });
+  connect(m_return, &QPushButton::clicked, this,
+          [this] { keepFocus([this] { m_stack->setCurrentIndex(0); }); });
   connect(m_back, &QPushButton::clicked, this, [this] { m_session.back(); });
   connect(m_startOver, &QPushButton::clicked, this, [this] { m_session.startOver(); });
   connect(m_next, &QPushButton::clicked, this, &LessonPane::goOn);
